@@ -73,7 +73,8 @@ class ImportVerb : public Verb {
     check_session_option(import_.session);
     console.set_session(import_.session);
     tell_result(
-        console, json_, [this](const Progress& progress) { return import_traces(import_, progress); }, [](const ImportFigures& figures) { return to_text(figures); });
+        console, json_, [this](const Progress& progress) { return import_traces(import_, progress); },
+        [](const ImportFigures& figures) { return to_text(figures); });
     return 0;
   }
 

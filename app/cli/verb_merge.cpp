@@ -46,7 +46,8 @@ class MergeVerb : public Verb {
     if (merge_.session.empty()) bad_input("-o", "is missing", "-o S.storm");
     check_session_option(merge_.session);
     tell_result(
-        console, json_, [this](const Progress& progress) { return merge_runs(merge_, progress); }, [](const MergeFigures& figures) { return to_text(figures); });
+        console, json_, [this](const Progress& progress) { return merge_runs(merge_, progress); },
+        [](const MergeFigures& figures) { return to_text(figures); });
     return 0;
   }
 

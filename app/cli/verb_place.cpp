@@ -99,7 +99,8 @@ class PlaceVerb : public Verb {
 
   int execute(Console& console) override {
     tell_result(
-        console, json_, [this](const Progress& progress) { return place(place_, progress); }, [](const PlaceFigures& figures) { return to_text(figures); });
+        console, json_, [this](const Progress& progress) { return place(place_, progress); },
+        [](const PlaceFigures& figures) { return to_text(figures); });
     return 0;
   }
 

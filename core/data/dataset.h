@@ -13,6 +13,7 @@ namespace stormcell {
 
 class Tokenizer;
 class SequenceSource;
+struct TargetPicture;
 struct Sequence;
 
 struct DataOptions {
@@ -106,6 +107,11 @@ class Dataset {
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
   bool has_labels() const;
+  /// The data say what each picture should become.
+  bool has_target_pictures() const;
+  /// Of one item, where they do; reads it.
+  TargetPicture target_picture(int64_t item) const;
+  std::array<int64_t, 3> target_shape(int64_t item) const;
   /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not called by numbers,
   /// theirs in their order. Empty: labels are numbers.
   std::vector<std::string> classes() const;

@@ -16,13 +16,16 @@ struct MadeData {
   std::string_view demo, file, verb, target, label;
 };
 constexpr MadeData kMade[] = {{"switch-names", "test.jsonl", "./dev data", "target", "language"},
-                              {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""}};
+                              {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""},
+                              {"livesr-street", "test.safetensors", "./dev data livesr-street", "", ""}};
 
 /// Data of our own that come with the program.
 struct SampleData {
   std::string_view name, file, label;
 };
-constexpr SampleData kSamples[] = {{"switch-names-sample", "names.jsonl", "language"}, {"msdnet-digits-sample", "digits.safetensors", ""}};
+constexpr SampleData kSamples[] = {{"switch-names-sample", "names.jsonl", "language"},
+                                   {"msdnet-digits-sample", "digits.safetensors", ""},
+                                   {"livesr-street-sample", "street.safetensors", ""}};
 
 std::vector<fs::path> data_folders(const DataOptions& options) {
   std::vector<fs::path> folders;

@@ -1,5 +1,5 @@
 // Pictures of one size in an array: .npy [items, height, width, channels] and .safetensors with `pixels` and, where there are some,
-// `labels`.
+// `labels`, `targets` and `judged`.
 #include <optional>
 #include <utility>
 
@@ -7,6 +7,7 @@
 #include "core/data/item_labels.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
+#include "core/data/target_pictures.h"
 #include "core/data/tensor_names.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
@@ -66,7 +67,7 @@ class NpyPictures : public SequenceSource {
 class TensorPictures : public SequenceSource {
  public:
   TensorPictures(const std::string& path, const DataOptions& options, const PictureForm& form) : path_(path), file_(path) {
-    static constexpr std::string_view kKnown[] = {"pixels", "labels"};
+    static constexpr std::string_view kKnown[] = {"pixels", "labels", "targets", "judged"};
     warnings_ = check_tensor_names(path, file_, kKnown);
     const TensorPlace* pixels = file_.find("pixels");
     if (!pixels)
@@ -74,6 +75,7 @@ class TensorPictures : public SequenceSource {
                 "call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1, [items, height, width, channels]");
     pixels_.emplace(path, "pixels", pixels->dtype, pixels->shape, file_.range(*pixels), form);
     labels_ = ItemLabels(file_, options, pixels_->items());
+    targets_ = TargetPictures(file_, pixels_->items());
     const TensorPlace* labels = file_.find("labels");
     if (labels && !labels_.name_items() && !labels_.are_taken())
       warnings_.push_back(path + ": nothing reads labels " + shape_text(labels->shape) +
@@ -81,12 +83,18 @@ class TensorPictures : public SequenceSource {
   }
   int64_t size() const override { return pixels_->items(); }
   Contents contents() const override {
-    return {.label = labels_.name_items(), .ids = false, .pixels = true, .label_ids = labels_.are_taken()};
+    return {.label = labels_.name_items(),
+            .ids = false,
+            .pixels = true,
+            .label_ids = labels_.are_taken(),
+            .target_picture = targets_.are_there()};
   }
   const std::string& where() const override { return path_; }
   std::string place(int64_t index) const override { return picture_place(index); }
   Sequence sequence(int64_t index) const override { return labelled(index, pixels_->picture(index)); }
   Sequence outline(int64_t index) const override { return labelled(index, pixels_->outline(path_, index)); }
+  TargetPicture target_picture(int64_t index) const override { return targets_.picture(index); }
+  std::array<int64_t, 3> target_shape(int64_t) const override { return targets_.shape(); }
   std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
@@ -100,6 +108,7 @@ class TensorPictures : public SequenceSource {
   std::vector<std::string> warnings_;
   std::optional<PixelArray> pixels_;
   ItemLabels labels_;
+  TargetPictures targets_;
 };
 }  // namespace
 

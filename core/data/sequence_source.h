@@ -1,5 +1,6 @@
 // What a dataset is read or made from: one sequence at a time, as the data has it; dataset.cpp cuts, pads and batches.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,13 @@
 namespace stormcell {
 
 struct PictureForm;
+
+/// What a picture should become.
+struct TargetPicture {
+  std::array<int64_t, 3> shape{};  ///< height, width, channels
+  std::vector<float> values;       ///< of that shape, 0 to 1
+  std::vector<uint8_t> judged;     ///< [height, width] 0: a pixel that does not count; empty: all count
+};
 
 struct Sequence {
   std::vector<int32_t> ids, decoder_ids;
@@ -28,7 +36,7 @@ class SequenceSource {
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
     bool end_token = false;  ///< ids end with the end token, also when cut
-    bool ids = true, pixels = false, label_ids = false;
+    bool ids = true, pixels = false, label_ids = false, target_picture = false;
   };
 
   virtual ~SequenceSource() = default;
@@ -39,6 +47,10 @@ class SequenceSource {
   /// cannot be fed; sequence() relies on it.
   virtual Sequence outline(int64_t index) const { return sequence(index); }
   virtual Contents contents() const = 0;
+  /// Of contents().target_picture: read when it is asked for, whatever a batch brings.
+  virtual TargetPicture target_picture(int64_t) const { return {}; }
+  /// Its height, width and channels; reads no data.
+  virtual std::array<int64_t, 3> target_shape(int64_t) const { return {}; }
   /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
   virtual std::vector<std::string> classes() const { return {}; }
   /// What is to be said of the data that is no error, a sentence each.

@@ -192,6 +192,7 @@ class Livesr final : public Architecture {
   void describe(Model& model) const override {
     model.picture = s_.picture;
     model.sizes = PictureSizes{s_.patch, kMostSide};
+    model.answer = {Task::super_resolution, "picture", 0};
     model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return LivesrBuilder(s_, weights).forward(picture); }

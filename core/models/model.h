@@ -39,13 +39,14 @@ inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLengt
 
 /// What a model's answers are for, where the data's labels can tell how good they are. Each has a row in core/quality/tasks.cpp.
 enum class Task : uint8_t {
-  none,            ///< nothing that data bring says how good they are
-  classification,  ///< one class of each item
+  none,              ///< nothing that data bring says how good they are
+  classification,    ///< one class of each item
+  super_resolution,  ///< an enlarged picture of each
 };
 /// The output of the forward graph that answers.
 struct TaskAnswer {
   Task task = Task::none;
-  std::string output;   ///< of a classification [items, classes]: the largest number is the answer
+  std::string output;   ///< [items, classes]: the largest number is the answer; or pictures [items, height, width, channels], 0 to 1
   int64_t classes = 0;  ///< of a classification
 };
 

@@ -3,11 +3,16 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace stormcell {
 
 /// 95 % interval of a share of which `right` of `of` items were seen (Wilson 1927, without correction for continuity). Unlike the normal
 /// one it stays within 0 to 1 and says something where all, or none, were right. Nothing of no items.
 std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of);
+
+/// 95 % interval of the mean: percentiles of the means of 2,000 samples drawn from `values` with replacement (Efron 1979), always the same
+/// ones. Nothing of fewer than two values.
+std::optional<std::array<double, 2>> bootstrap_interval(std::span<const double> values);
 
 }  // namespace stormcell

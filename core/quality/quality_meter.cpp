@@ -24,13 +24,14 @@ const std::vector<ItemScore>* QualityMeter::scores_of(JudgedAs plan) const {
 }
 
 PlanQuality QualityMeter::quality_of(const std::vector<ItemScore>& scores) const {
-  double part = 0, whole = 0;
-  for (const ItemScore& s : scores) part += s.part, whole += s.whole;
   PlanQuality quality;
-  quality.value = task_->value(part, whole);
+  quality.value = value_of(*task_, scores);
   quality.value_ci95 = task_->ci95(scores);
   quality.items = static_cast<int64_t>(scores.size());
-  if (!task_->counts.empty()) quality.counted = std::llround(part);
+  if (task_->counts.empty()) return quality;
+  double part = 0;
+  for (const ItemScore& s : scores) part += s.part;
+  quality.counted = std::llround(part);
   return quality;
 }
 
@@ -44,30 +45,25 @@ void QualityMeter::compare(QualityFigures& figures) const {
   for (const ItemScore& s : *after) {
     const auto at = of_item.find(s.item);
     const double value = task_->value(s.part, s.whole);
-    if (at == of_item.end() || at->second == value) continue;
+    if (at == of_item.end() || std::fabs(at->second - value) <= task_->least_change) continue;
     ++((value > at->second) == task_->more_is_better ? *figures.better : *figures.worse);
   }
 }
 
 void QualityMeter::add_groups(QualityFigures& figures) const {
-  struct Sums {
-    double part = 0, whole = 0;
-    int64_t items = 0;
-  };
   const std::vector<std::string> names = judge_->groups();
-  std::vector<std::map<JudgedAs, Sums>> sums(names.size());
+  std::vector<std::map<JudgedAs, std::vector<ItemScore>>> of_group(names.size());
   for (const auto& [plan, scores] : scores_)
     for (const ItemScore& s : scores) {
       if (s.group < 0 || static_cast<size_t>(s.group) >= names.size()) continue;
-      Sums& of = sums[static_cast<size_t>(s.group)][plan];
-      of.part += s.part, of.whole += s.whole, ++of.items;
+      of_group[static_cast<size_t>(s.group)][plan].push_back(s);
     }
   for (size_t g = 0; g < names.size(); ++g) {
-    if (sums[g].empty()) continue;  // none of it in these data
+    if (of_group[g].empty()) continue;  // none of it in these data
     GroupQuality group{names[g], 0, {}, {}};
-    for (const auto& [plan, s] : sums[g]) {
-      group.items = s.items;
-      (plan == JudgedAs::baseline ? group.baseline : group.optimized) = task_->value(s.part, s.whole);
+    for (const auto& [plan, scores] : of_group[g]) {
+      group.items = static_cast<int64_t>(scores.size());
+      (plan == JudgedAs::baseline ? group.baseline : group.optimized) = value_of(*task_, scores);
     }
     figures.groups.push_back(std::move(group));
   }

@@ -44,7 +44,8 @@ struct QualityTask {
   std::string_view interval;  ///< how the interval is computed: "Wilson"
   std::string_view counts;    ///< what `part` counts, as a sentence has it: "right"; empty: nothing that is counted
   bool more_is_better;
-  /// Of the sums over items.
+  bool averages_items;  ///< over items the mean of their values; else the value of the sums
+  double least_change;  ///< of an item's value: what is less is rounding
   double (*value)(double part, double whole);
   /// 95 %, over the items; nothing where there are too few.
   std::optional<std::array<double, 2>> (*ci95)(std::span<const ItemScore> scores);
@@ -52,10 +53,15 @@ struct QualityTask {
   std::unique_ptr<TaskJudge> (*judge)(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 };
 
+/// Over the items, of which there is one at least.
+double value_of(const QualityTask& task, std::span<const ItemScore> scores);
+
 /// Null of Task::none.
 const QualityTask* quality_task(Task task);
 
 /// classification.cpp
 std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
+/// super_resolution.cpp
+std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 
 }  // namespace stormcell

@@ -102,7 +102,8 @@ class WeightStore {
   /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: PartSlots::give() found no slot.
   bool fetch_ahead(WeightHandle handle, const NextUse& next_use);
   /// The same for a part that is waited for. False: every slot was busy, or holds what is used as soon; it waited until that may have
-  /// changed, and the caller looks again at what it needs: with what has come it can compute before that gives way. Throws as the token says.
+  /// changed, and the caller looks again at what it needs: with what has come it can compute before that gives way. Throws as the token
+  /// says.
   bool fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
   /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who holds one of these
   /// parts at the same time asks for it again.

@@ -21,15 +21,14 @@ import time
 
 import numpy
 import torch
-from PIL import Image
 from safetensors.torch import save_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "tests" / "reference"))
+from frames import LEAST_MOVING, UPSCALE, background_of, half_of, held_out, resized, trained  # noqa: E402
 from livesr import LiveSR  # noqa: E402
 
-UPSCALE, PATCH, STRIDE, NETWORKS = 2, 32, 28, 4
-TRAINED_FRAMES, HELD_OUT_FRAMES, MOVING = 600, 640, 20
+PATCH, STRIDE, NETWORKS = 32, 28, 4
 ROUNDS, STEPS, BATCH = 60, 40, 16
 BILINEAR = torch.tensor([[0.25, 0.75, 0], [0, 0.75, 0.25]])  # of the two pixels that one becomes
 CONFIG = dict(image_size=[288, 192], num_channels=3, patch_size=PATCH, patch_stride=STRIDE, border="shift", upscale=UPSCALE,
@@ -42,30 +41,16 @@ def as_floats(picture):
     return torch.from_numpy(numpy.asarray(picture, dtype=numpy.float32) / 255).permute(2, 0, 1)
 
 
-def resized(picture, factor):
-    return picture.resize((round(picture.width * factor), round(picture.height * factor)), Image.BICUBIC)
-
-
 class Half:
     """One half of some frames: large, small, enlarged by the bicubic filter, and which pixels move."""
 
     def __init__(self, paths, background, right):
         self.large, self.small, self.bicubic, self.moving = [], [], [], []
         for path in paths:
-            frame = Image.open(path)
-            box = (frame.width // 2, 0, frame.width, frame.height) if right else (0, 0, frame.width // 2, frame.height)
-            half = frame.crop(box)
-            small = resized(half, 1 / UPSCALE)
-            away = numpy.abs(numpy.asarray(half, dtype=numpy.int16) - background[box[1]:box[3], box[0]:box[2]]).max(-1)
+            half, small, moving = half_of(path, background, right)
             self.large.append(as_floats(half)), self.small.append(as_floats(small))
             self.bicubic.append(as_floats(resized(small, UPSCALE)))
-            self.moving.append(torch.from_numpy(away > MOVING))
-
-
-def background_of(paths):
-    """Median of about 60 frames of the whole clip."""
-    chosen = paths[::max(1, len(paths) // 60)]
-    return numpy.median(numpy.stack([numpy.asarray(Image.open(p)) for p in chosen]), 0).astype(numpy.int16)
+            self.moving.append(torch.from_numpy(moving))
 
 
 def random_patches(half, count, generator):
@@ -166,7 +151,7 @@ def judge(model, half):
     """PSNR of the held-out frames where something moves, with the interval of their mean over frames; shares of the networks."""
     ours, theirs, loads = [], [], torch.zeros(NETWORKS)
     for small, large, bicubic, moving in zip(half.small, half.large, half.bicubic, half.moving):
-        if moving.sum() < 500:
+        if moving.sum() < LEAST_MOVING:
             continue
         result, scores = model(small[None])
         loads += scores.argmax(1).bincount(minlength=NETWORKS)
@@ -190,7 +175,7 @@ def main():
     generator = torch.Generator().manual_seed(0)
     paths = sorted(options.frames.glob("*.ppm"))
     background = background_of(paths)
-    trains = Half(paths[:TRAINED_FRAMES:10], background, right=False)
+    trains = Half(trained(paths), background, right=False)
     model = LiveSR(CONFIG)
     for net in model.subnets:
         start_at_bilinear(net)
@@ -198,7 +183,7 @@ def main():
         train_classifier(model, trains, generator)
     model.eval()
     train_networks(model, trains, options.work, options.minutes, generator)
-    figures = judge(model, Half(paths[HELD_OUT_FRAMES::3], background, right=True))
+    figures = judge(model, Half(held_out(paths), background, right=True))
     print(json.dumps(figures))
     ours = {k: v for k, v in CONFIG.items() if k not in ("mean", "deviation")}
     (HERE / "config.json").write_text(json.dumps(dict(model_type="livesr", **ours), indent=2) + "\n")

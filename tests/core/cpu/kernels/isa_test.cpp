@@ -42,7 +42,8 @@ class IsaTest : public QObject {
   // stop with an illegal instruction on older processors.
   // Hence every symbol that might be shared must carry the name of its instruction set.
   void special_objects_share_no_functions_with_baseline_code() {
-    const QString nm = QStandardPaths::findExecutable("nm"), library = QString::fromStdString(checkout_build_folder()) + "/libstormcell_cpu.a";
+    const QString nm = QStandardPaths::findExecutable("nm"),
+                  library = QString::fromStdString(checkout_build_folder()) + "/libstormcell_cpu.a";
     if (nm.isEmpty() || !QFile::exists(library)) QSKIP("needs nm and the static library");
     QProcess process;
     process.start(nm, {"-C", "--defined-only", library});
@@ -65,7 +66,8 @@ class IsaTest : public QObject {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     QSKIP("sanitized code uses the stack");
 #endif
-    const QString objdump = QStandardPaths::findExecutable("objdump"), library = QString::fromStdString(checkout_build_folder()) + "/libstormcell_cpu.a";
+    const QString objdump = QStandardPaths::findExecutable("objdump"),
+                  library = QString::fromStdString(checkout_build_folder()) + "/libstormcell_cpu.a";
     if (objdump.isEmpty() || !QFile::exists(library)) QSKIP("needs objdump and the static library");
     QProcess process;
     process.start(objdump, {"-d", "-C", "--no-show-raw-insn", library});

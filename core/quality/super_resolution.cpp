@@ -1,0 +1,65 @@
+// An enlarged picture of each item: squared error of its values, cut to 0 to 1, against the picture that the data have for it.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/data/sequence_source.h"
+#include "core/formats/safetensors.h"
+#include "core/quality/task.h"
+
+namespace stormcell {
+namespace {
+
+class PictureJudge final : public TaskJudge {
+ public:
+  explicit PictureJudge(const Dataset& data) : data_(data) {}
+
+  void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
+    const float* answer = answers.reals.data();
+    for (const int64_t item : batch.items) {
+      const TargetPicture target = data_.target_picture(item);
+      const auto channels = static_cast<size_t>(target.shape[2]);
+      ItemScore score{item, 0, 0};
+      for (size_t i = 0; i < target.values.size(); ++i) {
+        if (!target.judged.empty() && target.judged[i / channels] == 0) continue;
+        const double off = std::clamp(answer[i], 0.0F, 1.0F) - target.values[i];
+        score.part += off * off, score.whole += 1;
+      }
+      answer += target.values.size();
+      if (score.whole > 0) scores.push_back(score);
+    }
+  }
+
+ private:
+  const Dataset& data_;
+};
+
+/// [height, width, channels] that the model answers a picture of this size with.
+std::array<int64_t, 3> answered(const Model& model, PictureSize size) {
+  const std::shared_ptr<const Graph> graph = model.forward_for(size);
+  const auto at = std::find_if(graph->outputs.begin(), graph->outputs.end(),
+                               [&](const NamedValue& output) { return output.name == model.answer.output; });
+  if (at == graph->outputs.end()) failed("quality", "no output " + model.answer.output);
+  const auto& content = graph->value(at->value).type.content;
+  return {content.at(0).constant(), content.at(1).constant(), content.at(2).constant()};
+}
+
+std::string text_of(const std::array<int64_t, 3>& shape) { return shape_text({shape.begin(), shape.end()}); }
+
+}  // namespace
+
+std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& data, std::vector<std::string>&) {
+  if (!data.has_target_pictures()) return nullptr;
+  for (int64_t b = 0; b < data.batch_count(); ++b) {
+    const Batch batch = data.outline(b);
+    const std::array<int64_t, 3> shape = answered(model, batch.picture);
+    for (const int64_t item : batch.items)
+      if (data.target_shape(item) != shape)
+        bad_input(data.name(),
+                  "the target of picture " + std::to_string(item) + " is " + text_of(data.target_shape(item)) + ", the model answers " +
+                      text_of(shape),
+                  "give targets as large as what the model makes of the pictures");
+  }
+  return std::make_unique<PictureJudge>(data);
+}
+
+}  // namespace stormcell
