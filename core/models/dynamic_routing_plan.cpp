@@ -40,10 +40,11 @@ PictureSize gate_size(const Settings& s, PictureSize maps) {
   return {std::max<int64_t>(1, maps.height / 4), std::max<int64_t>(1, maps.width / 4)};
 }
 
-/// Second moments are kept along each way: pixels are as uniform ones from 0 to 1 are. A cell adds a quarter of what came.
+/// Second moments are kept, but that a cell adds a quarter of what came, and ways to other levels, of which several meet in a sum, leave a
+/// half: pixels are as uniform ones from 0 to 1 are, and along 16 layers maps neither fade nor overflow.
 Initialisation initialisation(const Settings& s, std::string_view name) {
   constexpr int64_t kField = 9;
-  constexpr double kAdded = 0.25;
+  constexpr double kAdded = 0.25, kMoved = 1;
   if (name == "pixels.mean") return {0.5, 0};
   if (name == "pixels.deviation") return {0.29, 0};
   if (name.ends_with(".norm.weight") || name.ends_with(".norm.running_var")) return {1, 0};
@@ -57,6 +58,7 @@ Initialisation initialisation(const Settings& s, std::string_view name) {
   if (name.ends_with(".cell.1.pointwise.weight")) return kaiming(channels, kAdded);
   const bool of_gate = name.find(".gate.") != std::string_view::npos;
   if (of_gate && !name.ends_with(".convolution.weight")) return kaiming(channels / 2);
+  if (name.ends_with(".up.weight") || name.ends_with(".down.weight")) return kaiming(channels, kMoved);
   return kaiming(channels);
 }
 

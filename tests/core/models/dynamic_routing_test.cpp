@@ -67,6 +67,32 @@ class DynamicRoutingTest : public QObject {
     QCOMPARE(gate_size(s, sizes[1]), (PictureSize{32, 64}));
   }
 
+  /// brainstorm.md 8.1: 62 cells, 120 routers, the stem's maps, 19 maps of the picture's size; 4.5: 17.6 M parameters of cells.
+  void presets_are_the_paper_s_network() {
+    for (const char* arch : {"a", "b", "c", "raw"}) {
+      const auto model = open_model(std::string("preset:dynamic-routing-") + arch);
+      QCOMPARE(model->origin, WeightOrigin::calibrated);
+      QCOMPARE(routers_of(*model->forward), (std::map<std::string, int64_t>{{"compute", 62}, {"reached", 61}, {"ways", 58}}));
+      int64_t parameters = 0;
+      std::map<std::string, std::vector<Dim>> stem;
+      for (const Node& n : model->forward->nodes) {
+        if (n.name.starts_with("stem.")) stem[n.name] = model->forward->value(n.outputs[0]).type.content;
+        if (!n.name.starts_with("cells.")) continue;
+        for (const ValueId v : n.inputs)
+          if (const Value& value = model->forward->value(v); value.kind == ValueKind::weight) {
+            const WeightInfo& info = *model->weights->find(weight_text(value));
+            // A norm's gain is within the weight, its shift within the bias.
+            const bool normed = n.op->name == "conv2d" && info.shape.size() == 1;
+            parameters += info.elements() * (normed ? 2 : 1);
+          }
+      }
+      QCOMPARE(parameters, int64_t{17'585'397});
+      QCOMPARE(stem["stem.0"], (std::vector<Dim>{511, 1023, 64}));
+      QCOMPARE(stem["stem.2.pointwise"], (std::vector<Dim>{256, 512, 64}));
+      QCOMPARE(model->forward->value(model->forward->outputs[0].value).type.content, (std::vector<Dim>{1024, 2048, 19}));
+    }
+  }
+
   void routers_of_arrivals_are_there_where_unreached_nodes_are_skipped() {
     const auto skips = routers_of(*fixture("three-levels")->forward), zeros = routers_of(*fixture("unreached-run-on-zeros")->forward);
     QCOMPARE(skips, (std::map<std::string, int64_t>{{"compute", 12}, {"reached", 11}, {"ways", 9}}));
@@ -116,7 +142,7 @@ class DynamicRoutingTest : public QObject {
     row("an unknown reading", R"("unreached": "none")", "skip or zeros");
     row("a threshold above every gate", R"("threshold": 1.5)", "1");
     row("a tiny picture", R"("image_size": 4)", "8");
-    row("three sides", R"("image_size": [32, 32, 3])", "one side, or [height, width]");
+    row("three sides", R"("image_size": [32, 32, 32])", "one side, or [height, width]");
   }
   void what_is_wrong_is_refused() {
     QFETCH(QString, config);
