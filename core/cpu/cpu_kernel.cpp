@@ -11,7 +11,9 @@ Activation parse_activation(std::string_view word) {
   if (word == "gelu") return Activation::gelu_erf;
   if (word == "gelu_tanh") return Activation::gelu_tanh;
   if (word == "silu") return Activation::silu;
-  bad_input("attribute activation", "expected none, relu, gelu, gelu_tanh or silu, got " + std::string(word));
+  if (word == "tanh") return Activation::tanh;
+  if (word == "sigmoid") return Activation::sigmoid;
+  bad_input("attribute activation", "expected none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got " + std::string(word));
 }
 
 WeightHandle Making::weight(size_t index, std::string layout, DType dtype) const {

@@ -58,7 +58,7 @@ std::string word_of(const Node& node, std::string_view attribute);
 std::string listed(std::string_view words, std::string_view last = "or");
 
 /// What an activation may be called, and the same where there may be none.
-inline constexpr std::string_view kActivationWords = "relu gelu gelu_tanh silu";
-inline constexpr std::string_view kActivationWordsOrNone = "none relu gelu gelu_tanh silu";
+inline constexpr std::string_view kActivationWords = "relu gelu gelu_tanh silu tanh sigmoid";
+inline constexpr std::string_view kActivationWordsOrNone = "none relu gelu gelu_tanh silu tanh sigmoid";
 
 }  // namespace stormcell

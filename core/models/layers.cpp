@@ -35,9 +35,17 @@ ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::
   return value("activation", {x}, {{"kind", kind}}, name);
 }
 
+namespace {
+Attributes attributes_of(const LayerBuilder::Field& field) {
+  Attributes attributes{{"stride", field.stride}, {"padding", field.padding()}};
+  if (field.groups != 1) attributes.set("groups", field.groups);
+  return attributes;
+}
+}  // namespace
+
 ValueId LayerBuilder::convolution(ValueId x, const std::string& prefix, const Field& field) {
-  std::vector<ValueId> inputs{x, stored(prefix + ".weight", {field.outputs, field.size, field.size, width(x)})};
-  Attributes attributes{{"stride", field.stride}, {"padding", field.size / 2}};
+  std::vector<ValueId> inputs{x, stored(prefix + ".weight", {field.outputs, field.size, field.size, width(x) / field.groups})};
+  Attributes attributes = attributes_of(field);
   if (field.bias) {
     inputs.push_back(stored(prefix + ".bias", {field.outputs}));
     attributes.set("extras", std::string("bias"));
@@ -47,7 +55,7 @@ ValueId LayerBuilder::convolution(ValueId x, const std::string& prefix, const Fi
 
 ValueId LayerBuilder::normed_convolution(ValueId x, const std::string& prefix, const Field& field, double eps) {
   const std::string norm = prefix + ".norm.";
-  const std::vector<int64_t> shape{field.outputs, field.size, field.size, width(x)}, channels{field.outputs};
+  const std::vector<int64_t> shape{field.outputs, field.size, field.size, width(x) / field.groups}, channels{field.outputs};
   catalog_.need(prefix + ".weight", shape);
   for (const char* part : {"weight", "bias", "running_mean", "running_var"}) catalog_.need(norm + part, channels);
   if (field.bias) catalog_.need(prefix + ".bias", channels);
@@ -59,8 +67,9 @@ ValueId LayerBuilder::normed_convolution(ValueId x, const std::string& prefix, c
                            : batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"), tensor("running_var"), eps);
   const ValueId weight = made(prefix + ".weight", scale_recipe(tensor_recipe(prefix + ".weight"), scale), shape);
   const ValueId bias = made(prefix + ".bias", shift, channels);
-  return value("conv2d", {x, weight, bias}, {{"stride", field.stride}, {"padding", field.size / 2}, {"extras", std::string("bias")}},
-               prefix);
+  Attributes attributes = attributes_of(field);
+  attributes.set("extras", std::string("bias"));
+  return value("conv2d", {x, weight, bias}, std::move(attributes), prefix);
 }
 
 ValueId LayerBuilder::mixture(ValueId x, ValueId decision, Joined joined, const std::string& name,

@@ -30,11 +30,14 @@ class LayerBuilder : public GraphBuilder {
   ValueId linear(ValueId x, const std::string& prefix, int64_t outputs, Attributes attributes = {}, bool bias = false);
   ValueId rms_norm(ValueId x, const std::string& prefix, double eps);
   ValueId activation(ValueId x, const std::string& kind, const std::string& name);
-  /// A convolution of size x size, padded to keep the extents that its stride leaves; PREFIX.weight [outputs, size, size, inputs] and, with
-  /// `bias`, PREFIX.bias. The node is named PREFIX.
+  /// A convolution of size x size, padded to keep the extents that its stride leaves where nothing else is said; PREFIX.weight
+  /// [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
   struct Field {
     int64_t outputs = 0, size = 3, stride = 1;
     bool bias = true;
+    int64_t groups = 1;
+    bool padded = true;
+    int64_t padding() const { return padded ? size / 2 : 0; }
   };
   ValueId convolution(ValueId x, const std::string& prefix, const Field& field);
   /// The same with the batch norm PREFIX.norm behind it, which is folded into weights and bias by recipe.

@@ -5,11 +5,14 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
+#include "core/models/dynamic_routing_gates.h"
+#include "core/models/dynamic_routing_plan.h"
 
 namespace stormcell {
 namespace {
@@ -132,6 +135,38 @@ nlohmann::json livesr() {
           {kCalibrationKey, calibrated_centres(kSubnets)}};
 }
 
+nlohmann::json calibrated_gates(const dynamic_routing::Settings& s, std::span<const dynamic_routing::FittedGate> fitted) {
+  nlohmann::json drawn;
+  size_t at = 0;
+  for (int64_t layer = 0; layer <= s.layers; ++layer)
+    for (int64_t level = 0; level < s.nodes(layer); ++level)
+      for (const dynamic_routing::Way way : s.ways({layer, level})) {
+        const std::string name = dynamic_routing::name_of({layer, level}) + ".gate." + std::string(to_text(way));
+        const dynamic_routing::FittedGate& gate = fitted[at++];
+        drawn[name + ".weight"] = {0, gate.deviation};
+        drawn[name + ".bias"] = {gate.bias, 0};
+      }
+  return drawn;
+}
+
+/// DynamicRouting for Cityscapes as in Brainstorm's artifact: 16 layers, 4 levels; its three budgets, and gates at full resolution without
+/// one.
+template <dynamic_routing::Arch kArch>
+nlohmann::json dynamic_routing_of() {
+  return {{"model_type", "dynamic_routing"},
+          {"stormcell_weights", "calibrated"},
+          {"image_size", {1024, 2048}},
+          {"num_channels", 3},
+          {"num_labels", 19},
+          {"stem_channels", 64},
+          {"num_levels", 4},
+          {"num_layers", 16},
+          {"gate", kArch == dynamic_routing::Arch::raw ? "full" : "small"},
+          {"unreached", "skip"},
+          {"threshold", 1e-4},
+          {kCalibrationKey, calibrated_gates({}, dynamic_routing::fitted_gates(kArch))}};
+}
+
 struct Preset {
   std::string_view name;
   nlohmann::json (*config)();
@@ -166,7 +201,11 @@ constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},
                                {"livesr-k10-f8", livesr<10, 8>},
                                {"livesr-k10-f12", livesr<10, 12>},
                                {"livesr-k10-f16", livesr<10, 16>},
-                               {"livesr-k10-f20", livesr<10, 20>}};
+                               {"livesr-k10-f20", livesr<10, 20>},
+                               {"dynamic-routing-a", dynamic_routing_of<dynamic_routing::Arch::a>},
+                               {"dynamic-routing-b", dynamic_routing_of<dynamic_routing::Arch::b>},
+                               {"dynamic-routing-c", dynamic_routing_of<dynamic_routing::Arch::c>},
+                               {"dynamic-routing-raw", dynamic_routing_of<dynamic_routing::Arch::raw>}};
 }  // namespace
 
 nlohmann::json preset_config(std::string_view name) {

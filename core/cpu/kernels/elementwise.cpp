@@ -44,8 +44,13 @@ void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y) 
 
 void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t rows, int64_t d, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, rows, d, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) table.scale(x + r * d, factor[r], d, y + r * d);
+  // By elements: one large row takes all threads.
+  split_rows(team, rows * d, 1, [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      const int64_t r = begin / d, stop = std::min(end, (r + 1) * d);
+      table.scale(x + begin, factor[r], stop - begin, y + begin);
+      begin = stop;
+    }
   });
 }
 

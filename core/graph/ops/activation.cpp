@@ -1,4 +1,4 @@
-// activation(x; kind = relu gelu gelu_tanh silu) -> like x.
+// activation(x; kind = relu gelu gelu_tanh silu tanh sigmoid) -> like x.
 #include "core/graph/operator.h"
 
 namespace stormcell {

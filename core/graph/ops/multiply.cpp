@@ -1,4 +1,4 @@
-// multiply(a [S, ...], b [S, ...] or [S]) -> [S, ...]: elementwise, or each row of a by one number, in f32.
+// multiply(a [S, ...], b [S, ...], [S] or [S, 1]) -> [S, ...]: elementwise, or each row of a by one number, in f32.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -8,7 +8,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_real(g, n, 0);
   expect_real(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
-  if (!input_type(g, n, 1).content.empty()) expect_content(g, n, 1, input_type(g, n, 0).content);
+  const std::vector<Dim>& factors = input_type(g, n, 1).content;
+  if (!factors.empty() && factors != std::vector<Dim>{1}) expect_content(g, n, 1, input_type(g, n, 0).content);
   return {{input_type(g, n, 0)}};
 }
 }  // namespace

@@ -1,5 +1,5 @@
-// route(scores [S, branches]; extra bias [branches]) -> decision by the protocol in the attributes. attributes besides:
-// branches, where one label a cell decides; stack, which names the part of the model it belongs to.
+// route(scores [S, branches], or [S] of one branch; extra bias [branches]) -> decision by the protocol in the attributes. attributes
+// besides: branches, where one label a cell decides; stack, which names the part of the model it belongs to.
 #include <algorithm>
 #include <array>
 
@@ -35,6 +35,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_parameters(n, row);
   if (by_label) {
     expect_one_integer(g, n, 0);
+  } else if (input_type(g, n, 0).content.empty()) {
+    expect_real(g, n, 0);
   } else {
     expect_cells(g, n, 0, 1);
   }
@@ -45,7 +47,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (g.is_dynamic(g.dense_ancestor(scores.space)))
     operator_error(n, "cells of a space that is there before any decision, or members of one (operator members)",
                    "the dense cells of " + g.space(scores.space).name + " below cells that a decision tells");
-  const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content[0].constant();
+  const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content.empty() ? 1 : scores.content[0].constant();
   if (const auto i = extra_input(n, "bias", 1)) expect_shared(g, n, *i, {columns});
   const int64_t branches = row.branches > 0 ? row.branches : columns;
   const int32_t fan_out = protocol.fan_out(static_cast<int32_t>(branches));

@@ -1,4 +1,4 @@
-// activation: relu, gelu (exact), gelu_tanh, silu.
+// activation: relu, gelu (exact), gelu_tanh, silu, tanh, sigmoid.
 #pragma once
 #include <cmath>
 #include <string_view>
@@ -20,8 +20,12 @@ void activate(Scalar* x, int64_t n, std::string_view kind) {
     }
   } else if (kind == "silu") {
     for (int64_t i = 0; i < n; ++i) x[i] = x[i] / (Scalar(1) + std::exp(-x[i]));
+  } else if (kind == "tanh") {
+    for (int64_t i = 0; i < n; ++i) x[i] = std::tanh(x[i]);
+  } else if (kind == "sigmoid") {
+    for (int64_t i = 0; i < n; ++i) x[i] = Scalar(1) / (Scalar(1) + std::exp(-x[i]));
   } else if (kind != "none" && !kind.empty()) {
-    bad_input("activation", "expected none, relu, gelu, gelu_tanh or silu, got " + std::string(kind));
+    bad_input("activation", "expected none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got " + std::string(kind));
   }
 }
 

@@ -170,7 +170,7 @@ class AttributesTest : public QObject {
     QTest::newRow("a word") << "stride=\"two\""
                             << "g:5: conv2d \"z\": expected stride as an integer, got \"two\"";
     QTest::newRow("another word") << "activation=\"rely\""
-                                  << "g:5: conv2d \"z\": expected activation as none, relu, gelu, gelu_tanh or silu, got \"rely\"";
+                                  << "g:5: conv2d \"z\": expected activation as none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got \"rely\"";
     QTest::newRow("a space as a number") << "stride=@images"
                                          << "g:5: expected no space as stride";
     QTest::newRow("a list") << "stride=[2,2]"
@@ -215,7 +215,7 @@ class AttributesTest : public QObject {
              }),
              QString("add \"sum\": expected no attributes, got scale"));
     QCOMPARE(complaint([&] { b.value("activation", {x}, {}, "act"); }),
-             QString("activation \"act\": expected attribute kind, relu, gelu, gelu_tanh or silu, got none"));
+             QString("activation \"act\": expected attribute kind, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got none"));
   }
 };
 STORMCELL_TEST(AttributesTest)

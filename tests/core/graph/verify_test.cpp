@@ -89,8 +89,8 @@ class VerifyTest : public QObject {
         "linear \"z\": expected input 2 over cells of no space, got f32 tokens [4]");
     row("a norm's gain", "%z : f32 tokens [8] = rms_norm(%x, %w) eps=1e-6", "rms_norm \"z\": expected input 1 as f32 [8], got f32 [4,8]");
     row("no eps", "%z : f32 tokens [8] = rms_norm(%x, %g)", "rms_norm \"z\": expected attribute eps, a number, got none");
-    row("an unknown activation", "%z : f32 tokens [8] = activation(%x) kind=\"tanh\"",
-        "activation \"z\": expected kind as relu, gelu, gelu_tanh or silu, got \"tanh\"");
+    row("an unknown activation", "%z : f32 tokens [8] = activation(%x) kind=\"tan\"",
+        "activation \"z\": expected kind as relu, gelu, gelu_tanh, silu, tanh or sigmoid, got \"tan\"");
     row("ids that are none", "%z : f32 tokens [8] = embedding(%x, %w)", "embedding \"z\": expected input 0 as i32, got f32 tokens [8]");
     row("no table", "%z : f32 tokens [8] = embedding(%ids, %g)", "embedding \"z\": expected a table [V, d], got f32 [8]");
     row("attention among strangers", "%z : f32 tokens [8] = attention(%x, %s, %s) heads=2 kv_heads=2",

@@ -54,6 +54,21 @@ class ImageOperatorsTest : public QObject {
     const ValueId y = h.value("multiply", {h.reals("x", s, {1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), h.reals("f", s, {}, {10, -1})});
     compare(h.result(y).reals, {10, 20, 30, 40, -5, -6, -7, -8});
   }
+  void a_row_times_the_one_number_of_another_row() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2));
+    const ValueId y = h.value("multiply", {h.reals("x", s, {2}, {1, 2, 3, 4}), h.reals("f", s, {1}, {10, -1})});
+    compare(h.result(y).reals, {10, 20, -3, -4});
+  }
+  void one_number_a_cell_is_the_score_of_one_branch() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 3));
+    Protocol rule;
+    rule.kind = ProtocolKind::threshold;
+    rule.threshold = 0.5f;
+    const ValueId d = h.route(h.reals("came", s, {}, {2, 0, 1}), rule, "router");
+    compare(h.result(h.gather(h.scatter(h.reals("x", s, {1}, {3, 5, 7}), d, {0}), s, "sum")).reals, {3, 0, 7});
+  }
 
   void a_norm_stands_beside_its_product() {
     // Factors 2 / sqrt(4) and 6 / sqrt(4); shifts 1 + (0 - 5) * 1 and 1 + (2 - 9) * 3.

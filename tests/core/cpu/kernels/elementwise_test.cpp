@@ -27,17 +27,20 @@ class ElementwiseTest : public QObject {
  private slots:
   void activations_equal_their_formulas() {
     const std::vector<float> x = numbers();
-    std::vector<double> gelu, tanh, silu, relu, tolerance;
+    std::vector<double> gelu, gelu_tanh, silu, relu, tanh, sigmoid, tolerance;
     for (const float f : x) {
       const double v = f;
       gelu.push_back(v / 2 * std::erfc(-v / std::sqrt(2.0)));
-      tanh.push_back(v / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))));
+      gelu_tanh.push_back(v / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))));
       silu.push_back(v / (1 + std::exp(-v)));
       relu.push_back(v < 0 ? 0 : v);
+      tanh.push_back(std::tanh(v));
+      sigmoid.push_back(1 / (1 + std::exp(-v)));
       tolerance.push_back(2.5e-7 * std::max(1.0, std::fabs(v)));
     }
-    const std::pair<Activation, std::vector<double>*> cases[] = {
-        {Activation::gelu_erf, &gelu}, {Activation::gelu_tanh, &tanh}, {Activation::silu, &silu}, {Activation::relu, &relu}};
+    const std::pair<Activation, std::vector<double>*> cases[] = {{Activation::gelu_erf, &gelu}, {Activation::gelu_tanh, &gelu_tanh},
+                                                                 {Activation::silu, &silu},     {Activation::relu, &relu},
+                                                                 {Activation::tanh, &tanh},     {Activation::sigmoid, &sigmoid}};
     for_each_isa([&](Isa isa) {
       for (const auto& [activation, expected] : cases) {
         ThreadTeam team(2);
@@ -62,6 +65,25 @@ class ElementwiseTest : public QObject {
         QCOMPARE(y[2], 1e30f);
         QCOMPARE(y[3], 0.0f);
       }
+    });
+  }
+
+  void what_saturates_stays_between_its_ends_and_small_numbers_keep_their_digits() {
+    const float x[] = {kNan, -1e30f, 1e30f, 0.0f, 1e-20f, -3e-3f};
+    for_each_isa([&](Isa) {
+      ThreadTeam team(1);
+      float tanh[6], sigmoid[6];
+      activate(team, Activation::tanh, x, 6, tanh);
+      activate(team, Activation::sigmoid, x, 6, sigmoid);
+      QVERIFY(std::isnan(tanh[0]) && std::isnan(sigmoid[0]));
+      QCOMPARE(tanh[1], -1.0f);
+      QCOMPARE(tanh[2], 1.0f);
+      QCOMPARE(tanh[3], 0.0f);
+      QCOMPARE(tanh[4], 1e-20f);
+      QVERIFY(std::fabs(tanh[5] / std::tanh(-3e-3) - 1) < 2e-7);
+      QVERIFY(sigmoid[1] >= 0 && sigmoid[1] < 1e-30f);
+      QCOMPARE(sigmoid[2], 1.0f);
+      QCOMPARE(sigmoid[3], 0.5f);
     });
   }
 

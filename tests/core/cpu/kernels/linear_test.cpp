@@ -34,6 +34,10 @@ double activated(Activation kind, double v) {
       return v / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
     case Activation::silu:
       return v / (1 + std::exp(-v));
+    case Activation::tanh:
+      return std::tanh(v);
+    case Activation::sigmoid:
+      return 1 / (1 + std::exp(-v));
   }
   return 0;
 }

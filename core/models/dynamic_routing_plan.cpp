@@ -1,0 +1,65 @@
+#include "core/models/dynamic_routing_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::dynamic_routing {
+namespace {
+
+/// The number behind the point-th point of "cells.3.1.cell" or "head.2".
+int64_t number_at(std::string_view name, int point) {
+  size_t begin = 0;
+  for (int i = 0; i < point; ++i) begin = name.find('.', begin) + 1;
+  return std::stoll(std::string(name.substr(begin, name.find('.', begin) - begin)));
+}
+
+Initialisation kaiming(int64_t inputs, double gain = 2) { return {0, std::sqrt(gain / static_cast<double>(inputs))}; }
+
+}  // namespace
+
+std::string_view to_text(Way way) { return way == Way::keep ? "keep" : way == Way::up ? "up" : "down"; }
+
+std::string name_of(const Place& at) { return "cells." + std::to_string(at.layer) + "." + std::to_string(at.level); }
+
+std::vector<Way> Settings::ways(const Place& at) const {
+  std::vector<Way> ways{Way::keep};
+  if (at.layer == layers) return ways;
+  if (at.level > 0) ways.push_back(Way::up);
+  if (at.level + 1 < levels) ways.push_back(Way::down);
+  return ways;
+}
+
+std::vector<PictureSize> level_sizes(const Settings& s, PictureSize finest) {
+  std::vector<PictureSize> sizes{finest};
+  for (int64_t level = 1; level < s.levels; ++level) sizes.push_back({(sizes.back().height + 1) / 2, (sizes.back().width + 1) / 2});
+  return sizes;
+}
+
+PictureSize gate_size(const Settings& s, PictureSize maps) {
+  if (!s.small_gate) return maps;
+  return {std::max<int64_t>(1, maps.height / 4), std::max<int64_t>(1, maps.width / 4)};
+}
+
+/// Second moments are kept, but that a cell adds a quarter of what came, and ways to other levels, of which several meet in a sum, leave a
+/// half: pixels are as uniform ones from 0 to 1 are, and along 16 layers maps neither fade nor overflow.
+Initialisation initialisation(const Settings& s, std::string_view name) {
+  constexpr int64_t kField = 9;
+  constexpr double kAdded = 0.25, kMoved = 1;
+  if (name == "pixels.mean") return {0.5, 0};
+  if (name == "pixels.deviation") return {0.29, 0};
+  if (name.ends_with(".norm.weight") || name.ends_with(".norm.running_var")) return {1, 0};
+  if (name.ends_with("bias") || name.ends_with(".norm.running_mean")) return {0, 0};
+  if (name.ends_with(".depthwise.weight")) return kaiming(kField, 1);
+  if (name == "head.predictor.weight") return kaiming(s.stem * kField, 1);
+  if (name.starts_with("head.")) return kaiming(s.width(number_at(name, 1)));
+  if (name == "stem.0.weight") return kaiming(s.channels * kField);
+  if (name.starts_with("stem.")) return kaiming(s.stem);
+  const int64_t channels = s.width(number_at(name, 2));
+  if (name.ends_with(".cell.1.pointwise.weight")) return kaiming(channels, kAdded);
+  const bool of_gate = name.find(".gate.") != std::string_view::npos;
+  if (of_gate && !name.ends_with(".convolution.weight")) return kaiming(channels / 2);
+  if (name.ends_with(".up.weight") || name.ends_with(".down.weight")) return kaiming(channels, kMoved);
+  return kaiming(channels);
+}
+
+}  // namespace stormcell::dynamic_routing
