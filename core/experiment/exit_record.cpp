@@ -46,8 +46,8 @@ std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t 
   DecisionView view;
   view.choice = choice.data(), view.margin = margin.data(), view.branches = 2;
   rule.threshold = 0;
-  choose_exit_threshold({.data = logits.of_exit[test].data(), .cells = logits.items, .branches = static_cast<int32_t>(logits.classes)}, rule,
-                        view);
+  choose_exit_threshold({.data = logits.of_exit[test].data(), .cells = logits.items, .branches = static_cast<int32_t>(logits.classes)},
+                        rule, view);
   for (size_t i = 0; i < items; ++i)
     if (choice[i] != leaves_by(rule)) margin[i] = std::numeric_limits<float>::quiet_NaN();
   return margin;

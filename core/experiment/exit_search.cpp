@@ -56,8 +56,7 @@ class Search {
       if (!best || better(reached.sums, best->sums)) best = reached, found = from;
     }
     const auto n = static_cast<double>(items_);
-    return {found, best->sums.part / n, best->sums.cost / n, meets(best->sums),
-            tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo)};
+    return {found, best->sums.part / n, best->sums.cost / n, meets(best->sums), tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo)};
   }
 
  private:

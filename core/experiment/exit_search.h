@@ -11,8 +11,9 @@ namespace stormcell {
 struct ExitCase {
   /// [exit tests][items] the confidence that the test compares with its threshold; NaN never leaves.
   std::vector<std::vector<float>> confidence;
-  std::vector<std::vector<double>> part;  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
-  std::vector<double> cost;               ///< [exits] of an item that answers there, in any unit
+  std::vector<std::vector<double>>
+      part;                  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
+  std::vector<double> cost;  ///< [exits] of an item that answers there, in any unit
 };
 
 /// What is asked of the means over all items.

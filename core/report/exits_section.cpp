@@ -40,7 +40,7 @@ std::string curve_picture(const ExitCurve& c) {
 
 Table exits_table(const ExitCurve& c) {
   Table table("Exits, with the thresholds that ran", {"exit", "threshold", "left there", escape(c.measure) + " of these", "operations",
-                                                     escape(c.measure) + " where all answer there"});
+                                                      escape(c.measure) + " where all answer there"});
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
     table.row({exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",

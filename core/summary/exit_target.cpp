@@ -63,8 +63,9 @@ std::string exit_point_text(const ExitTarget& t, const ExitPoint& point, const s
 }
 
 std::string held_out_text(const ExitTarget& t) {
-  return std::string(t.met ? "met" : "missed") + " on " + counted(items_of(t.held_out), t.item) + " that it was not found on: " + t.measure + " " +
-         exit_point_text(t, t.held_out, t.held_out_ms) + "; the model's own thresholds: " + exit_point_text(t, t.own, {});
+  return std::string(t.met ? "met" : "missed") + " on " + counted(items_of(t.held_out), t.item) +
+         " that it was not found on: " + t.measure + " " + exit_point_text(t, t.held_out, t.held_out_ms) +
+         "; the model's own thresholds: " + exit_point_text(t, t.own, {});
 }
 
 std::string replay_text(const ExitTarget& t) {
@@ -86,10 +87,10 @@ std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTar
       {"held out", held_out_text(t)},
       {"replayed", replay_text(t)}};
   if (t.speedup)
-    lines.emplace_back("beside its own", fmt::format("the baseline with these thresholds is {:.3g} times as fast as with the model's own{}",
-                                                     *t.speedup,
-                                                     t.speedup_ci95 ? fmt::format(" [{:.3g}, {:.3g}]", (*t.speedup_ci95)[0], (*t.speedup_ci95)[1])
-                                                                    : std::string()));
+    lines.emplace_back(
+        "beside its own",
+        fmt::format("the baseline with these thresholds is {:.3g} times as fast as with the model's own{}", *t.speedup,
+                    t.speedup_ci95 ? fmt::format(" [{:.3g}, {:.3g}]", (*t.speedup_ci95)[0], (*t.speedup_ci95)[1]) : std::string()));
   lines.emplace_back("judged", judged_by_quality_text());
   return lines;
 }

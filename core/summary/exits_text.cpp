@@ -46,8 +46,8 @@ std::string exits_headline(const RunSummaryFigures& f) {
   std::string name = f.model.name;
   while (name.ends_with('/')) name.pop_back();
   name = name.substr(name.find_last_of("/:") + 1);  // of a folder, of demo:NAME
-  return name + " answers " + percent(share_at(f.exits->chosen, 0)) + " of the " + noun_for(2, f.exits->item) + " at the first exit, and needs " +
-         percent(f.exits->chosen.mean_cost) + " of the operations of the whole network";
+  return name + " answers " + percent(share_at(f.exits->chosen, 0)) + " of the " + noun_for(2, f.exits->item) +
+         " at the first exit, and needs " + percent(f.exits->chosen.mean_cost) + " of the operations of the whole network";
 }
 
 std::vector<size_t> told_points(const ExitCurve& c, size_t most) {

@@ -162,24 +162,26 @@ inline constexpr std::array kSettings = {
             {},
             nullptr,
             "optimize run"},
-    Setting{"target_quality",
-            "--target-quality",
-            &ExperimentOptions::target_quality,
-            "SHARE",
-            "of a network with exits: finds the thresholds, one for each exit, of the least operations at which so much is right (98%), and "
-            "optimizes with them",
-            {},
-            check_target_quality,
-            "optimize"},
-    Setting{"target_latency",
-            "--target-latency",
-            &ExperimentOptions::target_latency,
-            "MS|SHARE%",
-            "of a network with exits: finds the thresholds of the best answers within so many milliseconds a batch of the baseline (2.5), or "
-            "within a share of the operations of the whole network (60%)",
-            {},
-            check_target_latency,
-            "optimize"},
+    Setting{
+        "target_quality",
+        "--target-quality",
+        &ExperimentOptions::target_quality,
+        "SHARE",
+        "of a network with exits: finds the thresholds, one for each exit, of the least operations at which so much is right (98%), and "
+        "optimizes with them",
+        {},
+        check_target_quality,
+        "optimize"},
+    Setting{
+        "target_latency",
+        "--target-latency",
+        &ExperimentOptions::target_latency,
+        "MS|SHARE%",
+        "of a network with exits: finds the thresholds of the best answers within so many milliseconds a batch of the baseline (2.5), or "
+        "within a share of the operations of the whole network (60%)",
+        {},
+        check_target_latency,
+        "optimize"},
 };
 
 /// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the word does not fit.

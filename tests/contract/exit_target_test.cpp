@@ -33,7 +33,8 @@ class ExitTargetTest : public QObject {
   void a_quality_is_found_on_one_part_judged_on_the_other_and_replayed() {
     const Scratch scratch;
     const std::string config = scratch.path("c.json"), page = scratch.path("p.html");
-    const Arguments asked = optimize({"--target-quality", "90%", "--config-out", config, "--report", page, "--json", scratch.path("j.json")});
+    const Arguments asked =
+        optimize({"--target-quality", "90%", "--config-out", config, "--report", page, "--json", scratch.path("j.json")});
     const Ended ended = run_program(asked);
     VERIFY_DONE(ended, asked);
     const Json j = Json::parse(Scratch::read(scratch.path("j.json"))), t = j["exit_target"];
@@ -74,7 +75,8 @@ class ExitTargetTest : public QObject {
   void what_cannot_be_is_refused_in_a_line() {
     const Scratch scratch;
     const std::string session = scratch.path("x.storm");
-    VERIFY_REFUSED(optimize({"--target-latency", "10%", "-o", session}), "--target-latency", "is beyond every threshold on the 16 pictures");
+    VERIFY_REFUSED(optimize({"--target-latency", "10%", "-o", session}), "--target-latency",
+                   "is beyond every threshold on the 16 pictures");
     VERIFY_REFUSED(optimize({"--target-latency", "10%"}), "--target-latency", "at 42.");  // the best: all leave at the first exit
     VERIFY_REFUSED(optimize({"--target-latency", "0.000001"}), "--target-latency", "ms a batch");
     QVERIFY(!std::filesystem::exists(session));
@@ -86,8 +88,9 @@ class ExitTargetTest : public QObject {
                    "does not say what is right");
     VERIFY_REFUSED((short_run("optimize", "demo:switch-names", "demo:switch-names-sample", {"--target-quality", "0.9"})),
                    "--target-quality", "has no chain of exits");
-    VERIFY_REFUSED((short_run("optimize", "demo:switch-names", "demo:switch-names-sample", {"--target-quality", "0.9", "--phase", "decode"})),
-                   "--target-quality", "--phase decode decodes");
+    VERIFY_REFUSED(
+        (short_run("optimize", "demo:switch-names", "demo:switch-names-sample", {"--target-quality", "0.9", "--phase", "decode"})),
+        "--target-quality", "--phase decode decodes");
   }
 
   void a_configuration_s_thresholds_are_those_of_the_model_s_exits_in_their_order() {

@@ -39,7 +39,8 @@ struct Means {
 Means means_of(const ExitCase& c, const std::vector<double>& thresholds) {
   const std::vector<int32_t> taken = exits_taken(c.confidence, thresholds);
   Means m;
-  for (size_t i = 0; i < taken.size(); ++i) m.part += c.part[static_cast<size_t>(taken[i])][i], m.cost += c.cost[static_cast<size_t>(taken[i])];
+  for (size_t i = 0; i < taken.size(); ++i)
+    m.part += c.part[static_cast<size_t>(taken[i])][i], m.cost += c.cost[static_cast<size_t>(taken[i])];
   return {m.part / static_cast<double>(taken.size()), m.cost / static_cast<double>(taken.size())};
 }
 
@@ -74,7 +75,8 @@ class ExitSearchTest : public QObject {
     int met = 0, beyond = 0;
     for (uint32_t seed = 1; seed <= 30; ++seed) {
       const ExitCase c = random_case(seed, 2, 40);
-      for (const ExitAim aim : {ExitAim{ExitAim::Of::part, 0.8}, {ExitAim::Of::part, 0.95}, {ExitAim::Of::cost, 0.5}, {ExitAim::Of::cost, 0.2}}) {
+      for (const ExitAim aim :
+           {ExitAim{ExitAim::Of::part, 0.8}, {ExitAim::Of::part, 0.95}, {ExitAim::Of::cost, 0.5}, {ExitAim::Of::cost, 0.2}}) {
         const FoundExits found = find_exits(c, aim, {0.9, 0.9}, {});
         const std::optional<Means> best = brute_force(c, aim);
         QVERIFY(found.is_optimum);

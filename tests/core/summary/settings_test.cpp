@@ -124,9 +124,11 @@ class SettingsTest : public QObject {
     QCOMPARE(complaint("weight_budget", "0"), "--weight-budget: \"0\" is too little" + advice);
     QCOMPARE(complaint("phase", "prefill"), std::string("--phase: \"prefill\" is no phase (forward, decode or both)"));
     for (const char* word : {"60%", "2.5", "2.5ms", "1e3"}) QCOMPARE(complaint("target_latency", word), std::string());
-    for (const char* word : {"0", "-1", "101%", "0%", "2.5s", "fast"}) QVERIFY2(complaint("target_latency", word).starts_with("--target-latency: "), word);
+    for (const char* word : {"0", "-1", "101%", "0%", "2.5s", "fast"})
+      QVERIFY2(complaint("target_latency", word).starts_with("--target-latency: "), word);
     for (const char* word : {"0.98", "98%", "1", "0"}) QCOMPARE(complaint("target_quality", word), std::string());
-    for (const char* word : {"98", "-0.1", "101%", "good"}) QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);
+    for (const char* word : {"98", "-0.1", "101%", "good"})
+      QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);
     QCOMPARE(complaint("profile_split", "random"), std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
   }
   void a_default_fits_and_what_a_program_sets_is_checked_as_words_are() {
