@@ -55,6 +55,7 @@ class Search {
       const Cut reached = descend(from);
       if (!best || better(reached.sums, best->sums)) best = reached, found = from;
     }
+    keep_where_equal(start, found, best->sums);
     const auto n = static_cast<double>(items_);
     return {found, best->sums.part / n, best->sums.cost / n, meets(best->sums), tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo)};
   }
@@ -118,6 +119,15 @@ class Search {
       if (!better(cut.sums, best.sums)) continue;
       best = cut;
       thresholds[first] = threshold, thresholds[second] = cut.threshold;
+    }
+  }
+
+  /// A change that brings nothing here, as where no item of the case comes to, is none: other items may come there.
+  void keep_where_equal(const std::vector<double>& start, std::vector<double>& found, Sums& best) const {
+    for (size_t test = tests_; test-- > 0;) {
+      std::vector<double> kept = found;
+      kept[test] = start[test];
+      if (const Sums s = sums_of(kept); !better(best, s)) found = kept, best = s;
     }
   }
 

@@ -36,7 +36,8 @@ struct FoundExits {
 
 /// Exhaustive over the cuts of two tests, up to 1,024 of them at the earlier and all at the later: with one or two tests of so many items
 /// the optimum. With more tests two at a time are searched so, the others held, from several starts, until no pair gains: what each
-/// threshold brings depends on who the ones before it let come, so that no search exit by exit is exact. `start` by test.
+/// threshold brings depends on who the ones before it let come, so that no search exit by exit is exact. `start` by test; a threshold of it
+/// stays where another would bring nothing.
 FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start, const CancellationToken& cancel);
 
 /// The test of each item's exit: the first that its confidence reaches, else the last exit.

@@ -36,18 +36,25 @@ ExitRecord record_or_refuse(Workload& work, const std::string& option, const Pro
   return std::move(*record);
 }
 
+constexpr int kTimed = 5;  ///< executions that a batch's time is the median of: one alone tells what else the machine did
+
+double median(std::vector<double> of) {
+  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+  std::nth_element(of.begin(), middle, of.end());
+  return *middle;
+}
+
 /// Of a batch of the baseline whose items all answer at one exit, by exit: medians over some of the batches, the exits in turn.
 std::vector<double> milliseconds_by_exit(Workload& work, const ExitChain& chain, const std::vector<int64_t>& batches,
                                          const Progress& progress) {
   constexpr size_t kBatches = 12;
-  constexpr int kRounds = 4;  // the first of them is not counted
   const auto plan = work.make_baseline(progress);
   std::vector<std::vector<double>> times(chain.costs.size());
   const size_t some = std::min(batches.size(), kBatches);
   for (size_t i = 0; i < some; ++i) {
     const Batch batch = work.state().data->batch(batches[i * batches.size() / some]);
     plan->use(batch.picture);
-    for (int round = 0; round < kRounds; ++round)
+    for (int round = 0; round <= kTimed; ++round)  // the first of them is not counted
       for (size_t exit = 0; exit < times.size(); ++exit) {
         progress.cancel.check();
         const ReplayedDecisions there = all_at(*plan, chain, exit, batch.size());
@@ -58,10 +65,7 @@ std::vector<double> milliseconds_by_exit(Workload& work, const ExitChain& chain,
       }
   }
   std::vector<double> medians;
-  for (std::vector<double>& of : times) {
-    std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());
-    medians.push_back(of[of.size() / 2]);
-  }
+  for (const std::vector<double>& of : times) medians.push_back(median(of));
   return medians;
 }
 
@@ -175,6 +179,16 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
   return taken;
 }
 
+/// Of one batch, as it runs freely.
+double timed(Experiment::State& s, ReadyPlan& plan, const Batch& batch) {
+  std::vector<double> times;
+  for (int round = 0; round < kTimed; ++round) {
+    s.run_batch(plan, batch, {});
+    times.push_back(plan.result.milliseconds);
+  }
+  return median(times);
+}
+
 /// The held-out batches as they run: who leaves where, what they answer.
 void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, const std::vector<int64_t>& batches, const Progress& progress,
                   ExitTarget& t) {
@@ -193,7 +207,6 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
     s.run_batch(plan, batch, execute);
-    milliseconds += plan.result.milliseconds;
     const std::vector<int32_t> taken = exits_of_rows(plan, record.chain, batch.size());
     const size_t before = scores.size();
     for (const OutputValue& o : plan.result.outputs)
@@ -204,6 +217,7 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
       ++real.items[exit];
       cost += record.chain.costs[exit], part += scores[n].part, whole += scores[n].whole;
     }
+    if (t.fitted_ms) milliseconds += timed(s, plan, batch);
   }
   real.value = record.task->value(part, whole), real.value_ci95 = record.task->ci95(scores);
   real.mean_cost = scores.empty() ? 1 : cost / static_cast<double>(scores.size());

@@ -308,7 +308,8 @@ struct ExitTarget {
   ExitPoint fitted;                                ///< on the part that was searched, replayed
   ExitPoint predicted, held_out;                   ///< on the other part, replayed and really run; their `threshold` says nothing
   ExitPoint own;                                   ///< there with the model's own thresholds, replayed
-  std::optional<double> fitted_ms, predicted_ms, held_out_ms;  ///< of a batch of the baseline; predicted from the times of the exits
+  std::optional<double> fitted_ms, predicted_ms,
+      held_out_ms;                ///< of a batch of the baseline, medians of each; predicted from those of the exits
   std::optional<double> speedup;  ///< of the baseline with these thresholds over the one with the model's own, from paired executions
   std::optional<std::array<double, 2>> speedup_ci95;
 };

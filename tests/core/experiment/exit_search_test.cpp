@@ -128,7 +128,9 @@ class ExitSearchTest : public QObject {
     const FoundExits all = find_exits(c, {ExitAim::Of::cost, 0.5}, {0.9}, {});
     QCOMPARE(all.thresholds, std::vector<double>{0});
     const FoundExits none = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1}}, {ExitAim::Of::part, 1}, {0.9}, {});
-    QCOMPARE(none.thresholds, std::vector<double>{2});
+    QCOMPARE(none.thresholds, std::vector<double>{0.9});  // as none leaves: what stood there stays
+    const FoundExits changed = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1}}, {ExitAim::Of::part, 1}, {0.5}, {});
+    QCOMPARE(changed.thresholds, std::vector<double>{2});
   }
 
   void a_broken_score_never_leaves_early_and_a_full_one_may() {
