@@ -18,8 +18,11 @@ namespace {
 
 using namespace stormcell::testing;
 
-/// Item i leaves at the first exit where i mod 5 < 3, at the second where it is 3, else at the end; ten classes.
-int32_t exit_of(int64_t item) { return item % 5 < 3 ? 0 : item % 5 == 3 ? 1 : 2; }
+/// Of ten items in a row six leave at the first exit, two at the second; ten classes, each with some of all.
+int32_t exit_of(int64_t item) {
+  const int64_t step = (item + item / 10) % 5;
+  return step < 3 ? 0 : step == 3 ? 1 : 2;
+}
 
 struct ExitsFixture {
   int64_t batches = 12, per_batch = 10;
@@ -78,6 +81,10 @@ std::string make_exits_session(const std::string& path, const ExitsFixture& f = 
   recorder.finish();
   RunSummaryFigures figures;
   figures.verb = "profile", figures.model.name = "demo:some-digits";
+  if (f.figures) {
+    ExitTarget& target = figures.exit_target.emplace();
+    target.of = "quality", target.target = 0.96, target.met = true, target.measure = "accuracy", target.unit = "share";
+  }
   if (f.figures) figures.exits = some_curve(f.batches * f.per_batch);
   run->finish(RunStatus::finished, to_json(figures));
   run.reset();
@@ -116,10 +123,12 @@ class ExitsTest : public QObject {
     const ExitsPage page = make_exits_page(*read_exits_of_run(session_, 1, 5));
     QVERIFY(page.has_curve() && page.no_curve.isEmpty());
     QCOMPARE(page.points.size(), size_t{6});
+    QCOMPARE(page.target, QString("target met: accuracy of at least 96.0 %"));
+    QVERIFY(page.target_value == 0.96 && !page.target_cost);
     QCOMPARE(page.points.back().name, QString("none leaves"));
     QCOMPARE(share_at(page.points.front(), 0), 0.6);
     QCOMPARE(page.classes.size(), size_t{10});
-    QVERIFY(describe(page, 2).contains("50.0 % of the operations, accuracy 94.0 % (95 %: 91.0 % to 96.0 %)"));
+    QVERIFY(describe(page, 2).contains("50.0 % of the operations, accuracy 94.0 % [91.0, 96.0]"));
     const Table table = make_exits_table(page);
     QCOMPARE(table.rows.size(), size_t{16});
     for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());

@@ -11,11 +11,11 @@ constexpr double kMargin = 12, kGap = 6;
 ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit) : page_(page), line_(line), digit_(digit) {
   const double wide = std::max(40.0, size.width() - 3 * kMargin), left = 0.42 * wide;
   headline = {kMargin, kMargin / 2, wide + kMargin, 2 * line};
-  const double top = headline.bottom() + line + kGap, high = std::max(40.0, size.height() - top - kMargin);
+  const double top = headline.bottom() + line + 2 * kGap, high = std::max(40.0, size.height() - top - kMargin);
   const double upper = 0.5 * (high - 2 * line);
   bars = {kMargin, top, left, upper};
-  const double axis = 9 * digit, right = kMargin * 2 + left;
-  plot = {right + axis, top, std::max(20.0, wide - left - axis), std::max(20.0, upper - 1.5 * line)};
+  const double axis = 9 * digit, end = 3 * digit, right = kMargin * 2 + left;  // room for the marks of the axes
+  plot = {right + axis, top, std::max(20.0, wide - left - axis - end), std::max(20.0, upper - 1.5 * line)};
   const double below = top + upper + 2 * line;
   classes = {kMargin, below, left, std::max(20.0, size.height() - below - kMargin)};
   gallery = {right, below, wide - left, classes.height()};

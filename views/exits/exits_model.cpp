@@ -5,6 +5,7 @@
 
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
+#include "core/summary/quality_text.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -14,6 +15,12 @@ QString tr(const char* text) { return QCoreApplication::translate("Exits", text)
 QString of(const std::string& text) { return QString::fromStdString(text); }
 
 ShownPoint shown(const QString& name, const ExitPoint& p) { return {name, p.mean_cost, p.value, p.value_ci95, p.items}; }
+
+QualityFigures unit_of(const ExitsPage& page) {
+  QualityFigures unit;
+  unit.unit = page.unit.toStdString();
+  return unit;
+}
 
 QString threshold_text(double threshold) { return threshold > 1 ? tr("none leaves") : QString::number(threshold); }
 
@@ -30,7 +37,7 @@ void add_curve(const ExitsOfRun& view, ExitsPage& page) {
 }
 
 void add_target(const ExitTarget& t, ExitsPage& page) {
-  page.target = tr("%1: %2").arg(of(exit_target_text(t)), t.met ? tr("met on held-out data") : tr("missed on held-out data"));
+  page.target = (t.met ? tr("target met: %1") : tr("target missed: %1")).arg(of(exit_target_text(t)));
   if (t.of == "quality") page.target_value = t.target;
   if (t.of == "operations") page.target_cost = t.target;
 }
@@ -55,9 +62,9 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
   }
   if (view.target) add_target(*view.target, page);
   if (!view.decisions)
-    page.gallery_note = tr("Single items are not kept: record the run with `stormcell profile`.");
+    page.gallery_note = tr("No single items here: `stormcell profile` keeps them.");
   else
-    page.gallery_note = tr("Their places and labels: sessions keep texts and token ids (--record-inputs), no pixels.");
+    page.gallery_note = tr("Labels stand for them: sessions keep no pixels.");
   return page;
 }
 
@@ -66,19 +73,20 @@ double share_at(const ShownPoint& point, size_t exit) {
   return all > 0 && exit < point.items.size() ? static_cast<double>(point.items[exit]) / static_cast<double>(all) : 0;
 }
 
-QString value_text(const ExitsPage& page, double value) {
-  ExitCurve unit;
-  unit.unit = page.unit.toStdString();
-  return of(exit_value_text(unit, value));
+QString value_text(const ExitsPage& page, double value) { return of(quality_value_text(unit_of(page), value)); }
+
+QString gain_text(const ExitsPage& page, size_t at) {
+  const ShownPoint& p = page.points[at];
+  QString text = tr("Thresholds, %1").arg(p.name);
+  if (!page.has_curve()) return text;
+  PlanQuality quality;
+  quality.value = p.value, quality.value_ci95 = p.interval;
+  return text + tr(": %1 of the operations, %2 %3").arg(percent_text(p.cost), page.measure, of(quality_text(unit_of(page), quality)));
 }
 
 QString describe(const ExitsPage& page, size_t at) {
   const ShownPoint& p = page.points[at];
-  QString text = p.name;
-  if (page.has_curve()) {
-    text += tr(": %1 of the operations, %2 %3").arg(percent_text(p.cost), page.measure, value_text(page, p.value));
-    if (p.interval) text += tr(" (95 %: %1 to %2)").arg(value_text(page, (*p.interval)[0]), value_text(page, (*p.interval)[1]));
-  }
+  QString text = gain_text(page, at);
   for (size_t e = 0; e < page.exits.size(); ++e)
     text += (e == 0 ? QString("; ") : QString(", ")) + tr("%1 leave at %2").arg(percent_text(share_at(p, e)), page.exits[e]);
   return text;

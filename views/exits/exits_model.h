@@ -44,7 +44,10 @@ ExitsPage make_exits_page(const ExitsOfRun& view);
 double share_at(const ShownPoint& point, size_t exit);
 /// A value of the measure as text: "98.9 %".
 QString value_text(const ExitsPage& page, double value);
-/// "0.85: 48.1 % of the operations, accuracy 98.4 % (97.2 to 99.1 %); 84.4 % leave at exit 1, ...".
+/// "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]".
+QString gain_text(const ExitsPage& page, size_t point);
+/// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 % leave at exit 1,
+/// ...".
 QString describe(const ExitsPage& page, size_t point);
 /// Of one item: "#17, label 7: left at exit 1, 0.08 above its threshold".
 QString describe(const ExitsPage& page, const ExitItem& item);

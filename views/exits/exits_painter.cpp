@@ -25,7 +25,7 @@ void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layou
   const QString title = page.headline.isEmpty() ? tr("Who leaves where, as it was recorded") : page.headline;
   p.drawText(first, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(title, Qt::ElideRight, first.width()));
   p.setPen(marks.point == 0 ? theme.faint : theme.accent);
-  const QString shown = describe(page, marks.point) + (page.target.isEmpty() ? QString() : "; " + page.target);
+  const QString shown = gain_text(page, marks.point) + (page.target.isEmpty() ? QString() : "; " + page.target);
   p.drawText(first.translated(0, first.height()), Qt::AlignLeft | Qt::AlignVCenter,
              metrics.elidedText(shown, Qt::ElideRight, first.width()));
 }
@@ -65,7 +65,7 @@ void paint_axes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
   for (int tenth = 0; tenth <= 10; tenth += 2) {
     const double x = layout.at(tenth / 10.0, 0).x();
     p.setPen(theme.faint);
-    p.drawText(QRectF(x - 40, layout.plot.bottom() + 2, 80, metrics.height()), Qt::AlignHCenter, percent_text(tenth / 10.0));
+    p.drawText(QRectF(x - 40, layout.plot.bottom() + 2, 80, metrics.height()), Qt::AlignHCenter, QString::number(10 * tenth) + " %");
   }
   p.setPen(theme.grid);
   p.setBrush(Qt::NoBrush);
@@ -94,7 +94,7 @@ void paint_curve(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, 
     p.drawText(layout.plot, Qt::AlignCenter | Qt::TextWordWrap, page.no_curve);
     return;
   }
-  paint_title(p, layout.plot, tr("%1 against mean operations, by one threshold for all exits; drag to choose").arg(page.measure), theme);
+  paint_title(p, layout.plot, tr("%1 against mean operations; drag to choose").arg(page.measure), theme);
   paint_axes(p, page, layout, theme);
   p.save();
   p.setRenderHint(QPainter::Antialiasing);
@@ -147,7 +147,9 @@ void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
 
 void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  paint_title(p, layout.gallery, tr("The first of each exit. %1").arg(page.gallery_note), theme);
+  paint_title(p, layout.gallery, tr("The first of each exit"), theme);
+  const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(), metrics.height());
+  p.drawText(note, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(page.gallery_note, Qt::ElideRight, note.width()));
   for (size_t e = 0; e < page.exits.size() && !page.gallery.empty(); ++e) {
     const QRectF row = layout.gallery_row(e);
     p.setPen(theme.text);

@@ -61,7 +61,7 @@ QString ExitsPicture::tip(QPointF place) const {
   const ExitsLayout& layout = layout_of_page();
   if (const auto item = layout.item_at(place)) return describe(page_, page_.gallery[*item]);
   if (const auto point = layout.point_near(place))
-    return tr("Threshold %1. Replayed on the scores of one run in which all went through the whole network; operations are counted.")
+    return tr("%1. Replayed on the scores of one run in which all went through the whole network; operations are counted.")
         .arg(describe(page_, *point));
   for (size_t e = 0; e < page_.exits.size(); ++e)
     if (layout.bar(e).contains(place) && e < page_.costs.size())
