@@ -181,6 +181,8 @@ class ExitsTest : public QObject {
     QCoreApplication::sendEvent(picture, &drag);
     QCOMPARE(picture->point(), size_t{3});
     QTest::mouseRelease(picture, Qt::LeftButton);
+    run_load(view, context_of(session_, 0));  // read again: what was chosen stays
+    QVERIFY(picture->point() == 3 && threshold->currentIndex() == 3);
     QSignalSpy wanted(&view, &View::selection_wanted);
     QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().tile(0).center().toPoint());
     QCOMPARE(wanted.size(), 1);

@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QSignalBlocker>
+#include <algorithm>
 
 namespace stormcell::views {
 namespace {
@@ -14,6 +15,7 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
   threshold_ =
       add_choice(tr("Threshold"), tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
                                      "all exits, replayed"));
+  threshold_->addItem(tr("those that ran"));
   bar()->addStretch(1);
   picture_ = new ExitsPicture(this);
   set_picture(picture_);
@@ -49,12 +51,15 @@ void ExitsView::select(const Selection& selection) {
 }
 
 void ExitsView::show_data() {
-  if (data_->routers.empty() && !data_->curve)
+  if (data_->routers.empty() && !data_->curve) {
+    picture_->set_page({});
     return show_message(
-        tr("No router of this run is an exit: nothing leaves early here.\n`stormcell profile demo:msdnet-digits` records a "
-           "network with exits."));
+        tr("No router of this run is an exit: nothing leaves early here.\n`stormcell profile demo:msdnet-digits` records a network with "
+           "exits."));
+  }
   ExitsPage page = make_exits_page(*data_);
   const QSignalBlocker quiet(threshold_);
+  const QString chosen = threshold_->currentText();  // stays, of a run that is looked at again
   threshold_->clear();
   for (size_t p = 0; p < page.points.size(); ++p) {
     threshold_->addItem(page.points[p].name);
@@ -62,6 +67,8 @@ void ExitsView::show_data() {
   }
   show_choice(threshold_, page.has_curve());
   picture_->set_page(std::move(page));
+  threshold_->setCurrentIndex(std::max(0, threshold_->findText(chosen)));
+  picture_->set_point(static_cast<size_t>(threshold_->currentIndex()));
   select(selection_);
   show_content();
 }
