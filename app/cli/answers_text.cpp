@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "app/cli/numbers_text.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/quality_text.h"
 
@@ -49,7 +50,8 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({(exit.router.empty() ? exit_name(c, e) : exit.router), count_text(exit.items),
                     exit.value ? exit_value_text(c, *exit.value) : "-", share_text(exit.cost), exit_value_text(c, exit.value_of_all)});
   }
-  std::string text = "\n" + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4});
+  const std::string title = f.is_verified() ? exits_headline(f) + "\n" : "";
+  std::string text = "\n" + title + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4});
   Rows curve = {{"one threshold", "mean operations", c.measure}};
   for (size_t e = 0; e < c.exits.size(); ++e) curve[0].push_back(exit_name(c, e));
   for (const size_t p : told_points(c, verbose ? c.curve.size() : kPoints)) {
@@ -63,8 +65,18 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
          "exits replayed on the scores of one run in which all went through the whole network; operations: of the whole network\n";
 }
 
+/// Thresholds for a budget: what was asked for, what was found, and whether it holds on other data.
+std::string target_block(const RunSummaryFigures& f) {
+  if (!f.exit_target) return {};
+  Rows rows;
+  for (auto& [title, text] : exit_target_lines(*f.exit_target)) rows.push_back({std::move(title), std::move(text)});
+  return "\n" + table_text(rows, {});
+}
+
 }  // namespace
 
-std::string answers_text(const RunSummaryFigures& f, bool verbose) { return quality_block(f, verbose) + exits_block(f, verbose); }
+std::string answers_text(const RunSummaryFigures& f, bool verbose) {
+  return quality_block(f, verbose) + exits_block(f, verbose) + target_block(f);
+}
 
 }  // namespace stormcell::cli

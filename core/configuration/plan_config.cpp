@@ -25,12 +25,38 @@ std::string to_json(const PlanConfig& config) {
   j["bucket_by_length"] = config.bucket_by_length;
   j["weight_budget"] = config.weight_budget > 0 ? nlohmann::ordered_json(config.weight_budget) : nlohmann::ordered_json();
   j["annotations"] = config.annotations;
+  j["exits"] = nullptr;
+  for (const RouterThreshold& t : config.exits) j["exits"].push_back({{"router", t.router}, {"threshold", t.threshold}});
   j["passes"] = nlohmann::ordered_json::object();
   for (const auto& [id, parameters] : config.passes) j["passes"][id] = parameters;
   j["dtypes"] = {{"products", config.dtype}};
   for (const char* later : {"capacities", "kernels", "speculation", "preload", "placement"}) j[later] = nullptr;
   return j.dump(2);
 }
+
+namespace {
+
+/// Of each exit that the configuration says something of, in the order in which they run.
+RouterThresholds parse_exits(const nlohmann::json& list, const std::string& where) {
+  const auto refuse = [&](const std::string& what) {
+    bad_input(where, what, "a list of {\"router\": ..., \"threshold\": ...} as optimize --config-out writes it");
+  };
+  RouterThresholds thresholds;
+  if (!list.is_array()) refuse("expected a list as \"exits\"");
+  for (const nlohmann::json& exit : list) {
+    if (!exit.is_object() || !exit.contains("router") || !exit["router"].is_string() || !exit.contains("threshold") ||
+        !exit["threshold"].is_number())
+      refuse("expected a router and a threshold of each of \"exits\"");
+    const RouterThreshold t{exit["router"].get<std::string>(), exit["threshold"].get<double>()};
+    if (!(t.threshold >= kLeastExitThreshold && t.threshold <= kMostExitThreshold))
+      refuse("the threshold " + exit["threshold"].dump() + " of " + in_quotes(t.router) +
+             " is out of range: from 0, where all leave, to 1, and 2, where none does");
+    thresholds.push_back(t);
+  }
+  return thresholds;
+}
+
+}  // namespace
 
 bool has_configuration(std::string_view text) { return text.find(kSchema) != std::string_view::npos; }
 
@@ -81,6 +107,7 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
       config.annotations.push_back(text.get<std::string>());
     }
   }
+  if (const auto at = j.find("exits"); at != j.end() && !at->is_null()) config.exits = parse_exits(*at, where);
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.
   for (const auto& [id, parameters] : j["passes"].items()) check_pass(id, where);

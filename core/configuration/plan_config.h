@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/cell/router_threshold.h"
+
 namespace stormcell {
 
 struct PlanConfig {
@@ -17,11 +19,13 @@ struct PlanConfig {
   std::vector<std::string> annotations = {};  ///< that were given, NAME.KEY=WORD each; passes find theirs again
   /// In the order they were applied: id, parameters.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> passes;
+  RouterThresholds exits = {};  ///< in the place of the model's own, in running order; empty: those
 };
 std::string to_json(const PlanConfig& config);
 /// Whether a text, such as a session keeps of each run, is one; only parse_plan_config() tells whether it is whole.
 bool has_configuration(std::string_view text);
-/// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format.
+/// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format, thresholds out of
+/// range.
 PlanConfig parse_plan_config(const std::string& text, const std::string& where);
 /// What of a configuration does not hold where it is used, as `here` says, a sentence each: device, number format, budget of weights,
 /// version, and that it does not say for which model it was found. That it was found for another model is for the caller to refuse.

@@ -7,6 +7,7 @@
 #include "core/experiment/dense_plan.h"
 #include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
+#include "core/experiment/exit_thresholds.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
@@ -50,6 +51,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.options = options;
   check(options);  // before anything is read
   check_dense(options);
+  check_target(options);
   check_device(options.device);
   const std::optional<DType> asked = parse_dtype(options.dtype);
 

@@ -4,6 +4,7 @@
 #include "core/experiment/candidates.h"
 #include "core/experiment/dense_plan.h"
 #include "core/experiment/exit_curve.h"
+#include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/measured_plans.h"
@@ -21,8 +22,10 @@ namespace {
 
 class Optimization {
  public:
-  Optimization(Workload& work, const OptimizeOptions& options, const Progress& progress)
+  /// `found`: the thresholds that its baseline has in the place of the model's own; null: none were asked for.
+  Optimization(Workload& work, const FoundTarget* found, const OptimizeOptions& options, const Progress& progress)
       : work_(work),
+        found_(found),
         s_(work.state()),
         options_(options),
         progress_(progress),
@@ -44,12 +47,20 @@ class Optimization {
     set_figures();
     // Apart from the plans: one that takes several times as long would leave them few rounds.
     if (s_.options.dense) measure_dense(work_, *baseline_, split_.measured, options_.measure_seconds / 4, *result_, progress_);
-    result_->exits = exit_curve(work_, progress_);
+    set_exits();
     record();
     return result_;
   }
 
  private:
+  /// All from one recorded run; what was searched for, on the batches that were not.
+  void set_exits() {
+    const std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, progress_);
+    if (record) result_->exits = exit_curve(*record);
+    if (found_)
+      result_->exit_target = judge_thresholds(work_, *baseline_, *found_, split_.measured, options_.measure_seconds / 4, progress_);
+  }
+
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
   void profile() {
     work_.check_fits(work_.graph(), {}, result_->warnings);
@@ -251,6 +262,7 @@ class Optimization {
   }
 
   Workload& work_;
+  const FoundTarget* found_;
   Experiment::State& s_;
   const OptimizeOptions& options_;
   const Progress& progress_;
@@ -271,7 +283,10 @@ class Optimization {
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
   const State::Call call(*state_, progress);
-  return of_each_phase(*state_, optimize.half_done, [&](Workload& work) { return Optimization(work, optimize, progress).run(); });
+  const std::optional<FoundTarget> found = find_thresholds(*state_, progress);
+  const State::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
+  return of_each_phase(*state_, optimize.half_done,
+                       [&](Workload& work) { return Optimization(work, found ? &*found : nullptr, optimize, progress).run(); });
 }
 
 }  // namespace stormcell

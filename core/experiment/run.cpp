@@ -6,6 +6,7 @@
 #include "core/base/run_kind.h"
 #include "core/experiment/dense_plan.h"
 #include "core/experiment/exit_curve.h"
+#include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/measured_plans.h"
@@ -99,7 +100,8 @@ class Run {
     set_figures();
     if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
     verify();
-    if (is_baseline()) result_->exits = exit_curve(work_, progress_);
+    if (is_baseline() || !s_.exit_thresholds().empty())
+      if (const std::optional<ExitRecord> record = record_exits(work_, progress_)) result_->exits = exit_curve(*record);
     result_->session = options_.session;
     if (options_.decisions) {
       result_->decisions = session.decisions();
@@ -201,6 +203,10 @@ class Run {
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
   const State::Call call(*state_, progress);
   check_phases(work_phase(state_->options.phase), state_->options.dense, run);
+  RouterThresholds exits;
+  if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
+  check_thresholds(*state_, exits, run.config_name);
+  const State::ThresholdsInUse in_use(*state_, exits);
   return of_each_phase(*state_, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
 }
 

@@ -8,6 +8,7 @@
 #include "core/cost/graph_cost.h"
 #include "core/experiment/converted_graph.h"
 #include "core/experiment/memory_check.h"
+#include "core/graph/router_thresholds.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
 
@@ -35,9 +36,35 @@ std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) cons
   return graphs_.at(size, [this](PictureSize of) { return prepared(model->forward_for(of)); });
 }
 
+std::shared_ptr<const Graph> Experiment::State::in_running_format(std::shared_ptr<const Graph> g) const {
+  if (dtype != model->dtype) g = in_format(*g, dtype);
+  return annotated(std::move(g), {options.annotations, "--annotate"});
+}
+
 std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const Graph> stored) const {
-  if (dtype != model->dtype) stored = in_format(*stored, dtype);
-  return annotated(std::move(stored), {options.annotations, "--annotate"});
+  return in_running_format(with_thresholds(std::move(stored), exit_thresholds_));
+}
+
+std::shared_ptr<const Graph> Experiment::State::stored_for(PictureSize size) const {
+  return with_thresholds(model->forward_for(size), exit_thresholds_);
+}
+
+std::shared_ptr<const Graph> Experiment::State::with_own_thresholds(PictureSize size) const {
+  return in_running_format(model->forward_for(size));
+}
+
+Experiment::State::ThresholdsInUse::ThresholdsInUse(State& state, const RouterThresholds& thresholds) : state_(state), own_(state.graph) {
+  if (thresholds.empty()) return;
+  state.exit_thresholds_ = thresholds;
+  state.graphs_ = {};
+  state.graph = state.prepared(state.model->forward_for(state.picture));
+}
+
+Experiment::State::ThresholdsInUse::~ThresholdsInUse() {
+  if (state_.exit_thresholds_.empty()) return;
+  state_.exit_thresholds_.clear();
+  state_.graphs_ = {};
+  state_.graph = std::move(own_);
 }
 
 PhaseGraphs Experiment::State::phase_graphs() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cell/router_threshold.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/experiment.h"
@@ -58,6 +59,23 @@ struct Experiment::State {
     State& state_;
   };
 
+  /// As long as it lives what runs, and the oracle that judges it, has these thresholds of exits in the place of the model's own. Plans
+  /// that were made before keep theirs.
+  class ThresholdsInUse {
+   public:
+    ThresholdsInUse(State& state, const RouterThresholds& thresholds);
+    ~ThresholdsInUse();
+    ThresholdsInUse(const ThresholdsInUse&) = delete;
+    ThresholdsInUse& operator=(const ThresholdsInUse&) = delete;
+
+   private:
+    State& state_;
+    std::shared_ptr<const Graph> own_;  // with the model's
+  };
+
+  /// Empty: the model's own.
+  const RouterThresholds& exit_thresholds() const { return exit_thresholds_; }
+
   /// Where plans run.
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
   /// With what --annotate says, in the number format that runs.
@@ -66,8 +84,12 @@ struct Experiment::State {
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
   /// The same of what a configuration says, where no profile is asked.
   PassInput pass_input(const Graph& graph) const;
-  /// What the plan says of a stored graph (--annotate), and its weights in the format that runs.
+  /// A stored graph with the thresholds in use, what the plan says of it (--annotate), and its weights in the format that runs.
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const;
+  /// As the model is stored, with the thresholds in use.
+  std::shared_ptr<const Graph> stored_for(PictureSize size) const;
+  /// The graph of a size as it would be prepared with the model's own thresholds.
+  std::shared_ptr<const Graph> with_own_thresholds(PictureSize size) const;
 
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
@@ -98,7 +120,9 @@ struct Experiment::State {
   bool rounds_weights() const { return converts() && dtype != DType::f32; }
 
  private:
+  std::shared_ptr<const Graph> in_running_format(std::shared_ptr<const Graph> graph) const;
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
+  RouterThresholds exit_thresholds_;  // in the place of the model's own, of whatever runs; empty: those
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
 };
 

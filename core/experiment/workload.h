@@ -100,7 +100,7 @@ class ForwardPass : public Workload {
                                        const Progress& progress) override;
   int64_t cells(const ReadyPlan&, int64_t batch) const override { return state_.data->real_cells(batch); }
   std::shared_ptr<const Graph> judged_graph(PictureSize size) const override { return state_.graph_for(size); }
-  std::shared_ptr<const Graph> stored_graph(PictureSize size) const override { return state_.model->forward_for(size); }
+  std::shared_ptr<const Graph> stored_graph(PictureSize size) const override { return state_.stored_for(size); }
   std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) override;
   /// Its outputs are what a judge compares.
   bool wrote_alike(ReadyPlan&, ReadyPlan&, const Batch&) override { return false; }

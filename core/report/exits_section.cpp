@@ -4,12 +4,13 @@
 
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
 
 namespace stormcell::report {
 namespace {
 
-/// Quality against mean cost: the curve of one threshold for all exits, and the model's thresholds as a ring.
+/// Quality against mean cost: the curve of one threshold for all exits, and the thresholds that ran as a ring.
 std::string curve_picture(const ExitCurve& c) {
   constexpr double kLeft = 56, kTop = 12, kWide = 520, kHigh = 220;
   double least = c.chosen.value, most = c.chosen.value;
@@ -38,8 +39,8 @@ std::string curve_picture(const ExitCurve& c) {
 }
 
 Table exits_table(const ExitCurve& c) {
-  Table table("Exits, with the model's thresholds", {"exit", "threshold", "left there", escape(c.measure) + " of these", "operations",
-                                                     escape(c.measure) + " where all answer there"});
+  Table table("Exits, with the thresholds that ran", {"exit", "threshold", "left there", escape(c.measure) + " of these", "operations",
+                                                      escape(c.measure) + " where all answer there"});
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
     table.row({exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",
@@ -48,6 +49,14 @@ Table exits_table(const ExitCurve& c) {
                escape(exit_value_text(c, exit.value_of_all))});
   }
   return table;
+}
+
+/// Thresholds that were found for a target.
+std::string target_part(const ReportData& d) {
+  if (!d.figures.exit_target) return {};
+  Table table("Thresholds for a target", {"", ""}, 2);
+  for (const auto& [title, text] : exit_target_lines(*d.figures.exit_target)) table.row({escape(title), escape(text)});
+  return table.html();
 }
 
 /// Items by exit behind the cells of a row.
@@ -73,15 +82,15 @@ std::string exits_section(const ReportData& d) {
     add_items(p.items, row);
     curve.row(row);
   }
-  Table classes("Exits by class, with the model's thresholds", head(c, {"class"}));
+  Table classes("Exits by class, with the thresholds that ran", head(c, {"class"}));
   for (const ExitClass& of : c.classes) {
     std::vector<std::string> row = {shortened(of.name, 60)};
     add_items(of.items, row);
     classes.row(row);
   }
   return section("exits", "Early exits",
-                 paragraph(escape(exits_sentence(c)) + ".") +
-                     figure(curve_picture(c), "What every threshold would give; the ring is the model's own.",
+                 paragraph(escape(exits_sentence(c)) + ".") + target_part(d) +
+                     figure(curve_picture(c), "What every threshold would give; the ring is those that ran.",
                             d.measured() + " Exits replayed on the scores of one run in which every item went through the whole network.") +
                      exits_table(c).html() + curve.details() + (classes.empty() ? "" : classes.details()) +
                      paragraph("Operations are counted, of the whole network = 100 %; they are no times.", "note"));

@@ -8,6 +8,8 @@
 #include "core/report/sections.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/dense_text.h"
+#include "core/summary/exit_target.h"
+#include "core/summary/exits_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -50,6 +52,12 @@ std::string verdict(const ReportData& d) {
   return "What was recorded.";
 }
 
+/// A network with exits is about them: who answers early stands first, where the answers are verified.
+std::string title(const ReportData& d) {
+  const std::string exits = d.trusted() ? exits_headline(d.figures) : "";
+  return exits.empty() ? verdict(d) : escape(exits) + ". " + verdict(d);
+}
+
 const char* not_passed(const std::vector<std::string>& reasons) {
   return is_inconclusive(reasons) ? "<strong class=\"bad\">Not verified</strong>: "
                                   : "<strong class=\"bad\">Verification failed</strong>: ";
@@ -86,6 +94,9 @@ std::string lead(const ReportData& d) {
            ". No speed-up is reported.";
   text += "<strong class=\"good\">Verified</strong>: " + escape(f.verified->text) + "; the largest difference is " +
           rough(f.verified->max_rel_diff) + " of the largest value (tolerance " + rough(f.verified->tolerance) + ").";
+  if (f.exit_target)
+    text += " Its thresholds of exits were found for a target: " + escape(exit_target_text(*f.exit_target)) + ", " +
+            escape(held_out_text(*f.exit_target)) + "; " + escape(judged_by_quality_text()) + ".";
   if (const std::string measured = measured_text(f); run_kind(f.verb) == RunKind::optimize && !measured.empty()) {
     text += " " + std::string(1, static_cast<char>(std::toupper(measured[0]))) + measured.substr(1) + ".";
   }
@@ -188,7 +199,7 @@ std::string headline(const ReportData& d) {
                      paragraph("Stormcell " + escape(f.verb) + (says_decoding(f.phase, f.verb) ? ", decoding" : "") + " · " +
                                    escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device),
                                "kicker") +
-                     "<h1>" + verdict(d) + "</h1>\n" + paragraph(lead(d), "lead");
+                     "<h1>" + title(d) + "</h1>\n" + paragraph(lead(d), "lead");
   if (const std::string tiles = tiles_of(d); !tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   return html + times_of(d) + "</header>\n";

@@ -41,6 +41,15 @@ std::string exits_sentence(const ExitCurve& c) {
          exit_value_text(c, c.chosen.value) + "; all of them through the whole network: " + exit_value_text(c, c.exits.back().value_of_all);
 }
 
+std::string exits_headline(const RunSummaryFigures& f) {
+  if (!f.exits || f.exits->exits.empty()) return {};
+  std::string name = f.model.name;
+  while (name.ends_with('/')) name.pop_back();
+  name = name.substr(name.find_last_of("/:") + 1);  // of a folder, of demo:NAME
+  return name + " answers " + percent(share_at(f.exits->chosen, 0)) + " of the " + noun_for(2, f.exits->item) +
+         " at the first exit, and needs " + percent(f.exits->chosen.mean_cost) + " of the operations of the whole network";
+}
+
 std::vector<size_t> told_points(const ExitCurve& c, size_t most) {
   std::vector<size_t> changing;
   for (size_t p = 0; p < c.curve.size(); ++p)

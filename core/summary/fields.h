@@ -331,6 +331,28 @@ void fields(auto& v, Of<ExitCurve> auto& c) {
   v("classes", c.classes);
 }
 
+void fields(auto& v, Of<ExitTarget> auto& t) {
+  v("of", t.of);
+  v("target", t.target);
+  v("met", t.met);
+  v("is_optimum", t.is_optimum);
+  v("measure", t.measure);
+  v("unit", t.unit);
+  v("item", t.item);
+  v("routers", t.routers);
+  v("thresholds", t.thresholds);
+  v("own_thresholds", t.own_thresholds);
+  v("fitted", t.fitted);
+  v("predicted", t.predicted);
+  v("held_out", t.held_out);
+  v("own", t.own);
+  v("fitted_ms", t.fitted_ms);
+  v("predicted_ms", t.predicted_ms);
+  v("held_out_ms", t.held_out_ms);
+  v("speedup", t.speedup);
+  v("speedup_ci95", t.speedup_ci95);
+}
+
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.schema(f.verb, f.version);
   v("model", f.model);
@@ -349,6 +371,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   if (run_kind(f.verb) != RunKind::generate) v("verified", f.verified);  // there it is of tokens
   v("quality", f.quality);
   v("exits", f.exits);
+  v("exit_target", f.exit_target);
   v("passes", f.passes);
   v("routing", f.routing);
   v.derived("routing_of", f.baseline ? "baseline" : "optimized");  // the plan whose cells are counted

@@ -265,7 +265,7 @@ struct QualityFigures {
 struct ExitFigures {
   std::string router;           ///< that decides there; empty: the end of the network
   double cost = 1;              ///< operations of an item that answers there, as a share of those through the whole network
-  int64_t items = 0;            ///< that left there, with the model's thresholds
+  int64_t items = 0;            ///< that left there, with the thresholds that ran
   std::optional<double> value;  ///< the measure over those; nothing: none left there
   double value_of_all = 0;      ///< the measure where every item answers there
 };
@@ -277,7 +277,7 @@ struct ExitPoint {
   std::optional<std::array<double, 2>> value_ci95;  ///< as PlanQuality has it
   std::vector<int64_t> items;                       ///< by exit
 };
-/// Items of one class, by exit, with the model's thresholds.
+/// Items of one class, by exit, with the thresholds that ran.
 struct ExitClass {
   std::string name;
   std::vector<int64_t> items;
@@ -288,11 +288,30 @@ struct ExitCurve {
   std::string measure, unit;       ///< as QualityFigures
   std::string item;                ///< "picture", "item"
   int64_t items = 0;               ///< that were judged
-  std::vector<double> thresholds;  ///< of the model, by exit
+  std::vector<double> thresholds;  ///< that ran, by exit: the model's own, or those that were found for a target (ExitTarget)
   std::vector<ExitFigures> exits;  ///< the last is the end of the network
-  ExitPoint chosen;                ///< with the model's thresholds; its `threshold` says nothing where they differ
+  ExitPoint chosen;                ///< with those thresholds; its `threshold` says nothing where they differ
   std::vector<ExitPoint> curve;    ///< one threshold for all exits, ascending
   std::vector<ExitClass> classes;
+};
+/// Thresholds that were found for a target, one for each exit: searched on the profiled part of the data by replaying one recorded run,
+/// judged on the other part by a real run. No answer of the model's own thresholds is what they are held to, but quality.
+struct ExitTarget {
+  std::string of;             ///< what is bounded: "quality", "operations", "latency"
+  double target = 0;          ///< of the measure; a share of the operations of the whole network; milliseconds of a batch
+  bool met = false;           ///< on the held-out part, where it was really run; on the part that was searched it always is
+  bool is_optimum = false;    ///< of the part that was searched: no other thresholds are better. False: no change of any two is
+  std::string measure, unit;  ///< as QualityFigures
+  std::string item;           ///< "picture", "item"
+  std::vector<std::string> routers;
+  std::vector<double> thresholds, own_thresholds;  ///< by router; own: of the model. 0: all leave, 2: none does
+  ExitPoint fitted;                                ///< on the part that was searched, replayed
+  ExitPoint predicted, held_out;                   ///< on the other part, replayed and really run; their `threshold` says nothing
+  ExitPoint own;                                   ///< there with the model's own thresholds, replayed
+  std::optional<double> fitted_ms, predicted_ms,
+      held_out_ms;                ///< of a batch of the baseline, medians of each; predicted from those of the exits
+  std::optional<double> speedup;  ///< of the baseline with these thresholds over the one with the model's own, from paired executions
+  std::optional<std::array<double, 2>> speedup_ci95;
 };
 
 /// optimize, run and profile fill what applies.
@@ -334,7 +353,8 @@ struct RunSummaryFigures {
   /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
-  std::optional<ExitCurve> exits;  ///< nothing: the model has no exits, or the data do not say what is right
+  std::optional<ExitCurve> exits;         ///< nothing: the model has no exits, or the data do not say what is right
+  std::optional<ExitTarget> exit_target;  ///< --target-quality, --target-latency
 
   bool is_verified() const { return verified && verified->passed; }
 };

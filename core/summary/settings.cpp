@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/base/run_kind.h"
+#include "core/summary/exit_target.h"
 
 namespace stormcell {
 namespace {
@@ -77,6 +78,10 @@ void check_profile_split(std::string_view rule) {
   if (rule != "strided" && rule != "first")
     bad_input("--profile-split", "\"" + std::string(rule) + "\" is no way to split", "use strided or first");
 }
+
+void check_target_quality(std::string_view word) { parse_quality_target(word); }
+
+void check_target_latency(std::string_view word) { parse_latency_target(word); }
 
 void read_word(const Setting& s, const std::string& word, ExperimentOptions& options) {
   std::visit(

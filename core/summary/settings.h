@@ -33,6 +33,8 @@ struct ExperimentOptions {
   std::vector<std::string> annotations;   ///< run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
   bool keep_all = false;                  ///< optimize; also passes that make the plan slower and save no memory
   bool dense = false;                     ///< optimize, run; also measure every cell through every branch, masked
+  std::string target_quality;             ///< optimize; find the cheapest thresholds of exits of this quality; empty: the model's own run
+  std::string target_latency;             ///< optimize; the same: the best of at most this cost
   bool operator==(const ExperimentOptions&) const = default;
 };
 
@@ -41,6 +43,9 @@ struct ExperimentOptions {
 void check_dtype(std::string_view dtype);
 void check_phase(std::string_view phase);
 void check_profile_split(std::string_view rule);
+/// Throw the same: no share of answers; neither milliseconds nor percent.
+void check_target_quality(std::string_view word);
+void check_target_latency(std::string_view word);
 
 /// One option: all that JSON, command line and check know of it.
 struct Setting {
@@ -157,6 +162,26 @@ inline constexpr std::array kSettings = {
             {},
             nullptr,
             "optimize run"},
+    Setting{
+        "target_quality",
+        "--target-quality",
+        &ExperimentOptions::target_quality,
+        "SHARE",
+        "of a network with exits: finds the thresholds, one for each exit, of the least operations at which so much is right (98%), and "
+        "optimizes with them",
+        {},
+        check_target_quality,
+        "optimize"},
+    Setting{
+        "target_latency",
+        "--target-latency",
+        &ExperimentOptions::target_latency,
+        "MS|SHARE%",
+        "of a network with exits: finds the thresholds of the best answers within so many milliseconds a batch of the baseline (2.5), or "
+        "within a share of the operations of the whole network (60%)",
+        {},
+        check_target_latency,
+        "optimize"},
 };
 
 /// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the word does not fit.

@@ -76,7 +76,8 @@ class VerbsTest : public QObject {
     const std::string exporting = run_program({"export", "--help"}).out, optimizing = run_program({"optimize", "--help"}).out;
     for (const ExportFormat& format : export_formats()) QVERIFY2(has_word(exporting, format.id), std::string(format.id).c_str());
     for (const Pass& pass : passes()) QVERIFY2(has_word(optimizing, pass.id), std::string(pass.id).c_str());
-    for (const char* option : {"--profile-split", "--keep-all", "--dense"}) QVERIFY2(has_word(optimizing, option), option);
+    for (const char* option : {"--profile-split", "--keep-all", "--dense", "--target-quality", "--target-latency"})
+      QVERIFY2(has_word(optimizing, option), option);
   }
 
   void the_version_is_told_by_the_program_and_by_every_verb() {

@@ -13,6 +13,7 @@ class PlanConfigTest : public QObject {
     PlanConfig c;
     c.model = "m", c.fingerprint = "f", c.device = "cpu", c.dtype = "bf16", c.phase = "decode", c.bucket_by_length = true;
     c.annotations = {"a.kernel=k"}, c.weight_budget = 4096;
+    c.exits = {{"exits.0.router", 0.87}, {"exits.1.router", 2}};
     c.passes = {{"dead-path", {{"max-share", "0"}}}, {"unpad", {}}};
     const std::string text = to_json(c);
     QVERIFY(has_configuration(text));
@@ -20,6 +21,7 @@ class PlanConfigTest : public QObject {
     QCOMPARE(back.version, std::string(STORMCELL_VERSION));
     QVERIFY(back.model == c.model && back.fingerprint == c.fingerprint && back.device == c.device && back.dtype == c.dtype);
     QVERIFY(back.phase == c.phase && back.bucket_by_length && back.annotations == c.annotations);
+    QVERIFY(back.exits == c.exits && parse_plan_config(to_json({}), "c.json").exits.empty());
     QCOMPARE(back.passes.size(), size_t{2});
     for (const auto& [id, parameters] : c.passes)
       QVERIFY(std::find(back.passes.begin(), back.passes.end(), std::pair(id, parameters)) != back.passes.end());
@@ -37,7 +39,11 @@ class PlanConfigTest : public QObject {
     for (const char* text : {"", "[]", "{}", R"({"schema": "stormcell.config/2", "passes": {}})", R"({"schema": "stormcell.config/1"})",
                              R"({"schema": "stormcell.config/1", "passes": {"no-such-pass": {}}})",
                              R"({"schema": "stormcell.config/1", "passes": {"unpad": 7}})",
-                             R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})"}) {
+                             R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})",
+                             R"({"schema": "stormcell.config/1", "passes": {}, "exits": {"a": 0.5}})",
+                             R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a"}]})",
+                             R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": -0.1}]})",
+                             R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": 2.5}]})"}) {
       try {
         parse_plan_config(text, "c.json");
         QFAIL(text);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/graph/router_thresholds.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
@@ -32,6 +33,16 @@ class ExitChainTest : public QObject {
     const std::vector<double> paper{0.337, 0.682, 1.004, 1.250, 1.356};  // G multiplications (brainstorm.md 4.6)
     QCOMPARE(chain->costs.size(), paper.size());
     for (size_t e = 0; e < paper.size(); ++e) QVERIFY(std::fabs(chain->costs[e] - paper[e] / paper.back()) < 0.01);
+  }
+
+  void other_thresholds_stand_in_the_place_of_the_model_s() {
+    const auto model = open_model(source_folder() + "/resources/demos/msdnet-digits");
+    const auto changed = with_thresholds(model->forward, {{"exits.1.router", 0.25}, {"no.such.router", 0.5}});
+    const auto chain = exit_chain(*changed, model->answer);
+    QVERIFY(chain.has_value());
+    QVERIFY(chain->rules[0].threshold == 0.9F && chain->rules[1].threshold == 0.25F);
+    QCOMPARE(exit_chain(*model->forward, model->answer)->rules[1].threshold, 0.9F);  // the model keeps its own
+    QVERIFY(with_thresholds(model->forward, {}) == model->forward);
   }
 
   void what_is_no_chain_of_exits_has_none() {

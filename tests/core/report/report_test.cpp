@@ -154,6 +154,18 @@ class ReportTest : public QObject {
     QCOMPARE(flaw(html), QString());
     QVERIFY(has(html, "Dense, a batch") && has(html, "routing alone makes the baseline 2.12x as fast [2, 2.25]"));
     QVERIFY(has(html, "80.0 % of 1,000 pictures answer at exit 1, 20.0 % at the end: 55.0 % of the operations of the whole network"));
+    QVERIFY(has(html, " answers 80.0 % of the pictures at the first exit, and needs 55.0 % of the operations of the whole network. "));
+    QVERIFY(!has(html, "Thresholds for a target"));
+    ExitTarget& t = f.exit_target.emplace();
+    t.of = "quality", t.target = 0.98, t.met = true, t.is_optimum = true, t.measure = "accuracy", t.unit = "share", t.item = "picture";
+    t.routers = {"exits.0.router"}, t.thresholds = {0.87}, t.own_thresholds = {0.9};
+    t.fitted = {0.87, 0.5, 0.984, {{0.96, 0.99}}, {210, 40}};
+    t.predicted = t.held_out = t.own = {0.87, 0.52, 0.981, {{0.97, 0.99}}, {640, 110}};
+    const std::string targeted = page(f, testing::two_stacks());
+    QCOMPARE(flaw(targeted), QString());
+    for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
+                             "met on 750 pictures that it was not found on", "compares the plan with the oracle at these thresholds"})
+      QVERIFY2(has(QString::fromStdString(targeted).replace("&#39;", "'").toStdString(), text), text);
     for (const char* text : {"dense", "17.5 ms", "43.8 %", "98.4 %", "560", "&lt;owl&gt;"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     QVERIFY(has(html, "<svg viewBox"));

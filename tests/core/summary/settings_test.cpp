@@ -16,11 +16,11 @@ size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
                threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
-               profile_split, annotations, keep_all, dense] = o;
+               profile_split, annotations, keep_all, dense, target_quality, target_latency] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
                threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
-               profile_split, annotations, keep_all, dense);
+               profile_split, annotations, keep_all, dense, target_quality, target_latency);
 }
 
 /// All fields other than their defaults.
@@ -123,6 +123,12 @@ class SettingsTest : public QObject {
     QCOMPARE(complaint("weight_budget", "2mb"), "--weight-budget: \"2mb\" is no number of bytes" + advice);
     QCOMPARE(complaint("weight_budget", "0"), "--weight-budget: \"0\" is too little" + advice);
     QCOMPARE(complaint("phase", "prefill"), std::string("--phase: \"prefill\" is no phase (forward, decode or both)"));
+    for (const char* word : {"60%", "2.5", "2.5ms", "1e3"}) QCOMPARE(complaint("target_latency", word), std::string());
+    for (const char* word : {"0", "-1", "101%", "0%", "2.5s", "fast"})
+      QVERIFY2(complaint("target_latency", word).starts_with("--target-latency: "), word);
+    for (const char* word : {"0.98", "98%", "1", "0"}) QCOMPARE(complaint("target_quality", word), std::string());
+    for (const char* word : {"98", "-0.1", "101%", "good"})
+      QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);
     QCOMPARE(complaint("profile_split", "random"), std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
   }
   void a_default_fits_and_what_a_program_sets_is_checked_as_words_are() {

@@ -1,0 +1,158 @@
+#include "core/experiment/exit_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "core/cell/choose.h"
+#include "core/experiment/measured_plans.h"
+
+namespace stormcell {
+namespace {
+
+int32_t leaves_by(const Protocol& rule) { return std::max(0, rule.residual); }
+
+/// 0.9, and not what is nearest to it in f32.
+double as_written(float threshold) { return std::stod(fmt::format("{}", threshold)); }
+
+/// The logits of one batch at every exit, and at the end.
+struct BatchLogits {
+  std::vector<std::vector<float>> of_exit;  ///< [exits] of [items, classes]
+  int64_t items = 0, classes = 0;
+
+  bool is_whole() const {
+    const auto whole = static_cast<size_t>(items * classes);
+    return std::all_of(of_exit.begin(), of_exit.end(), [&](const std::vector<float>& l) { return l.size() == whole; });
+  }
+};
+
+BatchLogits logits_of(const ReadyPlan& plan, const ExitChain& chain, const TaskAnswer& answer, int64_t items) {
+  BatchLogits logits{std::vector<std::vector<float>>(chain.costs.size()), items, answer.classes};
+  for (const ExecutedDecision& d : plan.result.decisions)
+    for (size_t e = 0; e < chain.routers.size(); ++e)
+      if (plan.program->routers[d.router].name == chain.routers[e]) logits.of_exit[e] = d.scores;
+  for (const OutputValue& o : plan.result.outputs)
+    if (o.name == answer.output) logits.of_exit.back() = o.reals;
+  return logits;
+}
+
+/// What the rule compares with its threshold, of each item: its own margin at a threshold of 0, at which all that can leave do.
+std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t test) {
+  const auto items = static_cast<size_t>(logits.items);
+  std::vector<int32_t> choice(items);
+  std::vector<float> margin(items);
+  DecisionView view;
+  view.choice = choice.data(), view.margin = margin.data(), view.branches = 2;
+  rule.threshold = 0;
+  choose_exit_threshold({.data = logits.of_exit[test].data(), .cells = logits.items, .branches = static_cast<int32_t>(logits.classes)},
+                        rule, view);
+  for (size_t i = 0; i < items; ++i)
+    if (choice[i] != leaves_by(rule)) margin[i] = std::numeric_limits<float>::quiet_NaN();
+  return margin;
+}
+
+void add(const Batch& batch, const BatchLogits& logits, TaskJudge& judge, ExitRecord& record) {
+  const size_t before = record.items();
+  for (size_t e = 0; e < record.exits(); ++e)
+    judge.score(batch, {"", DType::f32, {logits.items, logits.classes}, logits.of_exit[e], {}}, record.scores[e]);
+  record.batch.resize(record.scores.front().size(), batch.index);
+  for (size_t test = 0; test + 1 < record.exits(); ++test) {
+    const std::vector<float> all = confidences(record.chain.rules[test], logits, test);
+    for (size_t i = before; i < record.items(); ++i) {
+      const auto row = std::find(batch.items.begin(), batch.items.end(), record.scores[test][i].item) - batch.items.begin();
+      record.confidence[test].push_back(all.at(static_cast<size_t>(row)));
+    }
+  }
+}
+
+}  // namespace
+
+ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t exit, int64_t items) {
+  ReplayedDecisions replayed(plan.program->routers.size());
+  for (const RouterId r : replayed.ids())
+    for (size_t test = 0; test < chain.routers.size(); ++test) {
+      if (plan.program->routers[r].name != chain.routers[test]) continue;
+      const int32_t leave = leaves_by(chain.rules[test]);
+      replayed[r].push_back({std::vector<int32_t>(static_cast<size_t>(items), test == exit ? leave : 1 - leave), {}});
+    }
+  return replayed;
+}
+
+std::vector<size_t> ExitRecord::items_of(const std::vector<int64_t>& batches) const {
+  std::vector<size_t> some;
+  for (size_t i = 0; i < items(); ++i)
+    if (std::binary_search(batches.begin(), batches.end(), batch[i])) some.push_back(i);
+  return some;
+}
+
+ExitCase ExitRecord::exit_case(const std::vector<size_t>& some, std::vector<double> cost) const {
+  ExitCase c{{}, {}, std::move(cost)};
+  for (const std::vector<float>& of : confidence) {
+    std::vector<float>& list = c.confidence.emplace_back();
+    for (const size_t i : some) list.push_back(of[i]);
+  }
+  for (const std::vector<ItemScore>& of : scores) {
+    std::vector<double>& list = c.part.emplace_back();
+    for (const size_t i : some) list.push_back(of[i].part);
+  }
+  return c;
+}
+
+ExitPoint ExitRecord::point(const std::vector<size_t>& some, const std::vector<int32_t>& at) const {
+  ExitPoint f;
+  f.items.assign(exits(), 0);
+  std::vector<ItemScore> answers;
+  double part = 0, whole = 0, cost = 0;
+  for (size_t i = 0; i < some.size(); ++i) {
+    const auto exit = static_cast<size_t>(at[i]);
+    answers.push_back(scores[exit][some[i]]);
+    part += answers.back().part, whole += answers.back().whole, cost += chain.costs[exit];
+    ++f.items[exit];
+  }
+  f.value = task->value(part, whole);
+  f.value_ci95 = task->ci95(answers);
+  f.mean_cost = some.empty() ? 1 : cost / static_cast<double>(some.size());
+  return f;
+}
+
+std::vector<double> ExitRecord::thresholds() const {
+  std::vector<double> list;
+  for (const Protocol& rule : chain.rules) list.push_back(as_written(rule.threshold));
+  return list;
+}
+
+std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress) {
+  Experiment::State& s = work.state();
+  const TaskAnswer& answer = s.model->answer;
+  const QualityTask* task = quality_task(answer.task);
+  if (!task || work.phase() != WorkPhase::forward) return std::nullopt;
+  std::optional<ExitChain> chain = exit_chain(*work.graph(), answer);
+  if (!chain) return std::nullopt;
+  std::vector<std::string> said_before;
+  const std::unique_ptr<TaskJudge> judge = task->judge(*s.model, *s.data, said_before);
+  if (!judge) return std::nullopt;
+  const auto plan = s.make_plan("all through", work.graph_of_size(), 0, progress, KeepScores::yes);
+  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, s.data->sizes().empty() ? "item" : "picture"};
+  record.confidence.resize(record.chain.routers.size());
+  record.scores.resize(record.exits());
+  for (int64_t b = 0; b < s.data->batch_count(); ++b) {
+    progress.report("exits", b, s.data->batch_count());
+    progress.cancel.check();
+    const Batch batch = s.data->batch(b);
+    plan->use(batch.picture);
+    const ReplayedDecisions on = all_at(*plan, record.chain, record.exits() - 1, batch.size());
+    ExecuteOptions execute;
+    execute.outputs = execute.record = true;
+    execute.replayed = &on;
+    s.run_batch(*plan, batch, execute);
+    const BatchLogits logits = logits_of(*plan, record.chain, answer, batch.size());
+    if (!logits.is_whole()) return std::nullopt;
+    add(batch, logits, *judge, record);
+  }
+  record.classes = judge->groups();
+  return record;
+}
+
+}  // namespace stormcell

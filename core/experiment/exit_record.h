@@ -1,0 +1,45 @@
+// One recorded run of a network with exits, from which every threshold can be answered: all items through the whole network, the confidence
+// of each at every exit test, and how good its answer there is.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/experiment/exit_chain.h"
+#include "core/experiment/exit_search.h"
+#include "core/experiment/workload.h"
+#include "core/quality/task.h"
+
+namespace stormcell {
+
+struct ExitRecord {
+  ExitChain chain;
+  const QualityTask* task = nullptr;
+  std::vector<std::vector<float>> confidence;  ///< [tests][items]; NaN: of a broken score, which never leaves
+  std::vector<std::vector<ItemScore>> scores;  ///< [exits, one more than tests][items]: judged ones, in the data's order
+  std::vector<int64_t> batch;                  ///< [items]
+  std::vector<std::string> classes;            ///< names of ItemScore::group
+  std::string item;                            ///< "picture", "item"
+
+  size_t exits() const { return chain.costs.size(); }
+  size_t items() const { return batch.size(); }
+  /// Numbers of the items of these batches; `batches` ascending.
+  std::vector<size_t> items_of(const std::vector<int64_t>& batches) const;
+  /// These items alone, as the search wants them; `cost` by exit.
+  ExitCase exit_case(const std::vector<size_t>& items, std::vector<double> cost) const;
+  /// What it gives where item items[i] leaves at exit taken[i].
+  ExitPoint point(const std::vector<size_t>& items, const std::vector<int32_t>& taken) const;
+  /// All items, by these thresholds.
+  std::vector<int32_t> taken(const std::vector<double>& thresholds) const { return exits_taken(confidence, thresholds); }
+  /// The thresholds that stand in the graph, by test.
+  std::vector<double> thresholds() const;
+};
+
+/// Every batch once, each router's decision given: go on. Nothing where the model has no exits, or the data do not say what is right.
+std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress);
+
+/// Decisions by which all `items` of a batch answer at one exit.
+ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t exit, int64_t items);
+
+}  // namespace stormcell

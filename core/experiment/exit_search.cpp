@@ -1,0 +1,197 @@
+#include "core/experiment/exit_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace stormcell {
+namespace {
+
+constexpr double kNobodyLeaves = 2, kAllLeave = 0;
+constexpr size_t kMostCutsOfTwo = 1024, kMostCuts = 96;
+constexpr int kMostRounds = 32;
+
+/// The number with the fewest digits, from two on, that separates: `low` stays, `high` leaves.
+double between(float low, float high) {
+  const double middle = (static_cast<double>(low) + static_cast<double>(high)) / 2;
+  double scale = 100;
+  for (int digits = 2; digits <= 9; ++digits, scale *= 10) {
+    const double rounded = std::round(middle * scale) / scale;
+    if (const auto as_compared = static_cast<float>(rounded); as_compared > low && as_compared <= high) return rounded;
+  }
+  return static_cast<double>(high);
+}
+
+struct Sums {
+  double part = 0, cost = 0;
+};
+
+/// A cut of one test: so many of those that come leave.
+struct Cut {
+  double threshold = kNobodyLeaves;
+  Sums sums;  ///< of all items, the others' thresholds held
+};
+
+class Search {
+ public:
+  Search(const ExitCase& of, const ExitAim& aim, const CancellationToken& cancel)
+      : case_(of), cancel_(cancel), tests_(of.confidence.size()), items_(of.part.front().size()), aim_(aim) {
+    aim_.value *= static_cast<double>(items_);
+    for (const std::vector<float>& c : of.confidence) {
+      std::vector<size_t>& order = order_.emplace_back(items_);
+      std::iota(order.begin(), order.end(), size_t{0});
+      const auto rank = [&](size_t i) { return std::isnan(c[i]) ? -1.0F : c[i]; };
+      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) > rank(b); });
+    }
+  }
+
+  FoundExits run(const std::vector<double>& start) {
+    std::vector<std::vector<double>> starts{start, std::vector<double>(tests_, kNobodyLeaves), best_of_one_for_all()};
+    if (tests_ <= 2) starts.resize(1);  // searched through from anywhere
+    std::optional<Cut> best;
+    std::vector<double> found;
+    for (std::vector<double>& from : starts) {
+      const Cut reached = descend(from);
+      if (!best || better(reached.sums, best->sums)) best = reached, found = from;
+    }
+    keep_where_equal(start, found, best->sums);
+    const auto n = static_cast<double>(items_);
+    return {found, best->sums.part / n, best->sums.cost / n, meets(best->sums), tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo)};
+  }
+
+ private:
+  bool meets(const Sums& s) const {
+    // A share of items that is met exactly must not fail by the last bit of the division.
+    const double slack = 1e-9 * std::max(1.0, std::fabs(aim_.value));
+    return aim_.of == ExitAim::Of::part ? s.part >= aim_.value - slack : s.cost <= aim_.value + slack;
+  }
+  /// What meets the aim before what does not; then by what is asked for; equal in that by the other.
+  bool better(const Sums& a, const Sums& b) const {
+    const bool a_meets = meets(a), b_meets = meets(b);
+    if (a_meets != b_meets) return a_meets;
+    const double slack = 1e-12 * static_cast<double>(items_);
+    const bool cost_first = (aim_.of == ExitAim::Of::part) == a_meets;
+    const auto cost = [&] { return std::fabs(a.cost - b.cost) > slack ? std::optional(a.cost < b.cost) : std::nullopt; };
+    const auto part = [&] { return std::fabs(a.part - b.part) > slack ? std::optional(a.part > b.part) : std::nullopt; };
+    return cost_first ? cost().value_or(part().value_or(false)) : part().value_or(cost().value_or(false));
+  }
+
+  std::vector<double> best_of_one_for_all() const {
+    std::vector<double> best;
+    Sums sums;
+    for (int percent = 0; percent <= 100; ++percent) {
+      const std::vector<double> one(tests_, percent == 100 ? kNobodyLeaves : percent / 100.0);
+      if (const Sums s = sums_of(one); best.empty() || better(s, sums)) best = one, sums = s;
+    }
+    return best;
+  }
+
+  Sums sums_of(const std::vector<double>& thresholds) const {
+    const std::vector<int32_t> taken = exits_taken(case_.confidence, thresholds);
+    Sums s;
+    for (size_t i = 0; i < items_; ++i) add(s, i, static_cast<size_t>(taken[i]), 1);
+    return s;
+  }
+  void add(Sums& s, size_t item, size_t exit, double sign) const {
+    s.part += sign * case_.part[exit][item], s.cost += sign * case_.cost[exit];
+  }
+
+  /// Changes two thresholds at a time, until none gains.
+  Cut descend(std::vector<double>& thresholds) {
+    if (tests_ == 1) return apply(thresholds, 0, line(thresholds, 0));
+    Cut best{0, sums_of(thresholds)};
+    for (int round = 0; round < kMostRounds; ++round) {
+      const Sums before = best.sums;
+      for (size_t first = 0; first + 1 < tests_; ++first)
+        for (size_t second = first + 1; second < tests_; ++second) search_pair(thresholds, first, second, best);
+      if (!better(best.sums, before) || tests_ == 2) break;
+    }
+    return best;
+  }
+
+  void search_pair(std::vector<double>& thresholds, size_t first, size_t second, Cut& best) {
+    std::vector<double> tried = thresholds;
+    for (const double threshold : spread(cuts(tried, first), tests_ == 2 ? kMostCutsOfTwo : kMostCuts)) {
+      cancel_.check();
+      tried[first] = threshold;
+      const Cut cut = line(tried, second);
+      if (!better(cut.sums, best.sums)) continue;
+      best = cut;
+      thresholds[first] = threshold, thresholds[second] = cut.threshold;
+    }
+  }
+
+  /// A change that brings nothing here, as where no item of the case comes to, is none: other items may come there.
+  void keep_where_equal(const std::vector<double>& start, std::vector<double>& found, Sums& best) const {
+    for (size_t test = tests_; test-- > 0;) {
+      std::vector<double> kept = found;
+      kept[test] = start[test];
+      if (const Sums s = sums_of(kept); !better(best, s)) found = kept, best = s;
+    }
+  }
+
+  static Cut apply(std::vector<double>& thresholds, size_t test, const Cut& cut) {
+    thresholds[test] = cut.threshold;
+    return cut;
+  }
+
+  /// Evenly chosen, the first and the last among them.
+  static std::vector<double> spread(const std::vector<Cut>& cuts, size_t most) {
+    std::vector<double> some;
+    const size_t count = std::min(cuts.size(), most);
+    for (size_t i = 0; i < count; ++i) some.push_back(cuts[count > 1 ? i * (cuts.size() - 1) / (count - 1) : 0].threshold);
+    return some;
+  }
+
+  Cut line(const std::vector<double>& thresholds, size_t test) const {
+    const std::vector<Cut> all = cuts(thresholds, test);
+    return *std::min_element(all.begin(), all.end(), [&](const Cut& a, const Cut& b) { return better(a.sums, b.sums); });
+  }
+
+  /// Every way in which one test can divide those that come to it, from none that leaves to all.
+  std::vector<Cut> cuts(const std::vector<double>& thresholds, size_t test) const {
+    std::vector<double> none = thresholds;
+    none[test] = kNobodyLeaves;
+    const std::vector<int32_t> otherwise = exits_taken(case_.confidence, none);
+    std::vector<Cut> list{{kNobodyLeaves, {}}};
+    for (size_t i = 0; i < items_; ++i) add(list.front().sums, i, static_cast<size_t>(otherwise[i]), 1);
+    Sums sums = list.front().sums;
+    const std::vector<float>& c = case_.confidence[test];
+    std::optional<size_t> last;  // that left
+    for (const size_t i : order_[test]) {
+      if (static_cast<size_t>(otherwise[i]) < test || std::isnan(c[i])) continue;
+      if (last && c[i] < c[*last]) list.push_back({between(c[i], c[*last]), sums});
+      add(sums, i, static_cast<size_t>(otherwise[i]), -1);
+      add(sums, i, test, 1);
+      last = i;
+    }
+    if (last) list.push_back({kAllLeave, sums});
+    return list;
+  }
+
+  const ExitCase& case_;
+  const CancellationToken& cancel_;
+  size_t tests_, items_;
+  ExitAim aim_;                             // of sums
+  std::vector<std::vector<size_t>> order_;  // by test: items, the most confident first
+};
+
+}  // namespace
+
+std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence, const std::vector<double>& thresholds) {
+  const size_t tests = confidence.size(), items = tests > 0 ? confidence.front().size() : 0;
+  std::vector<int32_t> taken(items, static_cast<int32_t>(tests));
+  for (size_t test = tests; test-- > 0;) {
+    const auto threshold = static_cast<float>(thresholds[test]);
+    for (size_t i = 0; i < items; ++i)
+      if (confidence[test][i] >= threshold) taken[i] = static_cast<int32_t>(test);
+  }
+  return taken;
+}
+
+FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start, const CancellationToken& cancel) {
+  return Search(of, aim, cancel).run(start);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,46 @@
+// Which thresholds, one for each exit, give the most for what they cost: searched on the scores of one recorded run, nothing runs here.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/base/progress.h"
+
+namespace stormcell {
+
+/// Items that went through the whole network, and what each would have answered at every exit.
+struct ExitCase {
+  /// [exit tests][items] the confidence that the test compares with its threshold; NaN never leaves.
+  std::vector<std::vector<float>> confidence;
+  std::vector<std::vector<double>>
+      part;                  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
+  std::vector<double> cost;  ///< [exits] of an item that answers there, in any unit
+};
+
+/// What is asked of the means over all items.
+struct ExitAim {
+  enum class Of : uint8_t {
+    part,  ///< the lowest cost at which the mean part is at least `value`
+    cost   ///< the highest part at which the mean cost is at most `value`
+  };
+  Of of = Of::part;
+  double value = 0;
+};
+
+struct FoundExits {
+  std::vector<double> thresholds;  ///< by test; 0: all leave, 2: none does, else between two confidences of the case
+  double part = 0, cost = 0;       ///< means
+  bool met = false;                ///< false: nothing was found that meets it; this comes closest to it
+  /// No other thresholds are better. False: no change of any two of them is.
+  bool is_optimum = false;
+};
+
+/// Exhaustive over the cuts of two tests, up to 1,024 of them at the earlier and all at the later: with one or two tests of so many items
+/// the optimum. With more tests two at a time are searched so, the others held, from several starts, until no pair gains: what each
+/// threshold brings depends on who the ones before it let come, so that no search exit by exit is exact. `start` by test; a threshold of it
+/// stays where another would bring nothing.
+FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start, const CancellationToken& cancel);
+
+/// The test of each item's exit: the first that its confidence reaches, else the last exit.
+std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence, const std::vector<double>& thresholds);
+
+}  // namespace stormcell

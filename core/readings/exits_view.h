@@ -1,0 +1,39 @@
+// Early exits of a run, as plain values for views: who left where, what other thresholds would give, and single items by exit.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// An item that was recorded, and the exit that it took.
+struct ExitItem {
+  int64_t sequence = 0;          ///< its number in the run
+  std::string label;             ///< empty: the data give none
+  int32_t exit = 0;              ///< counted from 0; the last is the end of the network
+  std::optional<double> margin;  ///< how far its confidence there, at the end that of the last test, was from the threshold
+};
+
+struct ExitsOfRun {
+  int64_t run = 0;
+  std::string headline;            ///< exits_headline() of the run; empty: it left no figures of exits
+  std::optional<ExitCurve> curve;  ///< nothing: no labels, or the run left no figures
+  std::optional<ExitTarget> target;
+  bool verified = false;
+  std::vector<std::string> routers;  ///< that are exit tests, in running order; empty: the model has none
+  std::vector<int64_t> left;         ///< by exit, the end too: cells that were counted while the run was recorded
+  bool decisions = false;            ///< every decision is stored, so that single items can be told
+  int64_t items = 0;                 ///< of the run
+  /// In the run's order, of each exit at most as many as were asked for.
+  std::vector<ExitItem> gallery;
+};
+/// `run` 0: the newest. Looks at items until `most_of_exit` of each exit are found, at most at `most_items`.
+std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items = 20'000,
+                                                    const Progress& progress = {});
+
+}  // namespace stormcell

@@ -1,0 +1,103 @@
+#include "core/summary/exit_target.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/base/bounded_number.h"
+#include "core/base/counted.h"
+#include "core/summary/quality_text.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::string_view kLatency = "--target-latency", kQuality = "--target-quality";
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+QualityFigures unit_of(const ExitTarget& t) {
+  QualityFigures q;
+  q.unit = t.unit;
+  return q;
+}
+
+int64_t items_of(const ExitPoint& point) { return std::accumulate(point.items.begin(), point.items.end(), int64_t{0}); }
+
+std::string threshold_text(double threshold) {
+  return threshold <= 0 ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
+}
+
+}  // namespace
+
+LatencyTarget parse_latency_target(std::string_view word) {
+  constexpr double kLeast = 1e-6;
+  if (word.ends_with('%')) return {bounded_number<double>(kLatency, word.substr(0, word.size() - 1), {kLeast, 100}) / 100, true};
+  if (word.ends_with("ms")) word.remove_suffix(2);
+  return {bounded_number<double>(kLatency, word, {kLeast}), false};
+}
+
+double parse_quality_target(std::string_view word) {
+  if (word.ends_with('%')) return bounded_number<double>(kQuality, word.substr(0, word.size() - 1), {0, 100}) / 100;
+  return bounded_number<double>(kQuality, word, {0, 1});
+}
+
+std::string exit_target_text(const ExitTarget& t) {
+  if (t.of == "quality") return t.measure + " of at least " + quality_value_text(unit_of(t), t.target);
+  if (t.of == "operations") return "at most " + percent(t.target) + " of the operations of the whole network";
+  return fmt::format("at most {:.3g} ms a batch", t.target);
+}
+
+std::string thresholds_text(const ExitTarget& t) {
+  std::string text, own;
+  for (size_t e = 0; e < t.thresholds.size(); ++e)
+    text += (text.empty() ? "" : ", ") + threshold_text(t.thresholds[e]) + " at exit " + std::to_string(e + 1);
+  for (const double threshold : t.own_thresholds) own += (own.empty() ? "" : ", ") + threshold_text(threshold);
+  return text + "; the model's own: " + own;
+}
+
+std::string exit_point_text(const ExitTarget& t, const ExitPoint& point, const std::optional<double>& milliseconds) {
+  PlanQuality q;
+  q.value = point.value, q.value_ci95 = point.value_ci95;
+  return quality_text(unit_of(t), q) + " at " + percent(point.mean_cost) + " of the operations" +
+         (milliseconds ? fmt::format(", {:.3g} ms a batch", *milliseconds) : "");
+}
+
+std::string held_out_text(const ExitTarget& t) {
+  return std::string(t.met ? "met" : "missed") + " on " + counted(items_of(t.held_out), t.item) +
+         " that it was not found on: " + t.measure + " " + exit_point_text(t, t.held_out, t.held_out_ms) +
+         "; the model's own thresholds: " + exit_point_text(t, t.own, {});
+}
+
+std::string replay_text(const ExitTarget& t) {
+  const bool alike = t.held_out.items == t.predicted.items && t.held_out.value == t.predicted.value;
+  std::string text = alike ? "really run, every one of them left where the replay said"
+                           : "the replay said " + exit_point_text(t, t.predicted, {}) + ", which the real run does not repeat";
+  if (t.predicted_ms && t.held_out_ms)
+    text += fmt::format("; {:.3g} ms a batch were predicted, {:.1f} % {} than measured", *t.predicted_ms,
+                        100 * std::abs(*t.predicted_ms / *t.held_out_ms - 1), *t.predicted_ms < *t.held_out_ms ? "less" : "more");
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTarget& t) {
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"target", exit_target_text(t)},
+      {"thresholds", thresholds_text(t)},
+      {"found on", counted(items_of(t.fitted), t.item) + ": " + t.measure + " " + exit_point_text(t, t.fitted, t.fitted_ms) +
+                       (t.is_optimum ? "; no other thresholds are better there" : "; no change of two of them is better there")},
+      {"held out", held_out_text(t)},
+      {"replayed", replay_text(t)}};
+  if (t.speedup)
+    lines.emplace_back(
+        "beside its own",
+        fmt::format("the baseline with these thresholds is {:.3g} times as fast as with the model's own{}", *t.speedup,
+                    t.speedup_ci95 ? fmt::format(" [{:.3g}, {:.3g}]", (*t.speedup_ci95)[0], (*t.speedup_ci95)[1]) : std::string()));
+  lines.emplace_back("judged", judged_by_quality_text());
+  return lines;
+}
+
+std::string judged_by_quality_text() {
+  return "other thresholds give other answers by intent: they are judged by quality; the verification compares the plan with the oracle at "
+         "these thresholds";
+}
+
+}  // namespace stormcell

@@ -1,0 +1,115 @@
+// Thresholds of exits for a quality or a cost: found on one part of the data, judged on the other, exported, replayed; what is refused.
+#include <cmath>
+
+#include "tests/contract/models.h"
+#include "tests/testing/file_bytes.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+using Json = nlohmann::json;
+
+constexpr const char* kModel = "demo:msdnet-digits";
+constexpr const char* kSample = "demo:msdnet-digits-sample";
+constexpr int64_t kDigits = 60, kProfiled = 16;  // batches of 4: every fourth of fifteen
+
+Arguments optimize(const Arguments& more) {
+  Arguments all = short_run("optimize", kModel, kSample, {"--batch", "4"});
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+int64_t sum(const Json& list) {
+  int64_t all = 0;
+  for (const Json& entry : list) all += entry.get<int64_t>();
+  return all;
+}
+
+}  // namespace
+
+class ExitTargetTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_quality_is_found_on_one_part_judged_on_the_other_and_replayed() {
+    const Scratch scratch;
+    const std::string config = scratch.path("c.json"), page = scratch.path("p.html");
+    const Arguments asked =
+        optimize({"--target-quality", "90%", "--config-out", config, "--report", page, "--json", scratch.path("j.json")});
+    const Ended ended = run_program(asked);
+    VERIFY_DONE(ended, asked);
+    const Json j = Json::parse(Scratch::read(scratch.path("j.json"))), t = j["exit_target"];
+    QVERIFY2(j["verified"]["passed"] == true, ended.out.c_str());
+    QVERIFY(t["of"] == "quality" && t["target"] == 0.9 && t["is_optimum"] == true && t["fitted_ms"].is_null());
+    QVERIFY2(t["fitted"]["value"].get<double>() >= 0.9, t.dump().c_str());
+    QVERIFY(sum(t["fitted"]["items"]) == kProfiled && sum(t["held_out"]["items"]) == kDigits - kProfiled);
+    // Really run, every digit leaves where the replay said.
+    QVERIFY2(t["held_out"]["items"] == t["predicted"]["items"] && t["held_out"]["value"] == t["predicted"]["value"], t.dump().c_str());
+    QVERIFY(std::fabs(t["held_out"]["mean_cost"].get<double>() - t["predicted"]["mean_cost"].get<double>()) < 1e-12);
+    QVERIFY(t["held_out"]["value_ci95"].size() == 2 && t["own_thresholds"] == (Json{0.9, 0.9}));
+    QVERIFY(t["met"] == (t["held_out"]["value"].get<double>() >= 0.9));
+    QVERIFY(j["exits"]["thresholds"] == t["thresholds"]);
+    for (const char* text : {"accuracy of at least 90.0 %", "44 pictures that it was not found on", "the oracle at these thresholds",
+                             "msdnet-digits answers ", "no other thresholds are better there"})
+      QVERIFY2(ended.out.find(text) != std::string::npos, (std::string(text) + "\n" + ended.out).c_str());
+    QVERIFY(Scratch::read(page).find("Thresholds for a target") != std::string::npos);
+    // What was found, written and replayed: all digits, as the summary of the curve says.
+    const Json written = Json::parse(Scratch::read(config));
+    QVERIFY(written["exits"].size() == 2 && written["exits"][1]["router"] == "exits.1.router");
+    QVERIFY(written["exits"][0]["threshold"] == t["thresholds"][0]);
+    const Json replayed = json_of(short_run("run", kModel, kSample, {"--batch", "4", "--config", config}));
+    QVERIFY(replayed["verified"]["passed"] == true && replayed["exits"]["chosen"] == j["exits"]["chosen"]);
+    QVERIFY(replayed["quality"]["optimized"]["value"] == j["exits"]["chosen"]["value"]);
+    QVERIFY(replayed["routing"][0]["load"][0] == j["exits"]["chosen"]["items"][0]);
+  }
+
+  void a_cost_is_a_bound_of_the_operations_or_of_the_time() {
+    const Json share = json_of(optimize({"--target-latency", "60%"}))["exit_target"];
+    QVERIFY2(share["of"] == "operations" && share["fitted"]["mean_cost"].get<double>() <= 0.6, share.dump().c_str());
+    QVERIFY(share["held_out"]["items"] == share["predicted"]["items"]);
+    const Json time = json_of(optimize({"--target-latency", "1000ms"}))["exit_target"];
+    QVERIFY2(time["of"] == "latency" && time["target"] == 1000 && time["met"] == true, time.dump().c_str());
+    for (const char* key : {"fitted_ms", "predicted_ms", "held_out_ms"}) QVERIFY2(time[key].get<double>() > 0, key);
+    QVERIFY(json_of(optimize({}))["exit_target"].is_null());
+  }
+
+  void what_cannot_be_is_refused_in_a_line() {
+    const Scratch scratch;
+    const std::string session = scratch.path("x.storm");
+    VERIFY_REFUSED(optimize({"--target-latency", "10%", "-o", session}), "--target-latency",
+                   "is beyond every threshold on the 16 pictures");
+    VERIFY_REFUSED(optimize({"--target-latency", "10%"}), "--target-latency", "at 42.");  // the best: all leave at the first exit
+    VERIFY_REFUSED(optimize({"--target-latency", "0.000001"}), "--target-latency", "ms a batch");
+    QVERIFY(!std::filesystem::exists(session));
+    VERIFY_REFUSED(optimize({"--target-quality", "98"}), "--target-quality", "does not fit");
+    VERIFY_REFUSED(optimize({"--target-latency", "fast"}), "--target-latency", "does not fit");
+    VERIFY_REFUSED(optimize({"--target-quality", "0.9", "--target-latency", "60%"}), "--target-latency", "leave one of them out");
+    VERIFY_REFUSED((short_run("optimize", kModel, kSample, {"--batch", "60", "--target-quality", "0.9"})), "--target-quality", "one batch");
+    VERIFY_REFUSED((short_run("optimize", kModel, "random:8x20x20x1", {"--target-quality", "0.9"})), "--target-quality",
+                   "does not say what is right");
+    VERIFY_REFUSED((short_run("optimize", "demo:switch-names", "demo:switch-names-sample", {"--target-quality", "0.9"})),
+                   "--target-quality", "has no chain of exits");
+    VERIFY_REFUSED(
+        (short_run("optimize", "demo:switch-names", "demo:switch-names-sample", {"--target-quality", "0.9", "--phase", "decode"})),
+        "--target-quality", "--phase decode decodes");
+  }
+
+  void a_configuration_s_thresholds_are_those_of_the_model_s_exits_in_their_order() {
+    const Scratch scratch;
+    const auto refused = [&](const Json& exits, const char* model, const char* words) {
+      const std::string config =
+          scratch.write("c.json", Json{{"schema", "stormcell.config/1"}, {"passes", Json::object()}, {"exits", exits}}.dump());
+      VERIFY_REFUSED((Arguments{"run", model, "--data", model + std::string("-sample"), "--config", config}), config, words);
+    };
+    const Json first = {{"router", "exits.0.router"}, {"threshold", 0.5}}, second = {{"router", "exits.1.router"}, {"threshold", 0.5}};
+    refused({second, first}, kModel, "in the order in which they run: exits.0.router, exits.1.router");
+    refused(Json::array({first}), kModel, "expected one of each exit");
+    refused({first, {{"router", "exits.1.router"}, {"threshold", 3}}}, kModel, "the threshold 3 of \"exits.1.router\" is out of range");
+    refused(Json::array({first}), "demo:switch-names", "demo:switch-names has none");
+  }
+};
+
+STORMCELL_TEST(ExitTargetTest)
+
+}  // namespace stormcell::testing
+
+#include "exit_target_test.moc"

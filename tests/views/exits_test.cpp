@@ -1,0 +1,233 @@
+// The view of exits: figures of a run and of its curve, items by exit, choosing a threshold, and the view on fixture sessions.
+#include <QComboBox>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <cmath>
+
+#include "core/summary/summary_json.h"
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/golden.h"
+#include "tests/testing/run_load.h"
+#include "tests/testing/testing.h"
+#include "tests/views/cells_fixture.h"
+#include "views/drawing/theme.h"
+#include "views/exits/exits_view.h"
+
+namespace stormcell::views {
+namespace {
+
+using namespace stormcell::testing;
+
+/// Of ten items in a row six leave at the first exit, two at the second; ten classes, each with some of all.
+int32_t exit_of(int64_t item) {
+  const int64_t step = (item + item / 10) % 5;
+  return step < 3 ? 0 : step == 3 ? 1 : 2;
+}
+
+struct ExitsFixture {
+  int64_t batches = 12, per_batch = 10;
+  bool decisions = true, figures = true, margins = true;
+};
+
+ExitCurve some_curve(int64_t items) {
+  ExitCurve c{"accuracy", "share", "picture", items, {0.9, 0.9}};
+  const int64_t fifth = items / 5;
+  c.exits = {{"exits.0.router", 0.43, 3 * fifth, 0.99, 0.9}, {"exits.1.router", 0.79, fifth, 0.97, 0.95}, {"", 1, fifth, 0.9, 0.98}};
+  c.chosen = {0.9, 0.616, 0.97, {{0.95, 0.985}}, {3 * fifth, fifth, fifth}};
+  c.curve = {{0, 0.43, 0.9, {{0.86, 0.93}}, {items, 0, 0}},
+             {0.5, 0.5, 0.94, {{0.91, 0.96}}, {4 * fifth, fifth, 0}},
+             {0.8, 0.57, 0.965, {{0.94, 0.98}}, {7 * fifth / 2, fifth, items - 9 * fifth / 2}},
+             {0.95, 0.7, 0.975, {{0.95, 0.99}}, {2 * fifth, fifth, 2 * fifth}},
+             {2, 1, 0.98, {{0.96, 0.99}}, {0, 0, items}}};
+  for (int64_t g = 0; g < 10; ++g) {
+    ExitClass of{std::to_string(g), {0, 0, 0}};
+    for (int64_t i = g; i < items; i += 10) ++of.items[static_cast<size_t>(exit_of(i))];
+    c.classes.push_back(of);
+  }
+  return c;
+}
+
+std::string make_exits_session(const std::string& path, const ExitsFixture& f = {}) {
+  RunLayout layout;
+  layout.spaces = {"picture"};
+  layout.routers = {{"exits.0.router", 2, 1, "exit-threshold", 0, "picture"},
+                    {"exits.1.router", 2, 1, "exit-threshold", 0, "picture", 0, 1}};
+  layout.edges = {{0, 1, {1}}};
+  SessionWriter writer(path, some_model());
+  RunStart start = some_run("exits", layout);
+  start.decisions = f.decisions;
+  auto run = writer.begin_run(start);
+  Recorder recorder({run.get()});
+  for (int64_t number = 0; number < f.batches; ++number) {
+    BatchRecord& batch = recorder.begin_batch();
+    batch.number = number;
+    batch.add_space(0, {number * f.per_batch, static_cast<int32_t>(f.per_batch), 1, 0, Phase::forward, 0});
+    std::vector<int32_t> first, second, rows;
+    for (int64_t i = 0; i < f.per_batch; ++i) {
+      const int32_t exit = exit_of(number * f.per_batch + i);
+      first.push_back(exit == 0 ? 0 : 1);
+      if (exit > 0) second.push_back(exit - 1), rows.push_back(static_cast<int32_t>(i));
+    }
+    const std::vector<float> ones(first.size(), 1), margins(f.margins ? first.size() : 0, 0.125F);
+    batch.add_decision({.router = 0, .choice = first, .weight = ones, .margin = margins});
+    batch.add_decision({.router = 1,
+                        .choice = second,
+                        .weight = std::span(ones).first(second.size()),
+                        .ancestor = rows,
+                        .margin = std::span(margins).first(f.margins ? second.size() : 0)});
+    for (int64_t i = 0; i < f.per_batch; ++i) batch.add_sequence(std::to_string((number * f.per_batch + i) % 10));
+    recorder.submit();
+  }
+  recorder.finish();
+  RunSummaryFigures figures;
+  figures.verb = "profile", figures.model.name = "demo:some-digits";
+  if (f.figures) {
+    ExitTarget& target = figures.exit_target.emplace();
+    target.of = "quality", target.target = 0.96, target.met = true, target.measure = "accuracy", target.unit = "share";
+  }
+  if (f.figures) figures.exits = some_curve(f.batches * f.per_batch);
+  run->finish(RunStatus::finished, to_json(figures));
+  run.reset();
+  writer.close();
+  return path;
+}
+
+}  // namespace
+
+class ExitsTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  std::string session_;
+
+ private slots:
+  void initTestCase() { session_ = make_exits_session(folder_.filePath("exits.storm").toStdString()); }
+
+  void items_left_where_the_decisions_say() {
+    const auto run = read_exits_of_run(session_, 1, 1000);
+    QCOMPARE(run->routers, (std::vector<std::string>{"exits.0.router", "exits.1.router"}));
+    QCOMPARE(run->left, (std::vector<int64_t>{72, 24, 24}));
+    QCOMPARE(run->gallery.size(), size_t{120});
+    for (const ExitItem& item : run->gallery) {
+      QCOMPARE(item.exit, exit_of(item.sequence));
+      QCOMPARE(item.label, std::to_string(item.sequence % 10));
+      QVERIFY(item.margin && *item.margin == 0.125);
+    }
+    QCOMPARE(run->headline,
+             std::string(
+                 "some-digits answers 60.0 % of the pictures at the first exit, and needs 61.6 % of the operations of the whole network"));
+    const auto few = read_exits_of_run(session_, 1, 2);
+    QCOMPARE(few->gallery.size(), size_t{6});
+  }
+
+  void the_page_has_all_points_and_the_table_too() {
+    const ExitsPage page = make_exits_page(*read_exits_of_run(session_, 1, 5));
+    QVERIFY(page.has_curve() && page.no_curve.isEmpty());
+    QCOMPARE(page.points.size(), size_t{6});
+    QCOMPARE(page.target, QString("target met: accuracy of at least 96.0 %"));
+    QVERIFY(page.target_value == 0.96 && !page.target_cost);
+    QCOMPARE(page.points.back().name, QString("none leaves"));
+    QCOMPARE(share_at(page.points.front(), 0), 0.6);
+    QCOMPARE(page.classes.size(), size_t{10});
+    QVERIFY(describe(page, 2).contains("50.0 % of the operations, accuracy 94.0 % [91.0, 96.0]"));
+    const Table table = make_exits_table(page);
+    QCOMPARE(table.rows.size(), size_t{16});
+    for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
+    QVERIFY(describe(page, page.gallery.front()).contains("#0, label 0: answered at exit 1"));
+  }
+
+  void what_is_drawn_at_a_place_is_found_there() {
+    const ExitsPage page = make_exits_page(*read_exits_of_run(session_, 1, 40));
+    for (const QSizeF size : {QSizeF(900, 560), QSizeF(500, 300), QSizeF(2000, 1400)}) {
+      const ExitsLayout layout(page, size, 16, 8);
+      for (size_t p = 1; p < page.points.size(); ++p) QCOMPARE(layout.point_near(layout.point(p)), std::optional(p));
+      QVERIFY(layout.point(1).x() < layout.point(5).x() && layout.point(1).y() > layout.point(5).y());
+      QVERIFY(!layout.point_near({1, 1}));
+      for (size_t i = 0; i < page.gallery.size(); ++i) {
+        const QRectF tile = layout.tile(i);
+        if (tile.isEmpty()) continue;
+        QCOMPARE(layout.item_at(tile.center()), std::optional(i));
+        QVERIFY(layout.gallery_row(static_cast<size_t>(page.gallery[i].exit)).contains(tile));
+      }
+      for (size_t c = 0; c < layout.shown_classes(); ++c) {
+        double width = 0;
+        for (size_t e = 0; e < 3; ++e) width += layout.class_part(c, e).width();
+        QVERIFY(std::fabs(width - (layout.class_row(c).right() - layout.class_part(c, 0).left())) < 1e-6);
+      }
+      for (const QRectF& part : {layout.bars, layout.plot, layout.classes, layout.gallery}) QVERIFY(QRectF(QPointF(), size).contains(part));
+    }
+  }
+
+  void a_threshold_is_chosen_by_keys_by_dragging_and_by_its_control() {
+    ExitsView view;
+    view.resize(900, 560);
+    run_load(view, context_of(session_));
+    QVERIFY(view.has_content());
+    auto* picture = dynamic_cast<ExitsPicture*>(view.picture());
+    auto* threshold = view.findChild<QComboBox*>();
+    QVERIFY(picture && threshold && !picture->accessibleName().isEmpty());
+    QTest::keyClick(picture, Qt::Key_Right);
+    QVERIFY(picture->point() == 1 && threshold->currentIndex() == 1);
+    QTest::keyClick(picture, Qt::Key_Home);
+    QTest::keyClick(picture, Qt::Key_Left);
+    QCOMPARE(picture->point(), size_t{5});
+    QVERIFY(picture->accessibleDescription().contains("none leaves"));
+    threshold->setCurrentIndex(2);
+    QCOMPARE(picture->point(), size_t{2});
+    picture->resize(900, 520);
+    QTest::mousePress(picture, Qt::LeftButton, {}, picture->layout_of_page().point(4).toPoint());
+    QCOMPARE(picture->point(), size_t{4});
+    QMouseEvent drag(QEvent::MouseMove, picture->layout_of_page().point(3), picture->mapToGlobal(QPointF()), Qt::NoButton, Qt::LeftButton,
+                     {});
+    QCoreApplication::sendEvent(picture, &drag);
+    QCOMPARE(picture->point(), size_t{3});
+    QTest::mouseRelease(picture, Qt::LeftButton);
+    run_load(view, context_of(session_, 0));  // read again: what was chosen stays
+    QVERIFY(picture->point() == 3 && threshold->currentIndex() == 3);
+    QSignalSpy wanted(&view, &View::selection_wanted);
+    QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().tile(0).center().toPoint());
+    QCOMPARE(wanted.size(), 1);
+    QVERIFY(wanted.front().front().value<Selection>().cell == (CellPlace{0, 0}));
+    QCOMPARE(view.table().rows.size(), size_t{16});
+  }
+
+  void without_labels_decisions_or_exits_it_says_what_is_lacking() {
+    ExitsView bare;
+    run_load(bare, context_of(make_exits_session(folder_.filePath("bare.storm").toStdString(), {.decisions = false, .figures = false})));
+    QVERIFY(bare.has_content());
+    const ExitsPage& page = dynamic_cast<ExitsPicture*>(bare.picture())->page();
+    QVERIFY(!page.has_curve() && page.no_curve.contains("Labels") && page.gallery_note.contains("stormcell profile") &&
+            page.gallery.empty());
+    QCOMPARE(page.points.front().items, (std::vector<int64_t>{72, 24, 24}));
+    QCOMPARE(bare.table().rows.size(), size_t{1});
+    draw(*bare.picture(), {900, 560});
+    ExitsView none;
+    run_load(none, context_of(make_cells_session(folder_.filePath("none.storm").toStdString())));
+    QVERIFY(!none.has_content() && none.message().contains("No router of this run is an exit"));
+    ExitsView empty;
+    run_load(empty, {});
+    QVERIFY(!empty.has_content() && !empty.message().isEmpty());
+  }
+
+  void many_items_are_looked_at_up_to_a_bound() {
+    const std::string large =
+        make_exits_session(folder_.filePath("large.storm").toStdString(), {.batches = 100, .per_batch = 1000, .margins = false});
+    const auto run = read_exits_of_run(large, 1, 400);
+    QCOMPARE(run->gallery.size(), size_t{1200});
+    QVERIFY(run->items == 100'000 && run->left[0] == 60'000);
+  }
+
+  void pictures_look_as_they_did() {
+    for (const Theme* theme : {&Theme::light(), &Theme::dim()}) {
+      ExitsView view;
+      view.setPalette(theme->palette());
+      run_load(view, context_of(session_));
+      dynamic_cast<ExitsPicture*>(view.picture())->set_point(theme->dark ? 4 : 0);
+      const QString difference = compare_with_golden(draw(*view.picture(), {900, 560}), theme->dark ? "exits-dark" : "exits-light");
+      QVERIFY2(difference.isEmpty(), qPrintable(difference));
+    }
+  }
+};
+STORMCELL_TEST(ExitsTest)
+
+}  // namespace stormcell::views
+#include "exits_test.moc"

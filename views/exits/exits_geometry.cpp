@@ -1,0 +1,102 @@
+#include "views/exits/exits_geometry.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::views {
+namespace {
+constexpr double kMargin = 12, kGap = 6;
+}
+
+ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit) : page_(page), line_(line), digit_(digit) {
+  const double wide = std::max(40.0, size.width() - 3 * kMargin), left = 0.42 * wide;
+  headline = {kMargin, kMargin / 2, wide + kMargin, 2 * line};
+  const double top = headline.bottom() + line + 2 * kGap, high = std::max(40.0, size.height() - top - kMargin);
+  const double upper = 0.5 * (high - 2 * line);
+  bars = {kMargin, top, left, upper};
+  const double axis = 9 * digit, end = 3 * digit, right = kMargin * 2 + left;  // room for the marks of the axes
+  plot = {right + axis, top, std::max(20.0, wide - left - axis - end), std::max(20.0, upper - 1.5 * line)};
+  const double below = top + upper + 2 * line;
+  classes = {kMargin, below, left, std::max(20.0, size.height() - below - kMargin)};
+  gallery = {right, below, wide - left, classes.height()};
+  labels_ = std::min(left / 3, 14 * digit);
+  std::vector<double> values;
+  for (const ShownPoint& p : page.points) {
+    values.push_back(p.value);
+    if (p.interval) values.insert(values.end(), p.interval->begin(), p.interval->end());
+  }
+  if (page.target_value) values.push_back(*page.target_value);
+  // A line of pixels from below: larger values stand higher.
+  values_ = ValueAxis::around(values, 0, plot.height(), 0.01);
+  ticks_ = values_.ticks(std::max(2, static_cast<int>(plot.height() / (3 * line))));
+  tiles_.resize(page.gallery.size());
+  const double side_wide = 7 * digit, side_high = line + 4;
+  std::vector<double> used(page.exits.size(), 0);
+  for (size_t i = 0; i < page.gallery.size(); ++i) {
+    const auto exit = static_cast<size_t>(page.gallery[i].exit);
+    if (exit >= used.size()) continue;
+    const QRectF row = gallery_row(exit);
+    const int columns = std::max(1, static_cast<int>(row.width() / (side_wide + 4)));
+    const auto number = static_cast<int>(used[exit]++);
+    const QRectF box(row.left() + (number % columns) * (side_wide + 4), row.top() + line + 2 + (number / columns) * (side_high + 4),
+                     side_wide, side_high);
+    if (box.bottom() <= row.bottom()) tiles_[i] = box;
+  }
+}
+
+QRectF ExitsLayout::bar(size_t exit, double share) const {
+  const double each = bars.height() / static_cast<double>(std::max<size_t>(1, page_.exits.size()));
+  const double high = std::min(each - kGap, 2.2 * line_);
+  const double room = bars.width() - labels_ - 8 * digit_;
+  return {bars.left() + labels_, bars.top() + each * static_cast<double>(exit), std::max(0.0, room * share), std::max(2.0, high)};
+}
+
+QPointF ExitsLayout::at(double cost, double value) const {
+  return {plot.left() + std::clamp(cost, 0.0, 1.0) * plot.width(), plot.bottom() - values_.x(value)};
+}
+
+QPointF ExitsLayout::point(size_t number) const { return at(page_.points[number].cost, page_.points[number].value); }
+
+std::optional<size_t> ExitsLayout::point_near(QPointF place) const {
+  if (!page_.has_curve() || !plot.adjusted(-8, -8, 8, 8).contains(place)) return {};
+  size_t nearest = 1;
+  for (size_t p = 2; p < page_.points.size(); ++p)
+    if (std::fabs(point(p).x() - place.x()) < std::fabs(point(nearest).x() - place.x())) nearest = p;
+  return nearest;
+}
+
+size_t ExitsLayout::shown_classes() const {
+  const auto fit = static_cast<size_t>(std::max(0.0, classes.height() / (line_ + 3)));
+  return std::min(fit, page_.classes.size());
+}
+
+QRectF ExitsLayout::class_row(size_t number) const {
+  const double each = std::min(classes.height() / static_cast<double>(std::max<size_t>(1, shown_classes())), 1.6 * line_);
+  return {classes.left(), classes.top() + each * static_cast<double>(number), classes.width(), each - 2};
+}
+
+QRectF ExitsLayout::class_part(size_t number, size_t exit) const {
+  const QRectF row = class_row(number);
+  const std::vector<int64_t>& items = page_.classes[number].items;
+  double all = 0, before = 0;
+  for (size_t e = 0; e < items.size(); ++e) {
+    all += static_cast<double>(items[e]);
+    if (e < exit) before += static_cast<double>(items[e]);
+  }
+  if (all <= 0) return {};
+  const double room = row.width() - labels_;
+  return {row.left() + labels_ + room * before / all, row.top(), room * static_cast<double>(items[exit]) / all, row.height()};
+}
+
+QRectF ExitsLayout::gallery_row(size_t exit) const {
+  const double each = (gallery.height() - line_) / static_cast<double>(std::max<size_t>(1, page_.exits.size()));
+  return {gallery.left(), gallery.top() + each * static_cast<double>(exit), gallery.width(), std::max(0.0, each - 2)};
+}
+
+std::optional<size_t> ExitsLayout::item_at(QPointF place) const {
+  for (size_t i = 0; i < tiles_.size(); ++i)
+    if (tiles_[i].contains(place)) return i;
+  return {};
+}
+
+}  // namespace stormcell::views

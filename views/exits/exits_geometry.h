@@ -1,0 +1,47 @@
+// Where the bars, the curve, the classes and the items of the view of exits lie. Pure functions of sizes.
+#pragma once
+#include <QRectF>
+#include <QSizeF>
+#include <optional>
+#include <vector>
+
+#include "views/drawing/value_axis.h"
+#include "views/exits/exits_model.h"
+
+namespace stormcell::views {
+
+class ExitsLayout {
+ public:
+  /// `line`: height of a line of text; `digit`: width of a digit.
+  ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit);
+
+  QRectF headline, bars, plot, classes, gallery;  ///< plot: within the axes of the curve
+
+  /// The room of one exit's bar, of which `share` is filled.
+  QRectF bar(size_t exit, double share = 1) const;
+  QPointF at(double cost, double value) const;  ///< in the plot
+  QPointF point(size_t number) const;
+  /// The point of the curve whose cost lies nearest; never those that ran.
+  std::optional<size_t> point_near(QPointF place) const;
+  const std::vector<double>& ticks() const { return ticks_; }  ///< of the measure
+
+  /// How many classes have room.
+  size_t shown_classes() const;
+  QRectF class_row(size_t number) const;
+  QRectF class_part(size_t number, size_t exit) const;
+
+  QRectF gallery_row(size_t exit) const;
+  /// Of the items of an exit those that fit into its row; empty: it has no room.
+  QRectF tile(size_t item) const { return tiles_[item]; }
+  /// The item at a place.
+  std::optional<size_t> item_at(QPointF place) const;
+
+ private:
+  const ExitsPage& page_;
+  double line_, digit_, labels_ = 0;
+  ValueAxis values_;
+  std::vector<double> ticks_;
+  std::vector<QRectF> tiles_;
+};
+
+}  // namespace stormcell::views

@@ -1,0 +1,129 @@
+#include "views/exits/exits_model.h"
+
+#include <QCoreApplication>
+#include <numeric>
+
+#include "core/summary/exit_target.h"
+#include "core/summary/exits_text.h"
+#include "core/summary/quality_text.h"
+#include "views/words/figure_text.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
+QString of(const std::string& text) { return QString::fromStdString(text); }
+
+ShownPoint shown(const QString& name, const ExitPoint& p) { return {name, p.mean_cost, p.value, p.value_ci95, p.items}; }
+
+QualityFigures unit_of(const ExitsPage& page) {
+  QualityFigures unit;
+  unit.unit = page.unit.toStdString();
+  return unit;
+}
+
+QString threshold_text(double threshold) { return threshold > 1 ? tr("none leaves") : QString::number(threshold); }
+
+void add_curve(const ExitsOfRun& view, ExitsPage& page) {
+  const ExitCurve& c = *view.curve;
+  page.measure = of(c.measure), page.unit = of(c.unit), page.item = of(c.item);
+  for (size_t e = 0; e < c.exits.size(); ++e) {
+    page.exits.push_back(of(exit_name(c, e)));
+    page.costs.push_back(c.exits[e].cost);
+  }
+  page.points.push_back(shown(tr("those that ran"), c.chosen));
+  for (const ExitPoint& p : c.curve) page.points.push_back(shown(threshold_text(p.threshold), p));
+  for (const ExitClass& g : c.classes) page.classes.push_back({of(g.name), g.items});
+}
+
+void add_target(const ExitTarget& t, ExitsPage& page) {
+  page.target = (t.met ? tr("target met: %1") : tr("target missed: %1")).arg(of(exit_target_text(t)));
+  if (t.of == "quality") page.target_value = t.target;
+  if (t.of == "operations") page.target_cost = t.target;
+}
+
+}  // namespace
+
+ExitsPage make_exits_page(const ExitsOfRun& view) {
+  ExitsPage page;
+  page.headline = of(view.headline);
+  page.gallery = view.gallery;
+  if (view.curve && !view.curve->exits.empty()) {
+    add_curve(view, page);
+  } else {
+    page.item = tr("cell");
+    for (size_t e = 0; e < view.left.size(); ++e) page.exits.push_back(e + 1 < view.left.size() ? tr("exit %1").arg(e + 1) : tr("the end"));
+    ExitPoint ran;
+    ran.items = view.left;
+    page.points.push_back(shown(tr("those that ran"), ran));
+    page.no_curve =
+        tr("No curve: the data say not what is right, or the run left no figures.\nLabels (a folder for each class, labels.csv, "
+           "--label-field) and `stormcell profile` or `optimize` give one.");
+  }
+  if (view.target) add_target(*view.target, page);
+  if (!view.decisions)
+    page.gallery_note = tr("No single items here: `stormcell profile` keeps them.");
+  else
+    page.gallery_note = tr("Labels stand for them: sessions keep no pixels.");
+  return page;
+}
+
+double share_at(const ShownPoint& point, size_t exit) {
+  const auto all = std::accumulate(point.items.begin(), point.items.end(), int64_t{0});
+  return all > 0 && exit < point.items.size() ? static_cast<double>(point.items[exit]) / static_cast<double>(all) : 0;
+}
+
+QString value_text(const ExitsPage& page, double value) { return of(quality_value_text(unit_of(page), value)); }
+
+QString gain_text(const ExitsPage& page, size_t at) {
+  const ShownPoint& p = page.points[at];
+  QString text = tr("Thresholds, %1").arg(p.name);
+  if (!page.has_curve()) return text;
+  PlanQuality quality;
+  quality.value = p.value, quality.value_ci95 = p.interval;
+  return text + tr(": %1 of the operations, %2 %3").arg(percent_text(p.cost), page.measure, of(quality_text(unit_of(page), quality)));
+}
+
+QString describe(const ExitsPage& page, size_t at) {
+  const ShownPoint& p = page.points[at];
+  QString text = gain_text(page, at);
+  for (size_t e = 0; e < page.exits.size(); ++e)
+    text += (e == 0 ? QString("; ") : QString(", ")) + tr("%1 leave at %2").arg(percent_text(share_at(p, e)), page.exits[e]);
+  return text;
+}
+
+QString describe(const ExitsPage& page, const ExitItem& item) {
+  const auto exit = static_cast<size_t>(item.exit);
+  QString text = tr("#%1").arg(item.sequence);
+  if (!item.label.empty()) text += tr(", label %1").arg(of(item.label));
+  text += tr(": answered at %1").arg(exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1));
+  if (item.margin) text += tr(", its confidence %1 from the threshold").arg(number_text(*item.margin));
+  return text;
+}
+
+Table make_exits_table(const ExitsPage& page) {
+  Table table;
+  table.columns = {{tr("Of"), tr("All items with one set of thresholds, or those of one class with the thresholds that ran")},
+                   {tr("Thresholds"), tr("One for all exits; those that ran may differ by exit. Replayed on the scores of one run")},
+                   {tr("Operations"), tr("Mean of the items, as a share of the whole network; counted, no time")},
+                   {tr("Quality"), tr("The measure of the model's task over the labelled items")},
+                   {tr("From"), tr("Lower end of its 95 % interval")},
+                   {tr("To"), tr("Upper end of its 95 % interval")}};
+  for (const QString& exit : page.exits) table.columns.push_back({tr("Left at %1").arg(exit), tr("Items that answer there; counted")});
+  const auto add = [&](std::vector<Value> row, const std::vector<int64_t>& items) {
+    for (const int64_t count : items) row.emplace_back(static_cast<qlonglong>(count));
+    row.resize(table.columns.size());
+    table.rows.push_back(std::move(row));
+  };
+  for (const ShownPoint& p : page.points) {
+    std::vector<Value> row{tr("all"), p.name, Value(), Value(), Value(), Value()};
+    if (page.has_curve()) row[2] = p.cost, row[3] = p.value;
+    if (page.has_curve() && p.interval) row[4] = (*p.interval)[0], row[5] = (*p.interval)[1];
+    add(std::move(row), p.items);
+  }
+  for (const ShownClass& c : page.classes)
+    add({tr("class %1").arg(c.name), page.points.front().name, Value(), Value(), Value(), Value()}, c.items);
+  return table;
+}
+
+}  // namespace stormcell::views

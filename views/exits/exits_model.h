@@ -1,0 +1,56 @@
+// What the view of exits shows: who left where, by class and one by one, and what every threshold gives. Pure: no widget, no reading.
+#pragma once
+#include <QString>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/readings/exits_view.h"
+#include "views/frame/table.h"
+
+namespace stormcell::views {
+
+/// One set of thresholds and what it gives.
+struct ShownPoint {
+  QString name;  ///< "those that ran", "0.85"
+  double cost = 1, value = 0;
+  std::optional<std::array<double, 2>> interval;
+  std::vector<int64_t> items;  ///< by exit
+};
+
+/// Items of one class by exit, with the thresholds that ran.
+struct ShownClass {
+  QString name;
+  std::vector<int64_t> items;
+};
+
+struct ExitsPage {
+  QString headline, measure, unit;  ///< unit: as ExitCurve has it
+  QString item;                     ///< "picture", "item"
+  std::vector<QString> exits;       ///< names, the end last
+  std::vector<double> costs;        ///< by exit, of the whole network; empty: not known
+  std::vector<ShownPoint> points;   ///< those that ran first, then one threshold for all exits, ascending
+  std::vector<ShownClass> classes;
+  std::vector<ExitItem> gallery;
+  QString no_curve, gallery_note;                   ///< why there is none, what is lacking; empty: all is there
+  QString target;                                   ///< in words; empty: no target was asked for
+  std::optional<double> target_value, target_cost;  ///< that the target bounds; one of them, none of a latency
+
+  bool has_curve() const { return points.size() > 1; }
+};
+ExitsPage make_exits_page(const ExitsOfRun& view);
+
+/// The share of a point's items that leave at an exit.
+double share_at(const ShownPoint& point, size_t exit);
+/// A value of the measure as text: "98.9 %".
+QString value_text(const ExitsPage& page, double value);
+/// "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]".
+QString gain_text(const ExitsPage& page, size_t point);
+/// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 % leave at exit 1,
+/// ...".
+QString describe(const ExitsPage& page, size_t point);
+/// Of one item: "#17, label 7: left at exit 1, 0.08 above its threshold".
+QString describe(const ExitsPage& page, const ExitItem& item);
+Table make_exits_table(const ExitsPage& page);
+
+}  // namespace stormcell::views

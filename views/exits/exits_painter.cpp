@@ -1,0 +1,184 @@
+#include "views/exits/exits_painter.h"
+
+#include <QCoreApplication>
+#include <QPainterPath>
+
+#include "views/words/figure_text.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
+
+/// A title in the line above a part.
+void paint_title(QPainter& p, QRectF part, const QString& text, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  p.setPen(theme.faint);
+  p.drawText(QRectF(part.left(), part.top() - metrics.height() - 3, part.width(), metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(text, Qt::ElideRight, part.width()));
+}
+
+void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const QRectF first(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.headline.height() / 2));
+  p.setPen(theme.text);
+  const QString title = page.headline.isEmpty() ? tr("Who leaves where, as it was recorded") : page.headline;
+  p.drawText(first, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(title, Qt::ElideRight, first.width()));
+  p.setPen(marks.point == 0 ? theme.faint : theme.accent);
+  const QString shown = gain_text(page, marks.point) + (page.target.isEmpty() ? QString() : "; " + page.target);
+  p.drawText(first.translated(0, first.height()), Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(shown, Qt::ElideRight, first.width()));
+}
+
+/// Shares of the point on show; those that ran as an outline.
+void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const ShownPoint &shown = page.points[marks.point], &ran = page.points.front();
+  paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.name), theme);
+  for (size_t e = 0; e < page.exits.size(); ++e) {
+    const QRectF bar = layout.bar(e, share_at(shown, e)), whole = layout.bar(e);
+    p.fillRect(bar, theme.category(static_cast<int>(e)));
+    if (marks.point != 0) {
+      p.setBrush(Qt::NoBrush);
+      p.setPen(QPen(theme.text, 1, Qt::DashLine));
+      p.drawRect(layout.bar(e, share_at(ran, e)));
+    }
+    const QRectF label(layout.bars.left(), whole.top(), whole.left() - layout.bars.left() - 6, whole.height());
+    p.setPen(theme.text);
+    p.drawText(label, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(page.exits[e], Qt::ElideRight, label.width()));
+    const double widest = std::max(bar.right(), marks.point != 0 ? layout.bar(e, share_at(ran, e)).right() : 0.0);
+    p.drawText(QRectF(widest + 5, whole.top(), layout.bars.right() - widest, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
+               percent_text(share_at(shown, e)));
+  }
+}
+
+void paint_axes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  for (const double value : layout.ticks()) {
+    const double y = layout.at(0, value).y();
+    p.setPen(theme.grid);
+    p.drawLine(QPointF(layout.plot.left(), y), QPointF(layout.plot.right(), y));
+    p.setPen(theme.faint);
+    p.drawText(QRectF(layout.plot.left() - 200, y - metrics.height() / 2, 194, metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
+               value_text(page, value));
+  }
+  for (int tenth = 0; tenth <= 10; tenth += 2) {
+    const double x = layout.at(tenth / 10.0, 0).x();
+    p.setPen(theme.faint);
+    p.drawText(QRectF(x - 40, layout.plot.bottom() + 2, 80, metrics.height()), Qt::AlignHCenter, QString::number(10 * tenth) + " %");
+  }
+  p.setPen(theme.grid);
+  p.setBrush(Qt::NoBrush);
+  p.drawRect(layout.plot);
+  p.setPen(QPen(theme.warn, 1, Qt::DashLine));
+  if (page.target_value) {
+    const double y = layout.at(0, *page.target_value).y();
+    p.drawLine(QPointF(layout.plot.left(), y), QPointF(layout.plot.right(), y));
+  }
+  if (page.target_cost) {
+    const double x = layout.at(*page.target_cost, 0).x();
+    p.drawLine(QPointF(x, layout.plot.top()), QPointF(x, layout.plot.bottom()));
+  }
+}
+
+void paint_interval(QPainter& p, const ShownPoint& point, const ExitsLayout& layout, const QColor& color) {
+  if (!point.interval) return;
+  p.setPen(QPen(color, 2));
+  p.drawLine(layout.at(point.cost, (*point.interval)[0]), layout.at(point.cost, (*point.interval)[1]));
+}
+
+/// Quality against mean cost: one threshold for all exits as a line, those that ran as a ring, the point on show with its interval.
+void paint_curve(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+  if (!page.has_curve()) {
+    p.setPen(theme.faint);
+    p.drawText(layout.plot, Qt::AlignCenter | Qt::TextWordWrap, page.no_curve);
+    return;
+  }
+  paint_title(p, layout.plot, tr("%1 against mean operations; drag to choose").arg(page.measure), theme);
+  paint_axes(p, page, layout, theme);
+  p.save();
+  p.setRenderHint(QPainter::Antialiasing);
+  QPainterPath line(layout.point(1));
+  for (size_t n = 2; n < page.points.size(); ++n) line.lineTo(layout.point(n));
+  p.setBrush(Qt::NoBrush);
+  p.setPen(QPen(theme.category(0), 2));
+  p.drawPath(line);
+  p.setPen(Qt::NoPen);
+  p.setBrush(theme.category(0));
+  for (size_t n = 1; n < page.points.size(); ++n) p.drawEllipse(layout.point(n), 2.5, 2.5);
+  paint_interval(p, page.points[marks.point], layout, marks.point == 0 ? theme.text : theme.accent);
+  p.setBrush(Qt::NoBrush);
+  p.setPen(QPen(theme.text, 2));
+  p.drawEllipse(layout.point(0), 6, 6);
+  if (marks.hovered) p.drawEllipse(layout.point(*marks.hovered), 4, 4);
+  p.setBrush(theme.accent);
+  p.setPen(Qt::NoPen);
+  if (marks.point != 0) p.drawEllipse(layout.point(marks.point), 6, 6);
+  p.restore();
+}
+
+void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+  if (page.classes.empty()) return;
+  const QFontMetricsF metrics(p.font());
+  const size_t shown = layout.shown_classes();
+  paint_title(p, layout.classes,
+              shown == page.classes.size()
+                  ? tr("By class, with the thresholds that ran")
+                  : tr("By class, with the thresholds that ran; %1 of %2, the table has all").arg(shown).arg(page.classes.size()),
+              theme);
+  for (size_t c = 0; c < shown; ++c) {
+    const QRectF row = layout.class_row(c);
+    const double begins = layout.class_part(c, 0).left();
+    const bool marked = marks.label && *marks.label == page.classes[c].name;
+    p.setPen(marked ? theme.accent : theme.text);
+    p.drawText(QRectF(row.left(), row.top(), begins - row.left() - 6, row.height()), Qt::AlignRight | Qt::AlignVCenter,
+               metrics.elidedText(page.classes[c].name, Qt::ElideRight, begins - row.left() - 6));
+    for (size_t e = 0; e < page.exits.size(); ++e) {
+      const QRectF part = layout.class_part(c, e);
+      const QColor fill = theme.category(static_cast<int>(e));
+      p.fillRect(part, fill);
+      const QString count = count_text(page.classes[c].items[e]);
+      if (part.width() < metrics.horizontalAdvance(count) + 4 || part.height() < metrics.height() - 2) continue;
+      p.setPen(Theme::text_on(fill));
+      p.drawText(part, Qt::AlignCenter, count);
+    }
+  }
+}
+
+void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  paint_title(p, layout.gallery, tr("The first of each exit"), theme);
+  const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(), metrics.height());
+  p.drawText(note, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(page.gallery_note, Qt::ElideRight, note.width()));
+  for (size_t e = 0; e < page.exits.size() && !page.gallery.empty(); ++e) {
+    const QRectF row = layout.gallery_row(e);
+    p.setPen(theme.text);
+    p.drawText(QRectF(row.left(), row.top(), row.width(), metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, page.exits[e]);
+  }
+  for (size_t i = 0; i < page.gallery.size(); ++i) {
+    const QRectF box = layout.tile(i);
+    if (box.isEmpty()) continue;
+    const ExitItem& item = page.gallery[i];
+    const QColor fill = theme.category(item.exit);
+    p.fillRect(box, fill);
+    p.setPen(Theme::text_on(fill));
+    const QString text = item.label.empty() ? tr("#%1").arg(item.sequence) : QString::fromStdString(item.label);
+    p.drawText(box, Qt::AlignCenter, metrics.elidedText(text, Qt::ElideRight, box.width() - 4));
+    if (!marks.chosen || *marks.chosen != item.sequence) continue;
+    p.setBrush(Qt::NoBrush);
+    p.setPen(QPen(theme.accent, 2));
+    p.drawRect(box.adjusted(-1, -1, 1, 1));
+  }
+}
+
+}  // namespace
+
+void paint_exits(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+  paint_headline(p, page, layout, marks, theme);
+  paint_bars(p, page, layout, marks, theme);
+  paint_curve(p, page, layout, marks, theme);
+  paint_classes(p, page, layout, marks, theme);
+  paint_gallery(p, page, layout, marks, theme);
+}
+
+}  // namespace stormcell::views

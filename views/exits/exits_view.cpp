@@ -1,0 +1,78 @@
+#include "views/exits/exits_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QSignalBlocker>
+#include <algorithm>
+
+namespace stormcell::views {
+namespace {
+/// Items of each exit that may be shown.
+constexpr int64_t kMostOfExit = 400;
+}  // namespace
+
+ExitsView::ExitsView(QWidget* parent) : View(parent) {
+  threshold_ =
+      add_choice(tr("Threshold"), tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
+                                     "all exits, replayed"));
+  threshold_->addItem(tr("those that ran"));
+  bar()->addStretch(1);
+  picture_ = new ExitsPicture(this);
+  set_picture(picture_);
+  connect(threshold_, &QComboBox::currentIndexChanged, this,
+          [this](int index) { picture_->set_point(static_cast<size_t>(std::max(0, index))); });
+  connect(picture_, &ExitsPicture::point_wanted, threshold_, &QComboBox::setCurrentIndex);
+  connect(picture_, &ExitsPicture::item_picked, this, [this](qint64 sequence) {
+    Selection wanted = selection_;
+    wanted.cell = CellPlace{sequence, 0};
+    emit selection_wanted(wanted);
+  });
+}
+
+View::Load ExitsView::load(const Context& context, const Selection&) {
+  if (context.main.empty()) {
+    data_.reset();
+    show_no_run(context);
+    return nullptr;
+  }
+  if (!(unread() & Part::run)) return nullptr;
+  return [this, source = context.main](const Progress& progress) -> Deliver {
+    const auto data = read_exits_of_run(source.file, source.run, kMostOfExit, 20'000, progress);
+    return [this, data] {
+      data_ = data;
+      show_data();
+    };
+  };
+}
+
+void ExitsView::select(const Selection& selection) {
+  selection_ = selection;
+  picture_->set_selected(selection.cell ? std::optional(selection.cell->sequence) : std::nullopt, selection.label);
+}
+
+void ExitsView::show_data() {
+  if (data_->routers.empty() && !data_->curve) {
+    picture_->set_page({});
+    return show_message(
+        tr("No router of this run is an exit: nothing leaves early here.\n`stormcell profile demo:msdnet-digits` records a network with "
+           "exits."));
+  }
+  ExitsPage page = make_exits_page(*data_);
+  const QSignalBlocker quiet(threshold_);
+  const QString chosen = threshold_->currentText();  // stays, of a run that is looked at again
+  threshold_->clear();
+  for (size_t p = 0; p < page.points.size(); ++p) {
+    threshold_->addItem(page.points[p].name);
+    threshold_->setItemData(static_cast<int>(p), describe(page, p), Qt::ToolTipRole);
+  }
+  show_choice(threshold_, page.has_curve());
+  picture_->set_page(std::move(page));
+  threshold_->setCurrentIndex(std::max(0, threshold_->findText(chosen)));
+  picture_->set_point(static_cast<size_t>(threshold_->currentIndex()));
+  select(selection_);
+  show_content();
+}
+
+Table ExitsView::table() const { return data_ ? make_exits_table(picture_->page()) : Table(); }
+
+}  // namespace stormcell::views

@@ -1,0 +1,31 @@
+// Early exits: who answers where, what every threshold gives, which classes and which items go on.
+#pragma once
+#include "views/exits/exits_picture.h"
+#include "views/frame/view.h"
+
+class QComboBox;
+
+namespace stormcell::views {
+
+class ExitsView : public View {
+  Q_OBJECT
+ public:
+  explicit ExitsView(QWidget* parent = nullptr);
+  Table table() const override;
+  QWidget* picture() override { return picture_; }
+
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Parts heeded() const override { return kNoPart; }
+
+ private:
+  void show_data();
+
+  ExitsPicture* picture_;
+  QComboBox* threshold_;
+  std::shared_ptr<const ExitsOfRun> data_;
+  Selection selection_;
+};
+
+}  // namespace stormcell::views
