@@ -11,6 +11,7 @@ std::unique_ptr<const Architecture> configure_mixtral(const Config&, const Confi
 std::unique_ptr<const Architecture> configure_patch_mixture(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_msdnet(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_livesr(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_swin_moe(const Config&, const Config&, const WeightCatalog*);
 
 namespace {
 constexpr Family kFamilies[] = {
@@ -19,6 +20,7 @@ constexpr Family kFamilies[] = {
     {"patch_mixture", configure_patch_mixture},
     {"msdnet", configure_msdnet},
     {"livesr", configure_livesr},
+    {"swinv2_moe", configure_swin_moe},
 };
 }  // namespace
 

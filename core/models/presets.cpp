@@ -132,6 +132,37 @@ nlohmann::json livesr() {
           {kCalibrationKey, calibrated_centres(kSubnets)}};
 }
 
+/// SwinV2-MoE small as in Brainstorm's artifact: pictures of 192 x 192, experts in ten blocks, places by kCapacity / 100 times an even
+/// share.
+template <int kCapacity>
+nlohmann::json swinv2_moe_small() {
+  return {{"model_type", "swinv2_moe"},
+          {"image_size", 192},
+          {"num_channels", 3},
+          {"num_labels", 21841},
+          {"patch_size", 4},
+          {"embed_dim", 96},
+          {"depths", {2, 2, 18, 2}},
+          {"num_heads", {3, 6, 12, 24}},
+          {"window_sizes", {12, 12, 12, 6}},
+          {"mlp_ratio", 4},
+          {"hidden_act", "gelu"},
+          {"qkv_bias", "all"},
+          {"mlp_bias", "first"},
+          {"norm_place", "before"},
+          {"attention", "scaled"},
+          {"position_width", 512},
+          {"position_limit", 0},
+          {"position_bias", "first"},
+          {"layer_norm_eps", 1e-6},
+          {"moe_blocks", {5, 7, 9, 11, 13, 15, 17, 19, 21, 23}},
+          {"num_experts", 16},
+          {"experts_per_token", 1},
+          {"capacity_factor", kCapacity / 100.0},
+          {"normalize_gate", false},
+          {"expert_bias", "first"}};
+}
+
 struct Preset {
   std::string_view name;
   nlohmann::json (*config)();
@@ -166,7 +197,11 @@ constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},
                                {"livesr-k10-f8", livesr<10, 8>},
                                {"livesr-k10-f12", livesr<10, 12>},
                                {"livesr-k10-f16", livesr<10, 16>},
-                               {"livesr-k10-f20", livesr<10, 20>}};
+                               {"livesr-k10-f20", livesr<10, 20>},
+                               {"swinv2-moe-small-c1.25", swinv2_moe_small<125>},
+                               {"swinv2-moe-small-c2", swinv2_moe_small<200>},
+                               {"swinv2-moe-small-c3", swinv2_moe_small<300>},
+                               {"swinv2-moe-small-c4", swinv2_moe_small<400>}};
 }  // namespace
 
 nlohmann::json preset_config(std::string_view name) {
