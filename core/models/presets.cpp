@@ -163,6 +163,22 @@ nlohmann::json swinv2_moe_small() {
           {"expert_bias", "first"}};
 }
 
+/// TaskMoE as in Brainstorm's artifact: six layers, sixteen tasks.
+nlohmann::json task_moe() {
+  return {{"model_type", "task_moe"},
+          {"vocab_size", 50358},
+          {"hidden_size", 512},
+          {"num_hidden_layers", 6},
+          {"num_attention_heads", 8},
+          {"intermediate_size", 2048},
+          {"max_position_embeddings", 512},
+          {"layer_norm_eps", 1e-12},
+          {"hidden_act", "gelu"},
+          {"mask", "none"},
+          {"num_experts", 16},
+          {"hash_table", "one"}};
+}
+
 struct Preset {
   std::string_view name;
   nlohmann::json (*config)();
@@ -201,7 +217,8 @@ constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},
                                {"swinv2-moe-small-c1.25", swinv2_moe_small<125>},
                                {"swinv2-moe-small-c2", swinv2_moe_small<200>},
                                {"swinv2-moe-small-c3", swinv2_moe_small<300>},
-                               {"swinv2-moe-small-c4", swinv2_moe_small<400>}};
+                               {"swinv2-moe-small-c4", swinv2_moe_small<400>},
+                               {"task-moe", task_moe}};
 }  // namespace
 
 nlohmann::json preset_config(std::string_view name) {
