@@ -31,10 +31,12 @@ CASES = {
                                        deviation=[0.3], hidden_act="relu"), 1),
     "three-stages-odd-windows": (dict(SMALL, image_size=[24, 48], patch_size=2, depths=[2, 1, 2], num_heads=[1, 2, 2],
                                       window_sizes=[3, 3, 3], embed_dim=6, moe_blocks=[2, 4], num_experts=5), 2),
+    "one-window-of-400-cells": (dict(SMALL, image_size=40, depths=[2], num_heads=[2], window_sizes=[20], moe_blocks=[1], mlp_ratio=1.5,
+                                     attention="cosine"), 1),
 }
 # brainstorm.md 4.3; not a fixture.
-PAPER = dict(SMALL, image_size=192, patch_size=4, embed_dim=96, depths=[2, 2, 18, 2], num_heads=[3, 6, 12, 24], window_sizes=[12, 12, 12, 6],
-             mlp_ratio=4, moe_blocks=[5, 7, 9, 11, 13, 15, 17, 19, 21, 23], num_experts=1)
+PAPER = dict(SMALL, image_size=192, patch_size=4, embed_dim=96, depths=[2, 2, 18, 2], num_heads=[3, 6, 12, 24],
+             window_sizes=[12, 12, 12, 6], mlp_ratio=4, moe_blocks=[5, 7, 9, 11, 13, 15, 17, 19, 21, 23], num_experts=1)
 
 
 def draw(model, generator):
@@ -112,7 +114,9 @@ def check_published():
             continue
         for ours, word in words.items():
             name = name.replace(ours, word)
-        name = name.replace("stages.", "encoder.layers.") if name.startswith("stages.") else name.replace("norm.", "layernorm.") if name.startswith("norm.") else name
+        if name.startswith("norm."):
+            name = "layer" + name
+        name = name.replace("stages.", "encoder.layers.")
         state[name] = tensor.reshape(-1, 1, 1) if name.endswith("logit_scale") else tensor
     missing, unknown = theirs.load_state_dict(state, strict=False)
     assert not unknown and all("relative" in m for m in missing), (missing, unknown)

@@ -49,7 +49,8 @@ def make(config, sequences, length, folder, seed):
     for i, layer in enumerate(model.layers):
         chosen = [layer["moe"].table[t % config["num_experts"]] for t in task.tolist()]
         branch = torch.tensor([(c + [fixture.NO_BRANCH])[:2] for c in chosen])
-        decisions[f"layers.{i}.moe"] = {"branch": branch.int(), "weight": (branch >= 0).float(), "margin": torch.full((sequences,), math.inf)}
+        decisions[f"layers.{i}.moe"] = {"branch": branch.int(), "weight": (branch >= 0).float(),
+                                        "margin": torch.full((sequences,), math.inf)}
     (folder / "config.json").write_text(json.dumps(dict(model_type="task_moe", **config), indent=2) + "\n")
     fixture.save(folder / "model.safetensors", model.state_dict())
     fixture.save(folder / "input.safetensors", {"input_ids": ids, "attention_mask": mask, "task": task})

@@ -193,7 +193,8 @@ class SwinMoE(nn.Module):
         super().__init__()
         self.config = c
         size = c["image_size"]
-        patch, width, grid = c["patch_size"], c["embed_dim"], [side // c["patch_size"] for side in (size if isinstance(size, list) else [size] * 2)]
+        patch, width = c["patch_size"], c["embed_dim"]
+        grid = [side // patch for side in (size if isinstance(size, list) else [size] * 2)]
         self.pixels = nn.ParameterDict({"mean": torch.tensor(c["mean"]), "deviation": torch.tensor(c["deviation"])})
         self.patch = nn.ModuleDict({"projection": nn.Linear(patch * patch * c["num_channels"], width),
                                     "norm": nn.LayerNorm(width, eps=c["layer_norm_eps"])})

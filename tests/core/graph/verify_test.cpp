@@ -262,8 +262,8 @@ class VerifyTest : public QObject {
         "merge_cells \"z\": expected a space of 1 cells below each cell of tokens, got space 5");
     row("windows that do not divide the grid",
         "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=1 width=4 window_height=1 window_width=3",
-        "window_attention \"z\": expected windows that divide the grid and shifts below their sides, got 1 x 4 in windows of 1 x 3, shifted by "
-        "0 x 0");
+        "window_attention \"z\": expected windows that divide the grid and shifts below their sides, got 1 x 4 in windows of "
+        "1 x 3, shifted by 0 x 0");
     row("windows over another grid",
         "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=2 width=4 window_height=2 window_width=2",
         "window_attention \"z\": expected 2 x 4 cells below each parent, got f32 grid [8]");
@@ -271,7 +271,8 @@ class VerifyTest : public QObject {
         "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=3 height=2 width=2 window_height=2 window_width=2",
         "window_attention \"z\": expected widths that divide into 3 heads, got f32 grid [8], f32 grid [8], f32 grid [8]");
     row("cosine without scales",
-        "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=2 width=2 window_height=2 window_width=2 cosine=1",
+        "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=2 width=2 window_height=2 window_width=2 "
+        "cosine=1",
         "window_attention \"z\": expected scales with cosine, and with it alone, got cosine");
     row("blocks of other channels", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g)",
         "residual_blocks \"z\": expected weights [C, k, k, C] with an odd k, of C = 3, got f32 [5,3,3,3]");

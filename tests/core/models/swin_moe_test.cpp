@@ -72,16 +72,16 @@ class SwinMoeTest : public QObject {
       }
     }
   }
-  /// Of the parts, biases of the first layer of each MLP, none of the second.
+  /// Biases of the first layer of each MLP, none of the second; of the position MLP what it makes counts, a number a place and head.
   void the_paper_s_network_has_its_parameters() {
     const auto model = open_model("preset:swinv2-moe-small-c1.25");
     int64_t expected = 2 * 3 + 96 * 48 + 96 + 2 * 96 + 2 * 768 + 21841 * 769;
-    const auto stage = [&](int64_t width, int64_t heads, int64_t blocks, int64_t sparse) {
-      const int64_t attention = 4 * width * (width + 1) + 512 * 3 + heads * 512, mlp = 8 * width * width + 4 * width;
-      expected += blocks * (attention + 4 * width) + (blocks - sparse) * mlp + sparse * (16 * mlp + 16 * width);
+    const auto stage = [&](int64_t width, int64_t heads, int64_t places, int64_t blocks, int64_t sparse) {
+      const int64_t attention = 4 * width * (width + 1) + places * heads, mlp = 8 * width * width + 4 * width;
+      expected += blocks * (attention + 4 * width) + (blocks - sparse) * mlp + sparse * (16 * mlp + 16 * (width + 1));
       if (width > 96) expected += 2 * 2 * width + 2 * width * width;
     };
-    stage(96, 3, 2, 0), stage(192, 6, 2, 0), stage(384, 12, 18, 9), stage(768, 24, 2, 1);
+    stage(96, 3, 23 * 23, 2, 0), stage(192, 6, 23 * 23, 2, 0), stage(384, 12, 23 * 23, 18, 9), stage(768, 24, 11 * 11, 2, 1);
     QCOMPARE(model->parameters, expected);
   }
 
