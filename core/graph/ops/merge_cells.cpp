@@ -26,11 +26,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   return {{{DType::f32, space, {4 * x.content[0].constant()}}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, g.space(input_type(g, n, 0).space).parent}; }
+int64_t columns(const Graph&, const Node& n) { return n.attributes.integer("width") / 2; }
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"height", AttributeKind::integer},
                                          {"width", AttributeKind::integer},
                                          {"order", AttributeKind::word, defaults_to("columns"), "columns rows"}};
 }  // namespace
 extern const Operator kMergeCells;
-const Operator kMergeCells{.name = "merge_cells", .infer = infer, .flow = flow, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kMergeCells{
+    .name = "merge_cells", .infer = infer, .flow = flow, .cost = cost_of_traffic, .attributes = kAttributes, .columns = columns};
 }  // namespace stormcell

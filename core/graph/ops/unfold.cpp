@@ -23,6 +23,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   return {{{DType::f32, space, {grid.patch_height, grid.patch_width, x.content[2]}}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }
+int64_t columns(const Graph& g, const Node& n) { return grid_of_unfold(g, n).columns(); }
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"height", AttributeKind::integer},
                                          {"width", AttributeKind::integer},
@@ -31,6 +32,11 @@ constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"flat", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kUnfold;
-const Operator kUnfold{
-    .name = "unfold", .infer = infer, .flow = flow, .cost = cost_of_traffic, .role = Role::unfold, .attributes = kAttributes};
+const Operator kUnfold{.name = "unfold",
+                       .infer = infer,
+                       .flow = flow,
+                       .cost = cost_of_traffic,
+                       .role = Role::unfold,
+                       .attributes = kAttributes,
+                       .columns = columns};
 }  // namespace stormcell

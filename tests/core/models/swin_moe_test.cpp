@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/cell/capacity.h"
 #include "core/cell/protocol.h"
+#include "core/graph/patch_grid.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
 #include "core/graph/window_grid.h"
@@ -99,6 +100,15 @@ class SwinMoeTest : public QObject {
     std::vector<int64_t> cells;
     for (const Node& n : nodes_of(*model->forward, "window_attention")) cells.push_back(window_grid_of(n).cells());
     QCOMPARE(cells, (std::vector<int64_t>{16, 16, 4, 4}));
+  }
+  /// By which tokens of every stage are told by row and column.
+  void tokens_of_every_stage_lie_in_a_grid() {
+    const auto model = fixture("two-stages");
+    std::vector<std::pair<std::string, int64_t>> columns;
+    for (const SpaceId space : model->forward->spaces.ids())
+      if (model->forward->space(space).kind == SpaceKind::dense)
+        columns.emplace_back(model->forward->space(space).name, grid_columns(*model->forward, space));
+    QCOMPARE(columns, (std::vector<std::pair<std::string, int64_t>>{{"patch", 12}, {"patch.1", 6}}));
   }
   void several_experts_a_token_have_no_capacity() {
     for (const Node& n : nodes_of(*fixture("two-experts-a-token")->forward, "route")) {
