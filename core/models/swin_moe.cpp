@@ -22,7 +22,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostSide = 8192, kMostPatch = 256, kMostWidth = 1 << 16, kMostStages = 8, kMostBlocks = 1000, kMostWindow = 512;
+constexpr int64_t kMostSide = 8192, kMostPatch = 256, kMostWidth = 1 << 16, kMostStages = 8, kMostBlocks = 1000, kMostWindow = 64;
 constexpr std::string_view kKeys[] = {
     "image_size", "num_channels",   "num_labels",        "id2label",        "patch_size",     "embed_dim",   "depths",
     "num_heads",  "window_sizes",   "mlp_ratio",         "hidden_act",      "qkv_bias",       "mlp_bias",    "norm_place",
@@ -147,6 +147,7 @@ Settings read_settings(const Config& config) {
     config.refuse("image_size", "sides of a multiple of patch_size: " + std::to_string(s.patch));
   read_stages(config, s);
   s.mlp_ratio = config.real("mlp_ratio", 4, 1e-3, 64);
+  if (s.hidden(s.stages.front().width) < 1) config.refuse("mlp_ratio", "a ratio that leaves a hidden width of 1 or more");
   s.activation = activation_word(config, "hidden_act", "gelu");
   const std::string qkv = config.word("qkv_bias", "all", {"all", "query_value", "none"});
   s.query_value_bias = qkv != "none", s.key_bias = qkv == "all";

@@ -135,6 +135,8 @@ class SwinMoeTest : public QObject {
     row("a grid of odd sides", R"("image_size": 36, "depths": [1, 1], "window_sizes": 9)", "a multiple of 8 pixels");
     row("heads of other stages", R"("num_heads": [3, 6])", "one number, or one for each of 4 stages");
     row("heads that do not divide", R"("num_heads": 5)", "numbers that divide the widths of their stages: 96");
+    row("no hidden width", R"("mlp_ratio": 0.002)", "a hidden width of 1 or more");
+    row("a window too large", R"("window_sizes": 65)", "64");
     row("a block that is not there", R"("moe_blocks": [24])", "23");
     row("places with two experts", R"("experts_per_token": 2, "capacity_factor": 1.25)", "0, so that places are not limited");
     row("more experts than there are", R"("num_experts": 2, "experts_per_token": 3)", "2");
