@@ -23,7 +23,8 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_unfold(const Making&), make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&),
     make_conv2d_direct(const Making&), make_standardize(const Making&), make_squared_distance(const Making&),
     make_conv2d_planar(const Making&), make_residual_blocks(const Making&), make_exchange_decision(const Making&),
-    make_exchange_rows(const Making&), make_exchange_back(const Making&);
+    make_exchange_rows(const Making&), make_exchange_back(const Making&), make_layer_norm(const Making&), make_merge_cells(const Making&),
+    make_window_attention(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -62,6 +63,9 @@ constexpr std::array kKernels = {
     KernelRow{"concat", "concat", make_concat},
     KernelRow{"standardize", "standardize", make_standardize},
     KernelRow{"squared_distance", "squared_distance", make_squared_distance},
+    KernelRow{"layer_norm", "layer_norm", make_layer_norm},
+    KernelRow{"merge_cells", "merge_cells", make_merge_cells},
+    KernelRow{"window_attention", "window_attention", make_window_attention},
     KernelRow{"residual_blocks", "residual_blocks", make_residual_blocks},
     KernelRow{"extent", "extent", make_extent},
     KernelRow{"add_constant", "add_constant", make_add_constant},

@@ -48,15 +48,26 @@ class RandomSource : public SequenceSource {
     // The first three ids are padding, end and unknown; a vocabulary without room for that is used whole.
     lowest_ = options.vocabulary > 3 ? 3 : 0;
     range_ = static_cast<uint64_t>(options.vocabulary - lowest_);
+    for (const InputSpec& spec : options.inputs)
+      if (spec.role == InputRole::label) labels_ = std::min(labels_ > 0 ? labels_ : kAnyLabel, spec.classes > 0 ? spec.classes : kAnyLabel);
   }
   int64_t size() const override { return sizes_.sequences; }
-  Contents contents() const override { return {.decoder_ids = sizes_.decoder_length > 0}; }
+  Contents contents() const override { return {.decoder_ids = sizes_.decoder_length > 0, .label_ids = labels_ > 0}; }
   const std::string& where() const override { return spec_; }
   Sequence sequence(int64_t index) const override {
-    return {.ids = ids(index, 0, sizes_.length), .decoder_ids = ids(index, 1, sizes_.decoder_length)};
+    return {.ids = ids(index, 0, sizes_.length), .decoder_ids = ids(index, 1, sizes_.decoder_length), .label_ids = label(index)};
   }
 
  private:
+  /// Below this where any number is a label.
+  static constexpr int64_t kAnyLabel = 1 << 16;
+
+  /// One for the item, each as likely as another.
+  std::vector<int32_t> label(int64_t index) const {
+    if (labels_ == 0) return {};
+    const uint64_t high_bits = mixed(~mixed(seed_ ^ mixed(static_cast<uint64_t>(index) * 2))) >> 32;
+    return {static_cast<int32_t>(high_bits * static_cast<uint64_t>(labels_) >> 32)};
+  }
   std::vector<int32_t> ids(int64_t index, uint64_t side, int64_t length) const {
     const uint64_t stream = mixed(seed_ ^ mixed(static_cast<uint64_t>(index) * 2 + side));
     std::vector<int32_t> ids(static_cast<size_t>(length));
@@ -70,7 +81,7 @@ class RandomSource : public SequenceSource {
   std::string spec_;
   Sizes sizes_;
   uint64_t seed_;
-  int64_t lowest_ = 0;
+  int64_t lowest_ = 0, labels_ = 0;  ///< labels are below it; 0: none are asked for
   uint64_t range_ = 1;
 };
 

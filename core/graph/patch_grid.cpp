@@ -1,7 +1,5 @@
 #include "core/graph/patch_grid.h"
 
-#include "core/graph/roles.h"
-
 namespace stormcell {
 
 PatchGrid grid_of_unfold(const Graph& graph, const Node& node) {
@@ -20,8 +18,8 @@ PatchGrid grid_of_fold(const Graph& graph, const Node& node) {
 int64_t grid_columns(const Graph& graph, SpaceId space) {
   int64_t columns = 0;
   for (const Node& node : graph.nodes) {
-    if (!has_role(node, Role::unfold) || graph.dense_ancestor(graph.value(node.outputs[0]).type.space) != space) continue;
-    const int64_t here = grid_of_unfold(graph, node).columns();
+    if (!node.op->columns || graph.dense_ancestor(graph.value(node.outputs[0]).type.space) != space) continue;
+    const int64_t here = node.op->columns(graph, node);
     if (columns != 0 && columns != here) return 0;
     columns = here;
   }

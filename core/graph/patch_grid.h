@@ -42,8 +42,8 @@ struct PatchGrid {
 PatchGrid grid_of_unfold(const Graph& graph, const Node& node);
 /// The patches of the fold node `node`, whose patches are [h, w, C].
 PatchGrid grid_of_fold(const Graph& graph, const Node& node);
-/// How many patches a row of the grid has whose cells `space` holds, for the identity of its cells; 0 where nothing unfolds pictures into
-/// the space, or in grids of unequal widths.
+/// How many patches a row of the grid has whose cells `space` holds, for the identity of its cells; 0 where nothing lays out the space
+/// in a grid, or in grids of unequal widths.
 int64_t grid_columns(const Graph& graph, SpaceId space);
 /// Throws unless every cell above `space` has just the patches of the grid: a dense space, or members of routed parents of one.
 void expect_patches(const Graph& graph, const Node& node, SpaceId space, const PatchGrid& grid);

@@ -12,6 +12,8 @@ std::unique_ptr<const Architecture> configure_patch_mixture(const Config&, const
 std::unique_ptr<const Architecture> configure_msdnet(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_livesr(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_dynamic_routing(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_swin_moe(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_task_moe(const Config&, const Config&, const WeightCatalog*);
 
 namespace {
 constexpr Family kFamilies[] = {
@@ -21,6 +23,8 @@ constexpr Family kFamilies[] = {
     {"msdnet", configure_msdnet},
     {"livesr", configure_livesr},
     {"dynamic_routing", configure_dynamic_routing},
+    {"swinv2_moe", configure_swin_moe},
+    {"task_moe", configure_task_moe},
 };
 }  // namespace
 

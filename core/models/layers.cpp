@@ -31,6 +31,11 @@ ValueId LayerBuilder::rms_norm(ValueId x, const std::string& prefix, double eps)
   return value("rms_norm", {x, stored(prefix + ".weight", {width(x)})}, {{"eps", eps}}, prefix);
 }
 
+ValueId LayerBuilder::layer_norm(ValueId x, const std::string& prefix, double eps) {
+  const std::vector<int64_t> shape{width(x)};
+  return value("layer_norm", {x, stored(prefix + ".weight", shape), stored(prefix + ".bias", shape)}, {{"eps", eps}}, prefix);
+}
+
 ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::string& name) {
   return value("activation", {x}, {{"kind", kind}}, name);
 }

@@ -29,6 +29,8 @@ class LayerBuilder : public GraphBuilder {
   /// PREFIX.weight, and PREFIX.bias with `bias`; the node is named PREFIX.
   ValueId linear(ValueId x, const std::string& prefix, int64_t outputs, Attributes attributes = {}, bool bias = false);
   ValueId rms_norm(ValueId x, const std::string& prefix, double eps);
+  /// PREFIX.weight and PREFIX.bias; the node is named PREFIX.
+  ValueId layer_norm(ValueId x, const std::string& prefix, double eps);
   ValueId activation(ValueId x, const std::string& kind, const std::string& name);
   /// A convolution of size x size, padded to keep the extents that its stride leaves where nothing else is said; PREFIX.weight
   /// [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.

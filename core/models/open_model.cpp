@@ -186,11 +186,21 @@ std::shared_ptr<Model> open_files(const std::string& path) {
 std::function<Initialisation(std::string_view)> drawing_of(std::shared_ptr<const Architecture> architecture, const Json& config) {
   std::map<std::string, Initialisation, std::less<>> fitted;
   if (const auto at = config.find(kCalibrationKey); at != config.end())
-    for (const auto& [weight, drawn] : at->items()) fitted[weight] = {drawn.at(0).get<double>(), drawn.at(1).get<double>()};
+    for (const auto& [weight, drawn] : at->items())
+      if (drawn.is_array()) fitted[weight] = {drawn.at(0).get<double>(), drawn.at(1).get<double>()};
   return [architecture = std::move(architecture), fitted = std::move(fitted)](std::string_view weight) {
     const auto at = fitted.find(weight);
     return at == fitted.end() ? architecture->initialisation(weight) : at->second;
   };
+}
+
+/// Weights of a preset that were fitted element by element.
+StatedWeights stated_by(const Json& config) {
+  StatedWeights stated;
+  if (const auto at = config.find(kCalibrationKey); at != config.end())
+    for (const auto& [weight, fitted] : at->items())
+      if (fitted.is_object()) stated[weight] = fitted.at("elements").get<std::vector<float>>();
+  return stated;
 }
 
 std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& options) {
@@ -204,8 +214,9 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   // What was fitted was fitted to the weights of seed 0 as they are drawn.
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
   model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;
-  add_graphs(*model, architecture,
-             std::make_shared<SeededCatalog>(options.seed, options.preset_dtype, drawing_of(architecture, config_json)));
+  add_graphs(
+      *model, architecture,
+      std::make_shared<SeededCatalog>(options.seed, options.preset_dtype, drawing_of(architecture, config_json), stated_by(config_json)));
   model->fingerprint =
       fingerprint_of(model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
   return model;

@@ -6,7 +6,8 @@
 
 namespace stormcell {
 
-/// The key of a preset's weights that are drawn otherwise than their family says, by name: mean and deviation of the elements.
+/// The key of a preset's weights that are drawn otherwise than their family says, by name: mean and deviation of the
+/// elements, or {"elements": [...]}, each of them.
 inline constexpr const char* kCalibrationKey = "stormcell_calibration";
 /// The config.json of a preset; the error lists the known ones.
 nlohmann::json preset_config(std::string_view name);

@@ -71,6 +71,10 @@ std::shared_ptr<const std::byte> SeededWeights::draw_elements(const Drawn& from,
   const auto size = static_cast<size_t>(count) * element_size(info.dtype);
   const std::shared_ptr<std::byte> held = reusable_block(static_cast<int64_t>(size) + 64, info.name);
   std::byte* const memory = held.get();
+  if (!from.stated.empty()) {
+    from_f32(from.stated.data() + first, memory, info.dtype, static_cast<size_t>(count));
+    return held;
+  }
   // Four uniform numbers of 16 bits: variance 4 (2^32 - 1) / 12.
   const auto mean = static_cast<float>(from.initialisation.mean);
   const auto factor = static_cast<float>(from.initialisation.deviation / std::sqrt((4294967296.0 - 1) / 3));
@@ -94,7 +98,12 @@ std::shared_ptr<const std::byte> SeededWeights::draw_elements(const Drawn& from,
 }
 
 const WeightInfo& SeededCatalog::need(const std::string& name, const std::vector<int64_t>& shape) {
-  if (!weights_->find(name)) weights_->add({name, dtype_, shape}, initialisation_(name));
+  if (const WeightInfo* known = weights_->find(name)) return *known;
+  WeightInfo info{name, dtype_, shape};
+  const auto stated = stated_.find(name);
+  if (stated != stated_.end() && static_cast<int64_t>(stated->second.size()) != info.elements())
+    failed(name, "as many stated elements as it has");
+  weights_->add(std::move(info), initialisation_(name), stated == stated_.end() ? std::vector<float>() : stated->second);
   return *weights_->find(name);
 }
 

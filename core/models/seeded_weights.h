@@ -21,9 +21,10 @@ struct Initialisation {
 class SeededWeights final : public WeightSource {
  public:
   explicit SeededWeights(uint64_t seed) : seed_(seed) {}
-  void add(WeightInfo info, Initialisation initialisation) {
+  /// `stated`: its elements, in place of drawn ones.
+  void add(WeightInfo info, Initialisation initialisation, std::vector<float> stated = {}) {
     std::string name = info.name;
-    drawn_.insert_or_assign(std::move(name), Drawn{std::move(info), initialisation});
+    drawn_.insert_or_assign(std::move(name), Drawn{std::move(info), initialisation, std::move(stated)});
   }
   const WeightInfo* find(std::string_view name) const override;
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override;
@@ -35,6 +36,7 @@ class SeededWeights final : public WeightSource {
   struct Drawn {
     WeightInfo info;
     Initialisation initialisation;
+    std::vector<float> stated;
   };
   const Drawn& drawn(std::string_view name) const;
   std::shared_ptr<const std::byte> draw_elements(const Drawn& from, int64_t first, int64_t count) const;
@@ -43,14 +45,19 @@ class SeededWeights final : public WeightSource {
   std::map<std::string, Drawn, std::less<>> drawn_;
 };
 
+/// Elements by the name of their weight.
+using StatedWeights = std::map<std::string, std::vector<float>, std::less<>>;
+
 /// Promises every weight that a family asks for.
 class SeededCatalog final : public WeightCatalog {
  public:
-  SeededCatalog(uint64_t seed, DType dtype, std::function<Initialisation(std::string_view name)> initialisation)
+  /// `stated`: of weights that are not drawn.
+  SeededCatalog(uint64_t seed, DType dtype, std::function<Initialisation(std::string_view name)> initialisation, StatedWeights stated = {})
       : weights_(std::make_shared<SeededWeights>(seed)),
         source_(make_recipe_weights(weights_)),
         dtype_(dtype),
-        initialisation_(std::move(initialisation)) {}
+        initialisation_(std::move(initialisation)),
+        stated_(std::move(stated)) {}
   bool has(std::string_view name) const override { return weights_->find(name) != nullptr; }
   bool has_prefix(std::string_view) const override { return true; }
   const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) override;
@@ -61,6 +68,7 @@ class SeededCatalog final : public WeightCatalog {
   std::shared_ptr<const WeightSource> source_;
   DType dtype_;
   std::function<Initialisation(std::string_view)> initialisation_;
+  StatedWeights stated_;
 };
 
 }  // namespace stormcell

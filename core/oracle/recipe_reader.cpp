@@ -193,6 +193,45 @@ class BatchNormReader final : public RecipeReader {
   std::vector<Reader> of_;
 };
 
+/// What the MLP over relative places gives, one number at a time.
+class PositionBiasReader final : public RecipeReader {
+ public:
+  PositionBiasReader(const Recipe& r, std::vector<Reader> of)
+      : RecipeReader({(2 * r.height - 1) * (2 * r.width - 1), of[1]->shape()[0]}), recipe_(r), hidden_(of[0]->shape()[0]) {
+    for (const Reader& operand : of) {
+      std::vector<double>& all = operands_.emplace_back(static_cast<size_t>(operand->elements()));
+      operand->read_flat(0, operand->elements(), all.data());
+    }
+  }
+  void read(const Place& place, int64_t n, double* to) const override {
+    const int64_t across = 2 * recipe_.width - 1, y = place[0] / across - (recipe_.height - 1), x = place[0] % across - (recipe_.width - 1);
+    for (int64_t i = 0; i < n; ++i) to[i] = of(coordinate(y, recipe_.height), coordinate(x, recipe_.width), place[1] + i);
+  }
+
+ private:
+  /// sign(c) log2(|c| + 1) / log2(8), where c goes from -8 to 8.
+  double coordinate(int64_t query_minus_key, int64_t extent) const {
+    const int64_t distance = recipe_.turned ? -query_minus_key : query_minus_key;
+    if (distance == 0) return 0;
+    const double c = static_cast<double>(distance) / static_cast<double>(extent - 1) * 8;
+    const double log = std::log2(std::fabs(c) + 1.0) / std::log2(8.0);
+    return c < 0 ? -log : log;
+  }
+  double of(double row, double column, int64_t head) const {
+    double sum = operands_.size() > 3 ? at(3, head) : 0;
+    for (int64_t i = 0; i < hidden_; ++i) {
+      const double seen = at(0, 2 * i) * row + at(0, 2 * i + 1) * column + (operands_.size() > 2 ? at(2, i) : 0);
+      if (seen > 0) sum += at(1, head * hidden_ + i) * seen;
+    }
+    return recipe_.limit > 0 ? static_cast<double>(recipe_.limit) / (1 + std::exp(-sum)) : sum;
+  }
+  double at(size_t operand, int64_t element) const { return operands_[operand][static_cast<size_t>(element)]; }
+
+  Recipe recipe_;
+  int64_t hidden_;
+  std::vector<std::vector<double>> operands_;
+};
+
 /// To the nearest number of a format, ties to even.
 double rounded(double x, DType to) {
   if (!std::isfinite(x) || x == 0) return x;
@@ -308,6 +347,8 @@ Reader make_recipe_reader(const Recipe& r, const WeightSource& stored) {
     case RecipeKind::batch_norm_scale:
     case RecipeKind::batch_norm_shift:
       return std::make_unique<BatchNormReader>(r, std::move(of));
+    case RecipeKind::position_bias:
+      return std::make_unique<PositionBiasReader>(r, std::move(of));
     case RecipeKind::convert:
       return std::make_unique<ConvertReader>(r, std::move(of[0]));
     default:

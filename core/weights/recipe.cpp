@@ -70,6 +70,8 @@ class Inference {
       case RecipeKind::batch_norm_scale:
       case RecipeKind::batch_norm_shift:
         return batch_norm(r);
+      case RecipeKind::position_bias:
+        return position_bias(r);
       case RecipeKind::convert:
       case RecipeKind::quantise:
         break;
@@ -155,6 +157,18 @@ class Inference {
     info.dtype = DType::f32;
     return info;
   }
+  WeightInfo position_bias(const Recipe& r) const {
+    WeightInfo info = real(r, 0);
+    const WeightInfo second = real(r, 1);
+    if (info.shape.size() != 2 || info.shape[1] != 2 || second.shape.size() != 2 || second.shape[1] != info.shape[0])
+      complain(r, "expected weights [hidden, 2] and [heads, hidden], got " + shape(info.shape) + " and " + shape(second.shape));
+    for (size_t i = 2; i < r.of.size(); ++i)
+      if (const WeightInfo bias = real(r, i); bias.shape != std::vector<int64_t>{i == 2 ? info.shape[0] : second.shape[0]})
+        complain(r, "expected a bias for each output of its weight, got " + shape(bias.shape));
+    info.shape = {(2 * r.height - 1) * (2 * r.width - 1), second.shape[0]};
+    info.dtype = DType::f32;
+    return info;
+  }
 
   const Recipe& whole_;
   const FindStored& stored_;
@@ -228,6 +242,12 @@ Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe va
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, Recipe bias, double eps) {
   Recipe r = batch_norm_shift_recipe(std::move(beta), std::move(mean), std::move(gamma), std::move(variance), eps);
   r.of.push_back(std::move(bias));
+  return r;
+}
+
+Recipe position_bias_recipe(std::vector<Recipe> of, int64_t height, int64_t width, bool turned, int64_t limit) {
+  Recipe r = step(RecipeKind::position_bias, std::move(of));
+  r.height = height, r.width = width, r.turned = turned, r.limit = limit;
   return r;
 }
 

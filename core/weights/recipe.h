@@ -23,9 +23,11 @@ enum class RecipeKind : uint8_t {
   batch_norm_scale,  ///< (gamma [n], variance [n]): gamma / sqrt(variance + eps), in f32: what a norm multiplies channels by
   batch_norm_shift,  ///< (beta [n], mean [n], gamma [n], variance [n] and, where the layer before has one, its bias [n]):
                      ///< beta + (bias - mean) * gamma / sqrt(variance + eps), in f32: what it adds
-  convert,           ///< in number format `dtype`, each element rounded to the nearest, ties to even
-  quantise,          ///< in f32: each element the nearest of the 2^bits - 1 multiples of its block's largest magnitude / (2^(bits-1) - 1);
-                     ///< blocks of `block` elements along the last extent
+  position_bias,  ///< (w [hidden, 2], v [heads, hidden] and, where they are there, the biases of w and of v): what attention in windows of
+                  ///< height x width adds by relative place, [(2 height - 1) (2 width - 1), heads] in f32 (position_bias_recipe)
+  convert,        ///< in number format `dtype`, each element rounded to the nearest, ties to even
+  quantise,       ///< in f32: each element the nearest of the 2^bits - 1 multiples of its block's largest magnitude / (2^(bits-1) - 1);
+                  ///< blocks of `block` elements along the last extent
 };
 
 /// An expression. Made by the functions below, which write one meaning in one way where that needs no shapes: a slice of a slice is one
@@ -39,6 +41,8 @@ struct Recipe {
   double eps = 0;
   DType dtype = DType::f32;
   int64_t bits = 8, block = 32;
+  int64_t height = 0, width = 0, limit = 0;
+  bool turned = false;
   bool operator==(const Recipe&) const = default;
 };
 
@@ -53,6 +57,9 @@ Recipe scale_recipe(Recipe of, Recipe by);
 Recipe batch_norm_scale_recipe(Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, Recipe bias, double eps);
+/// Of an MLP over log-spaced relative places: v relu(w c + bias) + bias, row by row of the places query - key from (1 - height, 1 - width)
+/// on; c are the coordinates of the place, of key - query with `turned`. `limit` above 0: limit * sigmoid of that. `of`: 2 to 4 operands.
+Recipe position_bias_recipe(std::vector<Recipe> of, int64_t height, int64_t width, bool turned, int64_t limit);
 Recipe convert_recipe(Recipe of, DType dtype);
 Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block);
 

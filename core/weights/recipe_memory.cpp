@@ -46,6 +46,7 @@ class Taking {
         const Taken factors = as_reals(r.of[1]), rest = beside(r.of[0], own + row_of_floats(to, to.shape[0]), own);
         return {std::max(factors.most, factors.left + rest.most), own};
       }
+      case RecipeKind::position_bias:
       case RecipeKind::batch_norm_scale:
       case RecipeKind::batch_norm_shift: {
         Taken all;
@@ -53,7 +54,8 @@ class Taking {
           const Taken one = as_reals(operand);
           all = {std::max(all.most, all.left + one.most), all.left + one.left};
         }
-        return {std::max(all.most, all.left + own), own};
+        const int64_t hidden = r.kind == RecipeKind::position_bias ? info_of(r.of[1], stored_).shape[1] * int64_t{sizeof(double)} : 0;
+        return {std::max(all.most, all.left + own + hidden), own};
       }
     }
     return {own, own};

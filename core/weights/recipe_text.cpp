@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMostDeep = 64;
 constexpr size_t kMostOperands = 1 << 16, kMostExtents = 8;
+constexpr int64_t kMostWindow = 1 << 10, kMostLimit = 1 << 20;
 
 struct Word {
   RecipeKind kind;
@@ -28,6 +29,7 @@ constexpr std::array kWords = {
     Word{RecipeKind::scale, "scale", 2, 2},
     Word{RecipeKind::batch_norm_scale, "batch_norm_scale", 2, 2},
     Word{RecipeKind::batch_norm_shift, "batch_norm_shift", 4, 5},
+    Word{RecipeKind::position_bias, "position_bias", 2, 4},
     Word{RecipeKind::convert, "convert", 1, 1},
     Word{RecipeKind::quantise, "quantise", 1, 1},
 };
@@ -62,6 +64,11 @@ void write(const Recipe& r, std::string& out) {
   if ((r.kind == RecipeKind::slice || r.kind == RecipeKind::concat) && r.axis != 0) out += ", axis=" + std::to_string(r.axis);
   if (r.kind == RecipeKind::batch_norm_scale || r.kind == RecipeKind::batch_norm_shift) out += ", eps=" + real_text(r.eps);
   if (r.kind == RecipeKind::quantise) out += ", bits=" + std::to_string(r.bits) + ", block=" + std::to_string(r.block);
+  if (r.kind == RecipeKind::position_bias) {
+    out += ", height=" + std::to_string(r.height) + ", width=" + std::to_string(r.width);
+    if (r.turned) out += ", turned=1";
+    if (r.limit != 0) out += ", limit=" + std::to_string(r.limit);
+  }
   out += ')';
 }
 
@@ -148,6 +155,13 @@ class Reader {
         Recipe r = batch_norm_shift_recipe(std::move(of[0]), std::move(of[1]), std::move(of[2]), std::move(of[3]), eps);
         if (of.size() == 5) r.of.push_back(std::move(of[4]));
         return r;
+      }
+      case RecipeKind::position_bias: {
+        const int64_t height = key("height", 1, 1, kMostWindow), width = key("width", 1, 1, kMostWindow);
+        const bool turned = key("turned", 0, 0, 1) != 0;
+        const int64_t limit = key("limit", 0, 0, kMostLimit);
+        close();
+        return position_bias_recipe(std::move(of), height, width, turned, limit);
       }
       case RecipeKind::convert: {
         line_.expect(",");

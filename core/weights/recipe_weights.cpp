@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -49,6 +50,8 @@ class Maker {
         return batch_norm_scale(r);
       case RecipeKind::batch_norm_shift:
         return batch_norm_shift(r);
+      case RecipeKind::position_bias:
+        return position_bias(r);
       case RecipeKind::convert:
         return convert(r);
       case RecipeKind::quantise:
@@ -186,6 +189,35 @@ class Maker {
       const double factor = gamma[i] / std::sqrt(variance[i] + r.eps);
       return beta[i] + ((bias.empty() ? 0 : bias[i]) - mean[i]) * factor;
     });
+  }
+
+  /// The hidden values of a place once, then all heads of it.
+  Made position_bias(const Recipe& r) const {
+    const std::vector<double> w = reals(r.of[0]), v = reals(r.of[1]), b = r.of.size() > 2 ? reals(r.of[2]) : std::vector<double>(),
+                              d = r.of.size() > 3 ? reals(r.of[3]) : std::vector<double>();
+    WeightInfo to = info(r);
+    const std::shared_ptr<std::byte> memory = memory_for(to);
+    auto* out = reinterpret_cast<float*>(memory.get());
+    const size_t hidden = w.size() / 2, heads = static_cast<size_t>(to.shape[1]);
+    const double sign = r.turned ? -1 : 1;
+    std::vector<double> seen(hidden);
+    for (int64_t y = 1 - r.height; y < r.height; ++y)
+      for (int64_t x = 1 - r.width; x < r.width; ++x) {
+        const double row = sign * log_place(y, r.height), column = sign * log_place(x, r.width);
+        for (size_t i = 0; i < hidden; ++i) seen[i] = std::max(0.0, w[2 * i] * row + w[2 * i + 1] * column + (b.empty() ? 0 : b[i]));
+        for (size_t head = 0; head < heads; ++head) {
+          const double sum = std::inner_product(seen.begin(), seen.end(), v.begin() + static_cast<std::ptrdiff_t>(head * hidden),
+                                                d.empty() ? 0.0 : d[head]);
+          *out++ = static_cast<float>(r.limit > 0 ? static_cast<double>(r.limit) / (1 + std::exp(-sum)) : sum);
+        }
+      }
+    return {std::move(to), memory};
+  }
+  /// A distance along a side of `extent` places, stretched to 8 at most, on a logarithmic scale from -log2(9) / 3 to log2(9) / 3.
+  static double log_place(int64_t distance, int64_t extent) {
+    if (extent == 1) return 0;
+    const double stretched = 8.0 * static_cast<double>(distance) / static_cast<double>(extent - 1);
+    return std::copysign(std::log2(std::fabs(stretched) + 1) / 3, stretched);
   }
 
   Made convert(const Recipe& r) const {

@@ -28,8 +28,47 @@ RandomCase RandomMaps::make() {
   const auto weight = [&](const char* name) { return drawn(name, {channels, 3, 3, channels}, 0.2); };
   const auto bias = [&](const char* name) { return drawn(name, {channels}, 0.2); };
   output("chain", value("residual_blocks", {maps, weight("chain.0"), bias("chain.1"), weight("chain.2"), bias("chain.3")}, {}, "chain"));
+  windows(maps, images);
   exact = false;
   return take("maps");
+}
+
+/// Pixels are cells that attend in windows, of half the grid where it divides; four of them become one.
+void RandomMaps::windows(ValueId maps, SpaceId images) {
+  const int64_t height = extent(maps, 0), width = extent(maps, 1), channels = width_of(maps);
+  const auto side = [&](int64_t whole) { return whole % 2 == 0 && random.chance(0.7) ? whole / 2 : whole; };
+  const int64_t window_height = side(height), window_width = side(width), heads = channels % 2 == 0 && random.chance(0.5) ? 2 : 1;
+  const ValueId cells = value("unfold", {maps},
+                              {{"space", int64_t{dense_space("pixel", images, height * width)}},
+                               {"height", int64_t{1}},
+                               {"width", int64_t{1}},
+                               {"stride", int64_t{1}},
+                               {"flat", int64_t{true}}},
+                              "pixel.cells");
+  const ValueId normed = value("layer_norm", {cells, drawn("window.gain", {channels}, 0.1, 1), drawn("window.shift", {channels}, 0.1)},
+                               {{"eps", 1e-5}}, "window.norm");
+  const bool cosine = random.chance(0.5);
+  std::vector<ValueId> inputs{linear(normed, channels, "window.q"), linear(normed, channels, "window.k"),
+                              linear(normed, 2 * channels, "window.v"),
+                              drawn("window.bias", {(2 * window_height - 1) * (2 * window_width - 1), heads}, 0.5)};
+  Attributes attributes{{"heads", heads},
+                        {"height", height},
+                        {"width", width},
+                        {"window_height", window_height},
+                        {"window_width", window_width},
+                        {"shift_height", random.between(0, window_height - 1)},
+                        {"shift_width", random.between(0, window_width - 1)},
+                        {"cosine", int64_t{cosine}},
+                        {"extras", std::string(cosine ? "bias+scales" : "bias")}};
+  if (cosine) inputs.push_back(drawn("window.scales", {heads}, 0.5, 1));
+  const ValueId mixed = value("window_attention", std::move(inputs), std::move(attributes), "window");
+  if (height % 2 != 0 || width % 2 != 0) return output("windows", mixed);
+  output("windows", value("merge_cells", {mixed},
+                          {{"space", int64_t{dense_space("square", images, height * width / 4)}},
+                           {"height", height},
+                           {"width", width},
+                           {"order", std::string(random.chance(0.5) ? "rows" : "columns")}},
+                          "squares"));
 }
 
 ValueId RandomMaps::step(ValueId maps, int depth, const std::string& name) {

@@ -15,6 +15,7 @@ class RandomMaps : public RandomRouters {
   ValueId step(ValueId maps, int depth, const std::string& name);
   ValueId work(ValueId maps, int depth, const std::string& name);
   ValueId other_size(ValueId maps, const std::string& name);
+  void windows(ValueId maps, SpaceId images);
   ValueId router(ValueId maps, int depth, const std::string& name);
   ValueId several_routers(ValueId maps, int depth, const std::string& name);
   ValueId patches(ValueId maps, int depth, const std::string& name);

@@ -228,7 +228,8 @@ inline void attend(const AttentionTask& task) {
       for (int64_t r = row; r < row + height; ++r) {
         const int64_t query = r % task.queries;
         const float* bias =
-            task.bias ? task.bias + r / task.queries * task.ld_bias + first - (task.position + query) + task.bias_origin : nullptr;
+            task.bias ? task.bias + r / task.queries * task.ld_bias + first + (task.position + query) * task.bias_step + task.bias_origin
+                      : nullptr;
         weigh(task, scores + r * kScoreStride, first, visible(task, query), used, task.key_mask ? mask : nullptr, bias, largest[r],
               total[r], sums + r * sum_columns, sum_columns);
         weights[r - row] = scores + r * kScoreStride + used.begin;

@@ -79,8 +79,10 @@ struct AttentionTask {
   float scale = 1;
   bool causal = false;
   int32_t window = 0;
-  const float* bias = nullptr;  ///< head h, distance d = key - query: bias[h * ld_bias + d + bias_origin]; or null
-  int64_t ld_bias = 0, bias_origin = 0;
+  /// Of key j and the query at position i: bias[h * ld_bias + j + i * bias_step + bias_origin]; or null. By distance, a step of -1; a row
+  /// for each query, a step of its length.
+  const float* bias = nullptr;
+  int64_t ld_bias = 0, bias_origin = 0, bias_step = -1;
   const int32_t* key_mask = nullptr;  ///< [keys] or null
   void* out = nullptr;                ///< f32, or bf16 where out_bf16 says so
   int64_t ldo = 0;                    ///< elements

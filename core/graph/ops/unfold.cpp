@@ -1,4 +1,5 @@
-// unfold(x [S, H, W, C]; space, height, width, stride, border = shift) -> [space, height, width, C]: cuts each picture into overlapping
+// unfold(x [S, H, W, C]; space, height, width, stride, border = shift, flat = 0) -> [space, height, width, C]; flat: [space, height *
+// width * C], the same numbers in the same order. Cuts each picture into overlapping
 // patches, which become cells: those of `space` below S, row by row of the grid. The last row and column of the grid are shifted back to
 // end with the picture; or, with border = cut, pixels behind the last whole step are in no patch (core/graph/patch_grid.h). `space` is
 // dense below S; or, where S is a branch, the members of a dense space of all pictures.
@@ -18,16 +19,24 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
         n, "patches inside " + type_text(g, x) + " and a stride of 1 or more",
         std::to_string(grid.patch_height) + " x " + std::to_string(grid.patch_width) + ", stride " + std::to_string(grid.stride));
   expect_patches(g, n, space, grid);
+  if (flag_of(n, "flat")) return {{{DType::f32, space, {grid.patch_height * grid.patch_width * x.content[2].constant()}}}};
   return {{{DType::f32, space, {grid.patch_height, grid.patch_width, x.content[2]}}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }
+int64_t columns(const Graph& g, const Node& n) { return grid_of_unfold(g, n).columns(); }
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"height", AttributeKind::integer},
                                          {"width", AttributeKind::integer},
                                          {"stride", AttributeKind::integer},
-                                         {"border", AttributeKind::word, defaults_to("shift"), "shift cut"}};
+                                         {"border", AttributeKind::word, defaults_to("shift"), "shift cut"},
+                                         {"flat", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kUnfold;
-const Operator kUnfold{
-    .name = "unfold", .infer = infer, .flow = flow, .cost = cost_of_traffic, .role = Role::unfold, .attributes = kAttributes};
+const Operator kUnfold{.name = "unfold",
+                       .infer = infer,
+                       .flow = flow,
+                       .cost = cost_of_traffic,
+                       .role = Role::unfold,
+                       .attributes = kAttributes,
+                       .columns = columns};
 }  // namespace stormcell

@@ -20,8 +20,10 @@
 #include "core/oracle/reference/fold.h"
 #include "core/oracle/reference/gather.h"
 #include "core/oracle/reference/grouped_linear.h"
+#include "core/oracle/reference/layer_norm.h"
 #include "core/oracle/reference/linear.h"
 #include "core/oracle/reference/members.h"
+#include "core/oracle/reference/merge_cells.h"
 #include "core/oracle/reference/multiply.h"
 #include "core/oracle/reference/pack.h"
 #include "core/oracle/reference/pixel_shuffle.h"
@@ -40,6 +42,7 @@
 #include "core/oracle/reference/state_put.h"
 #include "core/oracle/reference/state_write.h"
 #include "core/oracle/reference/unfold.h"
+#include "core/oracle/reference/window_attention.h"
 
 namespace stormcell::reference {
 namespace {
@@ -74,6 +77,9 @@ const KernelRow kKernels[] = {
     {"concat", concat<float>, concat<double>},
     {"standardize", standardize<float>, standardize<double>},
     {"squared_distance", squared_distance<float>, squared_distance<double>},
+    {"layer_norm", layer_norm<float>, layer_norm<double>},
+    {"merge_cells", merge_cells<float>, merge_cells<double>},
+    {"window_attention", window_attention<float>, window_attention<double>},
     {"residual_blocks", residual_blocks<float>, residual_blocks<double>},
     {"extent", extent<float>, extent<double>},
     {"add_constant", add_constant<float>, add_constant<double>},

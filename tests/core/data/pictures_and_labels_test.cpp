@@ -141,6 +141,18 @@ class PicturesAndLabelsTest : public QObject {
     VERIFY_BAD_INPUT(Dataset::open(numbered, letters(), options), numbered, "line 1: there is no branch 1 for this label");
   }
 
+  void random_sequences_have_labels_where_the_model_takes_them() {
+    for (const int64_t classes : {2, 0}) {
+      DataOptions options{.batch = 64, .seed = 5, .vocabulary = 9, .inputs = labelled_inputs(classes)};
+      const auto data = Dataset::open("random:64x3", nullptr, options);
+      const Ids labels = data->batch(0).integers("language");
+      QCOMPARE(labels.size(), size_t{64});
+      const std::set<int32_t> different(labels.begin(), labels.end());
+      QVERIFY(*different.begin() >= 0 && (classes == 0 ? different.size() > 50 : different == std::set<int32_t>{0, 1}));
+      QVERIFY(Dataset::open("random:64x3", nullptr, options)->batch(0).integers("language") == labels);
+    }
+  }
+
   void what_is_missing_or_does_not_fit_is_one_line() {
     const Scratch scratch;
     const std::string text = scratch.write("x.txt", "ab\na\n");

@@ -45,6 +45,7 @@ const std::string kCommon =
     "space below = d/0 x 4\n"
     "input %pieces : f32 grid [3,3,2]\n"
     "input %kinds : i32 grid\n"
+    "input %few_rows : f32 grid [8]\n"
     "%kept : ragged grid x1 = compact(%kinds)\n"
     "space some = tokens ragged %kept at most 4*N*T\n"
     "%few : f32 some [3,3,2] = pack(%pieces, %kept) spaces=[@some]\n"
@@ -251,6 +252,28 @@ class VerifyTest : public QObject {
         "squared_distance \"z\": expected centres [k, 8], got f32 targets [8]");
     row("patches with another border", "%z : f32 grid [3,3,3] = unfold(%maps) space=@grid height=3 width=3 stride=3 border=\"pad\"",
         "unfold \"z\": expected border as shift or cut, got \"pad\"");
+    row("a norm with another bias", "%z : f32 tokens [8] = layer_norm(%x, %g, %w) eps=1e-5",
+        "layer_norm \"z\": expected input 2 as f32 [8], got f32 [4,8]");
+    row("a grid of odd sides", "%z : f32 grid [32] = merge_cells(%few_rows) space=@grid height=1 width=4",
+        "merge_cells \"z\": expected a grid of even sides, got 1 x 4");
+    row("a grid of other cells", "%z : f32 grid [32] = merge_cells(%few_rows) space=@grid height=4 width=2",
+        "merge_cells \"z\": expected 4 x 2 cells below each parent, got f32 grid [8]");
+    row("cells merged into as many", "%z : f32 grid [32] = merge_cells(%few_rows) space=@grid height=2 width=2",
+        "merge_cells \"z\": expected a space of 1 cells below each cell of tokens, got space 5");
+    row("windows that do not divide the grid",
+        "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=1 width=4 window_height=1 window_width=3",
+        "window_attention \"z\": expected windows that divide the grid and shifts below their sides, got 1 x 4 in windows of "
+        "1 x 3, shifted by 0 x 0");
+    row("windows over another grid",
+        "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=2 width=4 window_height=2 window_width=2",
+        "window_attention \"z\": expected 2 x 4 cells below each parent, got f32 grid [8]");
+    row("heads that do not divide the widths of windows",
+        "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=3 height=2 width=2 window_height=2 window_width=2",
+        "window_attention \"z\": expected widths that divide into 3 heads, got f32 grid [8], f32 grid [8], f32 grid [8]");
+    row("cosine without scales",
+        "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=2 width=2 window_height=2 window_width=2 "
+        "cosine=1",
+        "window_attention \"z\": expected scales with cosine, and with it alone, got cosine");
     row("blocks of other channels", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g)",
         "residual_blocks \"z\": expected weights [C, k, k, C] with an odd k, of C = 3, got f32 [5,3,3,3]");
     row("half a block", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g, %k)",

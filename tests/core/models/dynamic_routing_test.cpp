@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/graph/roles.h"
 #include "core/models/dynamic_routing_plan.h"
-#include "tests/core/formats/scratch.h"
+#include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/testing.h"
 
@@ -11,19 +11,6 @@ using namespace stormcell;
 using namespace stormcell::testing;
 
 namespace {
-
-/// What opening a folder with this configuration and no tensor says: configurations are read before weights.
-std::string complaint_of(const std::string& config) {
-  Scratch scratch;
-  scratch.write("config.json", R"({"model_type": "dynamic_routing", )" + config + "}");
-  scratch.write("model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
-  try {
-    open_model(scratch.path(""));
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "none";
-}
 
 std::shared_ptr<const Model> fixture(const char* name) { return open_model(source_folder() + "/tests/reference/dynamic-routing/" + name); }
 
@@ -147,7 +134,7 @@ class DynamicRoutingTest : public QObject {
   void what_is_wrong_is_refused() {
     QFETCH(QString, config);
     QFETCH(QString, says);
-    const QString came = QString::fromStdString(complaint_of(config.toStdString()));
+    const QString came = QString::fromStdString(configuration_complaint("dynamic_routing", config.toStdString()));
     QVERIFY2(came.contains(says), qPrintable(came));
   }
   void missing_tensors_are_named() {

@@ -76,6 +76,17 @@ class PresetTest : public QObject {
     }
   }
 
+  void stated_elements_are_not_drawn() {
+    SeededCatalog catalog(0, DType::f32, [](std::string_view) { return Initialisation{5, 1}; }, {{"b", {1, 2, 3}}, {"c", {1, 2}}});
+    catalog.need("a", {3});
+    catalog.need("b", {3});
+    const auto drawn = catalog.source()->bytes("a"), stated = catalog.source()->bytes("b");
+    const std::vector<float> expected{1, 2, 3};
+    QVERIFY(std::memcmp(stated.get(), expected.data(), sizeof(float) * expected.size()) == 0);
+    QVERIFY(std::memcmp(drawn.get(), expected.data(), sizeof(float) * expected.size()) != 0);
+    QVERIFY_THROWS_EXCEPTION(Error, catalog.need("c", {3}));
+  }
+
   void drawn_numbers_have_the_promised_spread() {
     SeededWeights weights(3);
     const int64_t n = 1 << 20;

@@ -235,6 +235,86 @@ class ImageOperatorsTest : public QObject {
           reciprocal ? std::vector<double>{1e30, 1.0 / 25, 1.0 / 4, 1.0 / 8, 1.0 / 61, 1.0 / 4} : std::vector<double>{0, 25, 4, 8, 61, 4});
     }
   }
+  void layers_are_normed_around_their_mean() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2));
+    const ValueId x = h.reals("x", s, {2}, {1, 3, 10, 2});
+    const ValueId y = h.value("layer_norm", {x, h.held("gain", {2}, {2, 3}), h.held("bias", {2}, {1, -1})}, {{"eps", 0.0}});
+    compare(h.result(y).reals, {-1, 2, 3, -4});
+  }
+  void squares_of_cells_become_one() {
+    for (const bool by_rows : {false, true}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 2)), cells = h.dense_space("cells", s, 8), fewer = h.dense_space("fewer", s, 2);
+      const ValueId x = h.reals("x", cells, {1}, {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17});
+      Attributes grid{{"space", int64_t{fewer}}, {"height", int64_t{2}}, {"width", int64_t{4}}};
+      if (by_rows) grid.set("order", std::string("rows"));
+      compare(h.result(h.value("merge_cells", {x}, std::move(grid))).reals,
+              by_rows ? std::vector<double>{0, 1, 4, 5, 2, 3, 6, 7, 10, 11, 14, 15, 12, 13, 16, 17}
+                      : std::vector<double>{0, 4, 1, 5, 2, 6, 3, 7, 10, 14, 11, 15, 12, 16, 13, 17});
+    }
+  }
+  void flat_patches_are_the_same_numbers() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1)), cells = h.dense_space("cells", s, 2);
+    const ValueId x = h.reals("x", s, {2, 2, 1}, {1, 2, 3, 4});
+    const ValueId y = h.value(
+        "unfold", {x},
+        {{"space", int64_t{cells}}, {"height", int64_t{2}}, {"width", int64_t{1}}, {"stride", int64_t{1}}, {"flat", int64_t{true}}});
+    QCOMPARE(h.graph().value(y).type.content, std::vector<Dim>{2});
+    compare(h.result(y).reals, {1, 3, 2, 4});
+  }
+  /// Scores are alike: a cell gets the mean of those that it sees.
+  void shifted_windows_do_not_join_the_ends_of_the_grid() {
+    for (const int64_t shift : {0, 1}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 2)), cells = h.dense_space("cells", s, 8);
+      const ValueId q = h.reals("q", cells, {1}, std::vector<double>(16, 0)),
+                    v = h.reals("v", cells, {1}, {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17});
+      const ValueId y = h.value("window_attention", {q, q, v},
+                                {{"heads", int64_t{1}},
+                                 {"height", int64_t{2}},
+                                 {"width", int64_t{4}},
+                                 {"window_height", int64_t{2}},
+                                 {"window_width", int64_t{2}},
+                                 {"shift_width", shift}});
+      compare(h.result(y).reals,
+              shift == 1 ? std::vector<double>{2, 3.5, 3.5, 5, 2, 3.5, 3.5, 5, 12, 13.5, 13.5, 15, 12, 13.5, 13.5, 15}
+                         : std::vector<double>{2.5, 2.5, 4.5, 4.5, 2.5, 2.5, 4.5, 4.5, 12.5, 12.5, 14.5, 14.5, 12.5, 12.5, 14.5, 14.5});
+    }
+  }
+  void windows_add_a_bias_by_the_query_s_place_less_the_key_s() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1)), cells = h.dense_space("cells", s, 2);
+    const ValueId q = h.reals("q", cells, {1}, {0, 0}), v = h.reals("v", cells, {1}, {1, 5});
+    const ValueId bias = h.held("bias", {3, 1}, {std::log(3.0F), 0, std::log(7.0F)});
+    const ValueId y = h.value("window_attention", {q, q, v, bias},
+                              {{"heads", int64_t{1}},
+                               {"height", int64_t{1}},
+                               {"width", int64_t{2}},
+                               {"window_height", int64_t{1}},
+                               {"window_width", int64_t{2}},
+                               {"extras", std::string("bias")}});
+    compare(h.result(y).reals, {(1 + 3 * 5) / 4.0, (7 * 1 + 5) / 8.0});
+  }
+  void cosine_scores_know_directions_alone() {
+    for (const float largest : {std::log(2.0F), 50.0F}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 1)), cells = h.dense_space("cells", s, 2);
+      const ValueId q = h.reals("q", cells, {2}, {3, 0, 0, 0.5}), k = h.reals("k", cells, {2}, {0, 2, 5, 0}),
+                    v = h.reals("v", cells, {1}, {0, 1});
+      const ValueId y = h.value("window_attention", {q, k, v, h.held("scales", {1}, {largest})},
+                                {{"heads", int64_t{1}},
+                                 {"height", int64_t{2}},
+                                 {"width", int64_t{1}},
+                                 {"window_height", int64_t{2}},
+                                 {"window_width", int64_t{1}},
+                                 {"cosine", int64_t{true}},
+                                 {"extras", std::string("scales")}});
+      const double factor = std::exp(largest < 1 ? 2.0 : 100.0);
+      compare(h.result(y).reals, {1 / (1 + 1 / factor), 1 / (1 + factor)});
+    }
+  }
   void residual_blocks_add_to_what_came() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1));

@@ -85,6 +85,7 @@ class RecipeMemoryTest : public QObject {
                                "scale(convert(\"h\", f32), \"long\")",
                                "quantise(\"a\", bits=4, block=32)",
                                "convert(quantise(transpose(\"a\"), bits=8, block=32), bf16)",
+                               "position_bias(\"pairs\", \"wide\", height=12, width=12)",
                                "batch_norm_scale(\"very.long\", \"very.long\", eps=0.001)",
                                "batch_norm_shift(\"very.long\", \"very.long\", \"very.long\", \"very.long\", eps=0.001)",
                                "batch_norm_shift(\"very.long\", \"very.long\", \"very.long\", \"very.long\", \"very.long\", eps=0.001)"})
@@ -100,6 +101,8 @@ class RecipeMemoryTest : public QObject {
     stored->add("c", DType::f32, {300, 100});
     stored->add("h", DType::f16, {400, 300});
     stored->add("stacked", DType::f32, {4, 300, 200});
+    stored->add("pairs", DType::f32, {20'000, 2});
+    stored->add("wide", DType::f32, {24, 20'000});
     stored->add("long", DType::f32, {400});
     stored->add("very.long", DType::f32, {100'000});
     const auto source = make_recipe_weights(stored);

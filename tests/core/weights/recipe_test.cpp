@@ -268,6 +268,7 @@ class RecipeTest : public QObject {
     QVERIFY(why(R"(concat("huge", "huge", "huge", axis=1))").contains("fewer than 2^63 elements along the axis"));
     QVERIFY(why(R"(scale(transpose("a"), "c"))").contains("expected a factor for each of the first extent, got [4, 6] and [6]"));
     QVERIFY(why(R"(batch_norm_scale("a", "c", eps=0))").contains("expected a number for each channel"));
+    QVERIFY(why(R"(position_bias("a", "a", height=2, width=2))").contains("[hidden, 2] and [heads, hidden], got [6, 4] and [6, 4]"));
     QVERIFY(why(R"(convert("i", bf16))").contains("expected an operand in f32, f16 or bf16, got i32"));
   }
 
@@ -333,6 +334,54 @@ class RecipeTest : public QObject {
     std::vector<double> elements(w.size());
     unfolded.elements->read_flat(0, static_cast<int64_t>(w.size()), elements.data());
     for (size_t i = 0; i < w.size(); ++i) QCOMPARE(elements[i], static_cast<double>(w[i]));
+  }
+
+  void a_bias_by_relative_place_is_an_mlp_of_its_coordinates() {
+    HeldTensors held;
+    // Hidden 0 sees the row, 1 the column turned round; head 0 their sum, head 1 the row with a bias.
+    held.add("w", DType::f32, {2, 2}, {1, 0, 0, -1});
+    held.add("v", DType::f32, {2, 2}, {1, 1, 2, 0});
+    held.add("b", DType::f32, {2}, {0.5F, 0});
+    held.add("d", DType::f32, {2}, {0, -3});
+    const double log9 = std::log2(9.0) / 3, log5 = std::log2(5.0) / 3;
+    const auto places = [&](const char* text, int64_t place) {
+      const auto reader = reference::make_recipe_reader(parse_recipe(text, "recipe"), held);
+      return std::pair{reader->element({place, 0}), reader->element({place, 1})};
+    };
+    const auto expect = [](std::pair<double, double> came, double first, double second) {
+      QVERIFY(std::fabs(came.first - first) < 1e-6 && std::fabs(came.second - second) < 1e-6);
+    };
+    // Windows of 2 x 3: rows from -1 to 1, columns from -2 to 2. Place 14 is (1, 2), 0 is (-1, -2), 6 is (0, -1).
+    expect(places(R"(position_bias("w", "v", height=2, width=3))", 14), log9, 2 * log9);
+    expect(places(R"(position_bias("w", "v", height=2, width=3))", 0), log9, 0);
+    expect(places(R"(position_bias("w", "v", height=2, width=3, turned=1))", 0), log9, 2 * log9);
+    expect(places(R"(position_bias("w", "v", "b", height=2, width=3))", 6), 0.5 + log5, 1);
+    expect(places(R"(position_bias("w", "v", "b", "d", height=2, width=3))", 6), 0.5 + log5, -2);
+    expect(places(R"(position_bias("w", "v", "b", "d", height=2, width=3, limit=16))", 6), 16 / (1 + std::exp(-0.5 - log5)),
+           16 / (1 + std::exp(2)));
+    expect(places(R"(position_bias("w", "v", height=1, width=1))", 0), 0, 0);
+  }
+
+  void a_bias_by_relative_place_is_what_the_oracle_reads() {
+    const auto held = std::make_shared<HeldTensors>();
+    std::mt19937 random(9);
+    held->add_random("w", DType::f32, {7, 2}, random);
+    held->add_random("v", DType::bf16, {3, 7}, random);
+    held->add_random("b", DType::f16, {7}, random);
+    held->add_random("d", DType::f32, {3}, random);
+    const auto source = make_recipe_weights(held);
+    for (const char* operands : {R"("w", "v")", R"("w", "v", "b")", R"("w", "v", "b", "d")"})
+      for (const char* keys : {"height=1, width=4", "height=3, width=2, turned=1", "height=5, width=5, limit=16"}) {
+        const std::string text = std::string("position_bias(") + operands + ", " + keys + ")";
+        QCOMPARE(canonical(text), text);
+        const std::vector<float> came = made(*source, text);
+        std::vector<double> expected(came.size());
+        const auto reader = reference::make_recipe_reader(parse_recipe(text, "recipe"), *source);
+        QCOMPARE(static_cast<int64_t>(came.size()), reader->elements());
+        QCOMPARE(reader->shape(), source->find(text)->shape);
+        reader->read_flat(0, reader->elements(), expected.data());
+        for (size_t i = 0; i < came.size(); ++i) QVERIFY(std::fabs(static_cast<double>(came[i]) - expected[i]) < 1e-5);
+      }
   }
 
   void the_oracle_reads_one_expert_of_a_stack_alone() {

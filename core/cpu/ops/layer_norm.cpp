@@ -1,0 +1,22 @@
+#include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/norm.h"
+
+namespace stormcell::cpu {
+namespace {
+class LayerNorm : public Kernel {
+ public:
+  explicit LayerNorm(const Making& m)
+      : gain_(m.f32_weight(1)), bias_(m.f32_weight(2)), eps_(static_cast<float>(m.node().attributes.real("eps"))) {}
+  void run(const Call& c) const override {
+    const auto* gain = reinterpret_cast<const float*>(c.weights.address(gain_).value);
+    const auto* bias = reinterpret_cast<const float*>(c.weights.address(bias_).value);
+    layer_norm(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, gain, bias, eps_, c.out[0].reals());
+  }
+
+ private:
+  WeightHandle gain_, bias_;
+  float eps_;
+};
+}  // namespace
+std::unique_ptr<Kernel> make_layer_norm(const Making& m) { return std::make_unique<LayerNorm>(m); }
+}  // namespace stormcell::cpu
