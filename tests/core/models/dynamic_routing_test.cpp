@@ -1,6 +1,5 @@
 // The network of gated paths: its counts at the paper's scale, batches and sizes of pictures, nodes that nothing reaches, and
 // configurations that are refused.
-#include "core/base/error.h"
 #include "core/graph/roles.h"
 #include "core/models/dynamic_routing_plan.h"
 #include "tests/core/models/configuration_complaint.h"
@@ -138,7 +137,7 @@ class DynamicRoutingTest : public QObject {
     QVERIFY2(came.contains(says), qPrintable(came));
   }
   void missing_tensors_are_named() {
-    const std::string came = complaint_of(R"("stem_channels": 4)");
+    const std::string came = configuration_complaint("dynamic_routing", R"("stem_channels": 4)");
     QVERIFY2(came.find("pixels.mean") != std::string::npos, came.c_str());
   }
 };

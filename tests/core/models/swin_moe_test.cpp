@@ -2,7 +2,6 @@
 // graph, and configurations that are refused.
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "core/cell/capacity.h"
 #include "core/cell/protocol.h"
 #include "core/graph/patch_grid.h"

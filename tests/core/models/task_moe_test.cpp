@@ -1,7 +1,6 @@
 // Sequences by task: the paper's network, hash tables one or per layer, and what is refused.
 #include <set>
 
-#include "core/base/error.h"
 #include "core/cell/protocol.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
