@@ -55,7 +55,10 @@ std::string verdict(const ReportData& d) {
 /// A network with exits is about them: who answers early stands first, where the answers are verified.
 std::string title(const ReportData& d) {
   const std::string exits = d.trusted() ? exits_headline(d.figures) : "";
-  return exits.empty() ? verdict(d) : escape(exits) + ". " + verdict(d);
+  if (exits.empty()) return verdict(d);
+  // What is compared has them on both sides; beside the model's own thresholds the result is another one.
+  return escape(exits) + ". " + verdict(d) +
+         (d.figures.exit_target && d.figures.optimized ? " Both with the thresholds that were found." : "");
 }
 
 const char* not_passed(const std::vector<std::string>& reasons) {
