@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/picture_formats.h"
 
 namespace stormcell {
 namespace {
@@ -17,17 +18,18 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
   return *tokenizer;
 }
 
-std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form) {
+std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form,
+                                                    int64_t limit) {
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
   if (spec.starts_with("demo:")) return open_tensor_pictures(find_demo_data(spec, options).file, options, form);
-  if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form);
+  if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit);
   if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
-  bad_input(
-      spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
-      "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], a folder of FILE.npy [height, width, channels] or of "
-      "such folders, one a class, random:N or random:NxHxW");
+  bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
+            "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], a folder of pictures (" + picture_format_names() +
+                ") or of "
+                "such folders, one a class, random:N or random:NxHxW");
 }
 }  // namespace
 
@@ -42,7 +44,7 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     bad_input(spec, "no such file", "check the path");
   const auto pixels =
       std::find_if(options.inputs.begin(), options.inputs.end(), [](const InputSpec& i) { return i.role == InputRole::pixels; });
-  if (pixels != options.inputs.end()) return open_pictures(spec, options, PictureForm(*pixels));
+  if (pixels != options.inputs.end()) return open_pictures(spec, options, PictureForm(*pixels), limit);
   if (spec.starts_with("random:")) return make_random_sequences(spec, options);
   if (spec.starts_with("demo:")) {
     const DemoData demo = find_demo_data(spec, options);

@@ -43,6 +43,8 @@ class SequenceSource {
   virtual std::vector<std::string> classes() const { return {}; }
   /// What is to be said of the data that is no error, a sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// What the source passed over, in the data's order; size() counts none of it.
+  virtual std::vector<SkippedItem> skipped() const { return {}; }
   /// Names the data in errors.
   virtual const std::string& where() const = 0;
   /// "line 17", "sequence 3".
@@ -64,7 +66,9 @@ std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path,
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form);
 /// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the folders' names, or
 /// those of labels.csv.
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form);
+/// Every picture is decoded once; what cannot be fed is skipped. At most `limit` pictures are taken, and no more files looked at.
+/// Error(bad_input): nothing is left, or labels do not fit the files.
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit);
 /// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
 std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form);
 
