@@ -20,6 +20,17 @@ if(STORMCELL_JPEG)
 else()
   stormcell_left_out("reading of JPEG" "libjpeg (libjpeg62-turbo-dev): ${STORMCELL_JPEG_REASON}")
 endif()
+# What has video needs all four.
+pkg_check_modules(FFMPEG QUIET IMPORTED_TARGET libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6)
+stormcell_whole(STORMCELL_VIDEO NEEDS FFMPEG_FOUND LIBRARIES ${FFMPEG_LINK_LIBRARIES} INCLUDES ${FFMPEG_INCLUDE_DIRS}
+  SOURCE "extern \"C\" {\n#include <libavcodec/avcodec.h>\n#include <libavformat/avformat.h>\n#include <libavutil/display.h>\n#include <libswscale/swscale.h>\n}
+int main() { AVFormatContext* f = avformat_alloc_context(); avcodec_alloc_context3(nullptr); av_display_rotation_get(nullptr); sws_freeContext(nullptr); avformat_free_context(f); }")
+if(STORMCELL_VIDEO)
+  list(APPEND STORMCELL_PICTURE_LIBRARIES PkgConfig::FFMPEG)
+  list(APPEND STORMCELL_PICTURE_DEFINITIONS STORMCELL_WITH_VIDEO)
+else()
+  stormcell_left_out("reading of video" "FFmpeg's libraries (libavformat-dev, libavcodec-dev, libswscale-dev): ${STORMCELL_VIDEO_REASON}")
+endif()
 
 function(stormcell_picture_sources)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_DEFINITIONS "${STORMCELL_PICTURE_DEFINITIONS}")

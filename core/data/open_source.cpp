@@ -7,6 +7,7 @@
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/picture_formats.h"
+#include "core/formats/video.h"
 
 namespace stormcell {
 namespace {
@@ -26,10 +27,16 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit);
   if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
+  const bool is_file = std::filesystem::is_regular_file(spec, error);
+  if (is_file && is_picture(spec)) return open_picture_file(spec, form);
+  if (is_file)
+    if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit)) return frames;
+  const std::string lacked = lacked_for_video();
   bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
-            "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], a folder of pictures (" + picture_format_names() +
-                ") or of "
-                "such folders, one a class, random:N or random:NxHxW");
+            "a video, a folder of pictures (" + picture_format_names() +
+                ") or of such folders, one a class, FILE.npy or FILE.safetensors " +
+                "with pixels [items, height, width, channels], random:N or random:NxHxW" +
+                (lacked.empty() ? std::string() : "; this build reads no video: it was made without " + lacked));
 }
 }  // namespace
 

@@ -111,6 +111,10 @@ class PictureFolder : public SequenceSource {
     if (pictures_.empty()) refuse_all();
     warn_of_skipped(static_cast<int64_t>(beside + looked_at));
   }
+  /// One file alone; what is wrong with it is an error.
+  PictureFolder(const fs::path& file, const PictureForm& form) : folder_(file.parent_path().string()), form_(form) {
+    pictures_.push_back({file.filename().string(), outline_of_file(file.string())});
+  }
   int64_t size() const override { return static_cast<int64_t>(pictures_.size()); }
   Contents contents() const override { return {.label = labelled_, .ids = false, .pixels = true}; }
   std::vector<std::string> classes() const override { return classes_; }
@@ -203,6 +207,9 @@ class PictureFolder : public SequenceSource {
 
 std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit) {
   return std::make_unique<PictureFolder>(folder, form, limit);
+}
+std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form) {
+  return std::make_unique<PictureFolder>(fs::path(path), form);
 }
 
 }  // namespace stormcell
