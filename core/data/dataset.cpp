@@ -92,6 +92,8 @@ std::vector<std::string> Dataset::warnings() const {
   return all;
 }
 
+std::vector<SkippedItem> Dataset::skipped() const { return source_->skipped(); }
+
 bool Dataset::has_labels() const { return source_->contents().label; }
 
 bool Dataset::has_target_pictures() const { return source_->contents().target_picture; }

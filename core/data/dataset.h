@@ -56,6 +56,11 @@ struct SizeCount {
   int64_t largest_batch = 0;  ///< items of the batch that has most
 };
 
+/// A part of the data that cannot be fed and was passed over: a file of a folder.
+struct SkippedItem {
+  std::string name, reason;  ///< the reason as an Error says it, without the file
+};
+
 /// Cells over all batches: tokens where there are any, else items.
 struct CellTotals {
   int64_t cells = 0, real = 0;  ///< as the batches are, with and without padding
@@ -106,6 +111,8 @@ class Dataset {
   int64_t truncated() const { return truncated_; }
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
+  /// What was passed over, in the data's order; no item has its number.
+  std::vector<SkippedItem> skipped() const;
   bool has_labels() const;
   /// The data say what each picture should become.
   bool has_target_pictures() const;

@@ -6,6 +6,8 @@
 #include "core/base/error.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/picture_formats.h"
+#include "core/formats/video.h"
 
 namespace stormcell {
 namespace {
@@ -17,17 +19,24 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
   return *tokenizer;
 }
 
-std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form) {
+std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form,
+                                                    int64_t limit) {
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
   if (spec.starts_with("demo:")) return open_tensor_pictures(find_demo_data(spec, options).file, options, form);
-  if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form);
+  if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit);
   if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
-  bad_input(
-      spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
-      "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], a folder of FILE.npy [height, width, channels] or of "
-      "such folders, one a class, random:N or random:NxHxW");
+  const bool is_file = std::filesystem::is_regular_file(spec, error);
+  if (is_file && is_picture(spec)) return open_picture_file(spec, form);
+  if (is_file)
+    if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit)) return frames;
+  const std::string lacked = lacked_for_video();
+  bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
+            "a video, a folder of pictures (" + picture_format_names() +
+                ") or of such folders, one a class, FILE.npy or FILE.safetensors " +
+                "with pixels [items, height, width, channels], random:N or random:NxHxW" +
+                (lacked.empty() ? std::string() : "; this build reads no video: it was made without " + lacked));
 }
 }  // namespace
 
@@ -42,7 +51,7 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     bad_input(spec, "no such file", "check the path");
   const auto pixels =
       std::find_if(options.inputs.begin(), options.inputs.end(), [](const InputSpec& i) { return i.role == InputRole::pixels; });
-  if (pixels != options.inputs.end()) return open_pictures(spec, options, PictureForm(*pixels));
+  if (pixels != options.inputs.end()) return open_pictures(spec, options, PictureForm(*pixels), limit);
   if (spec.starts_with("random:")) return make_random_sequences(spec, options);
   if (spec.starts_with("demo:")) {
     const DemoData demo = find_demo_data(spec, options);

@@ -1,83 +1,30 @@
-// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a folder of its own. A
-// format of pictures is a row in kFormats.
+// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a folder of its own.
+// What cannot be fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <functional>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/data/folder_labels.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/file_text.h"
-#include "core/formats/netpbm.h"
-#include "core/formats/npy.h"
-#include "core/formats/safetensors.h"
+#include "core/formats/picture_formats.h"
 
 namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
 
-/// What the head of a file says, and the rest when it is asked for.
-struct PictureFile {
-  PictureSize size;
-  int64_t channels = 0;
-  std::function<std::vector<float>()> pixels;  ///< [height, width, channels]
-  /// outline_of(), of the folder and the file's name.
-  std::function<Sequence(const std::string& where, const std::string& place)> outline;
-};
-
-PictureFile open_npy_picture(const std::string& path) {
-  const NpyArray array = open_npy(path);
-  constexpr const char* kForm = "give u8 from 0 to 255, or f32 from 0 to 1, as [height, width, channels]";
-  if (array.dtype != DType::u8 && array.dtype != DType::f32) bad_input(path, "the array holds " + std::string(to_text(array.dtype)), kForm);
-  if (array.shape.size() != 3) bad_input(path, "the array has the shape " + shape_text(array.shape), kForm);
-  const PictureSize size{array.shape[0], array.shape[1]};
-  return {size, array.shape[2], [array] { return pixels_of(array.dtype, array.bytes); },
-          [array, size](const std::string& where, const std::string& place) {
-            return outline_of(where, place, size, array.dtype, array.bytes);
-          }};
-}
-
-PictureFile open_netpbm_picture(const std::string& path) {
-  const NetpbmPicture picture = open_netpbm(path);
-  const PictureSize size{picture.height, picture.width};
-  return {size, picture.channels, [picture] { return pixels_of(DType::u8, picture.bytes); },
-          [picture, size](const std::string& where, const std::string& place) {
-            return outline_of(where, place, size, DType::u8, picture.bytes);
-          }};
-}
-
-struct PictureFormat {
-  std::string_view extension;
-  PictureFile (*open)(const std::string& path);
-};
-constexpr std::array kFormats{PictureFormat{".npy", open_npy_picture}, PictureFormat{".ppm", open_netpbm_picture},
-                              PictureFormat{".pgm", open_netpbm_picture}};
-
-const PictureFormat* format_of(const fs::path& file) {
-  const std::string extension = file.extension().string();
-  const auto at = std::find_if(kFormats.begin(), kFormats.end(), [&](const PictureFormat& f) { return f.extension == extension; });
-  return at == kFormats.end() ? nullptr : &*at;
-}
-
-std::string known_extensions() {
-  std::string list;
-  for (const PictureFormat& f : kFormats) add_to_list(list, f.extension);
-  return list;
-}
-
 /// What lies in a folder, sorted byte by byte; hidden ones are passed over.
 struct Listing {
-  std::vector<std::string> pictures, folders;
+  std::vector<std::string> files, folders;
   bool labels = false;  ///< a file that says the pictures' labels
 };
 
-/// What is no picture is refused: left out it would not be missed.
+/// What is no picture and no file: left out it would not be missed.
 [[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
   bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
-            "keep only pictures in it, " + known_extensions() + ", all of them in it or all in a folder for each class");
+            "keep pictures in it (" + picture_format_names() + "), all of them in it or all in a folder for each class");
 }
 
 Listing listing_of(const std::string& folder) {
@@ -89,105 +36,180 @@ Listing listing_of(const std::string& folder) {
     if (name.starts_with(".")) continue;
     if (it->is_directory())
       list.folders.push_back(name);
-    else if (format_of(it->path()))
-      list.pictures.push_back(name);
     else if (name == kLabelsFile)
       list.labels = true;
     else
-      refuse_entry(folder, name);
+      list.files.push_back(name);
   }
   if (error) bad_input(folder, "cannot be listed: " + error.message(), "check its permissions");
-  std::sort(list.pictures.begin(), list.pictures.end());
+  std::sort(list.files.begin(), list.files.end());
   std::sort(list.folders.begin(), list.folders.end());
   return list;
 }
 
-/// The pictures of a folder, or of a folder of folders, one a class.
+/// The files of a folder, or of a folder of folders, one a class.
 struct Found {
-  std::vector<std::string> names, labels;  ///< labels: one a picture, empty: it has none; an empty list: no picture has
+  std::vector<std::string> names, labels;  ///< labels: one a file, empty: it has none; an empty list: no picture has
   std::vector<std::string> classes;        ///< the folders' names
   std::vector<std::string> warnings;
+  std::vector<SkippedItem> skipped;
 };
 
+/// Beside the folders of the classes a file that says something about them may lie, but no picture: of which class would it be?
 Found find_in_classes(const std::string& folder, const Listing& list) {
-  if (!list.pictures.empty()) refuse_entry(folder, list.folders.front());
+  std::vector<SkippedItem> skipped;
+  for (const std::string& file : list.files) {
+    if (is_picture((fs::path(folder) / file).string())) refuse_entry(folder, list.folders.front());
+    skipped.push_back({file, "is no picture that this version reads"});
+  }
   if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and folders, which both say labels", "keep one of them");
-  Found found{{}, {}, list.folders, {}};
+  Found found{{}, {}, list.folders, {}, std::move(skipped)};
   for (const std::string& of : list.folders) {
     const std::string inner = (fs::path(folder) / of).string();
-    const Listing pictures = listing_of(inner);
-    if (!pictures.folders.empty() || pictures.labels)
-      refuse_entry(inner, pictures.labels ? std::string(kLabelsFile) : pictures.folders.front());
-    if (pictures.pictures.empty()) found.warnings.push_back(inner + " holds no picture: there is none of this class");
-    for (const std::string& picture : pictures.pictures) found.names.push_back(of + "/" + picture), found.labels.push_back(of);
+    const Listing files = listing_of(inner);
+    if (!files.folders.empty() || files.labels) refuse_entry(inner, files.labels ? std::string(kLabelsFile) : files.folders.front());
+    if (files.files.empty()) found.warnings.push_back(inner + " holds no picture: there is none of this class");
+    for (const std::string& file : files.files) found.names.push_back(of + "/" + file), found.labels.push_back(of);
   }
   return found;
 }
 
-Found find_pictures(const std::string& folder) {
+Found find_files(const std::string& folder) {
   Listing list = listing_of(folder);
   Found found;
   if (!list.folders.empty()) found = find_in_classes(folder, list);
-  if (found.names.empty() && list.pictures.empty())
-    bad_input(folder, "holds no picture", "a folder of pictures holds files " + known_extensions());
+  if (found.names.empty() && list.files.empty())
+    bad_input(folder, "holds no picture", "a folder of pictures holds files " + picture_format_names());
   if (!list.folders.empty()) return found;
   if (list.labels) {
-    FolderLabels read = read_folder_labels(folder, list.pictures);
-    for (const std::string& picture : list.pictures) found.labels.push_back(read.of[picture]);
+    FolderLabels read = read_folder_labels(folder, list.files);
+    for (const std::string& file : list.files) found.labels.push_back(read.of[file]);
     found.warnings = std::move(read.warnings);
   }
-  found.names = std::move(list.pictures);
+  found.names = std::move(list.files);
   return found;
+}
+
+/// The message without the file that it begins with.
+std::string reason_of(const Error& error, const std::string& file) {
+  std::string text = error.what();
+  if (text.starts_with(file + ": ")) text.erase(0, file.size() + 2);
+  return text;
 }
 
 class PictureFolder : public SequenceSource {
  public:
-  PictureFolder(const std::string& folder, const PictureForm& form) : folder_(folder), form_(form), found_(find_pictures(folder)) {
-    for (size_t i = 0; i < found_.names.size(); ++i) sizes_.push_back(open(i).size);
+  PictureFolder(const std::string& folder, const PictureForm& form, int64_t limit) : folder_(folder), form_(form) {
+    Found found = find_files(folder);
+    classes_ = std::move(found.classes), warnings_ = std::move(found.warnings);
+    labelled_ = !found.labels.empty();
+    skipped_ = std::move(found.skipped);
+    const size_t beside = skipped_.size();
+    size_t looked_at = 0;
+    for (; looked_at < found.names.size() && size() < limit; ++looked_at)
+      take(std::move(found.names[looked_at]), labelled_ ? std::move(found.labels[looked_at]) : std::string());
+    if (pictures_.empty()) refuse_all();
+    warn_of_skipped(static_cast<int64_t>(beside + looked_at));
   }
-  int64_t size() const override { return static_cast<int64_t>(found_.names.size()); }
-  Contents contents() const override { return {.label = !found_.labels.empty(), .ids = false, .pixels = true}; }
-  std::vector<std::string> classes() const override { return found_.classes; }
-  std::vector<std::string> warnings() const override { return found_.warnings; }
+  /// One file alone; what is wrong with it is an error.
+  PictureFolder(const fs::path& file, const PictureForm& form) : folder_(file.parent_path().string()), form_(form) {
+    pictures_.push_back({file.filename().string(), outline_of_file(file.string())});
+  }
+  int64_t size() const override { return static_cast<int64_t>(pictures_.size()); }
+  Contents contents() const override { return {.label = labelled_, .ids = false, .pixels = true}; }
+  std::vector<std::string> classes() const override { return classes_; }
+  std::vector<std::string> warnings() const override { return warnings_; }
+  std::vector<SkippedItem> skipped() const override { return skipped_; }
   const std::string& where() const override { return folder_; }
-  std::string place(int64_t index) const override { return found_.names[static_cast<size_t>(index)]; }
+  std::string place(int64_t index) const override { return of(index).name; }
   Sequence sequence(int64_t index) const override {
-    const PictureFile file = opened(index);
-    return {.label = label_of(index), .pixels = file.pixels(), .picture = file.size};
+    const Picture& picture = of(index);
+    const std::string path = path_of(picture.name);
+    const PictureFile file = open(path);
+    if (size_of(file) != picture.outline.picture) bad_input(path, "has changed while it was in use", "start again");
+    return {.label = picture.outline.label, .pixels = pixels(path, file), .picture = picture.outline.picture};
   }
-  Sequence outline(int64_t index) const override {
-    Sequence item = opened(index).outline(folder_, place(index));
-    item.label = label_of(index);
+  /// As the opening found it: a compressed picture is not decoded again for a few of its pixels.
+  Sequence outline(int64_t index) const override { return of(index).outline; }
+
+ private:
+  struct Picture {
+    std::string name;
+    Sequence outline;  ///< with its label
+  };
+
+  const Picture& of(int64_t index) const { return pictures_[static_cast<size_t>(index)]; }
+  std::string path_of(const std::string& name) const { return (fs::path(folder_) / name).string(); }
+  static PictureSize size_of(const PictureFile& file) { return {file.header.height, file.header.width}; }
+
+  // Files are opened one by one: the pictures of a large folder would be too many to hold open.
+  PictureFile open(const std::string& path) const {
+    PictureFile file = open_picture(path);
+    form_.check(path, file);
+    return file;
+  }
+  std::vector<float> pixels(const std::string& path, const PictureFile& file) const {
+    return in_channels(file.decode ? file.decode() : pixels_of(file.type, file.stored), file.header.channels, form_.channels, path);
+  }
+
+  /// Pixels that lie in the file as they are cannot be wrong but where they are f32; others are decoded whole, once.
+  Sequence outline_of_file(const std::string& path) const {
+    const PictureFile file = open(path);
+    if (!file.decode && file.header.channels == form_.channels) return outline_of(path, "it", size_of(file), file.type, file.stored);
+    const std::vector<float> all = pixels(path, file);
+    Sequence item{.picture = size_of(file)};
+    visit_sampled(static_cast<int64_t>(all.size()), [&](int64_t first, int64_t count) {
+      item.pixels.insert(item.pixels.end(), all.begin() + first, all.begin() + first + count);
+    });
     return item;
   }
 
- private:
-  std::string label_of(int64_t index) const { return found_.labels.empty() ? std::string() : found_.labels[static_cast<size_t>(index)]; }
-  std::string path_of(size_t i) const { return (fs::path(folder_) / found_.names[i]).string(); }
-  // Files are opened one by one: the pictures of a large folder would be too many to hold open.
-  PictureFile opened(int64_t index) const {
-    const auto i = static_cast<size_t>(index);
-    PictureFile file = open(i);
-    if (file.size != sizes_[i]) bad_input(path_of(i), "has changed while it was in use", "start again");
-    return file;
+  void take(std::string name, std::string label) {
+    const std::string path = path_of(name);
+    try {
+      Sequence outline = outline_of_file(path);
+      outline.label = std::move(label);
+      pictures_.push_back({std::move(name), std::move(outline)});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::bad_input) throw;
+      skipped_.push_back({std::move(name), reason_of(error, path)});
+    }
   }
-  PictureFile open(size_t i) const {
-    const std::string path = path_of(i);
-    PictureFile file = format_of(path)->open(path);
-    form_.check(path, "is a picture of", file.size, file.channels);
-    return file;
+
+  [[noreturn]] void refuse_all() const {
+    const SkippedItem& first = skipped_.front();
+    bad_input(folder_,
+              "holds no picture that can be fed, of " + counted(static_cast<int64_t>(skipped_.size()), "file") + "; the first, " +
+                  in_quotes(first.name) + ", " + first.reason,
+              "give pictures that the model takes");
+  }
+
+  void warn_of_skipped(int64_t looked_at) {
+    constexpr size_t kNamed = 3;
+    if (skipped_.empty()) return;
+    const auto all = static_cast<int64_t>(skipped_.size());
+    std::string text = folder_ + ": " + with_commas(all) + " of " + counted(looked_at, "file") + (all == 1 ? " is" : " are") + " skipped: ";
+    for (size_t i = 0; i < std::min(kNamed, skipped_.size()); ++i)
+      text += (i > 0 ? "; " : "") + in_quotes(skipped_[i].name) + " " + skipped_[i].reason;
+    if (skipped_.size() > kNamed) text += "; and " + counted(all - static_cast<int64_t>(kNamed), "other");
+    warnings_.push_back(std::move(text));
   }
 
   std::string folder_;
   PictureForm form_;
-  Found found_;
-  std::vector<PictureSize> sizes_;
+  bool labelled_ = false;
+  std::vector<Picture> pictures_;
+  std::vector<SkippedItem> skipped_;
+  std::vector<std::string> classes_, warnings_;
 };
 
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form) {
-  return std::make_unique<PictureFolder>(folder, form);
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit) {
+  return std::make_unique<PictureFolder>(folder, form, limit);
+}
+std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form) {
+  return std::make_unique<PictureFolder>(fs::path(path), form);
 }
 
 }  // namespace stormcell

@@ -57,6 +57,11 @@ void PictureForm::check(const std::string& where, const std::string& what, Pictu
   bad_input(where, text, sizes ? "resize what does not fit" : "resize them to [height, width, channels] as the model has them");
 }
 
+void PictureForm::check(const std::string& where, const PictureFile& file) const {
+  const bool fits = !file.is_array && fits_channels(file.header.channels, channels);
+  check(where, "is a picture of", {file.header.height, file.header.width}, fits ? channels : file.header.channels);
+}
+
 void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels) {
   constexpr double kMostValues = 2147483648.0;
   const double values = static_cast<double>(items) * static_cast<double>(size.height) * static_cast<double>(size.width);

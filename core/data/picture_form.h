@@ -8,6 +8,7 @@
 #include "core/cell/input_spec.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/file_range.h"
+#include "core/formats/picture_file.h"
 
 namespace stormcell {
 
@@ -21,6 +22,8 @@ struct PictureForm {
   bool takes(PictureSize came, int64_t came_channels) const;
   /// Throws Error(bad_input) naming `where` with `what` ("picture.npy holds a picture of"), what came and what fits.
   void check(const std::string& where, const std::string& what, PictureSize came, int64_t came_channels) const;
+  /// Of a file: its channels become the model's where in_channels() can make them so; those of an array have to be equal.
+  void check(const std::string& where, const PictureFile& file) const;
   /// "[64, 64, 3]", or "[height, width, 3], heights and widths of 16 to 8192 pixels".
   std::string to_text() const;
 };

@@ -55,6 +55,8 @@ class SequenceSource {
   virtual std::vector<std::string> classes() const { return {}; }
   /// What is to be said of the data that is no error, a sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// What the source passed over, in the data's order; size() counts none of it.
+  virtual std::vector<SkippedItem> skipped() const { return {}; }
   /// Names the data in errors.
   virtual const std::string& where() const = 0;
   /// "line 17", "sequence 3".
@@ -76,7 +78,14 @@ std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path,
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form);
 /// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the folders' names, or
 /// those of labels.csv.
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form);
+/// Every picture is decoded once; what cannot be fed is skipped. At most `limit` pictures are taken, and no more files looked at.
+/// Error(bad_input): nothing is left, or labels do not fit the files.
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit);
+/// One picture.
+std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form);
+/// The frames of a video, at most `limit`; null where it is none that this build reads. One that ends early or changes its size gives the
+/// frames before, with a warning. Error(bad_input): none is whole, or its pictures do not fit.
+std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit);
 /// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
 std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form);
 

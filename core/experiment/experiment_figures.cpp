@@ -41,6 +41,9 @@ DatasetFigures dataset_figures(const Experiment::State& s) {
   d.cells_as_given = s.data->cells().as_given;
   d.cells_by_length = s.data->cells().by_length;
   for (const SizeCount& size : s.data->sizes()) d.sizes.push_back({size.size.height, size.size.width, size.items, size.batches});
+  constexpr size_t kMostListed = 1000;
+  for (const SkippedItem& item : s.data->skipped())
+    if (++d.skipped; d.skipped_items.size() < kMostListed) d.skipped_items.push_back({item.name, item.reason});
   const bool of_tokens =
       std::any_of(s.data->spaces().begin(), s.data->spaces().end(), [](const SpaceCells& space) { return space.holds_tokens; });
   d.unit = of_tokens ? "token" : d.sizes.empty() ? "item" : "picture";

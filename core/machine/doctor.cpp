@@ -20,6 +20,17 @@
 #define STORMCELL_SENTENCEPIECE_VERSION "unknown"
 #endif
 
+// Empty: not in this build.
+#ifndef STORMCELL_PNG_VERSION
+#define STORMCELL_PNG_VERSION ""
+#endif
+#ifndef STORMCELL_JPEG_VERSION
+#define STORMCELL_JPEG_VERSION ""
+#endif
+#ifndef STORMCELL_FFMPEG_VERSION
+#define STORMCELL_FFMPEG_VERSION ""
+#endif
+
 namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
@@ -71,6 +82,11 @@ std::vector<std::string> unused(const cpu::Processor& processor, cpu::Isa active
   return reasons;
 }
 
+/// What reads pictures in formats of others, and which Debian package a build needs for it.
+LibraryVersion picture_library(const char* name, const std::string& version, const std::string& what, const std::string& package) {
+  return {name, version, version.empty() ? "not in this build (" + package + "); it reads no " + what : what};
+}
+
 std::string resources() {
   try {
     return resources_folder();
@@ -108,6 +124,9 @@ DoctorReport examine_machine() {
                   std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." + std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
                       std::to_string(NLOHMANN_JSON_VERSION_PATCH),
                   "JSON"},
+                 picture_library("libpng", STORMCELL_PNG_VERSION, "PNG", "libpng-dev"),
+                 picture_library("libjpeg", STORMCELL_JPEG_VERSION, "JPEG", "libjpeg62-turbo-dev"),
+                 picture_library("libavformat", STORMCELL_FFMPEG_VERSION, "video", "libavformat-dev libavcodec-dev libswscale-dev"),
                  {"oneDNN", "", "not in this build; Stormcell's own kernels do dense products"}};
   return r;
 }

@@ -88,6 +88,11 @@ void fields(auto& v, Of<PictureFigures> auto& p) {
   v("batches", p.batches);
 }
 
+void fields(auto& v, Of<SkippedFigures> auto& s) {
+  v("name", s.name);
+  v("reason", s.reason);
+}
+
 void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("name", d.name);
   v("batches", d.batches);
@@ -99,6 +104,8 @@ void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("cells_as_given", d.cells_as_given);
   v("cells_by_length", d.cells_by_length);
   v("sizes", d.sizes);
+  v("skipped", d.skipped);
+  v("skipped_items", d.skipped_items);
   v("unit", d.unit);
 }
 

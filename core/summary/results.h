@@ -58,14 +58,20 @@ struct ModelFigures {
 struct PictureFigures {
   int64_t height = 0, width = 0, items = 0, batches = 0;
 };
+/// A file of the data that could not be fed.
+struct SkippedFigures {
+  std::string name, reason;
+};
 struct DatasetFigures {
   std::string name;
   int64_t batches = 0, cells = 0, cells_without_padding = 0, sequences = 0, truncated = 0;
   bool by_length = false;  ///< batches of like length (--bucket-by-length); then `cells` is cells_by_length
   /// Counted, padding included: in batches in the data's order, in batches of like length. 0: an older run does not say.
   int64_t cells_as_given = 0, cells_by_length = 0;
-  std::vector<PictureFigures> sizes;  ///< smallest first; empty: no pictures
-  std::string unit;                   ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
+  std::vector<PictureFigures> sizes;          ///< smallest first; empty: no pictures
+  int64_t skipped = 0;                        ///< files that were passed over
+  std::vector<SkippedFigures> skipped_items;  ///< the first thousand of them
+  std::string unit;                           ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
 };
 struct DeviceFigures {
   std::string name, backend, core_placement, isa;

@@ -215,23 +215,41 @@ class PicturesTest : public QObject {
     QVERIFY2(ended.err.find("--record-inputs has no effect on pictures") != std::string::npos, ended.err.c_str());
   }
 
+  void a_folder_goes_on_past_files_that_cannot_be_fed() {
+    const Scratch scratch;
+    const std::string data = folder_of_pictures(scratch);
+    scratch.write("pictures/03.npy", picture(12, 40));
+    scratch.write("pictures/07.npy", picture(20, 40, 3, std::numeric_limits<float>::quiet_NaN()));
+    scratch.write("pictures/x.txt", "a");
+    const Arguments run = short_run("run", kModel, data, {"--json", scratch.path("run.json")});
+    const Ended ended = run_program(run);
+    VERIFY_DONE(ended, run);
+    const std::string said =
+        data +
+        ": 3 of 16 files are skipped: \"03.npy\" is a picture of [12, 40, 3], the model takes [height, width, 3], heights "
+        "and widths of 16 to 8192 pixels (resize what does not fit); \"07.npy\" it holds pixels that are not finite";
+    QVERIFY2(ended.err.find("stormcell: warning: " + said) != std::string::npos, ended.err.c_str());
+    QVERIFY2(ended.out.find("13 pictures") != std::string::npos && ended.out.find("3 files skipped") != std::string::npos,
+             ended.out.c_str());
+    const Json j = Json::parse(Scratch::read(scratch.path("run.json")))["dataset"];
+    QVERIFY(j["cells"] == 13 && j["batches"] == 13 && j["skipped"] == 3);
+    QCOMPARE(j["skipped_items"].size(), size_t{3});
+    QVERIFY(j["skipped_items"][2]["name"] == "x.txt");
+    QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is no picture that this version reads") == 0, j.dump().c_str());
+  }
+
   void what_does_not_fit_is_one_line_that_names_the_file() {
     const Scratch scratch;
-    const std::string data = folder_of_pictures(scratch), bad = scratch.path("pictures/07.npy");
-    const std::string good = Scratch::read(bad);
-    const auto refused = [&](const std::string& content, const std::string& where, const std::string& words) {
-      scratch.write("pictures/07.npy", content);
-      VERIFY_REFUSED(quick("run", data), where, words);
+    const auto refused = [&](const std::string& content, const std::string& words) {
+      scratch.write("one/07.npy", content);
+      VERIFY_REFUSED(quick("run", scratch.path("one")), scratch.path("one"), words);
     };
-    refused(picture(12, 40), bad,
-            "is a picture of [12, 40, 3], the model takes [height, width, 3], heights and widths of 16 to 8192 pixels");
-    refused(picture(20, 40, 1), bad, "is a picture of [20, 40, 1]");
-    refused(picture(20, 40, 3, std::numeric_limits<float>::quiet_NaN()), data, "07.npy holds pixels that are not finite");
-    refused(good.substr(0, good.size() - 5), bad, "");
-    refused("{}", bad, "");
-    scratch.write("pictures/07.npy", good);
-    scratch.write("pictures/x.txt", "a");
-    VERIFY_REFUSED(quick("run", data), data, "holds \"x.txt\"");
+    refused(picture(12, 40), "\"07.npy\", is a picture of [12, 40, 3], the model takes [height, width, 3]");
+    refused(picture(20, 40, 1), "is a picture of [20, 40, 1]");
+    refused(picture(20, 40, 3, std::numeric_limits<float>::quiet_NaN()), "it holds pixels that are not finite");
+    const std::string good = picture(20, 40);
+    refused(good.substr(0, good.size() - 5), "holds no picture that can be fed, of 1 file; the first, \"07.npy\", ");
+    refused("{}", "is no picture that this version reads");
     VERIFY_REFUSED(quick("run", scratch.path("nothing")), scratch.path("nothing"), "");
     VERIFY_REFUSED(quick("run", scratch.write("t.txt", "a\n")), scratch.path("t.txt"), "the model takes pictures");
     VERIFY_REFUSED((Arguments{"generate", kModel, "--data", "random:2"}), kModel, "");

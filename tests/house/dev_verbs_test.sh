@@ -43,8 +43,11 @@ asks qt6-base-dev build --preset tsan
 asks libsqlite3-dev build --preset headless
 asks clang build --preset fuzz
 asks libimgui-dev test
+asks libavformat-dev test
 asks libimgui-dev test --fast
 asks qt6-base-dev test --sanitize
+asks libavformat-dev test --sanitize
+asks libpng-dev build cli
 asks clang test --slow
 asks xauth test --slow
 asks libimgui-dev studio

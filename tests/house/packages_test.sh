@@ -26,10 +26,12 @@ add_library(benchmark::benchmark SHARED IMPORTED)
 set_target_properties(benchmark::benchmark PROPERTIES IMPORTED_LOCATION /nowhere/libbenchmark.so INTERFACE_INCLUDE_DIRECTORIES "")
 CMAKE
 printf 'Name: imgui\nDescription: x\nVersion: 1.90\nRequires: not-there-at-all\n' >"$fake/pkgconfig/imgui.pc"
-mkdir -p "$fake/old" "$fake/headless"
+printf 'Name: libavformat\nDescription: x\nVersion: 60\nRequires: not-there-at-all\n' >"$fake/pkgconfig/libavformat.pc"
+mkdir -p "$fake/old" "$fake/headless" "$fake/video"
+printf 'Name: libavformat\nDescription: x\nVersion: 60\nLibs: -L%s -lnowhere\n' "$fake/lib" >"$fake/video/libavformat.pc"
 printf 'Name: imgui\nDescription: x\nVersion: 1.2\n' >"$fake/old/imgui.pc"
 printf 'Name: imgui\nDescription: x\nVersion: 1.90\nCflags: -I%s\n' "$fake/fonts" >"$fake/headless/imgui.pc"
-for library in libdnnl.so libicui18n.so libimgui.a libstb.a; do : >"$fake/lib/$library"; done
+for library in libdnnl.so libicui18n.so libimgui.a libstb.a libpng.so libjpeg.so; do : >"$fake/lib/$library"; done
 : >"$fake/fonts/DejaVuSans.ttf"
 printf '#!/bin/sh\nexit 1\n' | tee "$fake/programs/ld.mold" >"$fake/programs/nvcc"
 chmod +x "$fake/programs/"*
@@ -83,14 +85,18 @@ together() {
   fi
 
   name="all absent"
-  if configure "$name" CUDACXX=/nowhere/nvcc -DSTORMCELL_CUDA=AUTO -DCCACHE=OFF -DMOLD=OFF -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON \
-    -DCMAKE_DISABLE_FIND_PACKAGE_Qt6Svg=ON -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DSTORMCELL_ONEDNN=OFF; then
+  if configure "$name" CUDACXX=/nowhere/nvcc PKG_CONFIG_PATH="$fake/pkgconfig" -DSTORMCELL_CUDA=AUTO -DCCACHE=OFF -DMOLD=OFF -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON \
+    -DCMAKE_DISABLE_FIND_PACKAGE_Qt6Svg=ON -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DSTORMCELL_ONEDNN=OFF \
+    -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_JPEG=ON; then
     left_out "$name" ccache "not found"
     left_out "$name" mold "not found"
     left_out "$name" kernels_bench "not found"
     left_out "$name" "the Studio" "Svg.*not found"
     left_out "$name" "the data of demo:switch-names" "not found"
     left_out "$name" "kernels for GPUs" "not found"
+    left_out "$name" "reading of PNG" "not found"
+    left_out "$name" "reading of JPEG" "not found"
+    left_out "$name" "reading of video" "not found"
     without "$name" kernels_bench
     without "$name" stormcell-studio
     without "$name" stormcell-prepare-switch-names
@@ -101,13 +107,17 @@ together() {
   name="none whole"
   if configure "$name" CUDACXX="$fake/programs/nvcc" COMPILER_PATH="$fake/programs" PKG_CONFIG_PATH="$fake/pkgconfig" \
     -DSTORMCELL_CUDA=AUTO -DCCACHE=/bin/false -DMOLD="$fake/programs/ld.mold" -DCMAKE_PREFIX_PATH="$fake" -DQt6_DIR="$(qt_folder)" \
-    -DICU_I18N_LIBRARY_RELEASE="$fake/lib/libicui18n.so"; then
+    -DICU_I18N_LIBRARY_RELEASE="$fake/lib/libicui18n.so" -DPNG_LIBRARY_RELEASE="$fake/lib/libpng.so" \
+    -DJPEG_LIBRARY_RELEASE="$fake/lib/libjpeg.so"; then
     left_out "$name" ccache "does not compile"
     left_out "$name" mold "not whole"
     left_out "$name" kernels_bench "not whole"
     left_out "$name" "the Studio" "not whole\|not found"
     left_out "$name" "the data of demo:switch-names" "not whole"
     left_out "$name" "kernels for GPUs" "not found\|not whole"
+    left_out "$name" "reading of PNG" "not whole\|not found"
+    left_out "$name" "reading of JPEG" "not whole\|not found"
+    left_out "$name" "reading of video" "not whole\|not found"
     without "$name" kernels_bench
     without "$name" stormcell-studio
     with "$name" stormcell
@@ -144,6 +154,12 @@ each() {
   fi
   one "no ICU" "the data of demo:switch-names" "not found" "${headless[@]}" -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON
   one "an ICU that does not link" "the data of demo:switch-names" "not whole" "${headless[@]}" -DICU_I18N_LIBRARY_RELEASE="$fake/lib/libicui18n.so"
+  one "no libpng" "reading of PNG" "not found" "${headless[@]}" -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON
+  one "a libpng that does not link" "reading of PNG" "not whole\|not found" "${headless[@]}" -DPNG_LIBRARY_RELEASE="$fake/lib/libpng.so"
+  one "no libjpeg" "reading of JPEG" "not found" "${headless[@]}" -DCMAKE_DISABLE_FIND_PACKAGE_JPEG=ON
+  one "a libjpeg that does not link" "reading of JPEG" "not whole\|not found" "${headless[@]}" -DJPEG_LIBRARY_RELEASE="$fake/lib/libjpeg.so"
+  one "FFmpeg's libraries without what they require" "reading of video" "not found" "${headless[@]}" PKG_CONFIG_PATH="$fake/pkgconfig"
+  one "FFmpeg's libraries that do not link" "reading of video" "not found\|not whole" "${headless[@]}" PKG_CONFIG_PATH="$fake/video"
   one "no Qt" "the Studio" "not found" "${studio[@]}" -DCMAKE_DISABLE_FIND_PACKAGE_Qt6=ON
   one "a Qt whose configuration fails" "the Studio" "not whole" "${studio[@]}" -DQt6_DIR="$fake/qt"
   one "no Qt Svg" "the Studio" "not found" "${studio[@]}" -DCMAKE_DISABLE_FIND_PACKAGE_Qt6Svg=ON

@@ -27,10 +27,12 @@ class LabelledFoldersTest : public QObject {
     const Scratch scratch;
     picture(scratch, "d/owl/b.npy", 0.25F), picture(scratch, "d/cat/z.npy"), picture(scratch, "d/owl/a.npy", 0.75F);
     scratch.write("d/.hidden", "x");
+    scratch.write("d/README.md", "about the classes");
     const auto data = opened(scratch.path("d"));
     QVERIFY(data->has_labels());
     QCOMPARE(data->classes(), (Texts{"cat", "owl"}));
     QVERIFY(!data->classes_of_model());
+    QCOMPARE(data->skipped().size(), size_t{1});
     const Batch batch = data->batch(0);
     QCOMPARE(batch.labels, (Texts{"cat", "owl", "owl"}));
     QCOMPARE(batch.find_input("pixels")->reals, (std::vector<float>{0.5F, 0.75F, 0.25F}));

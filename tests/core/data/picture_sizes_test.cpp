@@ -240,40 +240,6 @@ class PictureSizesTest : public QObject {
     QCOMPARE(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->batch(0).find_input("pixels")->reals[7], 0.2F);
   }
 
-  void one_bad_file_of_a_folder_is_named() {
-    const auto refused = [](const std::function<void(const Scratch&)>& spoil, const std::string& file, const std::string& words) {
-      const Scratch scratch;
-      write(scratch, "p/a.npy", {4, 4}, 1);
-      write(scratch, "p/z.npy", {6, 4}, 1);
-      spoil(scratch);
-      const std::string where = file.empty() ? scratch.path("p") : scratch.path("p/" + file);
-      VERIFY_BAD_INPUT(Dataset::open(scratch.path("p"), nullptr, {.inputs = inputs()}), where, words);
-    };
-    refused(
-        [](const Scratch& s) {
-          write(s, "p/m.npy", {2, 4}, 1);
-        },
-        "m.npy", "is a picture of [2, 4, 2], the model takes [height, width, 2], heights and widths of 3 to 20 pixels");
-    refused([](const Scratch& s) { write(s, "p/m.npy", {4, 21}, 1); }, "m.npy", "is a picture of [4, 21, 2]");
-    refused([](const Scratch& s) { write(s, "p/m.npy", {4, 4}, 1, 3); }, "m.npy", "give pictures with 2 channels");
-    refused([](const Scratch& s) { write(s, "p/m.npy", {0, 4}, 1); }, "m.npy", "is a picture of [0, 4, 2]");
-    refused([](const Scratch& s) { s.write("p/m.npy", "no array"); }, "m.npy", "");
-    refused([](const Scratch& s) { s.write("p/m.npy", ""); }, "m.npy", "");
-    refused([](const Scratch& s) { s.write("p/m.npy", npy_of("(4, 4)", "<f4", std::vector<float>(16))); }, "m.npy", "has the shape [4, 4]");
-    refused([](const Scratch& s) { s.write("p/m.npy", npy_of("(4, 4, 2)", "<i4", std::vector<int32_t>(32))); }, "m.npy", "holds i32");
-    refused([](const Scratch& s) { s.write("p/m.npy", npy_of("(4, 4, 2)", "<f4", std::vector<float>(31))); }, "m.npy", "");
-    refused(
-        [](const Scratch& s) {
-          write(s, "p/m.npy", {4, 4}, std::numeric_limits<float>::quiet_NaN());
-        },
-        "", "m.npy holds pixels that are not finite");
-    refused([](const Scratch& s) { s.write("p/notes.md", "x"); }, "", "holds \"notes.md\", which is no picture that this version reads");
-    refused([](const Scratch& s) { write(s, "p/deeper.npy/x.npy", {4, 4}, 1); }, "", "holds \"deeper.npy\"");
-    const Scratch scratch;
-    std::filesystem::create_directory(scratch.path("empty"));
-    VERIFY_BAD_INPUT(Dataset::open(scratch.path("empty"), nullptr, {.inputs = inputs()}), scratch.path("empty"), "holds no picture");
-  }
-
   void options_of_sequences_are_refused() {
     const auto refused = [](const std::function<void(DataOptions&)>& set, const char* option) {
       DataOptions options{.inputs = inputs()};

@@ -1,0 +1,139 @@
+#include "core/data/frames_ahead.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/start_thread.h"
+
+namespace stormcell {
+
+VideoCursor::VideoCursor(std::string path, const FramePlaces& places)
+    : path_(std::move(path)), places_(places), may_jump_(!places_.times.empty()) {
+  begin_again();
+}
+
+void VideoCursor::refuse_change() const { bad_input(path_, "has changed while it was in use", "start again"); }
+
+/// Opened again: not every container finds its first frame otherwise.
+void VideoCursor::begin_again() {
+  video_ = Video::open(path_);
+  if (!video_) refuse_change();
+  read_.reset();
+  next_ = 0, jumped_ = false;
+}
+
+void VideoCursor::go_to(int64_t index) {
+  const auto behind = std::upper_bound(places_.keys.begin(), places_.keys.end(), index);
+  const int64_t key = behind == places_.keys.begin() ? 0 : *std::prev(behind);
+  if (next_ <= index && (next_ >= key || !may_jump_)) return;
+  if (may_jump_ && key > 0 && jump_to(key, index)) return;
+  begin_again();
+}
+
+bool VideoCursor::jump_to(int64_t key, int64_t index) {
+  read_.reset();
+  jumped_ = false;
+  if (video_->seek(places_.times[static_cast<size_t>(key)])) {
+    // Containers know their key frames more or less; the time of the frame says which one was met.
+    read_ = video_->next();
+    if (read_ && read_->time) {
+      const auto at = std::lower_bound(places_.times.begin(), places_.times.end(), *read_->time);
+      next_ = at - places_.times.begin();
+      jumped_ = at != places_.times.end() && *at == *read_->time && next_ <= index;
+    }
+  }
+  may_jump_ = jumped_;
+  return jumped_;
+}
+
+VideoFrame VideoCursor::take() {
+  std::optional<VideoFrame> frame = read_ ? std::move(read_) : video_->next();
+  read_.reset();
+  const bool is_it = frame && (!may_jump_ || frame->time == places_.times[static_cast<size_t>(next_)]);
+  if (!is_it && jumped_) {  // behind some key frames stand frames that need those before them
+    may_jump_ = false;
+    const int64_t wanted = next_;
+    begin_again();
+    while (next_ < wanted) take();
+    return take();
+  }
+  if (!is_it) refuse_change();
+  ++next_;
+  return std::move(*frame);
+}
+
+FramesAhead::~FramesAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+/// To decode up to it would take longer than a jump.
+bool FramesAhead::is_far(int64_t index) const {
+  const int64_t next = first_ + static_cast<int64_t>(held_.size());
+  if (index < first_) return true;
+  const auto behind = std::upper_bound(places_.keys.begin(), places_.keys.end(), index);
+  return index >= next + kMostHeld && behind != places_.keys.begin() && *std::prev(behind) > next;
+}
+
+VideoFrame FramesAhead::frame(int64_t index) {
+  const std::lock_guard one(asking_);
+  std::unique_lock lock(mutex_);
+  if (is_far(index)) {
+    held_.clear();
+    first_ = index;
+    jump_ = index;
+  }
+  wanted_ = index;
+  if (!thread_.joinable()) thread_ = start_thread([this] { decode_ahead(); });
+  changed_.notify_all();
+  const auto is_held = [&] { return index >= first_ && index < first_ + static_cast<int64_t>(held_.size()); };
+  changed_.wait(lock, [&] { return problem_ || is_held(); });
+  if (!is_held()) std::rethrow_exception(problem_);
+  return held_[static_cast<size_t>(index - first_)];
+}
+
+void FramesAhead::decode_ahead() {
+  try {
+    decode_until_stopped();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    problem_ = std::current_exception();
+    changed_.notify_all();
+  }
+}
+
+void FramesAhead::decode_until_stopped() {
+  VideoCursor cursor(path_, places_);
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (jump_) {
+      const int64_t to = *jump_;
+      jump_.reset();
+      lock.unlock();
+      cursor.go_to(to);
+      lock.lock();
+      continue;
+    }
+    while (!held_.empty() && first_ + kKept < wanted_) held_.pop_front(), ++first_;
+    if (held_.empty()) first_ = std::max(first_, wanted_ - kKept);
+    const int64_t end = first_ + static_cast<int64_t>(held_.size());
+    if (end >= places_.frames || end - first_ >= kMostHeld) {
+      changed_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    const int64_t number = cursor.next();
+    VideoFrame frame = cursor.take();
+    lock.lock();
+    // Somebody may have asked for another place meanwhile; frames on the way to one are passed over.
+    if (jump_ || number != first_ + static_cast<int64_t>(held_.size())) continue;
+    held_.push_back(std::move(frame));
+    changed_.notify_all();
+  }
+}
+
+}  // namespace stormcell

@@ -1,0 +1,84 @@
+// Frames of a video by their number, decoded ahead on a thread of their own, a bounded number of them.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/formats/video.h"
+
+namespace stormcell {
+
+/// Where the frames of a video lie, as its opening found them.
+struct FramePlaces {
+  int64_t frames = 0;
+  std::vector<int64_t> times;  ///< by frame, ascending; empty: the file does not say them all, and no jump is possible
+  std::vector<int64_t> keys;   ///< frames that are decoded without those before them, ascending
+};
+
+/// A video that can be told which frame is to come next.
+class VideoCursor {
+ public:
+  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more.
+  VideoCursor(std::string path, const FramePlaces& places);
+  /// The next frame is `index`, or one before it from which it is reached.
+  void go_to(int64_t index);
+  int64_t next() const { return next_; }
+  /// Frame next(), which then is the one behind it. Error(bad_input): it is not there any more.
+  VideoFrame take();
+
+ private:
+  void begin_again();
+  /// The next frame is `key` or another up to `index`; false: the container does not lead there, and never will.
+  bool jump_to(int64_t key, int64_t index);
+  [[noreturn]] void refuse_change() const;
+
+  std::string path_;
+  const FramePlaces& places_;
+  std::unique_ptr<Video> video_;
+  std::optional<VideoFrame> read_;  ///< frame next_, where a jump had to look which one it met
+  int64_t next_ = 0;
+  bool jumped_ = false, may_jump_ = true;
+};
+
+/// Whoever asks for frames in ascending order waits for none that could have been decoded before. A frame further back, or behind a key
+/// frame that is further on, is jumped to. Any thread may ask; one is answered at a time.
+class FramesAhead {
+ public:
+  FramesAhead(std::string path, FramePlaces places) : path_(std::move(path)), places_(std::move(places)) {}
+  ~FramesAhead();
+  FramesAhead(const FramesAhead&) = delete;
+  FramesAhead& operator=(const FramesAhead&) = delete;
+
+  /// Throws Error(bad_input) that names the file where the frame is not there any more.
+  VideoFrame frame(int64_t index);
+
+ private:
+  /// Frames in memory: those that wait, and of those that were taken the latest, since a batch is asked for more than once.
+  static constexpr int64_t kMostHeld = 8, kKept = 4;
+
+  bool is_far(int64_t index) const;
+  void decode_ahead();
+  void decode_until_stopped();
+
+  const std::string path_;
+  const FramePlaces places_;
+  std::mutex asking_;  ///< taken first
+  std::mutex mutex_;   ///< of what follows
+  std::condition_variable changed_;
+  std::deque<VideoFrame> held_;  ///< frames from first_ on
+  int64_t first_ = 0;
+  int64_t wanted_ = 0;           ///< the frame that was asked for last
+  std::optional<int64_t> jump_;  ///< the thread is to go on there
+  std::exception_ptr problem_;   ///< why the thread ended
+  bool stop_ = false;
+  std::thread thread_;  ///< started by the first who asks
+};
+
+}  // namespace stormcell

@@ -1,0 +1,252 @@
+#include "core/formats/video.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+#ifdef STORMCELL_WITH_VIDEO
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/display.h>
+#include <libswscale/swscale.h>
+}
+
+#include <cmath>
+#include <mutex>
+#include <span>
+
+#include "core/formats/open_file.h"
+#endif
+
+namespace stormcell {
+
+std::vector<float> VideoFrame::pixels() const {
+  std::vector<float> reals(bytes.size());
+  std::transform(bytes.begin(), bytes.end(), reals.begin(), [](uint8_t b) { return static_cast<float>(b) / 255.0F; });
+  const bool swapped = swaps_sides(orientation);
+  return turned(std::move(reals), swapped ? header.width : header.height, swapped ? header.height : header.width, header.channels,
+                orientation);
+}
+
+#ifdef STORMCELL_WITH_VIDEO
+namespace {
+
+/// What is opened is opened by its content; formats that are lists of other files or addresses are not among them.
+constexpr const char* kContainers = "avi,mov,mp4,matroska,webm,mpegts,mpeg,mpegvideo,ogg,flv,ivf,h264,hevc,m4v,mjpeg,yuv4mpegpipe,nut";
+
+std::string text_of(int error) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = "";
+  av_strerror(error, text, sizeof text);
+  return text;
+}
+
+/// The bytes of a file for the demuxer, read by ourselves: the libraries open nothing.
+class ByteSource {
+ public:
+  explicit ByteSource(const std::string& path) : file_(OpenFile::open_regular(path)) {
+    constexpr int kBuffer = 1 << 16;
+    context_ = avio_alloc_context(static_cast<unsigned char*>(av_malloc(kBuffer)), kBuffer, 0, this, &ByteSource::read, nullptr,
+                                  &ByteSource::seek);
+  }
+  ~ByteSource() {
+    if (context_) av_freep(&context_->buffer);
+    avio_context_free(&context_);
+  }
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+  AVIOContext* context() { return context_; }
+
+ private:
+  static int read(void* opaque, uint8_t* to, int count) {
+    auto* self = static_cast<ByteSource*>(opaque);
+    const size_t left = self->file_.size() - self->at_, taken = std::min(static_cast<size_t>(count), left);
+    if (taken == 0) return AVERROR_EOF;
+    try {
+      self->file_.read(self->at_, std::as_writable_bytes(std::span(to, taken)));
+    } catch (const Error&) {  // no exception may pass through the library
+      return AVERROR(EIO);
+    }
+    self->at_ += taken;
+    return static_cast<int>(taken);
+  }
+  static int64_t seek(void* opaque, int64_t offset, int whence) {
+    auto* self = static_cast<ByteSource*>(opaque);
+    const auto size = static_cast<int64_t>(self->file_.size());
+    if (whence & AVSEEK_SIZE) return size;
+    const int64_t to = (whence == SEEK_CUR ? static_cast<int64_t>(self->at_) : whence == SEEK_END ? size : 0) + offset;
+    if (to < 0 || to > size) return AVERROR(EINVAL);
+    self->at_ = static_cast<size_t>(to);
+    return to;
+  }
+
+  OpenFile file_;
+  AVIOContext* context_ = nullptr;
+  size_t at_ = 0;
+};
+
+class LibavVideo : public Video {
+ public:
+  explicit LibavVideo(const std::string& path) : path_(path), source_(path) {
+    static std::once_flag quiet;
+    std::call_once(quiet, [] { av_log_set_level(AV_LOG_QUIET); });  // it would write to stderr whatever it meets
+  }
+  ~LibavVideo() override {
+    av_packet_free(&packet_);
+    av_frame_free(&frame_);
+    sws_freeContext(scaler_);
+    avcodec_free_context(&codec_);
+    avformat_close_input(&format_);
+  }
+  LibavVideo(const LibavVideo&) = delete;
+  LibavVideo& operator=(const LibavVideo&) = delete;
+
+  /// False: it is no video.
+  bool start() {
+    format_ = avformat_alloc_context();
+    packet_ = av_packet_alloc(), frame_ = av_frame_alloc();
+    if (!format_ || !packet_ || !frame_ || !source_.context()) failed(path_, "there is no memory to read it");
+    format_->pb = source_.context();
+    format_->format_whitelist = av_strdup(kContainers);
+    format_->protocol_whitelist = av_strdup("");
+    if (avformat_open_input(&format_, nullptr, nullptr, nullptr) < 0) return false;
+    if (const int error = avformat_find_stream_info(format_, nullptr); error < 0) refuse("is no whole video: " + text_of(error));
+    const AVCodec* decoder = nullptr;
+    const int stream = av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
+    if (stream == AVERROR_DECODER_NOT_FOUND) refuse("is a video that FFmpeg's libraries of this machine cannot decode");
+    if (stream < 0) refuse("holds no pictures");
+    stream_ = format_->streams[stream];
+    open_decoder(decoder);
+    orientation_ = orientation_of(*stream_);
+    return true;
+  }
+
+  std::optional<VideoFrame> next() override {
+    while (fault_.empty()) {
+      const int got = avcodec_receive_frame(codec_, frame_);
+      if (got == 0) return shown_frame();
+      if (got == AVERROR_EOF) return {};
+      if (got != AVERROR(EAGAIN) || !feed()) {
+        if (fault_.empty()) fault_ = "a frame cannot be decoded: " + text_of(got);
+        return {};
+      }
+    }
+    return {};
+  }
+  const std::string& fault() const override { return fault_; }
+  int64_t stated_frames() const override { return stream_->nb_frames; }
+  bool seek(int64_t time) override {
+    avcodec_flush_buffers(codec_);
+    fault_.clear();
+    packets_ = 0;
+    return av_seek_frame(format_, stream_->index, time, AVSEEK_FLAG_BACKWARD) >= 0;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const { bad_input(path_, what, "convert it, for example with ffmpeg -i IN OUT.mp4"); }
+
+  void open_decoder(const AVCodec* decoder) {
+    codec_ = avcodec_alloc_context3(decoder);
+    if (!codec_ || avcodec_parameters_to_context(codec_, stream_->codecpar) < 0) refuse("is a video whose header cannot be used");
+    codec_->thread_count = 1;  // the other cores run the network
+    codec_->max_pixels = kMostPixels;
+    codec_->err_recognition |= AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
+    if (const int error = avcodec_open2(codec_, decoder, nullptr); error < 0) refuse("cannot be decoded: " + text_of(error));
+  }
+  /// Cameras that are held upright store their pictures lying. Quarters of a turn are honoured.
+  static Orientation orientation_of(const AVStream& stream) {
+    const uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
+    const double angle = matrix ? av_display_rotation_get(reinterpret_cast<const int32_t*>(matrix)) : 0;
+    if (!std::isfinite(angle)) return Orientation::as_stored;
+    const long quarters = (std::lround(angle / 90) % 4 + 4) % 4;  // to the left
+    constexpr Orientation kTurns[] = {Orientation::as_stored, Orientation::turn_left, Orientation::half_turn, Orientation::turn_right};
+    return kTurns[quarters];
+  }
+
+  /// Gives the decoder one packet more of the stream, or the end. False: there is a fault.
+  bool feed() {
+    for (;;) {
+      const int read = av_read_frame(format_, packet_);
+      if (read == AVERROR_EOF) {
+        avcodec_send_packet(codec_, nullptr);
+        return true;
+      }
+      if (read < 0) return stop("it cannot be read behind packet " + std::to_string(packets_) + ": " + text_of(read));
+      const bool ours = packet_->stream_index == stream_->index, damaged = packet_->flags & AV_PKT_FLAG_CORRUPT;
+      const int sent = ours && !damaged ? avcodec_send_packet(codec_, packet_) : 0;
+      av_packet_unref(packet_);
+      if (!ours) continue;
+      if (damaged) return stop("its packet " + std::to_string(packets_) + " is not whole");
+      if (sent < 0) return stop("its packet " + std::to_string(packets_) + " cannot be decoded: " + text_of(sent));
+      ++packets_;
+      return true;
+    }
+  }
+  bool stop(std::string fault) {
+    fault_ = std::move(fault);
+    return false;
+  }
+
+  std::optional<VideoFrame> shown_frame() {
+    if (frame_->flags & AV_FRAME_FLAG_CORRUPT || frame_->decode_error_flags) {
+      fault_ = "a frame is damaged";
+      return {};
+    }
+    VideoFrame shown{.header = {frame_->height, frame_->width, 3}, .is_key = frame_->key_frame != 0, .orientation = orientation_};
+    check_picture_size(path_, frame_->height, frame_->width);
+    if (swaps_sides(orientation_)) std::swap(shown.header.height, shown.header.width);
+    if (frame_->best_effort_timestamp != AV_NOPTS_VALUE) shown.time = frame_->best_effort_timestamp;
+    to_colours(shown.bytes);
+    return shown;
+  }
+  /// By the matrix and range that the frame states, as `ffmpeg` converts; the same bytes on every processor.
+  void to_colours(std::vector<uint8_t>& bytes) {
+    const auto format = static_cast<AVPixelFormat>(frame_->format);
+    const int width = frame_->width, height = frame_->height;
+    scaler_ = sws_getCachedContext(scaler_, width, height, format, width, height, AV_PIX_FMT_RGB24,
+                                   SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT, nullptr, nullptr, nullptr);
+    if (!scaler_) refuse("holds pictures in a form that cannot be converted");
+    const int* matrix = sws_getCoefficients(frame_->colorspace);
+    sws_setColorspaceDetails(scaler_, matrix, frame_->color_range == AVCOL_RANGE_JPEG, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16,
+                             1 << 16);
+    const size_t row = static_cast<size_t>(width) * 3;
+    // The library writes whole vectors: rows lie apart and each has room behind it.
+    const size_t stride = (row + 63) / 64 * 64 + 64;
+    spread_.resize(stride * static_cast<size_t>(height));
+    uint8_t* to[] = {spread_.data(), nullptr, nullptr, nullptr};
+    const int strides[] = {static_cast<int>(stride), 0, 0, 0};
+    if (sws_scale(scaler_, frame_->data, frame_->linesize, 0, height, to, strides) != height)
+      refuse("holds a picture that cannot be converted");
+    bytes.resize(row * static_cast<size_t>(height));
+    for (size_t y = 0; y < static_cast<size_t>(height); ++y) std::copy_n(spread_.data() + y * stride, row, bytes.data() + y * row);
+  }
+
+  std::string path_, fault_;
+  ByteSource source_;
+  AVFormatContext* format_ = nullptr;
+  AVStream* stream_ = nullptr;
+  AVCodecContext* codec_ = nullptr;
+  AVPacket* packet_ = nullptr;
+  AVFrame* frame_ = nullptr;
+  SwsContext* scaler_ = nullptr;
+  std::vector<uint8_t> spread_;
+  Orientation orientation_ = Orientation::as_stored;
+  int64_t packets_ = 0;
+};
+
+}  // namespace
+
+std::string lacked_for_video() { return {}; }
+
+std::unique_ptr<Video> Video::open(const std::string& path) {
+  auto video = std::make_unique<LibavVideo>(path);
+  if (!video->start()) return nullptr;
+  return video;
+}
+#else
+std::string lacked_for_video() { return "libavformat-dev libavcodec-dev libswscale-dev"; }
+
+std::unique_ptr<Video> Video::open(const std::string&) { return nullptr; }
+#endif
+
+}  // namespace stormcell
