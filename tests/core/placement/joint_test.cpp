@@ -54,6 +54,24 @@ class JointTest : public QObject {
     QVERIFY(after.ranks_per_token < 1.4);
   }
 
+  void replicas_come_and_go_where_that_saves_traffic() {
+    const TokenRoutes routes = planted();
+    std::vector<size_t> tokens(routes.size());
+    std::iota(tokens.begin(), tokens.end(), size_t{0});
+    const Placement start = contiguous_placement(kLayers, kBranches, 48, kRanks);
+    const Placement joint = joint_placement(routes, tokens, start, {.together = 1, .slack = 0.3, .seed = 1, .sweeps = 200});
+    QCOMPARE(placement_fault(joint), std::string());
+    QCOMPARE(layers_with_idle_replicas(joint), 0);
+    const Traffic before = count_traffic(routes, tokens, start), after = count_traffic(routes, tokens, joint);
+    QVERIFY2(after.cross_pairs < 0.4 * before.cross_pairs, std::to_string(after.cross_pairs).c_str());
+    // Caps hold.
+    const std::vector<std::vector<double>> loads = loads_of_tokens(routes, tokens);
+    for (size_t l = 0; l < loads.size(); ++l) {
+      const double most = imbalance_of_ranks(loads_of_ranks(joint.layers[l], kRanks, loads[l]));
+      QVERIFY(most <= std::max(0.3, imbalance_of_ranks(loads_of_ranks(start.layers[l], kRanks, loads[l]))) + 1e-6);
+    }
+  }
+
   void traffic_is_what_counting_by_hand_gives() {
     TokenRoutes routes;
     routes.layers = 2, routes.branches = 4, routes.k = 2;
