@@ -46,8 +46,7 @@ class CostSearch {
     if (aim_.move_s <= 0) return;
     was_.assign(layers_ * slot_count_ / held() * branches_, 0);
     for (size_t l = 0; l < layers_; ++l)
-      for (size_t s = 0; s < slot_count_; ++s)
-        was_[at(l, s, static_cast<size_t>(aim_.before.layers[l][s]))] = 1;
+      for (size_t s = 0; s < slot_count_; ++s) was_[at(l, s, static_cast<size_t>(aim_.before.layers[l][s]))] = 1;
     for (size_t l = 0; l < layers_; ++l)
       for (size_t s = 0; s < slot_count_; ++s) moved_ += moves(l, s, placed_.placement().layers[l][s]);
   }
@@ -56,7 +55,9 @@ class CostSearch {
     return (l * (slot_count_ / held()) + placed_.rank_of(slot)) * branches_ + branch;
   }
   /// 1 where the slot's rank did not hold the branch before.
-  int64_t moves(size_t l, size_t slot, int32_t branch) const { return was_.empty() ? 0 : 1 - was_[at(l, slot, static_cast<size_t>(branch))]; }
+  int64_t moves(size_t l, size_t slot, int32_t branch) const {
+    return was_.empty() ? 0 : 1 - was_[at(l, slot, static_cast<size_t>(branch))];
+  }
 
   /// Draws moves, takes each back: the scale of heat.
   double usual_change() {
@@ -90,7 +91,8 @@ class CostSearch {
     if (!placed_.may_swap(l, slot, other)) return;
     const LayerSlots& slots = placed_.placement().layers[l];
     const double before = cost();
-    const int64_t moved = moves(l, slot, slots[other]) + moves(l, other, slots[slot]) - moves(l, slot, slots[slot]) - moves(l, other, slots[other]);
+    const int64_t moved =
+        moves(l, slot, slots[other]) + moves(l, other, slots[slot]) - moves(l, slot, slots[slot]) - moves(l, other, slots[other]);
     placed_.swap(l, slot, other);
     moved_ += moved;
     if (accepted(cost() - before, heat)) return;

@@ -18,7 +18,8 @@ struct ExactAim {
   std::vector<std::vector<double>> follows;
 };
 
-/// How many arrangements a layer has whose slots hold each branch once: branches! / (slots of a rank)! ^ ranks; at most the limit below + 1.
+/// How many arrangements a layer has whose slots hold each branch once: branches! / (slots of a rank)! ^ ranks; at most the limit below
+/// + 1.
 int64_t arrangements_of(int32_t branches, int32_t ranks);
 inline constexpr int64_t kMostArrangements = 3000;
 

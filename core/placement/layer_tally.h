@@ -38,7 +38,8 @@ class TallyRule {
   /// The ranks of a node follow each other; `nodes` divides the ranks.
   TallyRule(int32_t ranks, int32_t nodes, Backend backend);
 
-  /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere). `sign` -1 takes it away.
+  /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere). `sign` -1 takes it
+  /// away.
   void add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home, double sign);
   /// What is sent for `count` choices of a branch of which nobody knows whose they are: of backend per_expert.
   void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) const;

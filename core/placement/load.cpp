@@ -9,7 +9,10 @@ namespace {
 class LayerLoad {
  public:
   LayerLoad(const std::vector<double>& load, int32_t ranks, LayerSlots& slots)
-      : load_(load), slots_(slots), held_(slots.size() / static_cast<size_t>(ranks)), replicas_(replicas_of(slots, static_cast<int32_t>(load.size()))) {
+      : load_(load),
+        slots_(slots),
+        held_(slots.size() / static_cast<size_t>(ranks)),
+        replicas_(replicas_of(slots, static_cast<int32_t>(load.size()))) {
     of_rank_ = loads_of_ranks(slots, ranks, load);
   }
 
@@ -103,7 +106,8 @@ void spread_idle_replicas(const std::vector<std::vector<double>>& loads, Placeme
     LayerSlots& slots = placement.layers[l];
     std::vector<int32_t> replicas = replicas_of(slots, placement.branches);
     for (size_t s = 0; s < slots.size(); ++s) {
-      const auto rank_begin = slots.begin() + static_cast<std::ptrdiff_t>(s - s % held), rank_end = rank_begin + static_cast<std::ptrdiff_t>(held);
+      const auto rank_begin = slots.begin() + static_cast<std::ptrdiff_t>(s - s % held),
+                 rank_end = rank_begin + static_cast<std::ptrdiff_t>(held);
       if (std::count(rank_begin, rank_end, slots[s]) < 2) continue;
       int32_t best = -1;
       const auto each = [&](int32_t b) { return loads[l][static_cast<size_t>(b)] / replicas[static_cast<size_t>(b)]; };

@@ -1,5 +1,5 @@
-// Placement by load alone: the most loaded rank of a layer gives a branch away for another's, or a share of it to a replica, as long as that
-// makes the largest load smaller. Unlike the EPLB rule it mends what its packing leaves, and wastes no replica.
+// Placement by load alone: the most loaded rank of a layer gives a branch away for another's, or a share of it to a replica, as long as
+// that makes the largest load smaller. Unlike the EPLB rule it mends what its packing leaves, and wastes no replica.
 #pragma once
 #include <vector>
 

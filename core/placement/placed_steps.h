@@ -15,7 +15,8 @@ namespace stormcell {
 /// What ranks hold may be changed to anything in which every branch stands somewhere and none twice on a rank; slots may be empty (-1).
 class PlacedSteps {
  public:
-  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes', no fault and no branch twice on a rank.
+  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes', no fault and no branch twice on a
+  /// rank.
   PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes, Backend backend,
               const CostModel& model);
   /// Steps of counts [steps][layers][branches], `k` choices of a token: for backends per_expert and gather.
@@ -64,7 +65,7 @@ class PlacedSteps {
   const size_t held_;  // slots of a rank
   TallyRule rule_;
   const TokenRoutes* routes_ = nullptr;
-  bool by_token_ = false;  // what is sent depends on the placement by whole tokens, else by counts alone
+  bool by_token_ = false;                          // what is sent depends on the placement by whole tokens, else by counts alone
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
   std::vector<LayerTally> tally_;                  // [steps, layers]
   std::vector<float> count_;                       // [steps, layers, branches]

@@ -1,4 +1,5 @@
-// How long a search may go on. Its work is counted, so that it ends alike on every machine; the clock ends it only where that takes too long.
+// How long a search may go on. Its work is counted, so that it ends alike on every machine; the clock ends it only where that takes too
+// long.
 #pragma once
 #include <algorithm>
 #include <chrono>

@@ -52,8 +52,7 @@ std::vector<std::vector<size_t>> steps_of(const TokenRoutes& routes, uint32_t se
 
 std::vector<std::vector<std::vector<double>>> counts(uint32_t seed) {
   std::mt19937 random(seed);
-  std::vector<std::vector<std::vector<double>>> steps(
-      kSteps, std::vector<std::vector<double>>(kLayers, std::vector<double>(kBranches)));
+  std::vector<std::vector<std::vector<double>>> steps(kSteps, std::vector<std::vector<double>>(kLayers, std::vector<double>(kBranches)));
   for (auto& step : steps)
     for (auto& layer : step)
       for (double& count : layer) count = static_cast<double>(random() % 40) / 4;
@@ -115,7 +114,8 @@ class PlacedStepsTest : public QObject {
       const std::vector<std::vector<size_t>> steps = steps_of(routes, seed);
       const std::vector<std::vector<std::vector<double>>> loads = counts(seed);
       const Placement start = contiguous_placement(kLayers, kBranches, slot_count, kRanks);
-      PlacedSteps placed = data == 2 ? PlacedSteps(loads, kK, start, kNodes, b, kModel) : PlacedSteps(routes, steps, start, kNodes, b, kModel);
+      PlacedSteps placed =
+          data == 2 ? PlacedSteps(loads, kK, start, kNodes, b, kModel) : PlacedSteps(routes, steps, start, kNodes, b, kModel);
       std::mt19937 random(seed + 100);
       for (int move = 0; move < 100; ++move) {
         if (move > 0) move_somehow(placed, random);
@@ -136,7 +136,8 @@ class PlacedStepsTest : public QObject {
 
   void nothing_stands_twice_on_a_rank_and_nothing_is_lost() {
     const TokenRoutes routes = drawn(false, 3);
-    PlacedSteps placed(routes, steps_of(routes, 3), contiguous_placement(kLayers, kBranches, 18, kRanks), kNodes, Backend::per_rank, kModel);
+    PlacedSteps placed(routes, steps_of(routes, 3), contiguous_placement(kLayers, kBranches, 18, kRanks), kNodes, Backend::per_rank,
+                       kModel);
     std::mt19937 random(9);
     for (int move = 0; move < 500; ++move) {
       move_somehow(placed, random);
