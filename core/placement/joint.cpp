@@ -55,6 +55,7 @@ class Search {
     relabel();
     while (!options_.time.over() && descend(progress)) {
     }
+    if (options_.nodes > 1) gather_on_nodes();
     return placement_;
   }
 
@@ -159,6 +160,44 @@ class Search {
       changed |= here;
     }
     if (changed) sum_up();
+  }
+
+  // Ranks are numbered anew, in all layers alike: that leaves every pair on one rank or on two, and says which ranks share a node.
+  void gather_on_nodes() {
+    const size_t each = ranks_ / static_cast<size_t>(options_.nodes);
+    std::vector<double> pairs(ranks_ * ranks_);
+    for (size_t l = 0; l < layers_; ++l)
+      for (size_t a = 0; a < branches_; ++a)
+        for (size_t b = 0; b < branches_; ++b)
+          if (together(l, a, b) > 0)
+            for (const size_t x : holders_[l][a])
+              for (const size_t y : holders_[l][b]) pairs[x * ranks_ + y] += together(l, a, b) * part(l, a) * part(l, b);
+    std::vector<size_t> order(ranks_);  // [place] the rank that comes there
+    for (size_t r = 0; r < ranks_; ++r) order[r] = r;
+    const auto with_node = [&](size_t rank, size_t node, size_t but) {
+      double sum = 0;
+      for (size_t p = node * each; p < (node + 1) * each; ++p)
+        if (p != but) sum += pairs[rank * ranks_ + order[p]];
+      return sum;
+    };
+    for (bool gained = true; gained;) {
+      gained = false;
+      for (size_t p = 0; p < ranks_; ++p)
+        for (size_t q = p + 1; q < ranks_; ++q) {
+          const size_t x = order[p], y = order[q], m = p / each, n = q / each;
+          if (m == n) continue;
+          const double gain = with_node(x, n, q) + with_node(y, m, p) - with_node(x, m, p) - with_node(y, n, q);
+          if (gain <= 1e-3) continue;
+          std::swap(order[p], order[q]);
+          gained = true;
+        }
+    }
+    for (LayerSlots& layer : placement_.layers) {
+      const LayerSlots before = layer;
+      for (size_t p = 0; p < ranks_; ++p)
+        std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(order[p] * held_), held_,
+                    layer.begin() + static_cast<std::ptrdiff_t>(p * held_));
+    }
   }
 
   void sum_up() {

@@ -17,6 +17,7 @@ struct JointOptions {
   double slack = 0;     ///< a rank may get so much more than the mean, as a share; at least what it gets at the start
   uint32_t seed = 1;
   int32_t sweeps = 60;  ///< proposals for each slot
+  int32_t nodes = 1;    ///< ranks of a node follow each other: those that tokens take together come to one
   SearchTime time = {};
 };
 

@@ -27,7 +27,7 @@ std::string by_chance(const PlaceFigures& f, const char* other, std::optional<Pa
 
 /// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule.
 std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice& c) {
-  if (!c.result.ranks_per_token || f.layouts[2].fit.imbalance == f.layouts[1].fit.imbalance) return {};
+  if (!c.result.ranks_per_token || f.aim != "traffic") return {};
   const bool less = *c.result.ranks_per_token < std::min(*c.stay.ranks_per_token, *c.eplb.ranks_per_token) &&
                     *c.result.cross_pairs < std::min(*c.stay.cross_pairs, *c.eplb.cross_pairs);
   if (!less || c.result.imbalance > c.eplb.imbalance + kAboutAsEven) return {};

@@ -2,6 +2,7 @@
 #include "core/placement/joint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -99,6 +100,26 @@ class JointTest : public QObject {
     const double pairs = share(before.cross_pairs, after.cross_pairs, planted.cross_pairs),
                  ranks = share(before.ranks_per_token, after.ranks_per_token, planted.ranks_per_token);
     QVERIFY2(pairs > 0.8 && ranks > 0.8, (std::to_string(pairs) + " " + std::to_string(ranks)).c_str());
+  }
+
+  void ranks_that_tokens_take_together_share_a_node() {
+    // Tokens take two neighbouring ranks of the hidden placement: on 4 nodes of 4 ranks most could stay within one.
+    const Hidden h = hidden();
+    std::vector<size_t> tokens(h.routes.size());
+    std::iota(tokens.begin(), tokens.end(), size_t{0});
+    const Placement start = contiguous_placement(16, 64, 64, 16);
+    const auto nodes_a_token = [&](Placement p) {
+      p.ranks = 4;  // a node's slots follow each other
+      return count_traffic(h.routes, tokens, p).ranks_per_token;
+    };
+    JointOptions options{.together = 1, .slack = 0.15, .seed = 1, .sweeps = 200};
+    const Placement apart = joint_placement(h.routes, tokens, start, options);
+    options.nodes = 4;
+    const Placement near = joint_placement(h.routes, tokens, start, options);
+    const Traffic a = count_traffic(h.routes, tokens, apart), b = count_traffic(h.routes, tokens, near);
+    QVERIFY(std::abs(a.cross_pairs - b.cross_pairs) < 1e-12 && std::abs(a.ranks_per_token - b.ranks_per_token) < 1e-12);
+    QVERIFY2(nodes_a_token(near) < 0.9 * nodes_a_token(apart),
+             (std::to_string(nodes_a_token(near)) + " " + std::to_string(nodes_a_token(apart))).c_str());
   }
 
   void replicas_come_and_go_where_that_saves_traffic() {
