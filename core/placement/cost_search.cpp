@@ -22,13 +22,13 @@ class CostSearch {
 
   void run(const Progress& progress) {
     // A fifth of the proposals at the end takes gains alone.
-    constexpr double kHot = 0.3, kCold = 0.003, kAnnealed = 0.8;  // of what a proposal changes in the mean
+    constexpr double kCold = 0.01, kAnnealed = 0.8;  // of the heat at the start
     const Placement start = placed_.placement();
     const double start_cost = cost();
     const double scale = usual_change();
     for (int64_t i = 0; i < options_.proposals && !options_.time.over(); ++i) {
       if (i % 256 == 0) progress.report("costing placements", i, options_.proposals), done_ = share_done(i);
-      const double heat = done_ < kAnnealed ? scale * kHot * std::pow(kCold / kHot, done_ / kAnnealed) : 0;
+      const double heat = done_ < kAnnealed ? scale * options_.heat * std::pow(kCold, done_ / kAnnealed) : 0;
       propose(heat);
     }
     if (cost() > start_cost)
@@ -80,7 +80,15 @@ class CostSearch {
   }
 
   void propose(double heat) {
-    const size_t l = random_() % layers_, slot = random_() % slot_count_;
+    const size_t l = random_() % layers_;
+    // Half of the moves begin at who is slowest, and a replica's at what it holds: the cost of a layer is a largest value.
+    const bool aimed = random_() % 2 != 0;
+    const size_t slot =
+        aimed ? placed_.slowest_rank(random_() % placed_.steps(), l) * held() + random_() % held() : random_() % slot_count_;
+    if (aimed && slot_count_ > branches_ && random_() % 2) {
+      propose_replica(l, placed_.placement().layers[l][slot], random_() % slot_count_, heat);
+      return;
+    }
     if (slot_count_ > branches_ && random_() % 2)
       propose_replica(l, static_cast<int32_t>(random_() % branches_), slot, heat);
     else

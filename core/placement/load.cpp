@@ -1,6 +1,7 @@
 #include "core/placement/load.h"
 
 #include <algorithm>
+#include <random>
 
 namespace stormcell {
 namespace {
@@ -14,6 +15,13 @@ class LayerLoad {
         held_(slots.size() / static_cast<size_t>(ranks)),
         replicas_(replicas_of(slots, static_cast<int32_t>(load.size()))) {
     of_rank_ = loads_of_ranks(slots, ranks, load);
+  }
+
+  /// Of two ranks, where that leaves no branch twice on one.
+  void swap(size_t s, size_t other) {
+    if (s / held_ == other / held_ || holds(other / held_, slots_[s]) || holds(s / held_, slots_[other])) return;
+    std::swap(slots_[s], slots_[other]);
+    of_rank_ = loads_of_ranks(slots_, static_cast<int32_t>(of_rank_.size()), load_);
   }
 
   /// Takes the best move away from the most loaded rank; false: none makes the largest load smaller.
@@ -90,12 +98,23 @@ class LayerLoad {
 }  // namespace
 
 Placement load_placement(const std::vector<std::vector<double>>& loads, const Placement& start, const Progress& progress) {
+  // What a move alone cannot mend a few swaps at random and mending again may.
+  constexpr int kKicks = 12, kSwaps = 3;
   Placement out = start;
+  std::mt19937 random(1);
   for (size_t l = 0; l < out.layers.size(); ++l) {
     progress.report("placing by load", static_cast<int64_t>(l), static_cast<int64_t>(out.layers.size()));
-    LayerLoad layer(loads[l], out.ranks, out.layers[l]);
-    // Each move makes the largest load smaller, or the number of ranks that have it.
-    for (size_t moves = 0; moves < 8 * out.layers[l].size() && layer.mend(); ++moves) progress.cancel.check();
+    const auto mended = [&](LayerSlots slots, int swaps) {
+      LayerLoad layer(loads[l], out.ranks, slots);
+      for (int i = 0; i < swaps; ++i) layer.swap(random() % slots.size(), random() % slots.size());
+      // Each move makes the largest load smaller, or the number of ranks that have it.
+      for (size_t moves = 0; moves < 8 * slots.size() && layer.mend(); ++moves) progress.cancel.check();
+      return slots;
+    };
+    const auto largest = [&](const LayerSlots& slots) { return std::ranges::max(loads_of_ranks(slots, out.ranks, loads[l])); };
+    out.layers[l] = mended(out.layers[l], 0);
+    for (int kick = 0; kick < kKicks; ++kick)
+      if (LayerSlots other = mended(out.layers[l], kSwaps); largest(other) < largest(out.layers[l])) out.layers[l] = std::move(other);
   }
   return out;
 }

@@ -106,6 +106,17 @@ double PlacedSteps::layer_s(size_t layer) const {
   return sum / static_cast<double>(steps());
 }
 
+size_t PlacedSteps::slowest_rank(size_t step, size_t layer) {
+  const std::span<const RankWork> work = rule_.work(tally_[at(step, layer)]);
+  size_t slowest = 0;
+  double most = 0;
+  for (size_t r = 0; r < work.size(); ++r) {
+    const double alone = cost_of_layer(work.subspan(r, 1), model_).seconds();
+    if (alone > most) most = alone, slowest = r;
+  }
+  return slowest;
+}
+
 bool PlacedSteps::holds(size_t layer, size_t rank, int32_t branch) const {
   const BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
   return std::any_of(shares.begin(), shares.end(), [&](const BranchShare& s) { return s.rank == rank; });

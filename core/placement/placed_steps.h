@@ -30,6 +30,9 @@ class PlacedSteps {
   double p95_s() const;
   double layer_s(size_t layer) const;  ///< mean over steps
 
+  /// The rank that takes longest in a layer of a step, by itself: moves elsewhere seldom make the layer cheaper.
+  size_t slowest_rank(size_t step, size_t layer);
+
   bool holds(size_t layer, size_t rank, int32_t branch) const;
   size_t rank_of(size_t slot) const { return slot / held_; }
   size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][static_cast<size_t>(branch)].size(); }

@@ -116,7 +116,9 @@ class Kitchen {
         static_cast<int64_t>(std::clamp<double>(time.left(seconds) * kStepVisits / a_move, kFewestProposals, kMostProposals));
     CostAim aim = aim_;
     aim.move_s *= r.lambda;
-    make_cheaper(aim, {.seed = 1, .proposals = proposals, .time = SearchTime(time.left(seconds))}, placed, progress);
+    // What joint found is mended without heat, which would melt it.
+    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = r.from_joint ? 0 : 0.3, .time = SearchTime(time.left(seconds))}, placed,
+                 progress);
     return placed.placement();
   }
 
@@ -177,7 +179,8 @@ class PlacementSearch {
     for (const double slack : kSlacks) list.push_back({.solver = Solver::joint, .together = kTogether, .slack = slack});
     if (by_cost_)
       for (const double lambda : lambdas)
-        list.push_back({.solver = Solver::steps, .together = kTogether, .slack = 0.04, .from_joint = true, .lambda = lambda});
+        for (const double slack : {0.04, 0.15})
+          list.push_back({.solver = Solver::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
     return list;
   }
 

@@ -128,7 +128,7 @@ class ContractPlaceTest : public QObject, private Imports {
     const std::string file = scratch_.path(name + ".placement");
     const Arguments out = {"export", session, "--format", format.toStdString(), "-o", file};
     VERIFY_DONE(run_program(out), out);
-    const Json j = placed(session, {"--cluster", cluster, "--redundant", "4", "--solver", "keep", "--from", file});
+    const Json j = placed(session, {"--cluster", cluster, "--redundant", "4", "--groups", "4", "--solver", "keep", "--from", file});
     QCOMPARE(j["moved_slots"].get<int64_t>(), int64_t{0});
     QCOMPARE(j["layouts"].size(), size_t{4});
     QCOMPARE(j["layouts"][2]["fit"].dump(), j["layouts"][1]["fit"].dump());  // it is the EPLB rule's
