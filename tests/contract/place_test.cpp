@@ -185,7 +185,7 @@ class ContractPlaceTest : public QObject, private Imports {
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("cheap.csv", route_trace()), session);
     for (const Arguments& more : std::vector<Arguments>{{}, {"--p95"}, {"--redundant", "2"}, {"--amortise", "10"}, {"--aim", "traffic"}}) {
-      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "2"};
+      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "0.5"};
       all.insert(all.end(), more.begin(), more.end());
       const Json j = placed(session, all);
       const bool traffic = more.size() > 1 && more[1] == "traffic";
@@ -226,7 +226,7 @@ class ContractPlaceTest : public QObject, private Imports {
     const std::string session = scratch_.path("exact.storm"), cluster = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1",
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("exact.csv", route_trace()), session);
-    const Arguments common = {"--cluster", cluster, "--hidden", "64", "--ffn", "32", "--time-limit", "2", "--solver"};
+    const Arguments common = {"--cluster", cluster, "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--solver"};
     const auto with = [&](const char* solver) {
       Arguments all = common;
       all.push_back(solver);
