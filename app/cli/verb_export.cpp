@@ -19,13 +19,13 @@ class ExportVerb : public Verb {
     for (const ExportFormat& f : export_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
     for (const CsvTable& t : csv_tables()) add_to_list(tables, t.what);
     add_text(app, "--format", format_, "one of the formats below", "FORMAT");
-    add_text(app, "--what", export_.what, "csv: " + tables, "TABLE");
+    add_text(app, "--what", export_.what, "csv: " + tables + "; trtllm: static, dynamic", "WHAT");
     add_text(app, "-o", output_, "file to write; - is standard output, the default of texts", "FILE|-");
     app.footer(formats);
   }
 
   int execute(Console& console) override {
-    if (!export_.what.empty() && format_ != "csv") bad_input("--what", "belongs to --format csv alone");
+    if (!export_.what.empty() && format_ != "csv" && format_ != "trtllm") bad_input("--what", "belongs to --format csv and trtllm alone");
     export_.output = output_.empty() ? "-" : output_;
     if (export_.output == "-") console.take_standard_output();
     export_session(format_, export_, console.progress());

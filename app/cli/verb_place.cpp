@@ -33,31 +33,62 @@ std::string cost_text(const PlaceFigures& f) {
          "remote bytes: of a token and layer, to other GPUs\n";
 }
 
+std::string layouts_text(const std::string& what, const std::vector<LayoutLine>& layouts) {
+  std::vector<std::vector<std::string>> rows = {
+      {what, "imbalance, fitted", "held out", "cross pairs, fitted", "held out", "GPUs a token, fitted", "held out"}};
+  for (const LayoutLine& line : layouts)
+    rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-",
+                    known(line.fit.cross_pairs), line.held_out ? known(line.held_out->cross_pairs) : "-", known(line.fit.ranks_per_token),
+                    line.held_out ? known(line.held_out->ranks_per_token) : "-"});
+  return table_text(rows, {1, 2, 3, 4, 5, 6});
+}
+
+/// Empty where nothing was traded.
+std::string front_text(const PlaceFigures& f) {
+  return f.front.size() < 2 ? std::string() : "\n" + layouts_text("less traffic for less balance", f.front);
+}
+
+std::string differences_text(const PlaceFigures& f) {
+  if (f.differences.empty()) return {};
+  std::vector<std::vector<std::string>> rows = {{"held out: result less", "imbalance", "cross pairs", "GPUs a token", "ms a step"}};
+  const auto text = [](const std::optional<PairedDifference>& d) {
+    return d ? number_text(d->value) + " [" + number_text(d->low) + ", " + number_text(d->high) + "]" : std::string("-");
+  };
+  for (const PairedFigures& d : f.differences)
+    rows.push_back({d.other, text(d.imbalance), text(d.cross_pairs), text(d.ranks_per_token), text(d.objective_ms)});
+  return "\n" + table_text(rows, {1, 2, 3, 4}) + "95 % over " + count_text(f.paired_parts) + " " + f.paired_by +
+         ", drawn with replacement\n";
+}
+
 std::string to_text(const PlaceFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
                       counted(f.slot_count / f.ranks, "slot") + " of a layer on each, " + counted(f.slot_count - f.branches, "spare slot")},
-      {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) + ": fitted to " +
+      {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) +
+                    (f.requests > 0 ? ", " + counted(f.requests, "request") : "") + ": fitted to " +
                     counted(f.steps_fit, f.unit == "tokens" ? "token" : "step") + ", judged on " +
-                    (f.steps_held_out > 0 ? count_text(f.steps_held_out) : "none") + " behind"}};
+                    (f.steps_held_out == 0      ? "none"
+                     : f.held_out == "requests" ? count_text(f.steps_held_out) + " of other requests"
+                                                : count_text(f.steps_held_out) + " behind")}};
   if (f.sizes)
     about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) + ", a token is " +
                                   std::to_string(f.sizes->hidden) + " wide (" + f.sizes->source + ")"});
   if (!f.backend.empty())
     about.push_back({"a step", f.step_kind + ", experts reached " + f.backend + "; " + count_text(f.costed_fit) + " fitted and " +
                                    count_text(f.costed_held_out) + " held out are costed"});
-  if (f.slot_bytes && f.slot_count > f.branches)
-    about.push_back({"spare slots", "take " + bytes_text(*f.slot_bytes * (f.slot_count - f.branches) / f.ranks) + " of each GPU"});
-  about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the contiguous layout"});
+  if (f.spare)
+    about.push_back(
+        {"spare slots",
+         "take " + bytes_text(static_cast<int64_t>(f.spare->gpu_bytes)) + " of each GPU, " + number_text(100 * f.spare->memory_share) +
+             " % of its memory" +
+             (f.spare->kv_tokens ? ": keys and values of " + count_text(static_cast<int64_t>(*f.spare->kv_tokens)) + " tokens" : "")});
+  if (!f.chosen.empty()) about.push_back({"chosen", f.chosen + " (for " + f.aim + ", by " + f.chosen_on + ")"});
+  about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the " +
+                                (f.layouts.size() > 3 ? "layout that stands now" : "contiguous layout")});
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
-  std::vector<std::vector<std::string>> rows = {
-      {"layout", "imbalance, fitted", "held out", "cross pairs, fitted", "held out", "GPUs a token, fitted", "held out"}};
-  for (const LayoutLine& line : f.layouts)
-    rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-",
-                    known(line.fit.cross_pairs), line.held_out ? known(line.held_out->cross_pairs) : "-", known(line.fit.ranks_per_token),
-                    line.held_out ? known(line.held_out->ranks_per_token) : "-"});
-  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) + cost_text(f) +
+  const std::string layouts = layouts_text("layout", f.layouts);
+  return table_text(about, {}) + "\n" + layouts + cost_text(f) + front_text(f) + differences_text(f) +
          "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at consecutive layers,\n"
          "the share of pairs on two GPUs; GPUs a token: that it goes to at a layer\n\nadvice     " +
          f.advice + "\nplacement  " + f.session + "#" + std::to_string(f.placement) + "\n";
@@ -87,6 +118,15 @@ class PlaceVerb : public Verb {
     add_whole_number(app, "--ffn", place_.sizes.ffn, 1, "inner width of an expert, where there is no config.json");
     add_text(app, "--dtype", place_.sizes.dtype, "of the experts' weights (what the trace says, else as published, else bf16)",
              "f32|bf16|f16|f8|i8|f4");
+    add_text(app, "--aim", place_.aim,
+             "of joint and exact: what steps cost, or traffic at about EPLB's balance (cost where sizes are known)", "cost|traffic");
+    app.add_option_function<std::string>(
+           "--time-limit", [this](const std::string& text) { place_.time_limit = parse_time_limit(text); },
+           "seconds that a search may take (15)")
+        ->type_name("SECONDS");
+    add_text(app, "--from", place_.from,
+             "what stands now: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 (the contiguous layout); moving begins there",
+             "PLACEMENT");
     add_text(app, "--phase", place_.phase, "only loads of this phase (all)", "prefill|decode");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
     add_json_option(app, json_);

@@ -12,6 +12,8 @@
 #include "core/exports/export_origin.h"
 #include "core/exports/export_sglang.h"
 #include "core/exports/export_trace.h"
+#include "core/exports/export_trtllm.h"
+#include "core/exports/export_vllm.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
 #include "core/readings/session_lookup.h"
@@ -46,11 +48,17 @@ constexpr std::array kFormats = {
     ExportFormat{"session", "a copy of the session, also of one that is being written", false, write_copy},
     ExportFormat{"native", "the routing trace as safetensors", false, write_native_trace},
     ExportFormat{"sglang", "a placement, for SGLang's --init-expert-location", true, write_sglang_placement},
+    ExportFormat{"vllm-pr41141", "a placement, for vLLM with pull request 41141: eplb_config.initial_mapping_path", true,
+                 write_vllm_mapping},
+    ExportFormat{"vllm-pr49572", "a placement, for vLLM with pull request 49572: initial_expert_map_path", true, write_vllm_list},
+    ExportFormat{"vllm-ascend", "a placement, for vllm-ascend's expert_map_path", true, write_vllm_ascend},
+    ExportFormat{"trtllm", "a placement, for TensorRT-LLM's moe_config.load_balancer; --what static or dynamic", true,
+                 write_trtllm_placement},
     ExportFormat{"csv", "a table, by --what", true, write_csv},
     ExportFormat{"chrome-trace", "every executed step, for chrome://tracing or Perfetto", true, write_chrome_trace},
 };
 
-constexpr std::string_view kPlanned[] = {"vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
+constexpr std::string_view kPlanned[] = {"ktransformers-mask", "moe-infinity"};
 
 const ExportFormat& find_export_format(std::string_view id) {
   std::string known;

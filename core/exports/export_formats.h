@@ -11,7 +11,7 @@ namespace stormcell {
 struct ExportOptions {
   std::string session;  ///< S.storm, S.storm#3, S.storm#name
   std::string output;   ///< file, "-": standard output
-  std::string what;     ///< csv: loads, labels, transitions, decisions, scores or timings
+  std::string what;     ///< csv: loads, labels, transitions, decisions, scores or timings; trtllm: static or dynamic
 };
 
 struct ExportFormat {

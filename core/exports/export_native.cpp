@@ -38,7 +38,7 @@ class TraceWriter {
     for (int64_t b = 0; b < run_.batches; ++b) {
       progress.report("trace", b, run_.batches);
       const std::vector<BatchSpace> spaces = session_.spaces(run_.id, b);
-      write_cells(b, spaces, out);
+      write_cells(batches_[static_cast<size_t>(b)], spaces, out);
       for (size_t r = 0; r < layout_.routers.size(); ++r) write_layer(r, b, spaces, out);
     }
     out.finish();
@@ -52,6 +52,8 @@ class TraceWriter {
 
   // How many cells, which parts the layers have, whether there is padding: a file says so before its data.
   void look_over(const Progress& progress) {
+    batches_ = session_.batches(run_.id);
+    for (const BatchSummary& b : batches_) steps_ = steps_ || b.server_step >= 0, ranks_ = ranks_ || b.rank >= 0;
     for (int64_t b = 0; b < run_.batches; ++b) {
       progress.report("reading", b, run_.batches);
       const std::vector<BatchSpace> spaces = session_.spaces(run_.id, b);
@@ -98,6 +100,8 @@ class TraceWriter {
       list.push_back({name, DType::i32, {cells_}});
     if (padding_) list.push_back({"cell.real", DType::i32, {cells_}});
     if (grid_) list.push_back({"cell.columns", DType::i32, {cells_}});
+    if (steps_) list.push_back({"cell.step", DType::i64, {cells_}});
+    if (ranks_) list.push_back({"cell.rank", DType::i32, {cells_}});
     return list;
   }
 
@@ -138,7 +142,7 @@ class TraceWriter {
                                                                             : std::string("cells");
   }
 
-  void write_cells(int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
+  void write_cells(const BatchSummary& batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
     request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear(), columns_.clear();
     for (size_t s = 0; s < stacks_.size(); ++s) {
       const BatchSpace* space = find(spaces, stacks_[s]);
@@ -149,7 +153,7 @@ class TraceWriter {
         position_.push_back(id.position);
         phase_.push_back(id.phase == Phase::decode);
         stack_.push_back(static_cast<int32_t>(s));
-        batch_.push_back(static_cast<int32_t>(batch));
+        batch_.push_back(static_cast<int32_t>(batch.number));
         columns_.push_back(space->cells.columns);
         real_.push_back(space->mask.empty() || space->mask[static_cast<size_t>(row)] != 0);
       }
@@ -164,6 +168,9 @@ class TraceWriter {
     append("cell.batch", batch_);
     if (padding_) append("cell.real", real_);
     if (grid_) append("cell.columns", columns_);
+    const std::vector<int64_t> step(request_.size(), batch.server_step);
+    if (steps_) out.append("cell.step", step.data(), step.size() * sizeof(int64_t));
+    if (ranks_) append("cell.rank", std::vector<int32_t>(request_.size(), batch.rank));
   }
 
   void write_layer(size_t r, int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
@@ -227,7 +234,8 @@ class TraceWriter {
     bool weights = false, dropped = false, residency = false, bytes = false, scores = false;
   };
   std::vector<Parts> parts_;
-  bool padding_ = false, grid_ = false, forward_ = false;
+  bool padding_ = false, grid_ = false, forward_ = false, steps_ = false, ranks_ = false;
+  std::vector<BatchSummary> batches_;
   int64_t cells_ = 0;
   std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, columns_, indices_, dropped_;
   std::vector<float> weights_, scores_;

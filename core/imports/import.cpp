@@ -192,6 +192,8 @@ class TraceRun : public TraceSink {
     server_step_ = number;
   }
 
+  void rank(int32_t number) override { rank_ = number; }
+
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
     if (step != step_) {
       end_step();

@@ -9,36 +9,53 @@
 namespace stormcell {
 namespace {
 
+/// Of a layer, which of its ranks hold a branch; each computes an equal part of its tokens.
+using Holders = std::vector<size_t>;
+
 class Search {
  public:
   Search(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start, const JointOptions& options)
       : placement_(start),
+        start_(start),
         options_(options),
         random_(options.seed),
         layers_(start.layers.size()),
         branches_(static_cast<size_t>(start.branches)),
         ranks_(static_cast<size_t>(start.ranks)),
+        held_(static_cast<size_t>(start.slots_of_rank())),
+        slot_count_(static_cast<size_t>(start.slot_count())),
         load_(loads_of_tokens(routes, tokens)) {
     count_pairs(routes, tokens);
-    find_ranks();
+    find_holders();
     find_caps();
     sum_up();
   }
 
   Placement run(const Progress& progress) {
-    // Pairs are counts, so a swap gains or loses a few: from where most are taken to where none is that loses.
-    constexpr double kHot = 3, kCold = 0.1;
+    // Pairs are counts, so a move gains or loses a few: from where most are taken to where none is that loses.
+    constexpr double kHot = 0.6, kCold = 0.02;  // of what a proposal changes in the mean
     constexpr int32_t kRelabelEvery = 10;
-    for (int32_t sweep = 0; sweep < options_.sweeps; ++sweep) {
+    // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the end not.
+    constexpr double kMild = 0.3, kStrict = 30;
+    find_scales();
+    for (int32_t sweep = 0; sweep < options_.sweeps && !options_.time.over(); ++sweep) {
       progress.report("placing", sweep, options_.sweeps);
-      const double done = static_cast<double>(sweep) / std::max(options_.sweeps - 1, 1);
-      const double heat = sweep + 1 == options_.sweeps ? 0 : kHot * std::pow(kCold / kHot, done);
-      for (size_t l = 0; l < layers_; ++l)
-        for (size_t i = 0; i < branches_; ++i) propose(l, i, random_() % branches_, heat);
+      const double done = std::max(static_cast<double>(sweep) / std::max(options_.sweeps - 1, 1), options_.time.share());
+      const double heat = sweep + 1 == options_.sweeps ? 0 : usual_gain_ * kHot * std::pow(kCold / kHot, done);
+      excess_price_ = usual_gain_ / usual_load_ * kMild * std::pow(kStrict / kMild, done);
+      for (size_t l = 0; l < layers_; ++l) {
+        if (l % 8 == 0) progress.cancel.check();
+        for (size_t s = 0; s < slot_count_; ++s) propose(l, s, heat);
+      }
       if (sweep % kRelabelEvery == 0) relabel();
     }
+    excess_price_ = 1e9;
+    descend(progress);
+    keep_caps();
     relabel();
-    while (descend()) progress.cancel.check();
+    while (!options_.time.over() && descend(progress)) {
+    }
+    if (options_.nodes > 1) gather_on_nodes();
     return placement_;
   }
 
@@ -46,7 +63,14 @@ class Search {
   float& together(size_t l, size_t a, size_t b) { return together_[(l * branches_ + a) * branches_ + b]; }
   /// Of layer l - 1 to layer l.
   float& follows(size_t l, size_t a, size_t b) { return follows_[(l * branches_ + a) * branches_ + b]; }
+  /// What a branch has in common with all that a rank computes.
   float& sum(size_t l, size_t b, size_t rank) { return sums_[(l * branches_ + b) * ranks_ + rank]; }
+  size_t branch_at(size_t l, size_t slot) const { return static_cast<size_t>(placement_.layers[l][slot]); }
+  bool holds(size_t l, size_t rank, size_t branch) const {
+    const Holders& h = holders_[l][branch];
+    return std::find(h.begin(), h.end(), rank) != h.end();
+  }
+  double part(size_t l, size_t branch) const { return 1. / static_cast<double>(holders_[l][branch].size()); }
 
   void count_pairs(const TokenRoutes& routes, std::span<const size_t> tokens) {
     together_.assign(layers_ * branches_ * branches_, 0), follows_ = together_;
@@ -63,17 +87,12 @@ class Search {
         }
   }
 
-  void find_ranks() {
-    const auto each = static_cast<size_t>(placement_.slots_of_rank());
-    slot_.assign(layers_, std::vector<size_t>(branches_));
-    rank_ = slot_;
+  void find_holders() {
+    holders_.assign(layers_, std::vector<Holders>(branches_));
     of_rank_.assign(layers_, std::vector<double>(ranks_));
     for (size_t l = 0; l < layers_; ++l) {
-      for (size_t s = 0; s < placement_.layers[l].size(); ++s) {
-        const auto b = static_cast<size_t>(placement_.layers[l][s]);
-        slot_[l][b] = s, rank_[l][b] = s / each;
-        of_rank_[l][s / each] += load_[l][b];
-      }
+      for (size_t s = 0; s < slot_count_; ++s) holders_[l][branch_at(l, s)].push_back(s / held_);
+      for (size_t s = 0; s < slot_count_; ++s) of_rank_[l][s / held_] += load_[l][branch_at(l, s)] * part(l, branch_at(l, s));
     }
   }
 
@@ -81,105 +100,234 @@ class Search {
     for (const std::vector<double>& loads : of_rank_) {
       double all = 0, most = 0;
       for (const double load : loads) all += load, most = std::max(most, load);
-      cap_.push_back(std::max(most, all / static_cast<double>(ranks_) * (1 + options_.slack)));
+      cap_.push_back(std::max(most, all / static_cast<double>(ranks_) * (1 + options_.slack)) + 1e-9);
     }
   }
 
-  // Layers that are right in themselves may hold each other's ranks crossed, which no swap of two branches mends. Two ranks changed in all
+  /// What proposals change in the mean, of some that are drawn: the scales of heat and of caps.
+  void find_scales() {
+    constexpr int kDrawn = 2000;
+    double gains = 0, loads = 0;
+    int counted = 0;
+    for (int i = 0; i < kDrawn; ++i) {
+      const size_t l = random_() % layers_, s = random_() % slot_count_, other = random_() % slot_count_;
+      if (!may_swap(l, s, other)) continue;
+      gains += std::abs(swap_gain(l, s, other)), loads += std::abs(load_at(l, s) - load_at(l, other)), ++counted;
+    }
+    usual_gain_ = counted > 0 ? gains / counted : 0, usual_load_ = counted > 0 ? std::max(loads / counted, 1e-9) : 1;
+  }
+
+  /// A layer that the search left above its caps is again as it was.
+  void keep_caps() {
+    for (size_t l = 0; l < layers_; ++l)
+      if (std::ranges::any_of(of_rank_[l], [&](double load) { return load > cap_[l]; })) placement_.layers[l] = start_.layers[l];
+    find_holders();
+    sum_up();
+  }
+
+  /// What a branch in a slot brings its rank.
+  double load_at(size_t l, size_t slot) const { return load_[l][branch_at(l, slot)] * part(l, branch_at(l, slot)); }
+  /// By how much a rank's load is above its cap.
+  double excess(size_t l, double load) const { return std::max(0., load - cap_[l]); }
+
+  // Layers that are right in themselves may hold each other's ranks crossed, which no move of a branch mends. Two ranks changed in all
   // layers from one on leave everything as it is but the pairs across that border.
   void relabel() {
-    const auto each = static_cast<std::ptrdiff_t>(placement_.slots_of_rank());
     bool changed = false;
     for (size_t l = 1; l < layers_; ++l) {
       std::vector<double> between(ranks_ * ranks_);
       for (size_t a = 0; a < branches_; ++a)
-        for (size_t b = 0; b < branches_; ++b) between[rank_[l - 1][a] * ranks_ + rank_[l][b]] += follows(l, a, b);
+        for (size_t b = 0; b < branches_; ++b) {
+          const double pairs = follows(l, a, b) * part(l - 1, a) * part(l, b);
+          if (pairs == 0) continue;
+          for (const size_t x : holders_[l - 1][a])
+            for (const size_t y : holders_[l][b]) between[x * ranks_ + y] += pairs;
+        }
       const auto at = [&](size_t x, size_t y) -> double& { return between[x * ranks_ + y]; };
+      bool here = false;
       for (size_t x = 0; x < ranks_; ++x)
         for (size_t y = x + 1; y < ranks_; ++y) {
           if (at(x, y) + at(y, x) <= at(x, x) + at(y, y) + 1e-3) continue;
           for (size_t r = 0; r < ranks_; ++r) std::swap(at(r, x), at(r, y));
           for (size_t later = l; later < layers_; ++later) {
             const auto begin = placement_.layers[later].begin();
-            std::swap_ranges(begin + static_cast<std::ptrdiff_t>(x) * each, begin + static_cast<std::ptrdiff_t>(x + 1) * each,
-                             begin + static_cast<std::ptrdiff_t>(y) * each);
+            std::swap_ranges(begin + static_cast<std::ptrdiff_t>(x * held_), begin + static_cast<std::ptrdiff_t>((x + 1) * held_),
+                             begin + static_cast<std::ptrdiff_t>(y * held_));
           }
-          changed = true;
+          here = true;
         }
-      if (changed) find_ranks();
+      if (here) find_holders();
+      changed |= here;
     }
     if (changed) sum_up();
   }
 
-  // What each branch has in common with all that stand on a rank.
+  // Ranks are numbered anew, in all layers alike: that leaves every pair on one rank or on two, and says which ranks share a node.
+  void gather_on_nodes() {
+    const size_t each = ranks_ / static_cast<size_t>(options_.nodes);
+    std::vector<double> pairs(ranks_ * ranks_);
+    for (size_t l = 0; l < layers_; ++l)
+      for (size_t a = 0; a < branches_; ++a)
+        for (size_t b = 0; b < branches_; ++b)
+          if (together(l, a, b) > 0)
+            for (const size_t x : holders_[l][a])
+              for (const size_t y : holders_[l][b]) pairs[x * ranks_ + y] += together(l, a, b) * part(l, a) * part(l, b);
+    std::vector<size_t> order(ranks_);  // [place] the rank that comes there
+    for (size_t r = 0; r < ranks_; ++r) order[r] = r;
+    const auto with_node = [&](size_t rank, size_t node, size_t but) {
+      double sum = 0;
+      for (size_t p = node * each; p < (node + 1) * each; ++p)
+        if (p != but) sum += pairs[rank * ranks_ + order[p]];
+      return sum;
+    };
+    for (bool gained = true; gained;) {
+      gained = false;
+      for (size_t p = 0; p < ranks_; ++p)
+        for (size_t q = p + 1; q < ranks_; ++q) {
+          const size_t x = order[p], y = order[q], m = p / each, n = q / each;
+          if (m == n) continue;
+          const double gain = with_node(x, n, q) + with_node(y, m, p) - with_node(x, m, p) - with_node(y, n, q);
+          if (gain <= 1e-3) continue;
+          std::swap(order[p], order[q]);
+          gained = true;
+        }
+    }
+    for (LayerSlots& layer : placement_.layers) {
+      const LayerSlots before = layer;
+      for (size_t p = 0; p < ranks_; ++p)
+        std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(order[p] * held_), held_,
+                    layer.begin() + static_cast<std::ptrdiff_t>(p * held_));
+    }
+  }
+
   void sum_up() {
     sums_.assign(layers_ * branches_ * ranks_, 0);
     for (size_t l = 0; l < layers_; ++l)
       for (size_t a = 0; a < branches_; ++a)
-        for (size_t b = 0; b < branches_; ++b) {
-          sum(l, a, rank_[l][b]) += together(l, a, b);
-          if (l > 0) sum(l, b, rank_[l - 1][a]) += follows(l, a, b);
-          if (l > 0) sum(l - 1, a, rank_[l][b]) += follows(l, a, b);
-        }
+        for (const size_t x : holders_[l][a]) add_part(l, a, x, part(l, a));
   }
 
-  double gain(size_t l, size_t a, size_t b) {
-    const size_t x = rank_[l][a], y = rank_[l][b];
-    return sum(l, a, y) - sum(l, a, x) + sum(l, b, x) - sum(l, b, y) - 2 * together(l, a, b);
+  /// Rank x gets a part more of branch b of layer l.
+  void add_part(size_t l, size_t b, size_t x, double more) {
+    const auto m = static_cast<float>(more);
+    for (size_t g = 0; g < branches_; ++g) sum(l, g, x) += m * together(l, b, g);
+    if (l > 0)
+      for (size_t g = 0; g < branches_; ++g) sum(l - 1, g, x) += m * follows(l, g, b);
+    if (l + 1 < layers_)
+      for (size_t g = 0; g < branches_; ++g) sum(l + 1, g, x) += m * follows(l + 1, b, g);
   }
 
-  /// No rank comes above its cap.
-  bool fits(size_t l, size_t a, size_t b) const {
-    const double more = load_[l][b] - load_[l][a];  // for the rank of a
-    return of_rank_[l][rank_[l][a]] + more <= cap_[l] && of_rank_[l][rank_[l][b]] - more <= cap_[l];
+  bool may_swap(size_t l, size_t slot, size_t other) const {
+    const size_t x = slot / held_, y = other / held_, a = branch_at(l, slot), b = branch_at(l, other);
+    if (x == y || a == b) return false;
+    return (holders_[l][a].size() == 1 || !holds(l, y, a)) && (holders_[l][b].size() == 1 || !holds(l, x, b));
   }
 
-  bool propose(size_t l, size_t a, size_t b, double heat) {
-    if (rank_[l][a] == rank_[l][b] || !fits(l, a, b)) return false;
-    const double g = gain(l, a, b);
-    if (heat > 0 ? g <= 0 && std::exp(g / heat) * 4294967296. < static_cast<double>(random_()) : g <= 1e-3) return false;
-    swap(l, a, b);
+  double swap_gain(size_t l, size_t slot, size_t other) {
+    const size_t x = slot / held_, y = other / held_, a = branch_at(l, slot), b = branch_at(l, other);
+    const double pa = part(l, a), pb = part(l, b);
+    return pa * (sum(l, a, y) - sum(l, a, x)) + pb * (sum(l, b, x) - sum(l, b, y)) - 2 * pa * pb * together(l, a, b);
+  }
+
+  bool accepted(double gain, double heat) {
+    return heat > 0 ? gain > 0 || std::exp(gain / heat) * 4294967296. >= static_cast<double>(random_()) : gain > 1e-3;
+  }
+
+  /// A slot of the rank that the branch of this one has most in common with: where ranks are many, blind moves seldom gain.
+  size_t drawn_to(size_t l, size_t slot) {
+    const float* sums = &sum(l, branch_at(l, slot), 0);
+    return static_cast<size_t>(std::max_element(sums, sums + ranks_) - sums) * held_ + random_() % held_;
+  }
+
+  void propose(size_t l, size_t slot, double heat) {
+    const size_t other = random_() % 2 ? drawn_to(l, slot) : random_() % slot_count_;
+    if (slot_count_ > branches_ && random_() % 2)
+      propose_replica(l, random_() % branches_, slot, heat);
+    else
+      propose_swap(l, slot, other, heat);
+  }
+
+  bool propose_swap(size_t l, size_t slot, size_t other, double heat) {
+    if (!may_swap(l, slot, other)) return false;
+    const size_t x = slot / held_, y = other / held_, a = branch_at(l, slot), b = branch_at(l, other);
+    const double more = load_at(l, other) - load_at(l, slot), in_x = of_rank_[l][x], in_y = of_rank_[l][y];
+    const double over = excess(l, in_x + more) - excess(l, in_x) + excess(l, in_y - more) - excess(l, in_y);
+    if (!accepted(swap_gain(l, slot, other) - excess_price_ * over, heat)) return false;
+    const double pa = part(l, a), pb = part(l, b);
+    add_part(l, a, x, -pa), add_part(l, a, y, pa), add_part(l, b, y, -pb), add_part(l, b, x, pb);
+    of_rank_[l][x] += more, of_rank_[l][y] -= more;
+    std::replace(holders_[l][a].begin(), holders_[l][a].end(), x, y), std::replace(holders_[l][b].begin(), holders_[l][b].end(), y, x);
+    std::swap(placement_.layers[l][slot], placement_.layers[l][other]);
     return true;
   }
 
-  void swap(size_t l, size_t a, size_t b) {
-    const size_t x = rank_[l][a], y = rank_[l][b];
-    for (size_t g = 0; g < branches_; ++g) {
-      const float inside = together(l, g, b) - together(l, g, a);
-      sum(l, g, x) += inside, sum(l, g, y) -= inside;
-      if (l + 1 < layers_) {
-        const float next = follows(l + 1, b, g) - follows(l + 1, a, g);
-        sum(l + 1, g, x) += next, sum(l + 1, g, y) -= next;
-      }
-      if (l > 0) {
-        const float last = follows(l, g, b) - follows(l, g, a);
-        sum(l - 1, g, x) += last, sum(l - 1, g, y) -= last;
-      }
+  /// What changes where rank y, which held b, holds a: parts of ranks, of one branch after the other.
+  struct Change {
+    size_t branch, rank;
+    double part;
+  };
+
+  /// One replica more of a, in a slot whose branch stands elsewhere too.
+  bool propose_replica(size_t l, size_t a, size_t slot, double heat) {
+    const size_t b = branch_at(l, slot), y = slot / held_;
+    if (a == b || holders_[l][b].size() == 1 || holds(l, y, a)) return false;
+    const auto na = static_cast<double>(holders_[l][a].size()), nb = static_cast<double>(holders_[l][b].size());
+    changes_.clear();
+    for (const size_t r : holders_[l][a]) changes_.push_back({a, r, 1 / (na + 1) - 1 / na});
+    changes_.push_back({a, y, 1 / (na + 1)});
+    for (const size_t r : holders_[l][b]) changes_.push_back({b, r, r == y ? -1 / nb : 1 / (nb - 1) - 1 / nb});
+    double gain = 0;
+    for (const Change& c : changes_) {
+      gain += c.part * sum(l, c.branch, c.rank);
+      for (const Change& d : changes_)
+        if (c.branch == a && d.branch == b && c.rank == d.rank) gain += c.part * d.part * together(l, a, b);
     }
-    of_rank_[l][x] += load_[l][b] - load_[l][a], of_rank_[l][y] += load_[l][a] - load_[l][b];
-    std::swap(placement_.layers[l][slot_[l][a]], placement_.layers[l][slot_[l][b]]);
-    std::swap(slot_[l][a], slot_[l][b]), std::swap(rank_[l][a], rank_[l][b]);
+    std::vector<double>& loads = of_rank_[l];
+    double over = 0;
+    const auto add_loads = [&](double sign) {
+      for (const Change& c : changes_) {
+        const double before = excess(l, loads[c.rank]);
+        loads[c.rank] += sign * c.part * load_[l][c.branch];
+        over += excess(l, loads[c.rank]) - before;
+      }
+    };
+    add_loads(1);
+    if (!accepted(gain - excess_price_ * over, heat)) {
+      add_loads(-1);
+      return false;
+    }
+    for (const Change& c : changes_) add_part(l, c.branch, c.rank, c.part);
+    holders_[l][a].push_back(y), std::erase(holders_[l][b], y);
+    placement_.layers[l][slot] = static_cast<int32_t>(a);
+    return true;
   }
 
-  /// One pass over all pairs; false: nothing was gained.
-  bool descend() {
+  /// One pass over all moves; false: nothing was gained.
+  bool descend(const Progress& progress) {
     bool gained = false;
-    for (size_t l = 0; l < layers_; ++l)
-      for (size_t a = 0; a < branches_; ++a)
-        for (size_t b = a + 1; b < branches_; ++b) gained |= propose(l, a, b, 0);
+    for (size_t l = 0; l < layers_; ++l) {
+      progress.cancel.check();
+      for (size_t s = 0; s < slot_count_; ++s) {
+        for (size_t other = s + 1; other < slot_count_; ++other) gained |= propose_swap(l, s, other, 0);
+        for (size_t b = 0; b < branches_ && slot_count_ > branches_; ++b) gained |= propose_replica(l, b, s, 0);
+      }
+    }
     return gained;
   }
 
   Placement placement_;
+  const Placement& start_;
   const JointOptions options_;
   std::mt19937 random_;
-  const size_t layers_, branches_, ranks_;
+  const size_t layers_, branches_, ranks_, held_, slot_count_;
   const std::vector<std::vector<double>> load_;  // [layers][branches]
   std::vector<float> together_, follows_;        // [layers, branches, branches] tokens that took both
   std::vector<float> sums_;                      // [layers, branches, ranks]
-  std::vector<std::vector<size_t>> slot_, rank_;
+  std::vector<std::vector<Holders>> holders_;    // [layers][branches]
   std::vector<std::vector<double>> of_rank_;
   std::vector<double> cap_;
+  double usual_gain_ = 0, usual_load_ = 1, excess_price_ = 0;  // pairs for each unit of load above a cap
+  std::vector<Change> changes_;
 };
 
 }  // namespace

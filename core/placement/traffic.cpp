@@ -3,28 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/placement/layer_tally.h"
+
 namespace stormcell {
-namespace {
 
-/// Of one layer: the ranks of each branch, with the share of its tokens.
-using Shares = std::vector<std::vector<std::pair<size_t, double>>>;
-
-Shares shares_of(const Placement& p, const LayerSlots& layer) {
-  const std::vector<int32_t> replicas = replicas_of(layer, p.branches);
-  Shares shares(static_cast<size_t>(p.branches));
-  const auto each = static_cast<size_t>(p.slots_of_rank());
-  for (size_t s = 0; s < layer.size(); ++s) {
-    const auto b = static_cast<size_t>(layer[s]);
-    shares[b].push_back({s / each, 1. / replicas[b]});
-  }
-  return shares;
-}
-
-}  // namespace
-
-Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement) {
-  std::vector<Shares> shares;
-  for (const LayerSlots& layer : placement.layers) shares.push_back(shares_of(placement, layer));
+TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement) {
+  std::vector<std::vector<BranchShares>> shares;
+  for (const LayerSlots& layer : placement.layers) shares.push_back(shares_of(layer, placement.branches, placement.ranks));
   double same = 0, pairs = 0, distinct = 0, visits = 0;
   const auto ranks = static_cast<size_t>(placement.ranks);
   std::vector<double> here(ranks), before(ranks), absent(ranks);  // expected branches on a rank; the chance that none is
@@ -46,7 +31,11 @@ Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens,
       std::swap(here, before);
     }
   }
-  return {pairs > 0 ? 1 - same / pairs : 0, visits > 0 ? distinct / visits : 0};
+  return {same, pairs, distinct, visits};
+}
+
+Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement) {
+  return sum_traffic(routes, tokens, placement).traffic();
 }
 
 std::vector<std::vector<double>> loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {

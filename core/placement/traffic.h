@@ -14,6 +14,14 @@ struct Traffic {
   double ranks_per_token = 0;  ///< distinct ranks that a token goes to at a router, as a mean
 };
 
+/// What those shares are of, so that parts can be added up.
+struct TrafficSums {
+  double same = 0, pairs = 0;  ///< pairs of consecutive branches: on one rank, all
+  double distinct = 0, visits = 0;
+  Traffic traffic() const { return {pairs > 0 ? 1 - same / pairs : 0, visits > 0 ? distinct / visits : 0}; }
+};
+TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement);
+
 /// Of these tokens. The placement has a layer for each of the routes'.
 Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement);
 

@@ -1,14 +1,14 @@
 // Which of the layouts to take: staying and the EPLB rule are right more often than a search likes to say.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "core/planning/place.h"
 
 namespace stormcell {
 
-/// Of contiguous, eplb and result, in this order: "stay: ...", "eplb: ..." or "result: ...", by what was held out, else by what was fitted.
-/// By the cost of steps where it is known; else by balance, and traffic where it is about as even.
-std::string advice_of(const std::vector<LayoutLine>& layouts);
+/// Of contiguous, eplb and result, in this order, and what `from` says stands now: "stay: ...", "eplb: ..." or "result: ...", by what was
+/// held out, else by what was fitted. By the cost of steps where it is known and was the aim; else by balance, and traffic where it is
+/// about as even. Where the difference may be chance it says so.
+std::string advice_of(const PlaceFigures& figures);
 
 }  // namespace stormcell

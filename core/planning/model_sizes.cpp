@@ -73,6 +73,8 @@ std::optional<ModelSizes> of_config(const std::string& path, const RunLayout& la
   ModelSizes sizes;
   sizes.hidden = config.hidden, sizes.ffn = config.ffn;
   sizes.matrices = config.family == "switch_transformers" ? 2 : 3;
+  constexpr double kNumberBytes = 2;
+  sizes.kv_bytes = static_cast<double>(config.kv_width) * config.layers * kNumberBytes;
   sizes.source = "--model-config " + path;
   return sizes;
 }

@@ -4,27 +4,22 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
-#include "core/base/run_kind.h"
-#include "core/cost/cluster.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
-#include "core/placement/eplb.h"
-#include "core/placement/joint.h"
 #include "core/placement/placement_text.h"
 #include "core/placement/traffic.h"
 #include "core/planning/advice.h"
-#include "core/planning/cluster_file.h"
-#include "core/planning/model_sizes.h"
-#include "core/planning/step_loads.h"
-#include "core/planning/step_objective.h"
-#include "core/profile/router_layer.h"
+#include "core/planning/paired.h"
+#include "core/planning/place_task.h"
+#include "core/planning/placement_search.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_writer.h"
@@ -36,10 +31,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::array kSolvers = {
     PlacementSolver{"eplb", "the EPLB rule: replicas for the most loaded experts, then packing by load"},
-    PlacementSolver{"joint", "balance and traffic together, by annealed swaps; needs single choices, and no spare slots yet"},
-    PlacementSolver{"keep", "the contiguous layout that servers begin with"},
+    PlacementSolver{"load", "balance alone: what the EPLB rule leaves is mended, and no replica lies idle"},
+    PlacementSolver{"joint", "what steps cost, or traffic at about EPLB's balance (--aim), by several searches, the best by a third part"},
+    PlacementSolver{"exact", "the same aims, the best there is: up to 8 experts on 4 GPUs, no spare slots"},
+    PlacementSolver{"keep", "the layout that --from names, else the contiguous one that servers begin with"},
 };
-constexpr std::array kPlannedSolvers = {"load", "exact"};
 
 const PlacementSolver& find_solver(std::string_view id) {
   std::string known;
@@ -47,70 +43,7 @@ const PlacementSolver& find_solver(std::string_view id) {
     if (solver.id == id) return solver;
     add_to_list(known, solver.id);
   }
-  const bool planned = std::find(kPlannedSolvers.begin(), kPlannedSolvers.end(), id) != kPlannedSolvers.end();
-  bad_input("--solver", in_quotes(id) + " is " + (planned ? "not in this version" : "no solver"), "one of " + known);
-}
-
-constexpr int64_t kMostSlots = 1 << 20;  // of a layer
-
-bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
-
-/// All that a search is about. The objective refers to the loads and routes beside it.
-struct Task {
-  Task() = default;
-  Task(const Task&) = delete;
-  Task& operator=(const Task&) = delete;
-
-  Cluster cluster;
-  RunSummary run;
-  RunLayout layout;
-  SplitLoads loads;
-  std::optional<SplitRoutes> routes;
-  EplbShape shape;
-  int32_t branches = 0;
-  std::optional<ModelSizes> sizes;
-  std::optional<StepObjective> objective;  ///< where sizes are known
-  double move_ms = 0;                      ///< of one slot, shared over the steps that it pays off in
-};
-
-/// All routers of one number of branches: servers place them alike.
-int32_t branches_of(const RunLayout& layout, const std::string& session) {
-  if (layout.routers.empty()) bad_input(session, "the run has no routers", "name another run");
-  const RouterInfo& first = layout.routers[0];
-  for (const RouterInfo& r : layout.routers)
-    if (r.branches != first.branches)
-      bad_input(session, r.name + " has " + counted(r.branches, "branch") + ", " + first.name + " has " + std::to_string(first.branches),
-                "only layers of equally many experts are placed");
-  return first.branches;
-}
-
-void find_shape(const PlaceOptions& options, const nlohmann::json& about, Task& task) {
-  const int64_t groups = options.groups > 0 ? options.groups : std::max<int64_t>(whole_at(about, "groups"), 1);
-  const int64_t all = task.branches + options.redundant;
-  if (all > kMostSlots) bad_input("--redundant", "makes " + std::to_string(all) + " slots a layer", "name fewer");
-  task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)), task.cluster.nodes,
-                task.cluster.ranks()};
-  if (all % task.shape.ranks) {
-    const int64_t up = task.shape.ranks - all % task.shape.ranks;
-    bad_input("--redundant",
-              std::to_string(task.branches) + " experts and " + std::to_string(options.redundant) + " spare slots do not divide among " +
-                  std::to_string(task.shape.ranks) + " GPUs",
-              "name " + std::to_string(options.redundant + up));
-  }
-  if (const std::string fault = eplb_fault(task.shape, task.branches); !fault.empty())
-    bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");
-}
-
-std::vector<std::vector<float>> as_floats(const LayerLoads& loads) {
-  std::vector<std::vector<float>> out;
-  for (const std::vector<double>& layer : loads) out.emplace_back(layer.begin(), layer.end());
-  return out;
-}
-
-double mean_imbalance(const Placement& placement, const LayerLoads& loads) {
-  double sum = 0;
-  for (size_t l = 0; l < loads.size(); ++l) sum += imbalance_of_ranks(loads_of_ranks(placement.layers[l], placement.ranks, loads[l]));
-  return sum / static_cast<double>(loads.size());
+  bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
 }
 
 LayoutFigures figures_of(const Placement& placement, const LayerLoads& loads, const SplitRoutes* routes, std::span<const size_t> tokens) {
@@ -122,19 +55,18 @@ LayoutFigures figures_of(const Placement& placement, const LayerLoads& loads, co
   return figures;
 }
 
-/// Adds what steps cost; moving begins at the contiguous layout.
-void add_step_cost(const Task& task, const Placement& placement, bool held_out, LayoutFigures& figures, const Progress& progress) {
+/// Adds what steps cost, the moves included.
+void add_step_cost(const PlaceTask& task, const Placement& placement, bool held_out, LayoutFigures& figures, const Progress& progress) {
   if (!task.objective) return;
   figures.step = task.objective->judge(placement, held_out, progress);
   if (!figures.step) return;
-  const Placement before = contiguous_placement(placement.layers.size(), placement.branches, placement.slot_count(), placement.ranks);
-  figures.objective_ms = figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(before, placement));
+  figures.objective_ms = figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(task.before, placement));
 }
 
-LayoutLine line_of(const std::string& name, const Placement& placement, const Task& task, const Progress& progress) {
+LayoutLine line_of(const std::string& name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
   const SplitRoutes* routes = task.routes ? &*task.routes : nullptr;
   const auto tokens = [&](bool fit) {
-    return routes ? std::span<const size_t>(fit ? routes->fit : routes->held_out) : std::span<const size_t>();
+    return routes ? std::span<const size_t>(fit ? routes->parts.fit : routes->parts.held_out) : std::span<const size_t>();
   };
   LayoutLine line{name, figures_of(placement, task.loads.fit, routes, tokens(true)), {}};
   add_step_cost(task, placement, false, line.fit, progress);
@@ -145,23 +77,68 @@ LayoutLine line_of(const std::string& name, const Placement& placement, const Ta
   return line;
 }
 
-std::vector<std::string> warnings_of(const Placement& result, const SplitLoads& loads) {
+std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& task) {
   std::vector<std::string> warnings;
   if (const int32_t layers = layers_with_idle_replicas(result); layers > 0)
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
-  if (loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
+  if (task.loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
+  if (task.routes && task.routes->parts.requests == 1)
+    warnings.emplace_back(
+        "the trace is one request, and one request is one request: what is held out is its own end, and others may route otherwise");
+  else if (task.routes && task.routes->parts.requests_fit == 0)
+    warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
+                       std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+  if (!task.objective)
+    warnings.push_back(
+        task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
+                   : "the model's sizes are not known, so the figures are loads: --model-config, or --hidden and --ffn, cost steps");
   return warnings;
 }
 
-int64_t store(const PlaceOptions& options, const SessionReader& session, const Task& task, const Placement& result, PlaceFigures& figures) {
-  NamedPlacement named{result, {}, {}, static_cast<int32_t>(whole_at(json_or_null(task.run.dataset), "layers")), task.cluster.nodes};
-  // A trace names its layers as its program counted them; a model that ran here by their weights.
-  const bool traced = run_kind(task.run.kind) == RunKind::import;
-  for (const RouterInfo& r : task.layout.routers) {
-    named.routers.push_back(r.name);
-    named.numbers.push_back(r.layer < 0 && !traced ? layer_in_name(r.name) : r.layer);
+/// Layouts of which no other has less imbalance and less traffic, both as fitted; the most even one first.
+std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& task, const Progress& progress) {
+  if (!task.routes || found.tried.empty()) return {};
+  struct Point {
+    const FoundPlacement* found;
+    double imbalance, cross_pairs;
+  };
+  std::vector<Point> points;
+  for (const FoundPlacement& f : found.tried)
+    points.push_back({&f, mean_imbalance(f.placement, task.loads.fit),
+                      count_traffic(task.routes->routes, task.routes->parts.fit, f.placement).cross_pairs});
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+    return a.imbalance != b.imbalance ? a.imbalance < b.imbalance : a.cross_pairs < b.cross_pairs;
+  });
+  std::vector<LayoutLine> front;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Point& p : points) {
+    if (p.cross_pairs >= least) continue;
+    least = p.cross_pairs;
+    front.push_back(line_of(p.found->name, p.found->placement, task, progress));
   }
+  return front;
+}
+
+/// Slots of equally many spare ones on each GPU, in all layers.
+std::optional<SparePrice> spare_price(const PlaceTask& task, std::optional<int64_t> slot_bytes) {
+  const int32_t spare = (task.shape.slot_count - task.branches);
+  const double of_slot = slot_bytes   ? static_cast<double>(*slot_bytes)
+                         : task.sizes ? task.sizes->branch_bytes * static_cast<double>(task.layout.routers.size())
+                                      : 0;
+  if (spare <= 0 || of_slot <= 0) return {};
+  SparePrice price;
+  price.gpu_bytes = of_slot * spare / task.shape.ranks;
+  price.memory_share = price.gpu_bytes / task.cluster.memory_bytes;
+  if (task.sizes && task.sizes->kv_bytes > 0) price.kv_tokens = price.gpu_bytes / task.sizes->kv_bytes;
+  return price;
+}
+
+int64_t store(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, const Placement& result,
+              PlaceFigures& figures) {
+  NamedPlacement named{
+      result, {}, task.layer_numbers, static_cast<int32_t>(whole_at(json_or_null(task.run.dataset), "layers")), task.cluster.nodes};
+  for (const RouterInfo& r : task.layout.routers) named.routers.push_back(r.name);
   StoredPlacement stored;
   stored.run = task.run.id;
   stored.name = options.name.empty() ? figures.solver : options.name;
@@ -172,77 +149,6 @@ int64_t store(const PlaceOptions& options, const SessionReader& session, const T
   const int64_t id = writer.add_placement(stored);
   writer.close();
   return id;
-}
-
-bool lacks(const Task& task, std::string_view fact) {
-  const std::vector<std::string> all = lacks_of_import(task.run);
-  return std::find(all.begin(), all.end(), fact) != all.end();
-}
-
-/// Homes are those of the cluster only where as many ranks were recorded as it has.
-void look_at_homes(Task& task) {
-  int32_t last = -1;
-  for (const TokenRoutes::Token& t : task.routes->routes.tokens) last = std::max(last, t.rank);
-  if (last + 1 != task.shape.ranks)
-    for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
-}
-
-void find_objective(const PlaceOptions& options, const SessionReader& session, Task& task) {
-  task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
-  if (!task.sizes) {
-    if (!options.step.backend.empty() || options.step.tokens_per_step > 0 || options.step.p95 || options.amortise > 0)
-      bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
-                "--model-config config.json, or --hidden N --ffn N");
-    return;
-  }
-  if (!task.routes && options.step.tokens_per_step == 0 && lacks(task, "steps")) return;  // one sum is no step
-  const CostModel model = cost_model_of(task.cluster, *task.sizes);
-  if (task.routes)
-    task.objective.emplace(options.step, task.cluster, model, *task.routes);
-  else
-    task.objective.emplace(options.step, task.cluster, model, task.loads, lacks(task, "k") ? 0 : task.layout.routers[0].fan_out);
-  // All ranks take their new experts at a time, over the slowest link that there is.
-  const double rate = task.cluster.nodes > 1 ? task.cluster.network_bytes_per_s : task.cluster.fabric_bytes_per_s;
-  if (options.amortise > 0)
-    task.move_ms = 1e3 * task.sizes->branch_bytes / rate / static_cast<double>(task.shape.ranks) / static_cast<double>(options.amortise);
-}
-
-void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, Task& task,
-               const Progress& progress) {
-  task.cluster = read_cluster(options.cluster);
-  task.run = choose_run(session, selector, has_batches, "holds no batch yet");
-  task.layout = session.layout(task.run.id);
-  task.branches = branches_of(task.layout, session.path());
-  find_shape(options, json_or_null(task.run.dataset), task);
-  task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress);
-  if (task.routes) {
-    const SplitRoutes& r = *task.routes;
-    task.loads = {loads_of_tokens(r.routes, r.fit),
-                  loads_of_tokens(r.routes, r.held_out),
-                  static_cast<int64_t>(r.fit.size()),
-                  static_cast<int64_t>(r.held_out.size()),
-                  {},
-                  {}};
-  } else {
-    task.loads = read_split_loads(session, task.run.id, task.layout, options.phase, options.fit_fraction, progress);
-  }
-  if (task.routes) look_at_homes(task);
-  find_objective(options, session, task);
-}
-
-/// By the solver that was asked for.
-Placement search(const PlaceOptions& options, const Task& task, const Placement& contiguous, const Placement& eplb,
-                 const Progress& progress) {
-  if (options.solver == "keep") return contiguous;
-  if (options.solver == "eplb") return eplb;
-  if (!task.routes)
-    bad_input("--solver", "joint needs single choices of one kind of cells, and the data lacks them (decisions)",
-              "--solver eplb takes loads; " + how_to_get(task.run, "decisions", "record single choices for joint"));
-  if (options.redundant > 0)
-    bad_input("--redundant", "spare slots with --solver joint are not in this version", "--solver eplb takes them");
-  // Equal weights for both kinds of pairs would be 1; tuned by hand, see docs/decisions/026-placement.md.
-  constexpr JointOptions kJoint{.together = 0.5, .slack = 0.04, .seed = 1, .sweeps = 1000};
-  return joint_placement(task.routes->routes, task.routes->fit, eplb, kJoint, progress);
 }
 
 bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
@@ -259,10 +165,49 @@ void check_options(const PlaceOptions& options) {
   find_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
     bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
+  if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
+    bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
+  if (!options.aim.empty() && options.solver != "joint" && options.solver != "exact")
+    bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
   if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }
 
+/// All but what the search finds.
+PlaceFigures about(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task) {
+  PlaceFigures f;
+  f.session = session.path(), f.model = session.summary().model.name, f.cluster = task.cluster.name;
+  f.run = task.run.id, f.solver = options.solver, f.phase = options.phase, f.fit_fraction = options.fit_fraction;
+  f.layers = static_cast<int32_t>(task.layout.routers.size()), f.branches = task.branches;
+  f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
+  f.unit = task.routes ? "tokens" : "steps";
+  f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
+  f.held_out = f.steps_held_out == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
+  f.requests = task.routes ? task.routes->parts.requests : 0;
+  f.sizes = task.sizes;
+  if (task.objective) {
+    f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
+    f.costed_fit = task.objective->count(false), f.costed_held_out = task.objective->count(true);
+  }
+  int64_t bytes = 0;
+  const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
+    bytes += r.branch_bytes;
+    return r.branch_bytes > 0;
+  });
+  if (sized) f.slot_bytes = bytes;
+  f.lacks = lacks_of_import(task.run);
+  return f;
+}
+
 }  // namespace
+
+double parse_time_limit(std::string_view text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  constexpr double kMost = 86400;
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) || seconds > kMost)
+    does_not_fit("--time-limit", text, "seconds above 0 and at most 86400, for example 15");
+  return seconds;
+}
 
 double parse_fit_fraction(std::string_view text) {
   double share = 0;
@@ -280,41 +225,28 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   check_options(options);
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  Task task;
+  PlaceTask task;
   read_task(options, session, path.run, task, progress);
-  PlaceFigures f;
-  f.session = path.file, f.model = session.summary().model.name, f.cluster = task.cluster.name;
-  f.run = task.run.id, f.solver = options.solver, f.phase = options.phase, f.fit_fraction = options.fit_fraction;
-  f.layers = static_cast<int32_t>(task.layout.routers.size()), f.branches = task.branches;
-  f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
-  f.unit = task.routes ? "tokens" : "steps";
-  f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
+  PlaceFigures f = about(options, session, task);
+  const SearchOutcome found = search_placement(options, task, progress);
+  f.aim = found.aim, f.chosen = found.chosen, f.chosen_on = found.chosen_on;
+  if (found.bound >= 0) f.bound_ms = found.bound;
   const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
-  const Placement eplb = eplb_placement(as_floats(task.loads.fit), task.shape);
-  const Placement result = search(options, task, contiguous, eplb, progress);
-  f.sizes = task.sizes;
-  if (task.objective) {
-    f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
-    f.costed_fit = task.objective->count(false), f.costed_held_out = task.objective->count(true);
+  f.layouts = {line_of("contiguous", contiguous, task, progress), line_of("eplb", found.eplb, task, progress),
+               line_of("result", found.result, task, progress)};
+  if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
+  f.front = front_of(found, task, progress);
+  if (const PairedBootstrap paired(task, progress); paired.says_something()) {
+    f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
+    f.differences = {paired.compare("result", found.result, "contiguous", contiguous),
+                     paired.compare("result", found.result, "eplb", found.eplb)};
   }
-  f.layouts = {line_of("contiguous", contiguous, task, progress), line_of("eplb", eplb, task, progress),
-               line_of("result", result, task, progress)};
-  f.moved_slots = moved_slots(contiguous, result);
-  int64_t bytes = 0;
-  const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
-    bytes += r.branch_bytes;
-    return r.branch_bytes > 0;
-  });
-  if (sized) f.slot_bytes = bytes;
-  f.advice = advice_of(f.layouts);
-  f.warnings = warnings_of(result, task.loads);
-  if (!task.objective)
-    f.warnings.push_back(
-        task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
-                   : "the model's sizes are not known, so the figures are loads: --model-config, or --hidden and --ffn, cost steps");
-  f.lacks = lacks_of_import(task.run);
+  f.moved_slots = moved_slots(task.before, found.result);
+  f.spare = spare_price(task, f.slot_bytes);
+  f.advice = advice_of(f);
+  f.warnings = warnings_of(found.result, task);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  f.placement = store(options, session, task, result, f);
+  f.placement = store(options, session, task, found.result, f);
   return f;
 }
 

@@ -23,8 +23,13 @@ struct PlaceOptions {
   StepOptions step;           ///< how a step is costed
   SizeOptions sizes;          ///< of the model, where the session does not say them
   int64_t amortise = 0;       ///< steps over which moving the experts pays off; 0: moving is not counted
+  std::string aim;         ///< of joint and exact: "cost" of steps, or "traffic" at about the EPLB rule's balance; empty: cost where known
+  std::string from;        ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
+  double time_limit = 15;  ///< seconds that a search may take
 };
 
+/// Seconds above 0; Error(bad_input) that names --time-limit otherwise.
+double parse_time_limit(std::string_view text);
 /// A share above 0 and at most 1; Error(bad_input) that names --fit-fraction otherwise.
 double parse_fit_fraction(std::string_view text);
 
@@ -52,6 +57,25 @@ struct LayoutLine {
   std::optional<LayoutFigures> held_out;
 };
 
+/// One minus the other on what was held out, and the middle 95 % of it over parts of that, drawn with replacement.
+struct PairedDifference {
+  double value = 0, low = 0, high = 0;
+  bool may_be_chance() const { return low <= 0 && high >= 0; }
+};
+
+/// Two layouts on the same parts. Null: not known.
+struct PairedFigures {
+  std::string one, other;  ///< names of layouts
+  std::optional<PairedDifference> imbalance, cross_pairs, ranks_per_token, objective_ms;
+};
+
+/// What spare slots take from what a GPU holds else.
+struct SparePrice {
+  double gpu_bytes = 0;             ///< on each GPU, all layers together
+  double memory_share = 0;          ///< of its memory
+  std::optional<double> kv_tokens;  ///< whose keys and values would lie there; null: the model's attention is not known
+};
+
 struct PlaceFigures {
   std::string session, model, cluster;
   int64_t run = 0, placement = 0;  ///< numbers in the session
@@ -63,10 +87,19 @@ struct PlaceFigures {
   std::optional<ModelSizes> sizes;
   std::string backend, step_kind;               ///< empty where steps are not costed
   int64_t costed_fit = 0, costed_held_out = 0;  ///< steps
+  std::string held_out;                         ///< how: "requests", "time"; empty: nothing was
+  int64_t requests = 0;                         ///< 0: not known
   std::vector<LayoutLine> layouts;
-  int64_t moved_slots = 0;            ///< whose branch is not on its rank in the contiguous layout, over all layers
-  std::optional<int64_t> slot_bytes;  ///< weights of one slot in all layers; null: not known
-  std::string advice;                 ///< "stay: ...", "eplb: ..." or "result: ..."
+  std::string aim, chosen, chosen_on;  ///< of joint: what for, how the result came about, and on what that was chosen
+  std::vector<LayoutLine> front;       ///< less traffic for less balance, in the fitted figures: nothing else has less of both
+  std::string paired_by;               ///< what differences were drawn by; empty: too little for any
+  int64_t paired_parts = 0;
+  std::vector<PairedFigures> differences;  ///< of the result from the others
+  std::optional<SparePrice> spare;         ///< null: no spare slots, or their bytes are not known
+  std::optional<double> bound_ms;          ///< no placement costs less on what was fitted to; null: not known
+  int64_t moved_slots = 0;                 ///< whose branch is not on its rank before, over all layers
+  std::optional<int64_t> slot_bytes;       ///< weights of one slot in all layers; null: not known
+  std::string advice;                      ///< "stay: ...", "eplb: ..." or "result: ..."
   std::vector<std::string> lacks, warnings;
 };
 

@@ -32,6 +32,32 @@ Json json_of(const ModelSizes& s) {
           {"source", s.source}};
 }
 
+Json json_of(const LayoutLine& line) {
+  return {{"name", line.name}, {"fit", json_of(line.fit)}, {"held_out", line.held_out ? json_of(*line.held_out) : Json()}};
+}
+
+Json json_of(const std::optional<PairedDifference>& d) { return d ? Json{{"value", d->value}, {"ci95", {d->low, d->high}}} : Json(); }
+
+Json json_of(const PlaceFigures& f, const PairedFigures& d) {
+  return {{"of", d.one},
+          {"from", d.other},
+          {"drawn", f.paired_by},
+          {"parts", f.paired_parts},
+          {"imbalance", json_of(d.imbalance)},
+          {"cross_pairs", json_of(d.cross_pairs)},
+          {"ranks_per_token", json_of(d.ranks_per_token)},
+          {"objective", json_of(d.objective_ms)}};
+}
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(json_of(value));
+  return list;
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
 }  // namespace
 
 std::string to_json(const PlaceFigures& f) {
@@ -52,13 +78,21 @@ std::string to_json(const PlaceFigures& f) {
   json["costed_steps"] = f.backend.empty() ? Json() : Json{{"kind", f.step_kind}, {"fit", f.costed_fit}, {"held_out", f.costed_held_out}};
   json["sizes"] = f.sizes ? json_of(*f.sizes) : Json();
   json["seconds"] = f.seconds;
-  json["layouts"] = Json::array();
-  for (const LayoutLine& line : f.layouts)
-    json["layouts"].push_back(
-        {{"name", line.name}, {"fit", json_of(line.fit)}, {"held_out", line.held_out ? json_of(*line.held_out) : Json()}});
+  json["held_out"] = text_or_null(f.held_out);
+  json["requests"] = f.requests > 0 ? Json(f.requests) : Json();
+  json["layouts"] = list_of(f.layouts);
+  json["aim"] = text_or_null(f.aim);
+  json["chosen"] = f.chosen.empty() ? Json() : Json{{"by", f.chosen_on}, {"what", f.chosen}};
+  json["front"] = list_of(f.front);
+  json["differences"] = Json::array();
+  for (const PairedFigures& d : f.differences) json["differences"].push_back(json_of(f, d));
   json["moved_slots"] = f.moved_slots;
   json["slot_bytes"] = f.slot_bytes ? Json(*f.slot_bytes) : Json();
-  json["bound"] = nullptr;
+  json["spare"] = f.spare ? Json{{"gpu_bytes", f.spare->gpu_bytes},
+                                 {"memory_share", f.spare->memory_share},
+                                 {"kv_tokens", f.spare->kv_tokens ? Json(*f.spare->kv_tokens) : Json()}}
+                          : Json();
+  json["bound"] = f.bound_ms ? Json(*f.bound_ms) : Json();
   json["advice"] = f.advice;
   json["lacks"] = f.lacks;
   json["warnings"] = f.warnings;

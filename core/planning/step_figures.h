@@ -19,7 +19,8 @@ struct ModelSizes {
   std::string dtype;     ///< of an expert's weights: f32, bf16, f16, f8, i8, f4; empty: the trace says their bytes
   double branch_bytes = 0;
   double flops_per_row = 0;
-  std::string source;  ///< "--model-config FILE", "--hidden, --ffn", "the session", "architectures.json: Qwen3-30B-A3B, URL"
+  double kv_bytes = 0;  ///< keys and values of a token in all layers, 16 bits a number; 0: not known
+  std::string source;   ///< "--model-config FILE", "--hidden, --ffn", "the session", "architectures.json: Qwen3-30B-A3B, URL"
 };
 
 struct StepOptions {

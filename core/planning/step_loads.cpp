@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/readings/read_token_routes.h"
@@ -52,17 +53,35 @@ class Chosen {
 
 }  // namespace
 
+TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share) {
+  std::vector<int64_t> requests;  // in the order in which they come
+  std::unordered_map<int64_t, size_t> place;
+  for (const size_t t : tokens)
+    if (place.emplace(routes.tokens[t].item, requests.size()).second) requests.push_back(routes.tokens[t].item);
+  TokenParts out;
+  out.requests = static_cast<int64_t>(requests.size());
+  if (out.requests >= kFewestRequests) {
+    out.requests_fit = fitted_of(out.requests, first_share);
+    for (const size_t t : tokens)
+      (place[routes.tokens[t].item] < static_cast<size_t>(out.requests_fit) ? out.fit : out.held_out).push_back(t);
+    return out;
+  }
+  const bool one_step = tokens.empty() || routes.tokens[tokens.front()].step == routes.tokens[tokens.back()].step;
+  const auto cut = one_step ? tokens.end() : tokens.begin() + fitted_of(static_cast<int64_t>(tokens.size()), first_share);
+  out.fit.assign(tokens.begin(), cut), out.held_out.assign(cut, tokens.end());
+  return out;
+}
+
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
                                              const std::string& phase, double fit_fraction, const Progress& progress) {
   const auto elsewhere = [&](const RouterInfo& r) { return r.space != layout.routers[0].space; };
   if (!session.has_decisions(run.id) || std::any_of(layout.routers.begin(), layout.routers.end(), elsewhere)) return {};
-  SplitRoutes out{read_token_routes(session, run, progress), {}, {}};
+  SplitRoutes out{read_token_routes(session, run, progress), {}};
   std::vector<size_t> tokens;
   for (size_t t = 0; t < out.routes.size(); ++t)
     if (phase.empty() || (out.routes.tokens[t].phase == Phase::decode) == (phase == "decode")) tokens.push_back(t);
   if (tokens.empty()) bad_input(session.path(), "run #" + std::to_string(run.id) + " has no step of " + phase, "leave --phase out");
-  const auto cut = tokens.begin() + fitted_of(static_cast<int64_t>(tokens.size()), fit_fraction);
-  out.fit.assign(tokens.begin(), cut), out.held_out.assign(cut, tokens.end());
+  out.parts = part_tokens(out.routes, tokens, fit_fraction);
   return out;
 }
 

@@ -23,12 +23,15 @@ Backend backend_of(const StepOptions& options, Backend usual) {
   return *backend;
 }
 
-/// Every n-th, so that at most kMostSteps remain.
+/// What a search looks at: its memory is linear in both, and a move's time in the tokens.
+constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
+
+/// Every n-th, so that at most so many remain.
 template <class T>
-void thin_out(std::vector<T>& steps) {
-  if (steps.size() <= kMostSteps) return;
+void thin_out(std::vector<T>& steps, size_t most) {
+  if (steps.size() <= most) return;
   std::vector<T> kept;
-  for (size_t i = 0; i < kMostSteps; ++i) kept.push_back(std::move(steps[i * steps.size() / kMostSteps]));
+  for (size_t i = 0; i < most; ++i) kept.push_back(std::move(steps[i * steps.size() / most]));
   steps = std::move(kept);
 }
 
@@ -40,7 +43,7 @@ std::vector<std::vector<size_t>> recorded_steps(const TokenRoutes& routes, const
     last = routes.tokens[t].step;
     steps.back().push_back(t);
   }
-  thin_out(steps);
+  thin_out(steps, kMostSteps);
   return steps;
 }
 
@@ -65,13 +68,13 @@ void scale(std::vector<LayerLoads>& steps, double choices) {
     }
 }
 
+}  // namespace
+
 double percentile_95(std::vector<double> values) {
   const auto at = static_cast<size_t>(std::ceil(0.95 * static_cast<double>(values.size()))) - 1;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
   return values[at];
 }
-
-}  // namespace
 
 CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes) {
   CostModel model;
@@ -82,12 +85,13 @@ CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes) {
   return model;
 }
 
-StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes)
+StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const TokenRoutes& routes,
+                             const std::vector<size_t>& fit, const std::vector<size_t>& held_out)
     : options_(options), cluster_(cluster), model_(model), routes_(&routes), backend_(backend_of(options, Backend::per_rank)) {
-  for (const bool held_out : {false, true}) {
-    const std::vector<size_t>& tokens = held_out ? routes.held_out : routes.fit;
-    tokens_[held_out] = options.tokens_per_step > 0 ? drawn_steps(tokens, options.tokens_per_step, held_out ? 2 : 1)
-                                                    : recorded_steps(routes.routes, tokens);
+  for (const bool behind : {false, true}) {
+    const std::vector<size_t>& tokens = behind ? held_out : fit;
+    tokens_[behind] =
+        options.tokens_per_step > 0 ? drawn_steps(tokens, options.tokens_per_step, behind ? 2 : 1) : recorded_steps(routes, tokens);
   }
 }
 
@@ -120,7 +124,7 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
   StepCost sum;
   for (size_t s = 0; s < steps; ++s) {
     progress.report("judging steps", static_cast<int64_t>(s), static_cast<int64_t>(steps));
-    const StepCost step = routes_ ? work.of_tokens(routes_->routes, tokens_[held_out][s]) : work.of_loads(loads_[held_out][s], k_);
+    const StepCost step = routes_ ? work.of_tokens(*routes_, tokens_[held_out][s]) : work.of_loads(loads_[held_out][s], k_);
     seconds.push_back(step.seconds());
     sum.cost.dispatch_s += step.cost.dispatch_s, sum.cost.compute_s += step.cost.compute_s, sum.cost.combine_s += step.cost.combine_s;
     sum.delivered_rows += step.delivered_rows, sum.fabric_rows += step.fabric_rows, sum.network_rows += step.network_rows;
@@ -135,6 +139,33 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
     f.wire_bytes = (sum.fabric_rows + sum.network_rows) / sum.visits * model_.dispatch_row_bytes;
   }
   return f;
+}
+
+std::vector<double> StepObjective::step_s(const Placement& placement, bool held_out, const Progress& progress) const {
+  StepWork work(placement, cluster_.nodes, backend_, model_);
+  std::vector<double> seconds;
+  for (int64_t s = 0; s < count(held_out); ++s) {
+    progress.report("judging steps", s, count(held_out));
+    const auto step = static_cast<size_t>(s);
+    seconds.push_back((routes_ ? work.of_tokens(*routes_, tokens_[held_out][step]) : work.of_loads(loads_[held_out][step], k_)).seconds());
+  }
+  return seconds;
+}
+
+PlacedSteps StepObjective::placed(const Placement& start) const {
+  if (!routes_) {
+    std::vector<LayerLoads> steps = loads_[0];
+    thin_out(steps, kMostSearchSteps);
+    return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
+  }
+  std::vector<std::vector<size_t>> steps = tokens_[0];
+  size_t tokens = 0;
+  for (const std::vector<size_t>& step : steps) tokens += step.size();
+  // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
+  const size_t each = std::max<size_t>(tokens / std::max<size_t>(steps.size(), 1), 1);
+  thin_out(steps, std::clamp<size_t>(kMostSearchTokens / each, 1, kMostSearchSteps));
+  for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), kMostSearchTokens));
+  return PlacedSteps(*routes_, steps, start, cluster_.nodes, backend_, model_);
 }
 
 }  // namespace stormcell

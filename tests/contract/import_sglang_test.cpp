@@ -84,6 +84,17 @@ class ContractImportSglangTest : public QObject, private Imports {
       for (size_t t = 0; t < static_cast<size_t>(decision->cells); ++t)
         for (size_t k = 0; k < 2; ++k) QCOMPARE(decision->choice[t * 2 + k], chosen[t][k].get<int32_t>());
     }
+    // The native trace keeps steps and ranks.
+    const std::string native = scratch_.path("tokens.safetensors"), again = scratch_.path("tokens-again.storm");
+    const Arguments out = {"export", merged, "--format", "native", "-o", native};
+    VERIFY_DONE(run_program(out), out);
+    imported(native, again);
+    const std::vector<BatchSummary> back = SessionReader(again).batches(1);
+    QCOMPARE(back.size(), batches.size());
+    for (size_t b = 0; b < batches.size(); ++b) {
+      QCOMPARE(back[b].server_step, batches[b].server_step);
+      QCOMPARE(back[b].rank, batches[b].rank);
+    }
   }
 
   void a_model_s_configuration_masks_the_dense_layers() {

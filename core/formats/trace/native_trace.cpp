@@ -1,6 +1,7 @@
 // The native trace: safetensors with layer.{i}.indices i32 [cells, k] and cell.request, cell.position, cell.phase i32 [cells].
 // May be there: layer.{i}.weights f32, layer.{i}.dropped i32 (the branch that dropped the choice, else -1), layer.{i}.residency u8,
-// layer.{i}.bytes_read i64, all [cells, k]; cell.stack, cell.real, cell.batch, cell.columns i32 [cells]. An index of -1 is no branch or
+// layer.{i}.bytes_read i64, all [cells, k]; cell.stack, cell.real, cell.batch, cell.columns, cell.rank i32, cell.step i64 [cells], the last
+// two of a batch alike: which rank's cells it holds, and which step of its server it is. An index of -1 is no branch or
 // dropped, -2 says that the cell did not meet the router.
 #include <algorithm>
 #include <charconv>
@@ -103,6 +104,8 @@ class NativeTrace {
     real_ = tensor("cell.real", DType::i32, {cells_}, false);
     batch_ = tensor("cell.batch", DType::i32, {cells_}, false);
     columns_ = tensor("cell.columns", DType::i32, {cells_}, false);
+    rank_ = tensor("cell.rank", DType::i32, {cells_}, false);
+    step_ = tensor("cell.step", DType::i64, {cells_}, false);
     int32_t stacks = 1;
     for (int64_t c = 0; c < cells_; ++c) {
       if (c % 65536 == 0) progress_.report("looking at cells", c, cells_);
@@ -116,6 +119,8 @@ class NativeTrace {
       check("cell.phase", element<int32_t>(phase_, c), 1);
       check("cell.stack", stack_of(c), kMostStacks - 1);
       check("cell.columns", columns_of(c), INT32_MAX);
+      if (rank_of(c) < -1) wrong("element [" + std::to_string(c) + "] of cell.rank is " + std::to_string(rank_of(c)) + ", -1 is the least");
+      if (step_of(c) < -1) wrong("element [" + std::to_string(c) + "] of cell.step is " + std::to_string(step_of(c)) + ", -1 is the least");
       stacks = std::max(stacks, stack_of(c) + 1);
     }
     header_.stacks.clear();
@@ -129,6 +134,9 @@ class NativeTrace {
   int32_t stack_of(int64_t c) const { return stack_ ? element<int32_t>(stack_, c) : 0; }
   /// Of the grid that the cell lies in; 0: in a sequence.
   int32_t columns_of(int64_t c) const { return columns_ ? element<int32_t>(columns_, c) : 0; }
+
+  int32_t rank_of(int64_t c) const { return rank_ ? element<int32_t>(rank_, c) : -1; }
+  int64_t step_of(int64_t c) const { return step_ ? element<int64_t>(step_, c) : -1; }
 
   void open_layers() {
     header_.model = about("model");
@@ -207,7 +215,7 @@ class NativeTrace {
     const int32_t stack = stack_of(begin), columns = columns_of(begin);
     const auto is = [&](int64_t c, int64_t r, int64_t p) {
       return element<int32_t>(request_, c) == r && element<int32_t>(position_, c) == p && element<int32_t>(phase_, c) == phase &&
-             stack_of(c) == stack && columns_of(c) == columns;
+             stack_of(c) == stack && columns_of(c) == columns && rank_of(c) == rank_of(begin) && step_of(c) == step_of(begin);
     };
     int64_t per = 1;
     while (begin + per < end && per < most && is(begin + per, request, position + per)) ++per;
@@ -304,6 +312,8 @@ class NativeTrace {
       const bool whole = static_cast<int64_t>(l.row.size()) == cells;
       decisions_.push_back({static_cast<int32_t>(r), l.choice, l.weight, whole ? std::span<const int32_t>() : l.row, l.resident, l.read});
     }
+    if (step_) sink_.server_step(step_of(segments_.front().begin));
+    if (rank_) sink_.rank(rank_of(segments_.front().begin));
     sink_.batch(tables_, decisions_);
   }
 
@@ -356,7 +366,7 @@ class NativeTrace {
   const std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
   const StoredTensor *request_ = nullptr, *position_ = nullptr, *phase_ = nullptr, *stack_ = nullptr, *real_ = nullptr, *columns_ = nullptr,
-                     *batch_ = nullptr;
+                     *batch_ = nullptr, *rank_ = nullptr, *step_ = nullptr;
   int64_t cells_ = 0;
   bool forward_ = false, batched_ = false;
   TraceHeader header_;

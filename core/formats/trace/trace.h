@@ -80,6 +80,8 @@ class TraceSink {
   virtual void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) = 0;
   /// How often each branch was chosen in a step. Steps ascend from 0; of each every router comes once, ascending.
   virtual void loads(int64_t step, int32_t router, std::span<const int64_t> counts) = 0;
+  /// Before a batch, where ranks change within the trace: whose cells it holds, -1: not known.
+  virtual void rank(int32_t) {}
 };
 
 /// What is known of the model from its config.json or from options, beside the trace.
@@ -91,6 +93,7 @@ struct TracedModel {
   int32_t layers = 0;               ///< of the model, those without branches included
   std::vector<int32_t> moe_layers;  ///< numbers of those with branches
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch, 0: not known
+  int64_t kv_width = 0;             ///< numbers that attention keeps of a token in a layer: keys and values, 0: not known
 };
 /// From a config.json, by the names of the known families; Error(bad_input) where it has no branches.
 TracedModel read_traced_model(const std::string& config_json);

@@ -43,6 +43,18 @@ bool has_branches(const Json& config, int64_t i, const std::string& where) {
   return period == 1 || i % period == number("expert_layer_offset", 0);
 }
 
+// Latent attention (DeepSeek-V2) keeps one vector and the rotated part of a key; else each head of keys and of values is kept.
+int64_t kv_width_of(const Json& config, int64_t hidden, const std::string& path) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  if (const int64_t latent = first_of(config, {"kv_lora_rank"}, 1, kMost, path); latent > 0)
+    return latent + first_of(config, {"qk_rope_head_dim"}, 1, kMost, path);
+  const int64_t heads = first_of(config, {"num_attention_heads", "num_heads"}, 1, kMost, path);
+  const int64_t kept = first_of(config, {"num_key_value_heads"}, 1, kMost, path),
+                told = first_of(config, {"head_dim", "d_kv"}, 1, kMost, path);
+  const int64_t width = told > 0 ? told : heads > 0 ? hidden / heads : 0;
+  return 2 * width * (kept > 0 ? kept : heads);
+}
+
 }  // namespace
 
 TracedModel read_traced_model(const std::string& path) {
@@ -60,6 +72,7 @@ TracedModel read_traced_model(const std::string& path) {
   model.k = static_cast<int32_t>(first_of(config, {"num_experts_per_tok", "num_experts_per_token"}, 1, kMostTracedChoices, path));
   model.hidden = first_of(config, {"hidden_size", "d_model"}, 1, int64_t{1} << 24, path);
   model.ffn = first_of(config, {"moe_intermediate_size", "intermediate_size", "d_ff"}, 1, int64_t{1} << 24, path);
+  model.kv_width = kv_width_of(config, model.hidden, path);
   if (const auto type = config.find("model_type"); type != config.end() && type->is_string()) model.family = type->get<std::string>();
   if (const auto name = config.find("_name_or_path"); name != config.end() && name->is_string()) model.name = name->get<std::string>();
   if (model.name.empty()) model.name = std::filesystem::absolute(path).parent_path().filename().string();

@@ -2,6 +2,7 @@
 #include "core/placement/joint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -34,6 +35,37 @@ TokenRoutes planted() {
   return routes;
 }
 
+/// 16 layers of 64 branches on 16 ranks: a token takes what two neighbouring ranks of a placement hold, an eighth of it at random.
+struct Hidden {
+  TokenRoutes routes;
+  Placement placement{16, 64, {}};
+};
+Hidden hidden() {
+  Hidden out;
+  out.routes.layers = 16, out.routes.branches = 64, out.routes.k = 8;
+  std::mt19937 random(3);
+  for (int32_t l = 0; l < 16; ++l) {
+    LayerSlots layer(64);
+    std::iota(layer.begin(), layer.end(), 0);
+    std::shuffle(layer.begin(), layer.end(), random);
+    out.placement.layers.push_back(layer);
+  }
+  for (int32_t t = 0; t < 512; ++t) {
+    out.routes.tokens.push_back({0, t, t, Phase::decode});
+    const size_t first = random() % 16;
+    for (size_t l = 0; l < 16; ++l) {
+      std::vector<int32_t> chosen;
+      for (size_t s = first * 4; s < first * 4 + 8; ++s) {
+        const int32_t branch = random() % 8 ? out.placement.layers[l][s % 64] : static_cast<int32_t>(random() % 64);
+        if (std::find(chosen.begin(), chosen.end(), branch) == chosen.end()) chosen.push_back(branch);
+      }
+      chosen.resize(8, -1);
+      out.routes.choice.insert(out.routes.choice.end(), chosen.begin(), chosen.end());
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 class JointTest : public QObject {
@@ -52,6 +84,60 @@ class JointTest : public QObject {
     QVERIFY(before.cross_pairs > 0.6);
     QVERIFY2(after.cross_pairs < 0.2 * before.cross_pairs, std::to_string(after.cross_pairs).c_str());
     QVERIFY(after.ranks_per_token < 1.4);
+  }
+
+  void four_fifths_of_what_was_planted_are_found_among_many_ranks() {
+    const Hidden h = hidden();
+    std::vector<size_t> tokens(h.routes.size());
+    std::iota(tokens.begin(), tokens.end(), size_t{0});
+    std::vector<std::vector<float>> loads;
+    for (const std::vector<double>& layer : loads_of_tokens(h.routes, tokens)) loads.emplace_back(layer.begin(), layer.end());
+    const Placement eplb = eplb_placement(loads, {64, 1, 1, 16});
+    const Placement joint = joint_placement(h.routes, tokens, eplb, {.together = 1, .slack = 0.15, .seed = 1, .sweeps = 300});
+    const Traffic before = count_traffic(h.routes, tokens, eplb), planted = count_traffic(h.routes, tokens, h.placement),
+                  after = count_traffic(h.routes, tokens, joint);
+    const auto share = [](double from, double to, double best) { return (from - to) / (from - best); };
+    const double pairs = share(before.cross_pairs, after.cross_pairs, planted.cross_pairs),
+                 ranks = share(before.ranks_per_token, after.ranks_per_token, planted.ranks_per_token);
+    QVERIFY2(pairs > 0.8 && ranks > 0.8, (std::to_string(pairs) + " " + std::to_string(ranks)).c_str());
+  }
+
+  void ranks_that_tokens_take_together_share_a_node() {
+    // Tokens take two neighbouring ranks of the hidden placement: on 4 nodes of 4 ranks most could stay within one.
+    const Hidden h = hidden();
+    std::vector<size_t> tokens(h.routes.size());
+    std::iota(tokens.begin(), tokens.end(), size_t{0});
+    const Placement start = contiguous_placement(16, 64, 64, 16);
+    const auto nodes_a_token = [&](Placement p) {
+      p.ranks = 4;  // a node's slots follow each other
+      return count_traffic(h.routes, tokens, p).ranks_per_token;
+    };
+    JointOptions options{.together = 1, .slack = 0.15, .seed = 1, .sweeps = 200};
+    const Placement apart = joint_placement(h.routes, tokens, start, options);
+    options.nodes = 4;
+    const Placement near = joint_placement(h.routes, tokens, start, options);
+    const Traffic a = count_traffic(h.routes, tokens, apart), b = count_traffic(h.routes, tokens, near);
+    QVERIFY(std::abs(a.cross_pairs - b.cross_pairs) < 1e-12 && std::abs(a.ranks_per_token - b.ranks_per_token) < 1e-12);
+    QVERIFY2(nodes_a_token(near) < 0.9 * nodes_a_token(apart),
+             (std::to_string(nodes_a_token(near)) + " " + std::to_string(nodes_a_token(apart))).c_str());
+  }
+
+  void replicas_come_and_go_where_that_saves_traffic() {
+    const TokenRoutes routes = planted();
+    std::vector<size_t> tokens(routes.size());
+    std::iota(tokens.begin(), tokens.end(), size_t{0});
+    const Placement start = contiguous_placement(kLayers, kBranches, 48, kRanks);
+    const Placement joint = joint_placement(routes, tokens, start, {.together = 1, .slack = 0.3, .seed = 1, .sweeps = 200});
+    QCOMPARE(placement_fault(joint), std::string());
+    QCOMPARE(layers_with_idle_replicas(joint), 0);
+    const Traffic before = count_traffic(routes, tokens, start), after = count_traffic(routes, tokens, joint);
+    QVERIFY2(after.cross_pairs < 0.4 * before.cross_pairs, std::to_string(after.cross_pairs).c_str());
+    // Caps hold.
+    const std::vector<std::vector<double>> loads = loads_of_tokens(routes, tokens);
+    for (size_t l = 0; l < loads.size(); ++l) {
+      const double most = imbalance_of_ranks(loads_of_ranks(joint.layers[l], kRanks, loads[l]));
+      QVERIFY(most <= std::max(0.3, imbalance_of_ranks(loads_of_ranks(start.layers[l], kRanks, loads[l]))) + 1e-6);
+    }
   }
 
   void traffic_is_what_counting_by_hand_gives() {

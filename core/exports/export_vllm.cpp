@@ -1,0 +1,54 @@
+#include "core/exports/export_vllm.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "core/exports/stored_placement.h"
+#include "core/exports/text_output.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put(const ExportOptions& options, const std::string& text) {
+  TextOutput out(options.output);
+  out.write(text);
+  out.finish();
+}
+
+}  // namespace
+
+void write_vllm_mapping(const ExportOptions& options, const Progress&) {
+  const Placement p = find_exported_placement(options).named.placement;
+  Json layers = Json::object();
+  for (size_t l = 0; l < p.layers.size(); ++l) layers[std::to_string(l)] = p.layers[l];
+  const Json line = {{"record_type", "eplb_initial_mapping"},
+                     {"version", 1},
+                     {"num_redundant_experts", p.slot_count() - p.branches},
+                     {"num_slots", p.slot_count()},
+                     {"initial_global_assignments", layers}};
+  put(options, line.dump() + "\n");
+}
+
+void write_vllm_list(const ExportOptions& options, const Progress&) {
+  put(options, json_text(Json(find_exported_placement(options).named.placement.layers)));
+}
+
+void write_vllm_ascend(const ExportOptions& options, const Progress&) {
+  const Placement p = find_exported_placement(options).named.placement;
+  Json layers = Json::array();
+  const auto held = static_cast<size_t>(p.slots_of_rank());
+  for (size_t l = 0; l < p.layers.size(); ++l) {
+    Json devices = Json::array();
+    for (int32_t r = 0; r < p.ranks; ++r) {
+      const std::span<const int32_t> here = std::span(p.layers[l]).subspan(static_cast<size_t>(r) * held, held);
+      devices.push_back({{"device_id", r}, {"device_expert", LayerSlots(here.begin(), here.end())}});
+    }
+    layers.push_back({{"layer_id", l}, {"device_count", p.ranks}, {"device_list", devices}});
+  }
+  put(options, json_text(Json{{"moe_layer_count", p.layers.size()}, {"layer_list", layers}}));
+}
+
+}  // namespace stormcell

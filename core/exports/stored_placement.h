@@ -1,0 +1,24 @@
+// A session's placement, as exports to servers take it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/exports/export_formats.h"
+#include "core/placement/placement_text.h"
+
+namespace stormcell {
+
+struct ExportedPlacement {
+  NamedPlacement named;
+  std::string where;   ///< "S.storm#4", for messages
+  std::string origin;  ///< one line that says where the file comes from, for formats that have comments
+};
+/// That the options name, else the newest. Error(bad_input): there is none.
+ExportedPlacement find_exported_placement(const ExportOptions& options);
+
+/// [layers of the model] which of the placement's layers stands there, -1: one without experts. Error(bad_input): nobody knows them, or two
+/// routers share one.
+std::vector<int32_t> layers_of_model(const ExportedPlacement& placement);
+
+}  // namespace stormcell

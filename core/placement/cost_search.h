@@ -1,0 +1,29 @@
+// Placement for cheap steps: what steps cost, and what moving there costs, is the aim itself and not a figure that stands for it. By
+// annealed moves, each costed by what it touches.
+#pragma once
+#include <cstdint>
+
+#include "core/base/progress.h"
+#include "core/placement/placed_steps.h"
+#include "core/placement/search_time.h"
+
+namespace stormcell {
+
+/// What is to be small, in seconds: the mean over steps, or their 95th percentile, and what each slot costs that moves.
+struct CostAim {
+  bool p95 = false;
+  double move_s = 0;  ///< of a slot whose branch is not on its rank in `before`, shared over the steps that it pays off in
+  Placement before;
+};
+double cost_of(const CostAim& aim, const PlacedSteps& placed);
+
+struct CostSearchOptions {
+  uint32_t seed = 1;
+  int64_t proposals = 0;
+  double heat = 0.3;  ///< at the start, of what a proposal changes in the mean; little keeps what another search found
+  SearchTime time = {};
+};
+/// From what is placed to something that costs no more; leaves it placed. No branch stands twice on a rank, and every slot is filled.
+void make_cheaper(const CostAim& aim, const CostSearchOptions& options, PlacedSteps& placed, const Progress& progress = {});
+
+}  // namespace stormcell

@@ -1,0 +1,158 @@
+#include "core/placement/layer_tally.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell {
+
+std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, int32_t ranks) {
+  std::vector<int32_t> replicas(static_cast<size_t>(branches));
+  for (const int32_t branch : layer)
+    if (branch >= 0) ++replicas[static_cast<size_t>(branch)];
+  const size_t held = layer.size() / static_cast<size_t>(ranks);
+  std::vector<BranchShares> shares(static_cast<size_t>(branches));
+  for (size_t s = 0; s < layer.size(); ++s) {
+    if (layer[s] < 0) continue;
+    BranchShares& of_branch = shares[static_cast<size_t>(layer[s])];  // by rank: slots ascend
+    if (of_branch.empty() || of_branch.back().rank != s / held) of_branch.push_back({s / held, 0});
+    of_branch.back().part += 1. / replicas[static_cast<size_t>(layer[s])];
+  }
+  return shares;
+}
+
+TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend)
+    : backend_(backend),
+      ranks_(static_cast<size_t>(ranks)),
+      each_(static_cast<size_t>(ranks / nodes)),
+      whole_(ranks_),
+      of_node_(static_cast<size_t>(nodes)),
+      copies_(ranks_),
+      absent_(ranks_, 1),
+      absent_node_(static_cast<size_t>(nodes), 1) {}
+
+void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home,
+                          double sign) {
+  touched_.clear(), touched_nodes_.clear();
+  for (const int32_t choice : choices) {
+    if (choice < 0) continue;
+    const BranchShares& of_branch = shares[static_cast<size_t>(choice)];
+    for (const BranchShare& s : of_branch) {
+      if (copies_[s.rank] == 0) touched_.push_back(s.rank);
+      copies_[s.rank] += s.part;
+      absent_[s.rank] *= 1 - s.part;
+    }
+    if (backend_ != Backend::per_node) continue;
+    // Of a branch with several replicas on a node the node gets what they get together.
+    for (size_t i = 0; i < of_branch.size();) {
+      const size_t n = node(of_branch[i].rank);
+      double part = 0;
+      for (; i < of_branch.size() && node(of_branch[i].rank) == n; ++i) part += of_branch[i].part;
+      if (std::find(touched_nodes_.begin(), touched_nodes_.end(), n) == touched_nodes_.end()) touched_nodes_.push_back(n);
+      absent_node_[n] *= 1 - part;
+    }
+  }
+  if (touched_.empty()) return;
+  tally.visits += sign;
+  add_delivered(tally, home, sign);
+  if (backend_ == Backend::gather) {
+    if (home < 0) tally.unknown_tokens += sign;
+    for (size_t r = 0; r < ranks_ && home >= 0; ++r) add_remote(tally, r, sign, home);
+  } else if (backend_ == Backend::per_node) {
+    add_by_node(tally, home, sign);
+  } else {
+    for (const size_t r : touched_) add_remote(tally, r, sign * (backend_ == Backend::per_expert ? copies_[r] : 1 - absent_[r]), home);
+  }
+  for (const size_t r : touched_) copies_[r] = 0, absent_[r] = 1;
+  for (const size_t n : touched_nodes_) absent_node_[n] = 1;
+}
+
+void TallyRule::add_delivered(LayerTally& tally, int32_t home, double sign) const {
+  if (backend_ == Backend::gather) {
+    tally.delivered += sign * static_cast<double>(ranks_ - 1);
+    return;
+  }
+  const auto all = static_cast<double>(ranks_);
+  for (const size_t r : touched_) {
+    const double rows = sign * (backend_ == Backend::per_expert ? copies_[r] : 1 - absent_[r]);
+    tally.delivered += home < 0 ? rows * (all - 1) / all : static_cast<size_t>(home) == r ? 0 : rows;
+  }
+}
+
+void TallyRule::add_remote(LayerTally& tally, size_t rank, double rows, int32_t home) const {
+  if (home < 0) {
+    tally.unknown[rank] += rows;
+    return;
+  }
+  const auto from = static_cast<size_t>(home);
+  if (from == rank) return;
+  if (node(from) == node(rank))
+    tally.work[from].fabric_out += rows, tally.work[rank].fabric_in += rows;
+  else
+    tally.work[from].network_out += rows, tally.work[rank].network_in += rows;
+}
+
+// Over the network to the GPU of the same place in the other node, from there to the others.
+void TallyRule::add_by_node(LayerTally& tally, int32_t home, double sign) const {
+  if (home < 0) {
+    for (const size_t r : touched_) tally.unknown[r] += sign * (1 - absent_[r]);
+    for (const size_t n : touched_nodes_) tally.unknown_node[n] += sign * (1 - absent_node_[n]);
+    return;
+  }
+  const auto from = static_cast<size_t>(home);
+  for (const size_t n : touched_nodes_) {
+    if (n == node(from)) continue;
+    const double rows = sign * (1 - absent_node_[n]);
+    tally.work[from].network_out += rows, tally.work[n * each_ + from % each_].network_in += rows;
+  }
+  for (const size_t r : touched_) {
+    const size_t relay = node(r) * each_ + from % each_;
+    const double rows = sign * (1 - absent_[r]);
+    if (r != relay) tally.work[relay].fabric_out += rows, tally.work[r].fabric_in += rows;
+  }
+}
+
+void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) const {
+  const auto all = static_cast<double>(ranks_);
+  for (const BranchShare& s : shares) tally.unknown[s.rank] += sign * count * s.part;
+  tally.delivered += sign * count * (all - 1) / all;
+}
+
+void TallyRule::add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const {
+  if (count <= 0) return;
+  for (const BranchShare& s : shares) {
+    const double rows = count * s.part;
+    // Whole tokens that go to one of several replicas, or a share of a token: the chance that none comes.
+    tally.work[s.rank].active += sign * (s.part == 1 ? std::min(count, 1.) : 1 - std::pow(1 - s.part, count));
+    tally.work[s.rank].rows += sign * std::ceil(rows / kRowTile - 1e-9) * kRowTile;
+  }
+}
+
+// Tokens that may live anywhere: each rank is the home of an equal share, so of what comes to a rank 1 / ranks is there already.
+std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
+  const auto g = static_cast<double>(each_), all = static_cast<double>(ranks_);
+  std::copy(tally.work.begin(), tally.work.end(), whole_.begin());
+  std::fill(of_node_.begin(), of_node_.end(), 0.);
+  double sum = 0;
+  for (size_t r = 0; r < ranks_; ++r) {
+    const double rows = tally.unknown[r] + tally.unknown_tokens;
+    sum += rows, of_node_[node(r)] += rows;
+  }
+  if (sum <= 0) return whole_;
+  double nodes_sum = 0;
+  for (const double rows : tally.unknown_node) nodes_sum += rows;
+  for (size_t r = 0; r < ranks_; ++r) {
+    const size_t n = node(r);
+    const double rows = tally.unknown[r] + tally.unknown_tokens;
+    RankWork& w = whole_[r];
+    if (backend_ == Backend::per_node) {
+      w.network_in += tally.unknown_node[n] * (all - g) / all / g, w.network_out += (nodes_sum - tally.unknown_node[n]) / all;
+      w.fabric_in += rows * (g - 1) / g, w.fabric_out += (of_node_[n] - rows) / g;
+    } else {
+      w.fabric_in += rows * (g - 1) / all, w.network_in += rows * (all - g) / all;
+      w.fabric_out += (of_node_[n] - rows) / all, w.network_out += (sum - of_node_[n]) / all;
+    }
+  }
+  return whole_;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,69 @@
+// What the ranks do in one layer of one step, as sums: tokens and branches are added to them and taken away again, so that a placement that
+// changes by one move is costed again by what the move touches.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/cost/step_cost.h"
+#include "core/placement/placement.h"
+
+namespace stormcell {
+
+/// A rank that holds a branch, and its part of the branch's tokens.
+struct BranchShare {
+  size_t rank;
+  double part;
+  bool operator==(const BranchShare&) const = default;
+};
+/// Of one branch, ranks ascending.
+using BranchShares = std::vector<BranchShare>;
+/// [branches] of one layer. Replicas share evenly; two on one rank are one share; an empty slot (-1) holds nothing.
+std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, int32_t ranks);
+
+struct LayerTally {
+  LayerTally(size_t ranks, size_t nodes) : work(ranks), unknown(ranks), unknown_node(nodes) {}
+  std::vector<RankWork> work;        ///< [ranks] products, and rows of tokens whose home is known
+  std::vector<double> unknown;       ///< [ranks] rows that come there from tokens that live anywhere
+  std::vector<double> unknown_node;  ///< [nodes] of per_node: over the network likewise
+  double unknown_tokens = 0;         ///< that every rank gets (gather)
+  double visits = 0;                 ///< tokens that met the layer
+  double delivered = 0;              ///< rows to ranks that are not the token's own
+};
+
+/// How tokens and branches count. Keeps room for one token at a time: one thread.
+class TallyRule {
+ public:
+  /// The ranks of a node follow each other; `nodes` divides the ranks.
+  TallyRule(int32_t ranks, int32_t nodes, Backend backend);
+
+  /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere). `sign` -1 takes it
+  /// away.
+  void add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home, double sign);
+  /// What is sent for `count` choices of a branch of which nobody knows whose they are: of backend per_expert.
+  void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
+  /// Tokens that live anywhere and go everywhere: of backend gather.
+  void add_everywhere(LayerTally& tally, double tokens) const { tally.unknown_tokens += tokens; }
+  /// What the ranks of a branch compute that `count` tokens chose.
+  void add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
+
+  /// [ranks] all of it, tokens that live anywhere as expectations. Good until the next call.
+  std::span<const RankWork> work(const LayerTally& tally);
+
+ private:
+  void add_delivered(LayerTally& tally, int32_t home, double sign) const;
+  void add_remote(LayerTally& tally, size_t rank, double rows, int32_t home) const;
+  void add_by_node(LayerTally& tally, int32_t home, double sign) const;
+  size_t node(size_t rank) const { return rank / each_; }
+
+  const Backend backend_;
+  const size_t ranks_, each_;  // GPUs of a node
+  std::vector<RankWork> whole_;
+  std::vector<double> of_node_;
+  // Of the token at hand.
+  std::vector<double> copies_, absent_, absent_node_;
+  std::vector<size_t> touched_, touched_nodes_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,87 @@
+// The cost of steps under a placement that changes by single moves: a move is costed by the tokens and steps that it touches, however many
+// there are beside them. What searches ask thousands of times a second, and a hand that drags an expert sixty times.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/placement/layer_tally.h"
+#include "core/placement/placement.h"
+#include "core/profile/token_routes.h"
+
+namespace stormcell {
+
+/// What ranks hold may be changed to anything in which every branch stands somewhere and none twice on a rank; slots may be empty (-1).
+class PlacedSteps {
+ public:
+  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes', no fault and no branch twice on a
+  /// rank.
+  PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes, Backend backend,
+              const CostModel& model);
+  /// Steps of counts [steps][layers][branches], `k` choices of a token: for backends per_expert and gather.
+  PlacedSteps(const std::vector<std::vector<std::vector<double>>>& steps, double k, Placement start, int32_t nodes, Backend backend,
+              const CostModel& model);
+
+  const Placement& placement() const { return placement_; }
+  size_t steps() const { return step_s_.size(); }
+  double step_s(size_t step) const { return step_s_[step]; }
+  double mean_s() const;
+  double p95_s() const;
+  double layer_s(size_t layer) const;  ///< mean over steps
+
+  /// The rank that takes longest in a layer of a step, by itself: moves elsewhere seldom make the layer cheaper.
+  size_t slowest_rank(size_t step, size_t layer);
+
+  bool holds(size_t layer, size_t rank, int32_t branch) const;
+  size_t rank_of(size_t slot) const { return slot / held_; }
+  size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][static_cast<size_t>(branch)].size(); }
+  /// Whether the two slots may change what they hold: no branch would stand twice on a rank. False within a rank: that changes nothing.
+  bool may_swap(size_t layer, size_t slot, size_t other) const;
+  /// Whether `branch` may take this slot: it is not on the rank yet, and what the slot holds stands elsewhere too.
+  bool may_replicate(size_t layer, int32_t branch, size_t slot) const;
+
+  // Each asks that it may. What a slot holds gives way to what it gets.
+  void swap(size_t layer, size_t slot, size_t other);
+  void move(size_t layer, size_t from, size_t to);  ///< leaves `from` empty
+  void replicate(size_t layer, int32_t branch, size_t slot);
+  void drop(size_t layer, size_t slot);  ///< leaves it empty
+  /// All slots of a layer at a time.
+  void set_layer(size_t layer, const LayerSlots& slots);
+
+ private:
+  struct Visit {
+    uint32_t step, token;  // token of the routes
+  };
+  PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, size_t steps);
+  size_t at(size_t step, size_t layer) const { return step * shares_.size() + layer; }
+  void index(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps);
+  void begin();
+  void add_branch(size_t layer, int32_t branch, double sign);
+  /// What holds a branch follows the slots again.
+  void renew(size_t layer, int32_t branch);
+  void cost_touched(size_t layer);
+
+  Placement placement_;
+  const Backend backend_;
+  const CostModel model_;
+  const size_t held_;  // slots of a rank
+  TallyRule rule_;
+  const TokenRoutes* routes_ = nullptr;
+  bool by_token_ = false;                          // what is sent depends on the placement by whole tokens, else by counts alone
+  std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
+  std::vector<LayerTally> tally_;                  // [steps, layers]
+  std::vector<float> count_;                       // [steps, layers, branches]
+  std::vector<uint8_t> homes_;                     // [steps] where their tokens live is known
+  std::vector<size_t> begin_;                      // [layers x branches + 1] of visits_
+  std::vector<Visit> visits_;                      // of each layer and branch, by step
+  std::vector<double> layer_cost_;                 // [steps, layers]
+  std::vector<double> step_s_;
+  double sum_s_ = 0;
+  std::vector<uint32_t> touched_;  // steps
+  std::vector<uint8_t> is_touched_;
+  BranchShares next_;
+  mutable std::vector<double> sorted_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,137 @@
+#include "core/planning/paired.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "core/placement/traffic.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int64_t kStepsOfBlock = 8;
+constexpr int kDraws = 400;
+
+/// Of one placement: what each part adds to the figures.
+struct PartSums {
+  std::vector<double> of_rank;  // [layers, ranks] loads
+  TrafficSums traffic;
+};
+
+PartSums sums_of(const Placement& p, const LayerLoads& loads, const TokenRoutes* routes, std::span<const size_t> tokens) {
+  PartSums out;
+  for (size_t l = 0; l < loads.size(); ++l)
+    for (const double load : loads_of_ranks(p.layers[l], p.ranks, loads[l])) out.of_rank.push_back(load);
+  if (routes) out.traffic = sum_traffic(*routes, tokens, p);
+  return out;
+}
+
+struct Figures {
+  double imbalance = 0;
+  Traffic traffic;
+};
+
+Figures figures_of(const std::vector<PartSums>& parts, const std::vector<size_t>& drawn, size_t ranks) {
+  std::vector<double> loads(parts[0].of_rank.size());
+  TrafficSums sums;
+  for (const size_t i : drawn) {
+    for (size_t r = 0; r < loads.size(); ++r) loads[r] += parts[i].of_rank[r];
+    const TrafficSums& t = parts[i].traffic;
+    sums.same += t.same, sums.pairs += t.pairs, sums.distinct += t.distinct, sums.visits += t.visits;
+  }
+  Figures f{0, sums.traffic()};
+  const size_t layers = loads.size() / ranks;
+  for (size_t l = 0; l < layers; ++l)
+    f.imbalance += imbalance_of_ranks(std::span(loads).subspan(l * ranks, ranks)) / static_cast<double>(layers);
+  return f;
+}
+
+/// `difference` of parts drawn with replacement; its value is that of all parts.
+PairedDifference interval(size_t parts, const std::function<double(const std::vector<size_t>&)>& difference) {
+  std::mt19937 random(1);
+  std::vector<size_t> drawn(parts);
+  for (size_t i = 0; i < parts; ++i) drawn[i] = i;
+  PairedDifference out{difference(drawn), 0, 0};
+  std::vector<double> values;
+  for (int d = 0; d < kDraws; ++d) {
+    for (size_t& i : drawn) i = random() % parts;
+    values.push_back(difference(drawn));
+  }
+  std::sort(values.begin(), values.end());
+  // Largest loads of parts drawn again are larger than those of all: that lean is taken out, so that the interval lies about the value.
+  const double lean = std::accumulate(values.begin(), values.end(), 0.) / kDraws - out.value;
+  out.low = values[kDraws / 40] - lean, out.high = values[kDraws - 1 - kDraws / 40] - lean;
+  return out;
+}
+
+}  // namespace
+
+PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress) : task_(task), progress_(progress) {
+  const bool by_request = task.routes && task.routes->parts.requests_fit > 0;
+  parts_.unit = by_request ? "requests" : "blocks of " + std::to_string(kStepsOfBlock) + " steps";
+  if (task.routes) {
+    const TokenRoutes& routes = task.routes->routes;
+    std::map<int64_t, std::vector<size_t>> parts;
+    int64_t step = -1, last = -1;
+    for (const size_t t : task.routes->parts.held_out) {
+      const TokenRoutes::Token& token = routes.tokens[t];
+      if (token.step != last) ++step, last = token.step;
+      parts[by_request ? token.item : step / kStepsOfBlock].push_back(t);
+    }
+    for (auto& [part, tokens] : parts) {
+      loads_.push_back(loads_of_tokens(routes, tokens));
+      tokens_.push_back(std::move(tokens));
+    }
+  } else if (task.loads.steps_held_out == static_cast<int64_t>(task.loads.held_out_steps.size())) {  // else these do not follow each other
+    for (size_t s = 0; s < task.loads.held_out_steps.size(); ++s) {
+      if (s % kStepsOfBlock == 0) loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(static_cast<size_t>(task.branches)));
+      for (size_t l = 0; l < loads_.back().size(); ++l)
+        for (size_t b = 0; b < loads_.back()[l].size(); ++b) loads_.back()[l][b] += task.loads.held_out_steps[s][l][b];
+    }
+  }
+  parts_.count = static_cast<int64_t>(loads_.size());
+}
+
+PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& a, const std::string& other, const Placement& b) const {
+  PairedFigures out{one, other, {}, {}, {}, {}};
+  const TokenRoutes* routes = task_.routes ? &task_.routes->routes : nullptr;
+  const auto ranks = static_cast<size_t>(a.ranks);
+  std::vector<PartSums> of_a, of_b;
+  for (size_t i = 0; i < loads_.size(); ++i) {
+    progress_.report("comparing", static_cast<int64_t>(i), static_cast<int64_t>(loads_.size()));
+    const std::span<const size_t> tokens = routes ? std::span<const size_t>(tokens_[i]) : std::span<const size_t>();
+    of_a.push_back(sums_of(a, loads_[i], routes, tokens)), of_b.push_back(sums_of(b, loads_[i], routes, tokens));
+  }
+  const auto difference = [&](const std::function<double(const Figures&)>& figure) {
+    return interval(loads_.size(), [&](const std::vector<size_t>& drawn) {
+      progress_.cancel.check();
+      return figure(figures_of(of_a, drawn, ranks)) - figure(figures_of(of_b, drawn, ranks));
+    });
+  };
+  out.imbalance = difference([](const Figures& f) { return f.imbalance; });
+  if (routes) {
+    out.cross_pairs = difference([](const Figures& f) { return f.traffic.cross_pairs; });
+    out.ranks_per_token = difference([](const Figures& f) { return f.traffic.ranks_per_token; });
+  }
+  // Recorded steps alone have an order, and only of their mean this is the interval.
+  if (!task_.objective || task_.objective->is_drawn() || task_.objective->by_p95() || task_.objective->count(true) == 0) return out;
+  const std::vector<double> a_s = task_.objective->step_s(a, true, progress_), b_s = task_.objective->step_s(b, true, progress_);
+  std::vector<double> seconds, steps;
+  for (size_t s = 0; s < a_s.size(); ++s) {
+    if (s % kStepsOfBlock == 0) seconds.push_back(0), steps.push_back(0);
+    seconds.back() += a_s[s] - b_s[s], ++steps.back();
+  }
+  if (seconds.size() < 2) return out;
+  const Placement before = contiguous_placement(a.layers.size(), a.branches, a.slot_count(), a.ranks);
+  const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(before, a) - moved_slots(before, b));
+  out.objective_ms = interval(seconds.size(), [&](const std::vector<size_t>& drawn) {
+    double sum = 0, count = 0;
+    for (const size_t i : drawn) sum += seconds[i], count += steps[i];
+    return 1e3 * sum / count + moves_ms;
+  });
+  return out;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,200 @@
+#include "core/planning/place_task.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/run_kind.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
+#include "core/placement/placement_files.h"
+#include "core/placement/placement_text.h"
+#include "core/placement/traffic.h"
+#include "core/planning/cluster_file.h"
+#include "core/planning/model_sizes.h"
+#include "core/profile/router_layer.h"
+#include "core/readings/lacks.h"
+#include "core/readings/session_lookup.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int64_t kMostSlots = 1 << 20;  // of a layer
+
+bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
+
+/// All routers of one number of branches: servers place them alike.
+int32_t branches_of(const RunLayout& layout, const std::string& session) {
+  if (layout.routers.empty()) bad_input(session, "the run has no routers", "name another run");
+  const RouterInfo& first = layout.routers[0];
+  for (const RouterInfo& r : layout.routers)
+    if (r.branches != first.branches)
+      bad_input(session, r.name + " has " + counted(r.branches, "branch") + ", " + first.name + " has " + std::to_string(first.branches),
+                "only layers of equally many experts are placed");
+  return first.branches;
+}
+
+void find_shape(const PlaceOptions& options, const nlohmann::json& about, PlaceTask& task) {
+  const int64_t groups = options.groups > 0 ? options.groups : std::max<int64_t>(whole_at(about, "groups"), 1);
+  const int64_t all = task.branches + options.redundant;
+  if (all > kMostSlots) bad_input("--redundant", "makes " + std::to_string(all) + " slots a layer", "name fewer");
+  task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)), task.cluster.nodes,
+                task.cluster.ranks()};
+  if (all % task.shape.ranks) {
+    const int64_t up = task.shape.ranks - all % task.shape.ranks;
+    bad_input("--redundant",
+              std::to_string(task.branches) + " experts and " + std::to_string(options.redundant) + " spare slots do not divide among " +
+                  std::to_string(task.shape.ranks) + " GPUs",
+              "name " + std::to_string(options.redundant + up));
+  }
+  if (const std::string fault = eplb_fault(task.shape, task.branches); !fault.empty())
+    bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");
+}
+
+/// Homes are those of the cluster only where as many ranks were recorded as it has.
+void look_at_homes(PlaceTask& task) {
+  int32_t last = -1;
+  for (const TokenRoutes::Token& t : task.routes->routes.tokens) last = std::max(last, t.rank);
+  if (last + 1 != task.shape.ranks)
+    for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
+}
+
+/// 0: not known.
+int64_t choices_of(const PlaceTask& task) { return task_lacks(task, "k") ? 0 : task.layout.routers[0].fan_out; }
+
+void find_objective(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
+  task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
+  if (!task.sizes) {
+    if (!options.step.backend.empty() || options.step.tokens_per_step > 0 || options.step.p95 || options.amortise > 0)
+      bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
+                "--model-config config.json, or --hidden N --ffn N");
+    return;
+  }
+  if (!task.routes && options.step.tokens_per_step == 0 && task_lacks(task, "steps")) return;  // one sum is no step
+  const CostModel model = cost_model_of(task.cluster, *task.sizes);
+  if (task.routes)
+    task.objective.emplace(options.step, task.cluster, model, task.routes->routes, task.routes->parts.fit, task.routes->parts.held_out);
+  else
+    task.objective.emplace(options.step, task.cluster, model, task.loads, choices_of(task));
+  // All ranks take their new experts at a time, over the slowest link that there is.
+  const double rate = task.cluster.nodes > 1 ? task.cluster.network_bytes_per_s : task.cluster.fabric_bytes_per_s;
+  if (options.amortise > 0)
+    task.move_ms = 1e3 * task.sizes->branch_bytes / rate / static_cast<double>(task.shape.ranks) / static_cast<double>(options.amortise);
+}
+
+std::vector<int32_t> layer_numbers(const PlaceTask& task) {
+  // A trace names its layers as its program counted them; a model that ran here by their weights.
+  const bool traced = run_kind(task.run.kind) == RunKind::import;
+  std::vector<int32_t> numbers;
+  for (const RouterInfo& r : task.layout.routers) numbers.push_back(r.layer < 0 && !traced ? layer_in_name(r.name) : r.layer);
+  return numbers;
+}
+
+bool is_session(const std::string& spec) {
+  std::ifstream file(parse_session_path(spec).file, std::ios::binary);
+  std::string magic(15, ' ');
+  return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
+}
+
+/// What --from names; else what servers begin with.
+Placement find_before(const PlaceOptions& options, const PlaceTask& task) {
+  const size_t layers = task.layout.routers.size();
+  if (options.from.empty()) return contiguous_placement(layers, task.branches, task.shape.slot_count, task.shape.ranks);
+  constexpr size_t kMostBytes = size_t{256} << 20;
+  Placement out;
+  if (is_session(options.from)) {
+    const SessionPath path = parse_session_path(options.from);
+    out = parse_placement(SessionReader(path.file).find_placement(path.run).layout, options.from).placement;
+    if (out.layers.size() != layers || out.branches != task.branches || out.ranks != task.shape.ranks)
+      bad_input("--from", options.from + " is of another model or cluster", "name a placement of the same ones");
+  } else {
+    out = placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers, task.branches,
+                            task.shape.ranks, options.from);
+  }
+  if (out.slot_count() != task.shape.slot_count)
+    bad_input(
+        "--from",
+        options.from + " has " + counted(out.slot_count(), "slot") + " a layer, " + std::to_string(task.shape.slot_count) + " are placed",
+        "--redundant " + std::to_string(out.slot_count() - task.branches));
+  return out;
+}
+
+LayerLoads sum_of(const std::vector<LayerLoads>& steps, size_t begin, size_t end) {
+  LayerLoads sum = steps[begin];
+  for (size_t s = begin + 1; s < end; ++s)
+    for (size_t l = 0; l < sum.size(); ++l)
+      for (size_t b = 0; b < sum[l].size(); ++b) sum[l][b] += steps[s][l][b];
+  return sum;
+}
+
+/// Of what is fitted to, so much is fitted while solver and weights are chosen, by the rest.
+constexpr double kChoiceShare = 0.7;
+
+}  // namespace
+
+bool task_lacks(const PlaceTask& task, std::string_view fact) {
+  const std::vector<std::string> all = lacks_of_import(task.run);
+  return std::find(all.begin(), all.end(), fact) != all.end();
+}
+
+void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
+               const Progress& progress) {
+  task.cluster = read_cluster(options.cluster);
+  task.run = choose_run(session, selector, has_batches, "holds no batch yet");
+  task.layout = session.layout(task.run.id);
+  task.branches = branches_of(task.layout, session.path());
+  find_shape(options, json_or_null(task.run.dataset), task);
+  task.layer_numbers = layer_numbers(task);
+  task.before = find_before(options, task);
+  task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress);
+  if (task.routes) {
+    const TokenRoutes& routes = task.routes->routes;
+    const TokenParts& parts = task.routes->parts;
+    task.loads = {loads_of_tokens(routes, parts.fit),
+                  loads_of_tokens(routes, parts.held_out),
+                  static_cast<int64_t>(parts.fit.size()),
+                  static_cast<int64_t>(parts.held_out.size()),
+                  {},
+                  {}};
+  } else {
+    task.loads = read_split_loads(session, task.run.id, task.layout, options.phase, options.fit_fraction, progress);
+  }
+  if (task.routes) look_at_homes(task);
+  find_objective(options, session, task);
+}
+
+FitData whole_fit(const PlaceTask& task) {
+  FitData out;
+  if (task.routes) out.routes = &task.routes->routes, out.tokens = task.routes->parts.fit;
+  out.loads = task.loads.fit;
+  out.objective = task.objective ? &*task.objective : nullptr;
+  return out;
+}
+
+bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, ChoiceData& out) {
+  const CostModel model = task.sizes ? cost_model_of(task.cluster, *task.sizes) : CostModel{};
+  if (task.routes) {
+    const TokenRoutes& routes = task.routes->routes;
+    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare);
+    if (parts.held_out.empty()) return false;
+    if (task.objective) out.objective.emplace(options.step, task.cluster, model, routes, parts.fit, parts.held_out);
+    out.fit = {&routes, parts.fit, loads_of_tokens(routes, parts.fit), nullptr};
+    out.judge = {&routes, parts.held_out, loads_of_tokens(routes, parts.held_out), nullptr};
+  } else {
+    const std::vector<LayerLoads>& steps = task.loads.fit_steps;
+    if (steps.size() < 2) return false;
+    const auto cut = std::clamp<size_t>(static_cast<size_t>(kChoiceShare * static_cast<double>(steps.size())), 1, steps.size() - 1);
+    SplitLoads split;
+    split.fit_steps.assign(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(cut));
+    split.held_out_steps.assign(steps.begin() + static_cast<std::ptrdiff_t>(cut), steps.end());
+    if (task.objective) out.objective.emplace(options.step, task.cluster, model, split, choices_of(task));
+    out.fit.loads = sum_of(steps, 0, cut), out.judge.loads = sum_of(steps, cut, steps.size());
+  }
+  if (out.objective) out.fit.objective = out.judge.objective = &*out.objective;
+  return true;
+}
+
+}  // namespace stormcell

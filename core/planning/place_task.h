@@ -1,0 +1,62 @@
+// What a search is about: cluster, loads, choices, slots, and what a step costs.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cost/cluster.h"
+#include "core/placement/eplb.h"
+#include "core/planning/place.h"
+#include "core/planning/step_loads.h"
+#include "core/planning/step_objective.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+
+/// The objective refers to the routes beside it.
+struct PlaceTask {
+  PlaceTask() = default;
+  PlaceTask(const PlaceTask&) = delete;
+  PlaceTask& operator=(const PlaceTask&) = delete;
+
+  Cluster cluster;
+  RunSummary run;
+  RunLayout layout;
+  SplitLoads loads;
+  std::optional<SplitRoutes> routes;
+  EplbShape shape;
+  int32_t branches = 0;
+  std::vector<int32_t> layer_numbers;  ///< [routers] of the model, -1: not known
+  std::optional<ModelSizes> sizes;
+  std::optional<StepObjective> objective;  ///< where sizes are known
+  Placement before;                        ///< where moving begins: what --from names, else the contiguous layout
+  double move_ms = 0;                      ///< of one slot, shared over the steps that it pays off in
+};
+
+/// `selector`: of a run. Error(bad_input): as place() says.
+void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
+               const Progress& progress);
+
+/// Loads and tokens of a part of the data, and what its steps cost: what a search is fitted to.
+struct FitData {
+  const TokenRoutes* routes = nullptr;  ///< null: there are counts alone
+  std::vector<size_t> tokens;
+  LayerLoads loads;
+  const StepObjective* objective = nullptr;  ///< its part to fit; null: sizes are not known
+};
+/// All that is to be fitted to.
+FitData whole_fit(const PlaceTask& task);
+
+/// The part to fit in two, the later one to choose by. Empty: it is too small to be parted.
+struct ChoiceData {
+  FitData fit, judge;
+  std::optional<StepObjective> objective;  ///< of both; `fit` refers to it
+};
+/// By the rule that held the rest out: whole requests, or by time.
+bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, ChoiceData& out);
+
+/// Whether the import said that the data lacks this (kTraceFacts).
+bool task_lacks(const PlaceTask& task, std::string_view fact);
+
+}  // namespace stormcell

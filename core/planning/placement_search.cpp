@@ -1,0 +1,347 @@
+#include "core/planning/placement_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/placement/cost_search.h"
+#include "core/placement/exact.h"
+#include "core/placement/joint.h"
+#include "core/placement/load.h"
+#include "core/placement/traffic.h"
+#include "core/readings/lacks.h"
+
+namespace stormcell {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Of the time: for choosing, and for those that were not chosen.
+constexpr double kTrialShare = 0.4, kOtherShare = 0.2, kChosenShare = 0.4;
+
+enum class Solver { keep, eplb, load, joint, steps };
+
+/// One way to a placement: a solver with its weights.
+struct Recipe {
+  Solver solver;
+  double together = 0, slack = 0;  // of joint
+  bool from_joint = false;         // of steps: begins at what joint found, else at the EPLB rule's
+  double lambda = 1;               // of steps: weight of moving
+};
+
+// Pairs of one layer count half of those across layers: what is chosen changes little from a quarter to as much. Ranks may get up to 15 %
+// more than the mean.
+constexpr double kTogether = 0.5, kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15};
+
+std::string name_of(const Recipe& r) {
+  const auto short_text = [](double v) { return std::to_string(v).substr(0, 4); };
+  const std::string joint = "together " + short_text(r.together) + ", slack " + short_text(r.slack);
+  const std::string lambda = r.lambda == 1 ? "" : ", moves weigh " + short_text(r.lambda);
+  switch (r.solver) {
+    case Solver::keep:
+      return "as before";
+    case Solver::eplb:
+      return "eplb";
+    case Solver::load:
+      return "load";
+    case Solver::joint:
+      return "joint, " + joint;
+    case Solver::steps:
+      return "steps" + (r.from_joint ? " from joint, " + joint : " from eplb") + lambda;
+  }
+  return {};
+}
+
+std::vector<std::vector<float>> as_floats(const LayerLoads& loads) {
+  std::vector<std::vector<float>> out;
+  for (const std::vector<double>& layer : loads) out.emplace_back(layer.begin(), layer.end());
+  return out;
+}
+
+// Work is counted by what is reached beside another program: 3 million proposals a second alone (48 layers, 128 branches, 4 ranks).
+constexpr double kJointProposals = 1.5e6;  // a second
+constexpr int32_t kFewestSweeps = 20, kMostSweeps = 1000;
+constexpr double kStepVisits = 20e6;  // tokens that moves touch, a second
+constexpr int64_t kFewestProposals = 500, kMostProposals = 4000000;
+
+/// Makes placements by recipes, fitted to one part of the data.
+class Kitchen {
+ public:
+  Kitchen(const PlaceTask& task, const FitData& data, const CostAim& aim) : task_(task), data_(data), aim_(aim) {}
+
+  /// In about so many seconds at most.
+  Placement make(const Recipe& r, double seconds, const Progress& progress) {
+    switch (r.solver) {
+      case Solver::keep:
+        return task_.before;
+      case Solver::eplb:
+        return eplb();
+      case Solver::load:
+        return load_placement(data_.loads, start(), progress);
+      case Solver::joint:
+        return joint(r, seconds, progress);
+      case Solver::steps:
+        return steps(r, seconds, progress);
+    }
+    return task_.before;
+  }
+
+  Placement eplb() const { return eplb_placement(as_floats(data_.loads), task_.shape); }
+  /// The EPLB rule's, with its idle replicas put to use.
+  Placement start() const {
+    Placement p = eplb();
+    spread_idle_replicas(data_.loads, p);
+    return p;
+  }
+
+ private:
+  Placement joint(const Recipe& r, double seconds, const Progress& progress) const {
+    const double slots = static_cast<double>(data_.loads.size()) * task_.shape.slot_count;
+    const auto sweeps = static_cast<int32_t>(std::clamp<double>(seconds * kJointProposals / slots, kFewestSweeps, kMostSweeps));
+    const JointOptions options{
+        .together = r.together, .slack = r.slack, .seed = 1, .sweeps = sweeps, .nodes = task_.shape.nodes, .time = SearchTime(seconds)};
+    return joint_placement(*data_.routes, data_.tokens, start(), options, progress);
+  }
+
+  Placement steps(const Recipe& r, double seconds, const Progress& progress) const {
+    const SearchTime time(seconds);
+    PlacedSteps placed = data_.objective->placed(r.from_joint ? joint(r, seconds / 3, progress) : start());
+    double visits = 0;  // that a swap touches
+    for (const std::vector<double>& layer : data_.loads)
+      for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
+    const double a_move = 2 * std::min(visits, 16384.) + static_cast<double>(placed.steps()) + 20;
+    const auto proposals =
+        static_cast<int64_t>(std::clamp<double>(time.left(seconds) * kStepVisits / a_move, kFewestProposals, kMostProposals));
+    CostAim aim = aim_;
+    aim.move_s *= r.lambda;
+    // What joint found is mended without heat, which would melt it.
+    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = r.from_joint ? 0 : 0.3, .time = SearchTime(time.left(seconds))}, placed,
+                 progress);
+    return placed.placement();
+  }
+
+  const PlaceTask& task_;
+  const FitData& data_;
+  const CostAim& aim_;
+};
+
+class PlacementSearch {
+ public:
+  PlacementSearch(const PlaceOptions& options, const PlaceTask& task, const Progress& progress)
+      : options_(options), task_(task), progress_(progress), by_cost_(aims_at_cost()), whole_(whole_fit(task)) {
+    aim_.p95 = options.step.p95, aim_.move_s = task.move_ms / 1e3;
+    aim_.before = task.before;
+  }
+
+  SearchOutcome run() {
+    if (task_.shape.slot_count / task_.shape.ranks > task_.branches && options_.solver != "keep" && options_.solver != "eplb")
+      bad_input("--redundant", "gives each GPU more slots of a layer than there are experts", "name fewer");
+    Kitchen kitchen(task_, whole_, aim_);
+    out_.eplb = kitchen.eplb();
+    if (options_.solver == "joint" || options_.solver == "exact") out_.aim = by_cost_ ? "cost" : "traffic";
+    if (options_.solver == "keep") {
+      out_.result = task_.before;
+    } else if (options_.solver == "eplb") {
+      out_.result = out_.eplb;
+    } else if (options_.solver == "load") {
+      out_.result = kitchen.make({Solver::load}, 0, progress_);
+    } else if (options_.solver == "exact") {
+      out_.result = exact();
+    } else {
+      search(kitchen);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool aims_at_cost() const {
+    if (options_.solver != "joint" && options_.solver != "exact") return false;
+    const std::string needs =
+        "it needs the sizes of the model and steps, and the data has " + std::string(task_.sizes ? "one sum of many steps" : "no sizes");
+    if (options_.aim == "cost" && !task_.objective) bad_input("--aim", needs, "--model-config, or --hidden N --ffn N; --tokens-per-step N");
+    if (options_.aim == "cost" || (options_.aim.empty() && task_.objective)) return true;
+    if (!task_.routes)
+      bad_input("--solver", options_.solver + " needs single choices of one kind of cells, and the data lacks them (decisions)",
+                "--solver eplb or load takes loads; " + how_to_get(task_.run, "decisions", "record single choices"));
+    return false;
+  }
+
+  std::vector<Recipe> recipes() const {
+    std::vector<Recipe> list;
+    if (by_cost_) list = {{Solver::keep}, {Solver::eplb}, {Solver::load}};
+    std::vector<double> lambdas = {1};
+    if (by_cost_ && aim_.move_s > 0) lambdas.push_back(3);
+    for (const double lambda : lambdas)
+      if (by_cost_) list.push_back({.solver = Solver::steps, .lambda = lambda});
+    if (!task_.routes) return list;
+    for (const double slack : kSlacks) list.push_back({.solver = Solver::joint, .together = kTogether, .slack = slack});
+    if (by_cost_)
+      for (const double lambda : lambdas)
+        for (const double slack : {0.04, 0.15})
+          list.push_back({.solver = Solver::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
+    return list;
+  }
+
+  /// The recipe whose placement is best on the third part. Of those about as good, within 3 %, the most even one: what is aimed at alone is
+  /// the one that was luckiest there.
+  size_t choose(const std::vector<Recipe>& list, const ChoiceData& choice) const {
+    constexpr double kAboutAsGood = 1.03;
+    Kitchen trial(task_, choice.fit, aim_);
+    const Placement eplb = trial.eplb();
+    const double seconds = kTrialShare * options_.time_limit / static_cast<double>(list.size());
+    std::vector<double> value, imbalance;
+    for (const Recipe& recipe : list) {
+      const Placement p = trial.make(recipe, seconds, progress_);
+      value.push_back(by_cost_ ? cost(p, choice.judge, true) : traffic(p, eplb, choice.judge));
+      imbalance.push_back(mean_imbalance(p, choice.judge.loads));
+    }
+    auto best = static_cast<size_t>(std::min_element(value.begin(), value.end()) - value.begin());
+    if (by_cost_) return best;
+    const double least = value[best];
+    for (size_t i = 0; i < list.size(); ++i)
+      if (value[i] <= kAboutAsGood * least && imbalance[i] < imbalance[best]) best = i;
+    return best;
+  }
+
+  /// Each recipe is fitted and judged on the third part, then all are fitted to the whole; the chosen one with all the time that is left.
+  void search(Kitchen& kitchen) {
+    const std::vector<Recipe> list = recipes();
+    const auto many = static_cast<double>(list.size());
+    size_t chosen = 0;
+    ChoiceData choice;
+    if (find_choice_data(options_, task_, choice)) {
+      out_.chosen_on = "a third part";
+      chosen = choose(list, choice);
+    } else {
+      out_.chosen_on = "what it is fitted to";
+    }
+    for (size_t i = 0; i < list.size(); ++i)
+      if (i != chosen) out_.tried.push_back({name_of(list[i]), kitchen.make(list[i], kOtherShare * options_.time_limit / many, progress_)});
+    out_.tried.push_back({name_of(list[chosen]), kitchen.make(list[chosen], kChosenShare * options_.time_limit, progress_)});
+    take_result();
+  }
+
+  /// The chosen one, but where what was fitted to says that another is better than it may: nothing is ever worse there than the EPLB rule.
+  void take_result() {
+    const bool anew = out_.chosen_on == "what it is fitted to";
+    const auto value = [&](const Placement& p) {
+      return by_cost_ ? cost(p, whole_, false) : anew ? traffic(p, out_.eplb, whole_) : traffic_alone(p, whole_);
+    };
+    const FoundPlacement* best = &out_.tried.back();
+    if (anew)
+      for (const FoundPlacement& f : out_.tried)
+        if (value(f.placement) < value(best->placement)) best = &f;
+    out_.chosen = best->name, out_.result = best->placement;
+    if (value(out_.eplb) < value(out_.result)) out_.chosen = "eplb", out_.result = out_.eplb;
+  }
+
+  /// Of a step, moves included, in ms.
+  double cost(const Placement& p, const FitData& data, bool judge) const {
+    return data.objective->judge(p, judge, progress_)->objective_ms + task_.move_ms * static_cast<double>(moved_slots(aim_.before, p));
+  }
+
+  /// Pairs apart and ranks of a token, where it is about as even as the EPLB rule's; elsewhere worse than any that is.
+  double traffic(const Placement& p, const Placement& eplb, const FitData& data) const {
+    constexpr double kUneven = 1e3;
+    const double over = mean_imbalance(p, data.loads) - mean_imbalance(eplb, data.loads) - kAboutAsEven;
+    if (over > 0) return kUneven + over;
+    return traffic_alone(p, data);
+  }
+
+  static double traffic_alone(const Placement& p, const FitData& data) {
+    const Traffic t = count_traffic(*data.routes, data.tokens, p);
+    return t.cross_pairs + t.ranks_per_token / data.routes->k;
+  }
+
+  Placement exact() {
+    const int32_t ranks = task_.shape.ranks;
+    if (options_.redundant > 0) bad_input("--redundant", "--solver exact places each expert once", "leave spare slots out");
+    if (options_.step.p95) bad_input("--p95", "--solver exact knows means alone", "leave --p95 out");
+    if (arrangements_of(task_.branches, ranks) > kMostArrangements)
+      bad_input("--solver",
+                "exact would try more than " + std::to_string(kMostArrangements) +
+                    " arrangements a layer: " + counted(task_.branches, "expert") + " on " + counted(ranks, "GPU"),
+                "--solver joint searches; exact takes up to 8 experts on 4 GPUs");
+    const ExactPlacement best =
+        exact_placement(by_cost_ ? exact_cost() : exact_traffic(), whole_.loads.size(), task_.branches, ranks, progress_);
+    if (by_cost_ && exact_steps_->steps() == static_cast<size_t>(task_.objective->count(false)))
+      out_.bound = cost(best.placement, whole_, false);
+    return best.placement;
+  }
+
+  ExactAim exact_cost() {
+    exact_steps_.emplace(task_.objective->placed(aim_.before));
+    return {[this](size_t l, const LayerSlots& layer) {
+              exact_steps_->set_layer(l, layer);
+              const Placement one{task_.shape.ranks, task_.branches, {layer}},
+                  before{task_.shape.ranks, task_.branches, {aim_.before.layers[l]}};
+              return exact_steps_->layer_s(l) + aim_.move_s * static_cast<double>(moved_slots(before, one));
+            },
+            {}};
+  }
+
+  /// Shares of pairs apart and of ranks a token, as traffic() has them, where no layer is less even than the EPLB rule's by more than it
+  /// may.
+  ExactAim exact_traffic() {
+    const TokenRoutes& routes = *whole_.routes;
+    const auto branches = static_cast<size_t>(task_.branches);
+    ExactAim aim;
+    aim.follows.assign(whole_.loads.size(), std::vector<double>(branches * branches));
+    double pairs = 0, visits = 0;
+    for (const size_t t : whole_.tokens)
+      for (int32_t l = 0; l < routes.layers; ++l) {
+        const auto here = routes.at(t, l);
+        visits += std::ranges::any_of(here, [](int32_t b) { return b >= 0; });
+        for (const int32_t a : l > 0 ? routes.at(t, l - 1) : std::span<const int32_t>())
+          for (const int32_t b : here)
+            if (a >= 0 && b >= 0)
+              ++pairs, ++aim.follows[static_cast<size_t>(l)][static_cast<size_t>(a) * branches + static_cast<size_t>(b)];
+      }
+    for (auto& layer : aim.follows)
+      for (double& pair : layer) pair /= std::max(pairs, 1.);
+    aim.of_layer = [this, visits](size_t l, const LayerSlots& layer) {
+      const auto imbalance = [&](const LayerSlots& s) { return imbalance_of_ranks(loads_of_ranks(s, task_.shape.ranks, whole_.loads[l])); };
+      if (imbalance(layer) > imbalance(out_.eplb.layers[l]) + kAboutAsEven) return kInfinity;
+      return distinct_ranks(l, layer) / std::max(visits, 1.) / whole_.routes->k;
+    };
+    return aim;
+  }
+
+  double distinct_ranks(size_t l, const LayerSlots& layer) const {
+    const std::vector<BranchShares> shares = shares_of(layer, task_.branches, task_.shape.ranks);
+    double distinct = 0;
+    std::vector<size_t> seen(static_cast<size_t>(task_.shape.ranks), SIZE_MAX);
+    for (const size_t t : whole_.tokens)
+      for (const int32_t b : whole_.routes->at(t, static_cast<int32_t>(l))) {
+        if (b < 0) continue;
+        size_t& last = seen[shares[static_cast<size_t>(b)][0].rank];
+        distinct += last != t, last = t;
+      }
+    return distinct;
+  }
+
+  const PlaceOptions& options_;
+  const PlaceTask& task_;
+  const Progress& progress_;
+  const bool by_cost_;
+  const FitData whole_;
+  CostAim aim_;
+  std::optional<PlacedSteps> exact_steps_;
+  SearchOutcome out_;
+};
+
+}  // namespace
+
+double mean_imbalance(const Placement& placement, const LayerLoads& loads) {
+  double sum = 0;
+  for (size_t l = 0; l < loads.size(); ++l) sum += imbalance_of_ranks(loads_of_ranks(placement.layers[l], placement.ranks, loads[l]));
+  return sum / static_cast<double>(loads.size());
+}
+
+SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress) {
+  return PlacementSearch(options, task, progress).run();
+}
+
+}  // namespace stormcell

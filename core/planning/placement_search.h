@@ -1,0 +1,36 @@
+// Which placement to take: solvers and weights are tried on one part of what may be fitted to, chosen by another, and fitted to both.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/placement/placement.h"
+#include "core/planning/place_task.h"
+
+namespace stormcell {
+
+/// A placement and how it came about.
+struct FoundPlacement {
+  std::string name;  ///< "eplb", "load", "joint, together 0.5, slack 0.04", "steps from eplb"
+  Placement placement;
+};
+
+struct SearchOutcome {
+  Placement eplb;  ///< what servers would do by themselves
+  Placement result;
+  std::string aim;                    ///< "cost", "traffic"; empty: of solvers that look at loads alone
+  std::string chosen;                 ///< how the result came about; empty: as the solver says
+  std::string chosen_on;              ///< "a third part", "what it is fitted to": too little to be parted; empty: nothing was chosen
+  std::vector<FoundPlacement> tried;  ///< all fitted to the same: of these is the front of balance and traffic
+  double bound = -1;                  ///< what no placement undercuts in the fitted objective, in ms; below 0: not known
+};
+
+/// By the options' solver. Error(bad_input): what the solver needs is not there.
+SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress);
+
+/// Mean over layers.
+double mean_imbalance(const Placement& placement, const LayerLoads& loads);
+
+/// Less even by no more than this, a layout with less traffic is the better one.
+inline constexpr double kAboutAsEven = 0.05;
+
+}  // namespace stormcell

@@ -1,0 +1,113 @@
+// Placements of servers, read back: each form's own rule, and what is wrong in one.
+#include "core/placement/placement_files.h"
+
+#include "core/base/error.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+const std::vector<LayerSlots> kTwoLayers = {{2, 0, 1, 0}, {0, 1, 2, 2}};
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_placement_file(text, "f");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+class PlacementFilesTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void each_form_says_the_same_slots_data() {
+    QTest::addColumn<QString>("format");
+    QTest::addColumn<QString>("text");
+    // Layer 0 of the model has no experts: SGLang and TensorRT-LLM count it, the others do not.
+    QTest::newRow("sglang") << "sglang"
+                            << R"({"physical_to_logical_map": [[0,1,2,0],[2,0,1,0],[0,1,2,2]]})";
+    QTest::newRow("vllm line") << "vllm-pr41141"
+                               << R"({"record_type":"eplb_initial_mapping","version":1,"num_redundant_experts":1,"num_slots":4,
+ "initial_global_assignments":{"1":[0,1,2,2],"0":[2,0,1,0]}})";
+    QTest::newRow("vllm list") << "vllm-pr49572"
+                               << "[[2,0,1,0],[0,1,2,2]]";
+    QTest::newRow("vllm-ascend") << "vllm-ascend"
+                                 << R"({"moe_layer_count":2,"layer_list":[
+ {"layer_id":0,"device_count":2,"device_list":[{"device_id":1,"device_expert":[1,0]},{"device_id":0,"device_expert":[2,0]}]},
+ {"layer_id":1,"device_count":2,"device_list":[{"device_id":0,"device_expert":[0,1]},{"device_id":1,"device_expert":[2,2]}]}]})";
+    QTest::newRow("yaml, a line each") << "trtllm"
+                                       << "# where it comes from\nnum_slots: 4\ninitial_global_assignments:\n  1: [2, 0, 1, 0]\n"
+                                          "  2: [0, 1, 2, 2]\nlayer_updates_per_iter: 0\n";
+    QTest::newRow("yaml, lists over lines") << "trtllm"
+                                            << "initial_global_assignments:\n  1: [2, 0,\n    1, 0]\n  2:\n  - 0\n  - 1\n  - 2\n  - 2\n"
+                                               "num_slots: 4\n";
+  }
+  void each_form_says_the_same_slots() {
+    QFETCH(QString, format);
+    QFETCH(QString, text);
+    const PlacementFile file = parse_placement_file(text.toStdString(), "f");
+    QCOMPARE(std::string(file.format), format.toStdString());
+    const Placement p = placement_in_file(file, {1, 2}, 3, 2, "f");
+    QVERIFY(p.layers == kTwoLayers);
+  }
+
+  void what_is_wrong_is_told_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("nothing") << ""
+                             << "is no placement";
+    QTest::newRow("another") << R"({"logical_count": []})"
+                             << "is no placement";
+    QTest::newRow("no slots") << R"({"physical_to_logical_map": [[]]})"
+                              << "layer 0 is no list";
+    QTest::newRow("a share") << R"({"physical_to_logical_map": [[0.5]]})"
+                             << "has a slot of 0.5";
+    QTest::newRow("a layer's name") << R"({"record_type":"eplb_initial_mapping","initial_global_assignments":{"x":[0]}})"
+                                    << "a layer is \"x\"";
+    QTest::newRow("twice") << "initial_global_assignments:\n  1: [0]\n  1: [0]\n"
+                           << "line 3: has layer 1 again";
+    QTest::newRow("cut") << "initial_global_assignments:\n  1: [0, 1"
+                         << "ends in the middle of a list";
+    QTest::newRow("too few") << "num_slots: 3\ninitial_global_assignments:\n  1: [0, 1]\n"
+                             << "layer 1 has 2 slots, num_slots is 3";
+    QTest::newRow("no number") << "initial_global_assignments:\n  1: [0, one]\n"
+                               << "line 2: a slot is \"one\"";
+    QTest::newRow("in one line") << "initial_global_assignments: {1: [0]}\n"
+                                 << "a line for each is expected";
+    QTest::newRow("unlike devices") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
+ {"device_id":1,"device_expert":[1,2]}]}]})"
+                                    << "devices hold unlike numbers";
+  }
+  void what_is_wrong_is_told() {
+    QFETCH(QString, text);
+    QFETCH(QString, words);
+    const std::string said = refusal(text.toStdString());
+    QVERIFY2(said.find(words.toStdString()) != std::string::npos, said.c_str());
+  }
+
+  void a_file_of_another_model_or_cluster_is_refused() {
+    const PlacementFile file = parse_placement_file("[[2,0,1,0],[0,1,2,2]]", "f");
+    const auto refused = [&](const std::vector<int32_t>& numbers, int32_t branches, int32_t ranks) {
+      try {
+        placement_in_file(file, numbers, branches, ranks, "f");
+      } catch (const Error& e) {
+        return std::string(e.what());
+      }
+      return std::string();
+    };
+    QVERIFY(refused({0, 1, 2}, 3, 2).find("has no layer 2") != std::string::npos);
+    QVERIFY(refused({0, 1}, 4, 2).find("lacks branch 3") != std::string::npos);
+    QVERIFY(refused({0, 1}, 3, 3).find("do not divide") != std::string::npos);
+    const PlacementFile sglang = parse_placement_file(R"({"physical_to_logical_map": [[0,1]]})", "f");
+    QVERIFY_THROWS_EXCEPTION(Error, placement_in_file(sglang, {-1}, 2, 2, "f"));
+  }
+};
+
+STORMCELL_TEST(PlacementFilesTest)
+
+}  // namespace stormcell::testing
+
+#include "placement_files_test.moc"
