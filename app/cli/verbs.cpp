@@ -62,7 +62,7 @@ std::string program_help() {
   text +=
       "\n"
       "MODEL    a folder with config.json and *.safetensors, a .safetensors file, preset:NAME or demo:NAME\n"
-      "DATA     .txt .jsonl .npy .safetensors, a folder of pictures, random:NxT[xU], of pictures random:N[xHxW],\n"
+      "DATA     .txt .jsonl .npy .safetensors, pictures: a folder, a file, a video; random:NxT[xU], of pictures random:N[xHxW],\n"
       "         demo:NAME, or - for lines on standard input\n"
       "SESSION  S.storm, S.storm#3 or S.storm#name\n\n"
       "options:\n"

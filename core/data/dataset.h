@@ -72,7 +72,7 @@ struct CellTotals {
 class Dataset {
  public:
   /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard input); of pictures
-  /// FILE.npy, FILE.safetensors, a folder (or one of folders, one a class), random:N[xHxW[xC]].
+  /// FILE.npy, FILE.safetensors, one picture, a video, a folder of pictures (or one of folders, one a class), random:N[xHxW[xC]].
   /// Everything is checked here (ids, lengths, text, pixels of f32): batch() of an open dataset does not fail. `tokenizer` may be null
   /// where the data is token ids.
   static std::shared_ptr<const Dataset> open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
