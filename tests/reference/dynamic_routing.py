@@ -127,7 +127,9 @@ class DynamicRouting(nn.Module):
     def head_map(self, last, sizes):
         finer = None
         for level in reversed(range(self.config["num_levels"])):
-            x = sum(maps for maps, _ in last[level]) if last[level] else torch.zeros(1, self.config["stem_channels"] << level, *sizes[level])
+            x = torch.zeros(1, self.config["stem_channels"] << level, *sizes[level])
+            for maps, _ in last[level]:
+                x = x + maps
             if finer is not None:
                 x = x + interpolate(finer, size=sizes[level], mode="bilinear", align_corners=False)
             finer = torch.relu(self.head[str(level)](x))

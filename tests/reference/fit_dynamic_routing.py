@@ -94,7 +94,9 @@ def seeded(arch):
         deviation = deviation_of(name)
         if deviation is not None:
             ours = torch.from_numpy(draw(name, tensor.numel(), deviation))
-            tensor.copy_(ours.reshape(tensor.permute(0, 2, 3, 1).shape).permute(0, 3, 1, 2) if tensor.dim() == 4 else ours.reshape(tensor.shape))
+            convolution = tensor.dim() == 4
+            ours = ours.reshape((tensor.permute(0, 2, 3, 1) if convolution else tensor).shape)
+            tensor.copy_(ours.permute(0, 3, 1, 2) if convolution else ours)
         elif name.endswith(".bias"):
             tensor.zero_()
     return model.to(memory_format=torch.channels_last)
@@ -212,7 +214,8 @@ def main():
     mean = sum(fit.spent) / len(fit.spent)
     print(f"{arch}: {mean / 1e9:.2f} of {fit.stated / 1e9:.2f} G multiplications ({100 * mean / fit.stated - 100:+.1f} %), "
           f"{min(fit.spent) / 1e9:.2f} to {max(fit.spent) / 1e9:.2f}; "
-          f"open shares {min(fit.shares):.2f} to {max(fit.shares):.2f}; pictures {[round(x / 1e9, 3) for x in fit.spent]}", file=sys.stderr)
+          f"open shares {min(fit.shares):.2f} to {max(fit.shares):.2f}; pictures {[round(x / 1e9, 3) for x in fit.spent]}",
+          file=sys.stderr)
     cells = [f"{{{bias:.6g}, {deviation:.4g}}}" for bias, deviation in fit.rows]
     print(", ".join(cells))
 
