@@ -16,6 +16,7 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
       add_choice(tr("Threshold"), tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
                                      "all exits, replayed"));
   threshold_->addItem(tr("those that ran"));
+  threshold_->setItemData(0, tr("The thresholds of the recorded run"), Qt::ToolTipRole);
   bar()->addStretch(1);
   picture_ = new ExitsPicture(this);
   set_picture(picture_);
