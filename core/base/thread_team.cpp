@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -54,8 +55,20 @@ void ThreadTeam::start(Call call, void* context) {
   }
 }
 
+/// The others go on with what lies on the caller's stack: nothing is thrown before all are done.
+void ThreadTeam::call(int member) noexcept {
+  try {
+    call_(context_, member);
+  } catch (...) {
+    if (!failed_.exchange(true)) failure_ = std::current_exception();
+  }
+}
+
 void ThreadTeam::join() {
   while (running_.load(std::memory_order_acquire) != 0) STORMCELL_PAUSE();
+  if (!failed_.load(std::memory_order_relaxed)) return;
+  failed_ = false;
+  std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadTeam::loop(int member) {
@@ -75,7 +88,7 @@ void ThreadTeam::loop(int member) {
     }
     seen = now;
     if (stop_.load(std::memory_order_relaxed)) return;
-    call_(context_, member);
+    call(member);
     running_.fetch_sub(1, std::memory_order_release);
   }
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -29,7 +30,7 @@ class ThreadTeam {
   void set_cancel(const CancellationToken* token) { cancel_ = token; }
   bool cancelled() const { return cancel_ && cancel_->cancelled(); }
 
-  /// Calls f(member) once on each member and waits for all. f must not throw.
+  /// Calls f(member) once on each member and waits for all; then throws what the first that failed threw (memory that is refused).
   template <class F>
   void run(F&& f) {
     if (size_ == 1) {
@@ -38,7 +39,7 @@ class ThreadTeam {
     }
     using Function = std::remove_reference_t<F>;
     start([](void* context, int member) { (*static_cast<Function*>(context))(member); }, const_cast<std::remove_const_t<Function>*>(&f));
-    f(0);
+    call(0);
     join();
   }
 
@@ -60,6 +61,7 @@ class ThreadTeam {
   void stop();
   using Call = void (*)(void*, int);
   void start(Call call, void* context);
+  void call(int member) noexcept;
   void join();
   void loop(int member);
 
@@ -74,6 +76,8 @@ class ThreadTeam {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::thread> threads_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;  // of the member that set `failed_`
 };
 
 /// Cores this process may use: the smaller of the affinity mask and the control group's quota, at least 1.
