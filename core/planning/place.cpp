@@ -83,7 +83,9 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
   if (task.loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
-  if (task.routes && task.routes->parts.requests == 1)
+  if (task.routes && task_lacks(task, "requests"))
+    warnings.emplace_back("the data lacks requests: what is held out is later in time, and may be of the same requests");
+  else if (task.routes && task.routes->parts.requests == 1)
     warnings.emplace_back(
         "the trace is one request, and one request is one request: what is held out is its own end, and others may route otherwise");
   else if (task.routes && task.routes->parts.requests_fit == 0)

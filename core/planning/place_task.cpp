@@ -178,7 +178,7 @@ bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, Choice
   const CostModel model = task.sizes ? cost_model_of(task.cluster, *task.sizes) : CostModel{};
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
-    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare);
+    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, !task_lacks(task, "requests"));
     if (parts.held_out.empty()) return false;
     if (task.objective) out.objective.emplace(options.step, task.cluster, model, routes, parts.fit, parts.held_out);
     out.fit = {&routes, parts.fit, loads_of_tokens(routes, parts.fit), nullptr};
