@@ -238,7 +238,12 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
                line_of("result", found.result, task, progress)};
   if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
   f.front = front_of(found, task, progress);
-  if (const PairedBootstrap paired(task, progress); paired.says_something()) {
+  f.warnings = warnings_of(found.result, task);
+  const PairedBootstrap paired(task, progress);
+  if (!paired.says_something() && paired.parts().count > 0)
+    f.warnings.push_back("what is held out is " + std::to_string(paired.parts().count) + " " + paired.parts().unit + ", fewer than " +
+                         std::to_string(kFewestParts) + ": whether differences may be chance is not known");
+  if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
     f.differences = {paired.compare("result", found.result, "contiguous", contiguous),
                      paired.compare("result", found.result, "eplb", found.eplb)};
@@ -246,7 +251,6 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   f.moved_slots = moved_slots(task.before, found.result);
   f.spare = spare_price(task, f.slot_bytes);
   f.advice = advice_of(f);
-  f.warnings = warnings_of(found.result, task);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   f.placement = store(options, session, task, found.result, f);
   return f;

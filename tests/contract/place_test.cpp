@@ -205,19 +205,19 @@ class ContractPlaceTest : public QObject, private Imports {
     const std::string session = scratch_.path("requests.storm"),
                       cluster = scratch_.write("pair.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
-    imported(scratch_.write("requests.csv", route_trace({3, 8, 2, 3, 4, 10})), session);
+    imported(scratch_.write("requests.csv", route_trace({3, 8, 2, 3, 4, 20})), session);
     const Json j = placed(session, {"--cluster", cluster});
     QCOMPARE(j["held_out"].get<std::string>(), std::string("requests"));
-    QCOMPARE(j["requests"].get<int64_t>(), int64_t{10});
+    QCOMPARE(j["requests"].get<int64_t>(), int64_t{20});
     QCOMPARE(j["steps"]["held_out"].get<int64_t>() * 7, j["steps"]["fit"].get<int64_t>() * 3);
-    QVERIFY(j["differences"][1]["from"] == "eplb" && j["differences"][1]["drawn"] == "requests" && j["differences"][1]["parts"] == 3);
+    QVERIFY(j["differences"][1]["from"] == "eplb" && j["differences"][1]["drawn"] == "requests" && j["differences"][1]["parts"] == 6);
     QCOMPARE(j["differences"][1]["imbalance"]["value"].get<double>(), 0.);  // the result is the EPLB rule's
     const std::string one = scratch_.path("one-request.storm");
-    imported(scratch_.write("one.csv", route_trace({3, 8, 2, 3, 80, 1})), one);
+    imported(scratch_.write("one.csv", route_trace({3, 8, 2, 3, 200, 1})), one);
     const Json alone = placed(one, {"--cluster", cluster});
     QCOMPARE(alone["held_out"].get<std::string>(), std::string("time"));
     QVERIFY(alone["warnings"].dump().find("one request is one request") != std::string::npos);
-    QVERIFY(alone["differences"][0]["drawn"] == "blocks of 8 steps" && alone["differences"][0]["parts"].get<int>() >= 3);
+    QVERIFY(alone["differences"][0]["drawn"] == "blocks of 8 steps" && alone["differences"][0]["parts"].get<int>() >= 5);
     const Json& d = alone["differences"][0]["imbalance"];
     QVERIFY(d["ci95"][0].get<double>() <= d["ci95"][1].get<double>());
   }
