@@ -131,8 +131,7 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
     seconds.back() += a_s[s] - b_s[s], ++steps.back();
   }
   if (static_cast<int64_t>(seconds.size()) < kFewestParts) return out;
-  const Placement before = contiguous_placement(a.layers.size(), a.branches, a.slot_count(), a.ranks);
-  const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(before, a) - moved_slots(before, b));
+  const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(task_.before, a) - moved_slots(task_.before, b));
   out.objective_ms = interval_of_parts(seconds.size(), [&](const std::vector<size_t>& drawn) {
     double sum = 0, count = 0;
     for (const size_t i : drawn) sum += seconds[i], count += steps[i];

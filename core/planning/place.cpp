@@ -247,6 +247,7 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
     f.differences = {paired.compare("result", found.result, "contiguous", contiguous),
                      paired.compare("result", found.result, "eplb", found.eplb)};
+    if (!options.from.empty()) f.differences.push_back(paired.compare("result", found.result, "from", task.before));
   }
   f.moved_slots = moved_slots(task.before, found.result);
   f.spare = spare_price(task, f.slot_bytes);
