@@ -91,6 +91,9 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
   else if (task.routes && task.routes->parts.requests_fit == 0)
     warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
                        std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+  if (task.dropped_homes > 0)
+    warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
+                       std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -54,12 +55,14 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, PlaceT
     bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");
 }
 
-/// Homes are those of the cluster only where as many ranks were recorded as it has.
+/// Homes are those of the cluster only where each of its ranks was recorded, and no other.
 void look_at_homes(PlaceTask& task) {
-  int32_t last = -1;
-  for (const TokenRoutes::Token& t : task.routes->routes.tokens) last = std::max(last, t.rank);
-  if (last + 1 != task.shape.ranks)
-    for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
+  std::set<int32_t> there;
+  for (const TokenRoutes::Token& t : task.routes->routes.tokens)
+    if (t.rank >= 0) there.insert(t.rank);
+  if (there.empty() || (static_cast<int32_t>(there.size()) == task.shape.ranks && *there.rbegin() + 1 == task.shape.ranks)) return;
+  task.dropped_homes = static_cast<int32_t>(there.size());
+  for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
 }
 
 /// 0: not known.
