@@ -167,6 +167,9 @@ void check_options(const PlaceOptions& options) {
   if (!options.step.backend.empty() && !find_backend(options.step.backend))
     bad_input("--backend", in_quotes(options.step.backend) + " is none", "one of " + joined(kBackends));
 
+  constexpr double kMostTokens = 1 << 20, kMostSpare = 1 << 20;
+  check_bounds("--tokens-per-step", options.step.tokens_per_step, {0, kMostTokens});
+  check_bounds("--redundant", options.redundant, {0, kMostSpare});
   find_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
     bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
