@@ -109,6 +109,8 @@ class ContractPlaceTest : public QObject, private Imports {
                    "does not fit");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--phase", "decode"}), session,
                    "no step of decode");
+    for (const char* option : {"--tokens-per-step", "--redundant"})
+      VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, option, "9223372036854775807"}), option, "does not fit");
     for (const char* share : {"0", "1.5", "x", "-1"})
       VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--fit-fraction=" + std::string(share)}), "--fit-fraction",
                      "does not fit (give a share above 0 and at most 1");
