@@ -214,6 +214,9 @@ class ContractPlaceTest : public QObject, private Imports {
     QCOMPARE(j["steps"]["held_out"].get<int64_t>() * 7, j["steps"]["fit"].get<int64_t>() * 3);
     QVERIFY(j["differences"][1]["from"] == "eplb" && j["differences"][1]["drawn"] == "requests" && j["differences"][1]["parts"] == 6);
     QCOMPARE(j["differences"][1]["imbalance"]["value"].get<double>(), 0.);  // the result is the EPLB rule's
+    const Json again = placed(session, {"--cluster", cluster, "--from", session + "#" + std::to_string(j["placement"].get<int64_t>())});
+    QVERIFY(again["differences"].size() == 3 && again["differences"][2]["from"] == "from" && again["moved_slots"] == 0);
+    QCOMPARE(again["differences"][2]["imbalance"]["value"].get<double>(), 0.);  // it stands as the rule has it
     const std::string one = scratch_.path("one-request.storm");
     imported(scratch_.write("one.csv", route_trace({3, 8, 2, 3, 200, 1})), one);
     const Json alone = placed(one, {"--cluster", cluster});
