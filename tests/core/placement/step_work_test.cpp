@@ -166,11 +166,11 @@ class StepWorkTest : public QObject {
   }
 
   void nine_replicas_on_one_rank_are_the_whole_expert() {
-    LayerSlots slots(9, 0);
-    slots.insert(slots.end(), {1, 1, 1, 1, 1, 1, 1, 1, 1});
-    const std::vector<BranchShares> shares = shares_of(slots, 2, 2);
+    LayerSlots layer(9, 0);
+    layer.insert(layer.end(), {1, 1, 1, 1, 1, 1, 1, 1, 1});
+    const std::vector<BranchShares> shares = shares_of(layer, 2, 2);
     QVERIFY(shares[0].size() == 1 && shares[0][0].part == 1 && shares[1][0].part == 1);
-    const Placement nine{2, 2, {slots}}, one{2, 2, {{0, 1}}};
+    const Placement nine{2, 2, {layer}}, one{2, 2, {{0, 1}}};
     const std::vector<std::vector<double>> loads = {{2.5, 7.5}};
     const double cost = StepWork(nine, 1, Backend::per_expert, kModel).of_loads(loads, 1).seconds();
     QVERIFY(std::isfinite(cost) && near(cost, StepWork(one, 1, Backend::per_expert, kModel).of_loads(loads, 1).seconds()));
