@@ -1,7 +1,10 @@
 #include "core/cost/step_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+
+#include "core/base/error.h"
 
 namespace stormcell {
 namespace {
@@ -27,6 +30,9 @@ std::optional<Backend> find_backend(std::string_view word) {
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model) {
   LayerCost cost;
   for (const RankWork& r : ranks) {
+    // A largest value passes over what is no number, so it is looked for here.
+    if (!std::isfinite(r.active + r.rows + r.fabric_out + r.fabric_in + r.network_out + r.network_in))
+      failed("cost of a layer", "the work of a GPU is not finite");
     if (r.rows <= 0) continue;
     const double read_s = r.active * model.branch_bytes / model.memory_bytes_per_s,
                  product_s = r.rows * model.flops_per_row / model.flops_per_s;

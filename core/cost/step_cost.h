@@ -46,7 +46,7 @@ struct LayerCost {
 };
 
 /// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate. Dispatch, combine: of the slowest rank,
-/// the largest of what it sends and what it gets on its fabric and on its network port.
+/// the largest of what it sends and what it gets on its fabric and on its network port. Error(failed): work that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
 
 }  // namespace stormcell

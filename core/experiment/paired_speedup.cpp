@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/lcg.h"
+#include "core/base/student_t.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {
@@ -204,12 +205,9 @@ std::string_view to_text(RatioBasis basis) {
 }
 
 double tail_of_interval(int64_t rounds) {
-  constexpr double z = 1.959964;
   if (rounds < 2) return 0;
-  // Student's t by Cornish and Fisher: within 0.002 from six degrees of freedom on.
   const auto v = static_cast<double>(rounds - 1);
-  const double t = z + (std::pow(z, 3) + z) / (4 * v) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * v * v) +
-                   (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * std::pow(z, 3) - 15 * z) / (384 * v * v * v);
+  const double t = student_t_95(v);
   return 0.5 * std::erfc(t * std::sqrt(static_cast<double>(rounds) / v) / std::sqrt(2.0));
 }
 

@@ -1,12 +1,15 @@
 #include "core/exports/export_native.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "core/cell/decision.h"
 #include "core/exports/export_origin.h"
 #include "core/exports/text_output.h"
 #include "core/formats/safetensors_writer.h"
+#include "core/formats/trace/trace.h"
+#include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/advice.h"
 #include "core/session/session_reader.h"
@@ -133,6 +136,11 @@ class TraceWriter {
     about["branches"] = std::to_string(branches);
     about["k"] = std::to_string(k);
     about["family"] = session_.summary().model.family;
+    std::string lacks;
+    for (const std::string& fact : lacks_of_import(run_))
+      if (std::find(std::begin(kNativeLacks), std::end(kNativeLacks), fact) != std::end(kNativeLacks))
+        lacks += (lacks.empty() ? "" : " ") + fact;
+    if (!lacks.empty()) about["lacks"] = lacks;
     if (forward_) about["phase.0"] = "forward";
     for (size_t s = 0; s < stacks_.size(); ++s) about["stack." + std::to_string(s)] = stack_name(stacks_[s]);
     return about;

@@ -15,8 +15,11 @@ std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, i
     if (layer[s] < 0) continue;
     BranchShares& of_branch = shares[static_cast<size_t>(layer[s])];  // by rank: slots ascend
     if (of_branch.empty() || of_branch.back().rank != s / held) of_branch.push_back({s / held, 0});
-    of_branch.back().part += 1. / replicas[static_cast<size_t>(layer[s])];
+    ++of_branch.back().part;
   }
+  // Counted, then divided: a sum of shares may exceed 1, and powers of what is left of that are no numbers.
+  for (size_t b = 0; b < shares.size(); ++b)
+    for (BranchShare& share : shares[b]) share.part /= replicas[b];
   return shares;
 }
 
@@ -48,7 +51,7 @@ void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& sh
       double part = 0;
       for (; i < of_branch.size() && node(of_branch[i].rank) == n; ++i) part += of_branch[i].part;
       if (std::find(touched_nodes_.begin(), touched_nodes_.end(), n) == touched_nodes_.end()) touched_nodes_.push_back(n);
-      absent_node_[n] *= 1 - part;
+      absent_node_[n] *= std::max(1 - part, 0.);  // shares of a node may sum to a little more than 1
     }
   }
   if (touched_.empty()) return;

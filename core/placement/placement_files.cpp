@@ -78,8 +78,17 @@ void read_ascend(const Json& json, PlacementFile& out, const std::string& where)
     const int64_t number = whole_at(layer, "layer_id");
     if (number < 0 || number > kMostLayers) wrong(where, "has a layer_id of " + std::to_string(number));
     std::map<int64_t, LayerSlots> devices;
-    for (const Json& device : list_at(layer, "device_list"))
-      devices[whole_at(device, "device_id")] = slots_of(list_at(device, "device_expert"), static_cast<int32_t>(number), where);
+    const std::string of_layer = "layer " + std::to_string(number);
+    for (const Json& device : list_at(layer, "device_list")) {
+      const int64_t id = whole_at(device, "device_id");
+      if (!devices.emplace(id, slots_of(list_at(device, "device_expert"), static_cast<int32_t>(number), where)).second)
+        wrong(where, of_layer + " has device_id " + std::to_string(id) + " again");
+    }
+    if (const int64_t count = whole_at(layer, "device_count"); count != 0 && count != static_cast<int64_t>(devices.size()))
+      wrong(where, of_layer + " has " + std::to_string(devices.size()) + " devices, device_count is " + std::to_string(count));
+    if (out.ranks != 0 && out.ranks != static_cast<int32_t>(devices.size())) wrong(where, of_layer + " has another number of devices");
+    out.ranks = static_cast<int32_t>(devices.size());
+    if (out.layers.contains(static_cast<int32_t>(number))) wrong(where, "has layer_id " + std::to_string(number) + " again");
     LayerSlots& slots = out.layers[static_cast<int32_t>(number)];
     for (const auto& [device, held] : devices) {
       if (held.size() != devices.begin()->second.size())
@@ -117,7 +126,7 @@ class YamlReader {
   YamlReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
   PlacementFile read() {
-    PlacementFile out{kTrtllm, true, {}};
+    PlacementFile out{kTrtllm, true, {}, 0};
     bool in_layers = false;
     while (next_line()) {
       if (const size_t comment = line_.find('#'); comment != std::string_view::npos) line_ = line_.substr(0, comment);
@@ -209,7 +218,7 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
     const Json parsed = parse_json_text(text, where);
     for (const JsonForm& form : kJsonForms) {
       if (!form.is(parsed)) continue;
-      PlacementFile out{form.id, form.by_model_layer, {}};
+      PlacementFile out{form.id, form.by_model_layer, {}, 0};
       form.read(parsed, out, where);
       if (out.layers.empty()) wrong(where, "has no layers");
       return out;
@@ -220,6 +229,9 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
 
 Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t branches, int32_t ranks,
                             const std::string& where) {
+  if (file.ranks != 0 && file.ranks != ranks)
+    bad_input(where, "is for " + std::to_string(file.ranks) + " devices, the cluster has " + std::to_string(ranks),
+              "name the cluster that it was made for");
   Placement out{ranks, branches, {}};
   for (size_t l = 0; l < numbers.size(); ++l) {
     if (file.by_model_layer && numbers[l] < 0)

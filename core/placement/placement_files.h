@@ -15,6 +15,7 @@ struct PlacementFile {
   std::string_view format;      ///< of placement_file_formats()
   bool by_model_layer = false;  ///< layers are the model's; else those with experts are counted, from 0
   std::map<int32_t, LayerSlots> layers;
+  int32_t ranks = 0;  ///< that it is for; 0: it does not say
 };
 
 /// "sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm".

@@ -14,11 +14,11 @@ const LayoutFigures& judged_by(const LayoutLine& line) { return line.held_out ? 
 /// What there is to choose among.
 struct Choice {
   const LayoutFigures &stay, &eplb, &result;
-  std::string where, staying;
+  std::string where, staying, stay_name;
 };
 
 /// Behind an advice against another layout: whether what speaks for it may be chance.
-std::string by_chance(const PlaceFigures& f, const char* other, std::optional<PairedDifference> PairedFigures::*figure) {
+std::string by_chance(const PlaceFigures& f, const std::string& other, std::optional<PairedDifference> PairedFigures::*figure) {
   for (const PairedFigures& d : f.differences)
     if (d.other == other && d.*figure && (d.*figure)->may_be_chance())
       return "; the difference from " + d.other + " may be chance (" + f.paired_by + ", 95 %)";
@@ -41,7 +41,7 @@ std::optional<std::string> advice_on_cost(const PlaceFigures& f, const Choice& c
   if (!stay || !eplb || !result) return {};
   constexpr double kSame = 1 - 1e-9;
   if (*result < std::min(*stay, *eplb) * kSame)
-    return "result: its steps cost least, " + c.where + by_chance(f, *stay < *eplb ? "contiguous" : "eplb", &PairedFigures::objective_ms);
+    return "result: its steps cost least, " + c.where + by_chance(f, *stay < *eplb ? c.stay_name : "eplb", &PairedFigures::objective_ms);
   if (*eplb < *stay * kSame) return "eplb: the steps of what its rule gives cost least, " + c.where;
   return "stay: no layout has cheaper steps than " + c.staying + ", " + c.where;
 }
@@ -52,7 +52,8 @@ std::string advice_of(const PlaceFigures& f) {
   const bool from = f.layouts.size() > 3;
   const Choice c{judged_by(from ? f.layouts[3] : f.layouts[0]), judged_by(f.layouts[1]), judged_by(f.layouts[2]),
                  f.layouts[2].held_out ? "on what was held out" : "on what it was fitted to: nothing was held out",
-                 from ? "the one that stands now" : "the contiguous one"};
+                 from ? "the one that stands now" : "the contiguous one",
+                 from ? "from" : "contiguous"};
   if (f.aim != "traffic")
     if (auto advice = advice_on_cost(f, c)) return *advice;
   if (auto advice = advice_on_traffic(f, c)) return *advice;

@@ -1,17 +1,18 @@
 #include "core/planning/paired.h"
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <random>
 
+#include "core/base/student_t.h"
 #include "core/placement/traffic.h"
 
 namespace stormcell {
 namespace {
 
-constexpr int64_t kStepsOfBlock = 8;
+constexpr size_t kStepsOfBlock = 8;
 constexpr int kDraws = 400;
 
 /// Of one placement: what each part adds to the figures.
@@ -48,25 +49,27 @@ Figures figures_of(const std::vector<PartSums>& parts, const std::vector<size_t>
   return f;
 }
 
-/// `difference` of parts drawn with replacement; its value is that of all parts.
-PairedDifference interval(size_t parts, const std::function<double(const std::vector<size_t>&)>& difference) {
+}  // namespace
+
+size_t block_of_step(size_t step, size_t steps) { return std::min(step / kStepsOfBlock, std::max(steps / kStepsOfBlock, size_t{1}) - 1); }
+
+PairedDifference interval_of_parts(size_t parts, const std::function<double(const std::vector<size_t>&)>& difference) {
   std::mt19937 random(1);
   std::vector<size_t> drawn(parts);
-  for (size_t i = 0; i < parts; ++i) drawn[i] = i;
-  PairedDifference out{difference(drawn), 0, 0};
-  std::vector<double> values;
+  std::iota(drawn.begin(), drawn.end(), size_t{0});
+  const double value = difference(drawn);
+  double sum = 0, squares = 0;  // of what draws are off: largest loads of parts drawn again lean, and the interval lies about the value
   for (int d = 0; d < kDraws; ++d) {
     for (size_t& i : drawn) i = random() % parts;
-    values.push_back(difference(drawn));
+    const double off = difference(drawn) - value;
+    sum += off, squares += off * off;
   }
-  std::sort(values.begin(), values.end());
-  // Largest loads of parts drawn again are larger than those of all: that lean is taken out, so that the interval lies about the value.
-  const double lean = std::accumulate(values.begin(), values.end(), 0.) / kDraws - out.value;
-  out.low = values[kDraws / 40] - lean, out.high = values[kDraws - 1 - kDraws / 40] - lean;
-  return out;
+  // Parts drawn again vary by n - 1 where the data varies by n.
+  const auto n = static_cast<double>(parts);
+  const double variance = std::max(squares / kDraws - sum / kDraws * sum / kDraws, 0.) * n / (n - 1);
+  const double wide = student_t_95(n - 1) * std::sqrt(variance);
+  return {value, value - wide, value + wide};
 }
-
-}  // namespace
 
 PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress) : task_(task), progress_(progress) {
   const bool by_request = task.routes && task.routes->parts.requests_fit > 0;
@@ -74,11 +77,14 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
     std::map<int64_t, std::vector<size_t>> parts;
-    int64_t step = -1, last = -1;
-    for (const size_t t : task.routes->parts.held_out) {
-      const TokenRoutes::Token& token = routes.tokens[t];
-      if (token.step != last) ++step, last = token.step;
-      parts[by_request ? token.item : step / kStepsOfBlock].push_back(t);
+    const std::vector<size_t>& held_out = task.routes->parts.held_out;
+    const auto begins_step = [&](size_t i) { return i == 0 || routes.tokens[held_out[i]].step != routes.tokens[held_out[i - 1]].step; };
+    size_t steps = 0, begun = 0;
+    for (size_t i = 0; i < held_out.size(); ++i) steps += begins_step(i);
+    for (size_t i = 0; i < held_out.size(); ++i) {
+      begun += begins_step(i);
+      const int64_t part = by_request ? routes.tokens[held_out[i]].item : static_cast<int64_t>(block_of_step(begun - 1, steps));
+      parts[part].push_back(held_out[i]);
     }
     for (auto& [part, tokens] : parts) {
       loads_.push_back(loads_of_tokens(routes, tokens));
@@ -86,7 +92,8 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
     }
   } else if (task.loads.steps_held_out == static_cast<int64_t>(task.loads.held_out_steps.size())) {  // else these do not follow each other
     for (size_t s = 0; s < task.loads.held_out_steps.size(); ++s) {
-      if (s % kStepsOfBlock == 0) loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(static_cast<size_t>(task.branches)));
+      if (block_of_step(s, task.loads.held_out_steps.size()) == loads_.size())
+        loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(static_cast<size_t>(task.branches)));
       for (size_t l = 0; l < loads_.back().size(); ++l)
         for (size_t b = 0; b < loads_.back()[l].size(); ++b) loads_.back()[l][b] += task.loads.held_out_steps[s][l][b];
     }
@@ -105,7 +112,7 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
     of_a.push_back(sums_of(a, loads_[i], routes, tokens)), of_b.push_back(sums_of(b, loads_[i], routes, tokens));
   }
   const auto difference = [&](const std::function<double(const Figures&)>& figure) {
-    return interval(loads_.size(), [&](const std::vector<size_t>& drawn) {
+    return interval_of_parts(loads_.size(), [&](const std::vector<size_t>& drawn) {
       progress_.cancel.check();
       return figure(figures_of(of_a, drawn, ranks)) - figure(figures_of(of_b, drawn, ranks));
     });
@@ -120,13 +127,12 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
   const std::vector<double> a_s = task_.objective->step_s(a, true, progress_), b_s = task_.objective->step_s(b, true, progress_);
   std::vector<double> seconds, steps;
   for (size_t s = 0; s < a_s.size(); ++s) {
-    if (s % kStepsOfBlock == 0) seconds.push_back(0), steps.push_back(0);
+    if (block_of_step(s, a_s.size()) == seconds.size()) seconds.push_back(0), steps.push_back(0);
     seconds.back() += a_s[s] - b_s[s], ++steps.back();
   }
-  if (seconds.size() < 2) return out;
-  const Placement before = contiguous_placement(a.layers.size(), a.branches, a.slot_count(), a.ranks);
-  const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(before, a) - moved_slots(before, b));
-  out.objective_ms = interval(seconds.size(), [&](const std::vector<size_t>& drawn) {
+  if (static_cast<int64_t>(seconds.size()) < kFewestParts) return out;
+  const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(task_.before, a) - moved_slots(task_.before, b));
+  out.objective_ms = interval_of_parts(seconds.size(), [&](const std::vector<size_t>& drawn) {
     double sum = 0, count = 0;
     for (const size_t i : drawn) sum += seconds[i], count += steps[i];
     return 1e3 * sum / count + moves_ms;

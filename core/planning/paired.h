@@ -1,7 +1,9 @@
 // Whether a difference between two placements may be chance: both on the same parts of what was held out, drawn again and again.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "core/placement/placement.h"
 #include "core/planning/place_task.h"
@@ -14,11 +16,21 @@ struct PairedParts {
   int64_t count = 0;
 };
 
+/// Fewer say nothing of how unlike parts are.
+inline constexpr int64_t kFewestParts = 5;
+
+/// Which block a step of `steps` belongs to: what is left behind the last whole block belongs to that one.
+size_t block_of_step(size_t step, size_t steps);
+
+/// `difference` of all parts, and its 95 % interval: the deviation over parts drawn with replacement (fixed seed), by Student's t for few
+/// parts (Hesterberg, "What teachers should know about the bootstrap", 2015, section 5.3). At least two parts.
+PairedDifference interval_of_parts(size_t parts, const std::function<double(const std::vector<size_t>&)>& difference);
+
 class PairedBootstrap {
  public:
   PairedBootstrap(const PlaceTask& task, const Progress& progress);
-  /// Fewer than two parts say nothing.
-  bool says_something() const { return parts_.count >= 2; }
+  /// Of how much two placements differ by chance.
+  bool says_something() const { return parts_.count >= kFewestParts; }
   const PairedParts& parts() const { return parts_; }
   PairedFigures compare(const std::string& one, const Placement& a, const std::string& other, const Placement& b) const;
 

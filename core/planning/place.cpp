@@ -83,12 +83,17 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
   if (task.loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
-  if (task.routes && task.routes->parts.requests == 1)
+  if (task.routes && task_lacks(task, "requests"))
+    warnings.emplace_back("the data lacks requests: what is held out is later in time, and may be of the same requests");
+  else if (task.routes && task.routes->parts.requests == 1)
     warnings.emplace_back(
         "the trace is one request, and one request is one request: what is held out is its own end, and others may route otherwise");
   else if (task.routes && task.routes->parts.requests_fit == 0)
     warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
                        std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+  if (task.dropped_homes > 0)
+    warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
+                       std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
@@ -162,6 +167,9 @@ void check_options(const PlaceOptions& options) {
   if (!options.step.backend.empty() && !find_backend(options.step.backend))
     bad_input("--backend", in_quotes(options.step.backend) + " is none", "one of " + joined(kBackends));
 
+  constexpr double kMostTokens = 1 << 20, kMostSpare = 1 << 20;
+  check_bounds("--tokens-per-step", options.step.tokens_per_step, {0, kMostTokens});
+  check_bounds("--redundant", options.redundant, {0, kMostSpare});
   find_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
     bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
@@ -236,15 +244,20 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
                line_of("result", found.result, task, progress)};
   if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
   f.front = front_of(found, task, progress);
-  if (const PairedBootstrap paired(task, progress); paired.says_something()) {
+  f.warnings = warnings_of(found.result, task);
+  const PairedBootstrap paired(task, progress);
+  if (!paired.says_something() && paired.parts().count > 0)
+    f.warnings.push_back("what is held out is " + std::to_string(paired.parts().count) + " " + paired.parts().unit + ", fewer than " +
+                         std::to_string(kFewestParts) + ": whether differences may be chance is not known");
+  if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
     f.differences = {paired.compare("result", found.result, "contiguous", contiguous),
                      paired.compare("result", found.result, "eplb", found.eplb)};
+    if (!options.from.empty()) f.differences.push_back(paired.compare("result", found.result, "from", task.before));
   }
   f.moved_slots = moved_slots(task.before, found.result);
   f.spare = spare_price(task, f.slot_bytes);
   f.advice = advice_of(f);
-  f.warnings = warnings_of(found.result, task);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   f.placement = store(options, session, task, found.result, f);
   return f;

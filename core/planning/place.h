@@ -57,7 +57,7 @@ struct LayoutLine {
   std::optional<LayoutFigures> held_out;
 };
 
-/// One minus the other on what was held out, and the middle 95 % of it over parts of that, drawn with replacement.
+/// One minus the other on what was held out, and its 95 % interval over parts of that, drawn with replacement.
 struct PairedDifference {
   double value = 0, low = 0, high = 0;
   bool may_be_chance() const { return low <= 0 && high >= 0; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -54,12 +55,14 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, PlaceT
     bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");
 }
 
-/// Homes are those of the cluster only where as many ranks were recorded as it has.
+/// Homes are those of the cluster only where each of its ranks was recorded, and no other.
 void look_at_homes(PlaceTask& task) {
-  int32_t last = -1;
-  for (const TokenRoutes::Token& t : task.routes->routes.tokens) last = std::max(last, t.rank);
-  if (last + 1 != task.shape.ranks)
-    for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
+  std::set<int32_t> there;
+  for (const TokenRoutes::Token& t : task.routes->routes.tokens)
+    if (t.rank >= 0) there.insert(t.rank);
+  if (there.empty() || (static_cast<int32_t>(there.size()) == task.shape.ranks && *there.rbegin() + 1 == task.shape.ranks)) return;
+  task.dropped_homes = static_cast<int32_t>(there.size());
+  for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
 }
 
 /// 0: not known.
@@ -178,7 +181,7 @@ bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, Choice
   const CostModel model = task.sizes ? cost_model_of(task.cluster, *task.sizes) : CostModel{};
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
-    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare);
+    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, !task_lacks(task, "requests"));
     if (parts.held_out.empty()) return false;
     if (task.objective) out.objective.emplace(options.step, task.cluster, model, routes, parts.fit, parts.held_out);
     out.fit = {&routes, parts.fit, loads_of_tokens(routes, parts.fit), nullptr};

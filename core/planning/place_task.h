@@ -27,6 +27,7 @@ struct PlaceTask {
   std::optional<SplitRoutes> routes;
   EplbShape shape;
   int32_t branches = 0;
+  int32_t dropped_homes = 0;           ///< ranks whose tokens were recorded, where they are not those of the cluster
   std::vector<int32_t> layer_numbers;  ///< [routers] of the model, -1: not known
   std::optional<ModelSizes> sizes;
   std::optional<StepObjective> objective;  ///< where sizes are known

@@ -138,6 +138,7 @@ class PlacementSearch {
   SearchOutcome run() {
     if (task_.shape.slot_count / task_.shape.ranks > task_.branches && options_.solver != "keep" && options_.solver != "eplb")
       bad_input("--redundant", "gives each GPU more slots of a layer than there are experts", "name fewer");
+    if (options_.solver == "joint" && task_.routes) check_room();
     Kitchen kitchen(task_, whole_, aim_);
     out_.eplb = kitchen.eplb();
     if (options_.solver == "joint" || options_.solver == "exact") out_.aim = by_cost_ ? "cost" : "traffic";
@@ -156,6 +157,18 @@ class PlacementSearch {
   }
 
  private:
+  /// What the joint search keeps of a model, before it asks for that.
+  void check_room() const {
+    constexpr double kMostBytes = 4. * (1 << 30);
+    const auto branches = static_cast<double>(task_.branches);
+    const double bytes = 2 * sizeof(float) * static_cast<double>(task_.layout.routers.size()) * branches * branches;
+    if (bytes > kMostBytes)
+      bad_input("--solver",
+                "joint counts pairs of experts, of " + counted(task_.branches, "expert") + " in " +
+                    std::to_string(task_.layout.routers.size()) + " layers more than 4 GiB",
+                "--solver load");
+  }
+
   bool aims_at_cost() const {
     if (options_.solver != "joint" && options_.solver != "exact") return false;
     const std::string needs =

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/readings/lacks.h"
 #include "core/readings/read_token_routes.h"
 
 namespace stormcell {
@@ -53,11 +54,11 @@ class Chosen {
 
 }  // namespace
 
-TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share) {
+TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, bool requests_known) {
   std::vector<int64_t> requests;  // in the order in which they come
   std::unordered_map<int64_t, size_t> place;
   for (const size_t t : tokens)
-    if (place.emplace(routes.tokens[t].item, requests.size()).second) requests.push_back(routes.tokens[t].item);
+    if (requests_known && place.emplace(routes.tokens[t].item, requests.size()).second) requests.push_back(routes.tokens[t].item);
   TokenParts out;
   out.requests = static_cast<int64_t>(requests.size());
   if (out.requests >= kFewestRequests) {
@@ -81,7 +82,8 @@ std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const
   for (size_t t = 0; t < out.routes.size(); ++t)
     if (phase.empty() || (out.routes.tokens[t].phase == Phase::decode) == (phase == "decode")) tokens.push_back(t);
   if (tokens.empty()) bad_input(session.path(), "run #" + std::to_string(run.id) + " has no step of " + phase, "leave --phase out");
-  out.parts = part_tokens(out.routes, tokens, fit_fraction);
+  const std::vector<std::string> lacks = lacks_of_import(run);
+  out.parts = part_tokens(out.routes, tokens, fit_fraction, std::find(lacks.begin(), lacks.end(), "requests") == lacks.end());
   return out;
 }
 

@@ -25,15 +25,15 @@ inline constexpr int64_t kMostLoadSteps = 256;
 /// Tokens of a run in two parts, each in the order of time.
 struct TokenParts {
   std::vector<size_t> fit, held_out;
-  int64_t requests = 0;      ///< that have a token of these
+  int64_t requests = 0;      ///< that have a token of these; 0: not known
   int64_t requests_fit = 0;  ///< where whole requests were parted; 0: the tokens were, in their order
 };
 /// From so many requests on, whole ones are held out: fewer say little of others.
 inline constexpr int64_t kFewestRequests = 8;
 
-/// The first share of these tokens, and the rest: of whole requests where there are enough, else of time. One step is not parted: all of it
-/// is the first share.
-TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share);
+/// The first share of these tokens, and the rest: of whole requests where they are known and enough, else of time. One step is not parted:
+/// all of it is the first share. Of a trace that lacks requests the routes' sequences are the import's own, and are not looked at.
+TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, bool requests_known);
 
 /// Single choices, for what is counted on them. Empty of a run that keeps none, or whose routers decide about several kinds of cells.
 struct SplitRoutes {

@@ -85,6 +85,11 @@ class ContractImportServersTest : public QObject, private Imports {
     const auto batches = SessionReader(session_of("megatron")).batches(1);
     QCOMPARE(batches.size(), size_t{3});
     QVERIFY(batches[1].server_step == 0 && batches[2].server_step == 1 && batches[2].rank == 1);
+    // Its sequences are no requests, nor are they when they come back from a native trace.
+    const std::string native = scratch_.path("megatron.safetensors");
+    VERIFY_DONE(run_program({"export", session_of("megatron"), "--format", "native", "-o", native}), Arguments{"export"});
+    for (const char* fact : {"requests", "positions", "phases"})
+      QVERIFY(imported(native, session_of("native"))["lacks"].dump().find(fact) != std::string::npos);
     const auto changed = [&](const std::string& from, const std::string& to) {
       std::string other = text;
       return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));

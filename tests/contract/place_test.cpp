@@ -109,6 +109,8 @@ class ContractPlaceTest : public QObject, private Imports {
                    "does not fit");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--phase", "decode"}), session,
                    "no step of decode");
+    for (const char* option : {"--tokens-per-step", "--redundant"})
+      VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, option, "9223372036854775807"}), option, "does not fit");
     for (const char* share : {"0", "1.5", "x", "-1"})
       VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--fit-fraction=" + std::string(share)}), "--fit-fraction",
                      "does not fit (give a share above 0 and at most 1");
@@ -205,19 +207,22 @@ class ContractPlaceTest : public QObject, private Imports {
     const std::string session = scratch_.path("requests.storm"),
                       cluster = scratch_.write("pair.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
-    imported(scratch_.write("requests.csv", route_trace({3, 8, 2, 3, 4, 10})), session);
+    imported(scratch_.write("requests.csv", route_trace({3, 8, 2, 3, 4, 20})), session);
     const Json j = placed(session, {"--cluster", cluster});
     QCOMPARE(j["held_out"].get<std::string>(), std::string("requests"));
-    QCOMPARE(j["requests"].get<int64_t>(), int64_t{10});
+    QCOMPARE(j["requests"].get<int64_t>(), int64_t{20});
     QCOMPARE(j["steps"]["held_out"].get<int64_t>() * 7, j["steps"]["fit"].get<int64_t>() * 3);
-    QVERIFY(j["differences"][1]["from"] == "eplb" && j["differences"][1]["drawn"] == "requests" && j["differences"][1]["parts"] == 3);
+    QVERIFY(j["differences"][1]["from"] == "eplb" && j["differences"][1]["drawn"] == "requests" && j["differences"][1]["parts"] == 6);
     QCOMPARE(j["differences"][1]["imbalance"]["value"].get<double>(), 0.);  // the result is the EPLB rule's
+    const Json again = placed(session, {"--cluster", cluster, "--from", session + "#" + std::to_string(j["placement"].get<int64_t>())});
+    QVERIFY(again["differences"].size() == 3 && again["differences"][2]["from"] == "from" && again["moved_slots"] == 0);
+    QCOMPARE(again["differences"][2]["imbalance"]["value"].get<double>(), 0.);  // it stands as the rule has it
     const std::string one = scratch_.path("one-request.storm");
-    imported(scratch_.write("one.csv", route_trace({3, 8, 2, 3, 80, 1})), one);
+    imported(scratch_.write("one.csv", route_trace({3, 8, 2, 3, 200, 1})), one);
     const Json alone = placed(one, {"--cluster", cluster});
     QCOMPARE(alone["held_out"].get<std::string>(), std::string("time"));
     QVERIFY(alone["warnings"].dump().find("one request is one request") != std::string::npos);
-    QVERIFY(alone["differences"][0]["drawn"] == "blocks of 8 steps" && alone["differences"][0]["parts"].get<int>() >= 3);
+    QVERIFY(alone["differences"][0]["drawn"] == "blocks of 8 steps" && alone["differences"][0]["parts"].get<int>() >= 5);
     const Json& d = alone["differences"][0]["imbalance"];
     QVERIFY(d["ci95"][0].get<double>() <= d["ci95"][1].get<double>());
   }

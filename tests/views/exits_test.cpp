@@ -190,6 +190,15 @@ class ExitsTest : public QObject {
     QCOMPARE(view.table().rows.size(), size_t{16});
   }
 
+  void a_class_that_names_fewer_exits_has_none_at_the_others() {
+    ExitsOfRun run = *read_exits_of_run(session_, 1, 5);
+    run.curve->classes[0].items = {7};
+    run.curve->classes[1].items.clear();
+    const ExitsPage page = make_exits_page(run);
+    QCOMPARE(page.classes[0].items, (std::vector<int64_t>{7, 0, 0}));
+    QCOMPARE(page.classes[1].items, (std::vector<int64_t>{0, 0, 0}));
+  }
+
   void without_labels_decisions_or_exits_it_says_what_is_lacking() {
     ExitsView bare;
     run_load(bare, context_of(make_exits_session(folder_.filePath("bare.storm").toStdString(), {.decisions = false, .figures = false})));

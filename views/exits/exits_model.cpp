@@ -33,7 +33,10 @@ void add_curve(const ExitsOfRun& view, ExitsPage& page) {
   }
   page.points.push_back(shown(tr("those that ran"), c.chosen));
   for (const ExitPoint& p : c.curve) page.points.push_back(shown(threshold_text(p.threshold), p));
-  for (const ExitClass& g : c.classes) page.classes.push_back({of(g.name), g.items});
+  for (const ExitClass& g : c.classes) {
+    page.classes.push_back({of(g.name), g.items});
+    page.classes.back().items.resize(page.exits.size());  // a session of others may name fewer, and it is painted by exits
+  }
 }
 
 void add_target(const ExitTarget& t, ExitsPage& page) {

@@ -177,6 +177,9 @@ class NativeTrace {
     lack(!resident, "residency");
     lack(!sized, "branch_bytes");
     lack(true, "timings");
+    const std::string told = ' ' + about("lacks") + ' ';
+    for (const std::string_view fact : kNativeLacks)
+      if (told.find(' ' + std::string(fact) + ' ') != std::string::npos) header_.lacks.emplace_back(fact);
   }
 
   TraceRouter router_of(const Layer& l) const {

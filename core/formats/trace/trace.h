@@ -50,6 +50,8 @@ struct TraceHeader {
 /// What a trace may have and may lack.
 inline constexpr std::string_view kTraceFacts[] = {"model",    "branches",  "k",      "decisions", "homes",     "steps",        "order",
                                                    "requests", "positions", "phases", "weights",   "residency", "branch_bytes", "timings"};
+/// Those that the tensors of a native trace seem to have in any case: its metadata says under `lacks` which of them it lacks.
+inline constexpr std::string_view kNativeLacks[] = {"homes", "steps", "order", "requests", "positions", "phases"};
 /// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing is known.
 std::string_view how_to_record(std::string_view format, std::string_view fact);
 

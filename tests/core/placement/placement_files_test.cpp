@@ -80,6 +80,15 @@ class PlacementFilesTest : public QObject {
     QTest::newRow("unlike devices") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
  {"device_id":1,"device_expert":[1,2]}]}]})"
                                     << "devices hold unlike numbers";
+    QTest::newRow("a device again") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
+ {"device_id":0,"device_expert":[1]}]}]})"
+                                    << "layer 0 has device_id 0 again";
+    QTest::newRow("a layer again") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]}]},
+ {"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]}]}]})"
+                                   << "has layer_id 0 again";
+    QTest::newRow("a device less") << R"({"layer_list":[{"layer_id":0,"device_count":2,
+ "device_list":[{"device_id":0,"device_expert":[0]}]}]})"
+                                   << "layer 0 has 1 devices, device_count is 2";
   }
   void what_is_wrong_is_told() {
     QFETCH(QString, text);
@@ -103,6 +112,11 @@ class PlacementFilesTest : public QObject {
     QVERIFY(refused({0, 1}, 3, 3).find("do not divide") != std::string::npos);
     const PlacementFile sglang = parse_placement_file(R"({"physical_to_logical_map": [[0,1]]})", "f");
     QVERIFY_THROWS_EXCEPTION(Error, placement_in_file(sglang, {-1}, 2, 2, "f"));
+    const PlacementFile ascend = parse_placement_file(R"({"layer_list":[{"layer_id":0,"device_count":2,"device_list":[
+ {"device_id":0,"device_expert":[0,1]},{"device_id":1,"device_expert":[2,3]}]}]})",
+                                                      "f");
+    QCOMPARE(placement_in_file(ascend, {0}, 4, 2, "f").slot_count(), 4);
+    QVERIFY_THROWS_EXCEPTION(Error, placement_in_file(ascend, {0}, 4, 4, "f"));
   }
 };
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/placement/eplb.h"
 #include "tests/testing/testing.h"
 
@@ -162,6 +163,19 @@ class StepWorkTest : public QObject {
     slow.memory_bytes_per_s = 1e12;
     QVERIFY(near(StepWork(one, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 256 / 1000.));
     QVERIFY(near(StepWork(two, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 128 / 1000.));
+  }
+
+  void nine_replicas_on_one_rank_are_the_whole_expert() {
+    LayerSlots layer(9, 0);
+    layer.insert(layer.end(), {1, 1, 1, 1, 1, 1, 1, 1, 1});
+    const std::vector<BranchShares> shares = shares_of(layer, 2, 2);
+    QVERIFY(shares[0].size() == 1 && shares[0][0].part == 1 && shares[1][0].part == 1);
+    const Placement nine{2, 2, {layer}}, one{2, 2, {{0, 1}}};
+    const std::vector<std::vector<double>> loads = {{2.5, 7.5}};
+    const double cost = StepWork(nine, 1, Backend::per_expert, kModel).of_loads(loads, 1).seconds();
+    QVERIFY(std::isfinite(cost) && near(cost, StepWork(one, 1, Backend::per_expert, kModel).of_loads(loads, 1).seconds()));
+    const std::vector<RankWork> wrong = {{.active = std::nan("")}};
+    QVERIFY_THROWS_EXCEPTION(Error, cost_of_layer(wrong, kModel));
   }
 
   void cost_falls_with_every_rate() {
