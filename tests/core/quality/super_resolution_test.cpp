@@ -147,7 +147,8 @@ class SuperResolutionTest : public QObject {
     values.back() = 0.25F;
     QVERIFY(known_by({values, {}}) != of_all);
     // Without targets data are known by their pictures alone: as an array, which has no place for any.
-    write_safetensors(scratch.path("x.safetensors"), {{"pixels", DType::f32, {3, kSide, kSide, 1}, values.data()}});
+    const std::vector<TensorToWrite> alone = {{"pixels", DType::f32, {3, kSide, kSide, 1}, values.data()}};
+    write_safetensors(scratch.path("x.safetensors"), alone);
     scratch.write("x.npy", npy_of("(3, 2, 2, 1)", "<f4", values));
     QCOMPARE(pictures(scratch.path("x.safetensors"))->fingerprint(), pictures(scratch.path("x.npy"))->fingerprint());
   }
