@@ -1,6 +1,8 @@
 // Milliseconds of exits: the mean over items is the mean over their batches, whole ones, ended ones and those of another size.
 #include "core/experiment/exit_times.h"
 
+#include <cmath>
+
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
