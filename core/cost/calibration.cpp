@@ -23,7 +23,8 @@ class Predictor {
     if (std::vector<size_t> same = among(own, [&](const MeasuredCall& c) { return same_shape(c, call_); }); !same.empty()) {
       double sum = 0;
       for (const size_t i : same) sum += calls_[i].us;
-      return of(PredictionKind::measured, sum / static_cast<double>(same.size()), std::move(same));
+      const double mean = sum / static_cast<double>(same.size());
+      return of(PredictionKind::measured, mean, std::move(same));
     }
     if (call_.leaves_node()) return over_network(own);
     // Within a node, and of products, another GPU says nothing; another laboratory with the same one says it worse.
