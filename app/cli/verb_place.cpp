@@ -18,8 +18,8 @@ std::string known(const std::optional<double>& value) { return value ? number_te
 /// Empty where steps are not costed.
 std::string cost_text(const PlaceFigures& f) {
   if (f.backend.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {
-      {"ms a step, predicted", "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes"}};
+  std::vector<std::vector<std::string>> rows = {{"ms a step, predicted (" + std::string(f.statistic == "p95" ? "95 %" : "mean") + ")",
+                                                 "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes"}};
   for (const LayoutLine& line : f.layouts) {
     const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
     if (!judged.step) return {};
@@ -27,8 +27,13 @@ std::string cost_text(const PlaceFigures& f) {
                     number_text(judged.step->dispatch_ms), number_text(judged.step->compute_ms), number_text(judged.step->combine_ms),
                     number_text(judged.step->p95_ms), known(judged.step->remote_bytes)});
   }
-  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) +
-         "\npredicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU and "
+  const std::string steps =
+      f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
+  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
+         count_text(f.costed_held_out) + " " + steps +
+         (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
+         ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") + ", without the move; means but for the 95 %\n" +
+         "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU and "
          "combine, added up;\n"
          "remote bytes: of a token and layer, to other GPUs\n";
 }
@@ -50,12 +55,12 @@ std::string front_text(const PlaceFigures& f) {
 
 std::string differences_text(const PlaceFigures& f) {
   if (f.differences.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {{"held out: result less", "imbalance", "cross pairs", "GPUs a token", "ms a step"}};
+  std::vector<std::vector<std::string>> rows = {{"held out", "imbalance", "cross pairs", "GPUs a token", "ms a step"}};
   const auto text = [](const std::optional<PairedDifference>& d) {
     return d ? number_text(d->value) + " [" + number_text(d->low) + ", " + number_text(d->high) + "]" : std::string("-");
   };
   for (const PairedFigures& d : f.differences)
-    rows.push_back({d.other, text(d.imbalance), text(d.cross_pairs), text(d.ranks_per_token), text(d.objective_ms)});
+    rows.push_back({d.one + " less " + d.other, text(d.imbalance), text(d.cross_pairs), text(d.ranks_per_token), text(d.objective_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + "95 % over " + count_text(f.paired_parts) + " " + f.paired_by +
          ", drawn with replacement\n";
 }

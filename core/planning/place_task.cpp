@@ -79,7 +79,7 @@ void find_objective(const PlaceOptions& options, const SessionReader& session, P
   if (!task.routes && options.step.tokens_per_step == 0 && task_lacks(task, "steps")) return;  // one sum is no step
   const CostModel model = cost_model_of(task.cluster, *task.sizes);
   if (task.routes)
-    task.objective.emplace(options.step, task.cluster, model, task.routes->routes, task.routes->parts.fit, task.routes->parts.held_out);
+    task.objective.emplace(options.step, task.cluster, model, *task.routes, task.routes->parts);
   else
     task.objective.emplace(options.step, task.cluster, model, task.loads, choices_of(task));
   // All ranks take their new experts at a time, over the slowest link that there is.
@@ -181,9 +181,11 @@ bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, Choice
   const CostModel model = task.sizes ? cost_model_of(task.cluster, *task.sizes) : CostModel{};
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
-    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, !task_lacks(task, "requests"));
+    // By requests as the rest was, however few are left of them: tokens of one request are alike.
+    const bool by_request = task.routes->parts.requests_fit > 0;
+    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, by_request ? 2 : 0);
     if (parts.held_out.empty()) return false;
-    if (task.objective) out.objective.emplace(options.step, task.cluster, model, routes, parts.fit, parts.held_out);
+    if (task.objective) out.objective.emplace(options.step, task.cluster, model, *task.routes, parts);
     out.fit = {&routes, parts.fit, loads_of_tokens(routes, parts.fit), nullptr};
     out.judge = {&routes, parts.held_out, loads_of_tokens(routes, parts.held_out), nullptr};
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "core/base/error.h"
@@ -33,6 +34,24 @@ void thin_out(std::vector<T>& steps, size_t most) {
   std::vector<T> kept;
   for (size_t i = 0; i < most; ++i) kept.push_back(std::move(steps[i * steps.size() / most]));
   steps = std::move(kept);
+}
+
+/// Steps of which tokens are missing get as many others of these tokens, of the phases that they have; how many steps that were.
+int64_t fill_up(const SplitRoutes& split, const std::vector<size_t>& tokens, uint32_t seed, std::vector<std::vector<size_t>>& steps) {
+  const TokenRoutes& routes = split.routes;
+  std::map<Phase, std::vector<size_t>> of_phase;
+  for (const size_t t : tokens) of_phase[routes.tokens[t].phase].push_back(t);
+  std::mt19937_64 random(seed);
+  int64_t filled = 0;
+  for (std::vector<size_t>& step : steps) {
+    const size_t own = step.size(), whole = static_cast<size_t>(split.step_tokens[static_cast<size_t>(routes.tokens[step[0]].step)]);
+    filled += own < whole;
+    for (size_t i = own; i < whole; ++i) {
+      const std::vector<size_t>& alike = of_phase[routes.tokens[step[i % own]].phase];
+      step.push_back(alike[random() % alike.size()]);
+    }
+  }
+  return filled;
 }
 
 std::vector<std::vector<size_t>> recorded_steps(const TokenRoutes& routes, const std::vector<size_t>& tokens) {
@@ -68,6 +87,12 @@ void scale(std::vector<LayerLoads>& steps, double choices) {
     }
 }
 
+size_t tokens_of(const std::vector<std::vector<size_t>>& steps) {
+  size_t tokens = 0;
+  for (const std::vector<size_t>& step : steps) tokens += step.size();
+  return tokens;
+}
+
 }  // namespace
 
 double percentile_95(std::vector<double> values) {
@@ -85,13 +110,18 @@ CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes) {
   return model;
 }
 
-StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const TokenRoutes& routes,
-                             const std::vector<size_t>& fit, const std::vector<size_t>& held_out)
-    : options_(options), cluster_(cluster), model_(model), routes_(&routes), backend_(backend_of(options, Backend::per_rank)) {
+StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
+                             const TokenParts& parts)
+    : options_(options), cluster_(cluster), model_(model), routes_(&routes.routes), backend_(backend_of(options, Backend::per_rank)) {
   for (const bool behind : {false, true}) {
-    const std::vector<size_t>& tokens = behind ? held_out : fit;
-    tokens_[behind] =
-        options.tokens_per_step > 0 ? drawn_steps(tokens, options.tokens_per_step, behind ? 2 : 1) : recorded_steps(routes, tokens);
+    const std::vector<size_t>& tokens = behind ? parts.held_out : parts.fit;
+    const uint32_t seed = behind ? 2 : 1;
+    if (options.tokens_per_step > 0) {
+      tokens_[behind] = drawn_steps(tokens, options.tokens_per_step, seed);
+    } else {
+      tokens_[behind] = recorded_steps(routes.routes, tokens);
+      filled_ += fill_up(routes, tokens, seed, tokens_[behind]);
+    }
   }
 }
 
@@ -152,20 +182,24 @@ std::vector<double> StepObjective::step_s(const Placement& placement, bool held_
   return seconds;
 }
 
-PlacedSteps StepObjective::placed(const Placement& start) const {
-  if (!routes_) {
-    std::vector<LayerLoads> steps = loads_[0];
-    thin_out(steps, kMostSearchSteps);
-    return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
-  }
+std::vector<std::vector<size_t>> StepObjective::searched_tokens() const {
   std::vector<std::vector<size_t>> steps = tokens_[0];
-  size_t tokens = 0;
-  for (const std::vector<size_t>& step : steps) tokens += step.size();
   // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
-  const size_t each = std::max<size_t>(tokens / std::max<size_t>(steps.size(), 1), 1);
+  const size_t each = std::max<size_t>(tokens_of(steps) / std::max<size_t>(steps.size(), 1), 1);
   thin_out(steps, std::clamp<size_t>(kMostSearchTokens / each, 1, kMostSearchSteps));
   for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), kMostSearchTokens));
-  return PlacedSteps(*routes_, steps, start, cluster_.nodes, backend_, model_);
+  return steps;
+}
+
+bool StepObjective::search_sees_all() const {
+  return routes_ ? tokens_of(searched_tokens()) == tokens_of(tokens_[0]) : loads_[0].size() <= kMostSearchSteps;
+}
+
+PlacedSteps StepObjective::placed(const Placement& start) const {
+  if (routes_) return PlacedSteps(*routes_, searched_tokens(), start, cluster_.nodes, backend_, model_);
+  std::vector<LayerLoads> steps = loads_[0];
+  thin_out(steps, kMostSearchSteps);
+  return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
 }
 
 }  // namespace stormcell

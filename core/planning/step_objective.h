@@ -20,10 +20,11 @@ CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes);
 
 class StepObjective {
  public:
-  /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. Error(bad_input): a
-  /// backend that is none.
-  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const TokenRoutes& routes,
-                const std::vector<size_t>& fit, const std::vector<size_t>& held_out);
+  /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A recorded step that has
+  /// tokens on both sides is filled up on each, by tokens drawn from that side: a step of some of its tokens would be another, cheaper one.
+  /// Error(bad_input): a backend that is none.
+  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
+                const TokenParts& parts);
   /// Steps of counts, `k` choices of a token, 0: not known.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k);
 
@@ -34,19 +35,28 @@ class StepObjective {
   /// The part to fit, or as much of it as a search should look at, with `start`, in which no branch stands twice on a rank. The objective
   /// must outlive it. There is such a part.
   PlacedSteps placed(const Placement& start) const;
+  /// Whether placed() looks at every token of the part to fit.
+  bool search_sees_all() const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }
   bool by_p95() const { return options_.p95; }
   Backend backend() const { return backend_; }
-  /// "recorded" or "drawn".
-  const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : "recorded"; }
+  /// "recorded", "filled up" (some of the recorded ones) or "drawn".
+  const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : filled_ > 0 ? "filled up" : "recorded"; }
+  /// Of both parts.
+  int64_t filled_steps() const { return filled_; }
+  /// [steps] the tokens of each costed one; empty where there are counts.
+  const std::vector<std::vector<size_t>>& tokens(bool held_out) const { return tokens_[held_out]; }
   int64_t count(bool held_out) const;
 
  private:
+  std::vector<std::vector<size_t>> searched_tokens() const;
+
   const StepOptions options_;
   const Cluster& cluster_;
   const CostModel model_;
   const TokenRoutes* routes_ = nullptr;
   Backend backend_;
+  int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;
   std::vector<std::vector<size_t>> tokens_[2];  // fitted, held out
