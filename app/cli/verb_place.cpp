@@ -4,10 +4,10 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
-#include "core/planning/cluster_file.h"
 #include "core/planning/place.h"
 
 namespace stormcell::cli {
@@ -112,17 +112,10 @@ class PlaceVerb : public Verb {
            "--fit-fraction", [this](const std::string& text) { place_.fit_fraction = parse_fit_fraction(text); },
            "share of the steps that it is fitted to, above 0 and at most 1; the rest judges (0.7)")
         ->type_name("SHARE");
-    add_text(app, "--backend", place_.step.backend, "how tokens reach their experts (per-rank; of counts per-expert)",
-             joined(placement_backends(), "|"));
-    add_whole_number(app, "--tokens-per-step", place_.step.tokens_per_step, 1,
-                     "cost steps of so many tokens, drawn from the recorded ones (the recorded steps)");
+    add_step_options(app, place_.step);
     app.add_flag("--p95", place_.step.p95, "judge by the 95th percentile over steps (their mean)");
     add_whole_number(app, "--amortise", place_.amortise, 1, "count the move of the experts, shared over so many steps (not counted)");
-    add_text(app, "--model-config", place_.sizes.model_config, "the model's config.json, for the sizes of its experts", "config.json");
-    add_whole_number(app, "--hidden", place_.sizes.hidden, 1, "width of a token's hidden state, where there is no config.json");
-    add_whole_number(app, "--ffn", place_.sizes.ffn, 1, "inner width of an expert, where there is no config.json");
-    add_text(app, "--dtype", place_.sizes.dtype, "of the experts' weights (what the trace says, else as published, else bf16)",
-             "f32|bf16|f16|f8|i8|f4");
+    add_size_options(app, place_.sizes);
     add_text(app, "--aim", place_.aim,
              "of joint and exact: what steps cost, or traffic at about EPLB's balance (cost where sizes are known)", "cost|traffic");
     app.add_option_function<std::string>(
@@ -135,9 +128,7 @@ class PlaceVerb : public Verb {
     add_text(app, "--phase", place_.phase, "only loads of this phase (all)", "prefill|decode");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
     add_json_option(app, json_);
-    std::string footer = "clusters:";
-    for (const std::string& name : cluster_presets()) footer += "\n  preset:" + name;
-    footer += "\nsolvers:";
+    std::string footer = clusters_footer() + "\nsolvers:";
     for (const PlacementSolver& s : placement_solvers()) footer += "\n  " + std::string(s.id) + ": " + std::string(s.summary);
     app.footer(footer);
   }

@@ -17,7 +17,7 @@ struct PlaceOptions {
   std::string solver = "eplb";
   std::string name;           ///< of the placement; empty: the solver's
   std::string phase;          ///< "prefill", "decode": of these batches alone; empty: of all
-  int64_t redundant = 0;      ///< spare slots a layer, on all ranks together
+  int64_t redundant = 0;      ///< spare slots a layer, on all ranks together; kSlotsOfFrom: as many as `from` has
   int64_t groups = 0;         ///< of consecutive experts that a node should hold whole; 0: as the model says, else none
   double fit_fraction = 0.7;  ///< share of the steps that it is fitted to; the rest judges
   StepOptions step;           ///< how a step is costed
@@ -27,6 +27,8 @@ struct PlaceOptions {
   std::string from;        ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
   double time_limit = 15;  ///< seconds that a search may take
 };
+
+inline constexpr int64_t kSlotsOfFrom = -1;
 
 /// Seconds above 0; Error(bad_input) that names --time-limit otherwise.
 double parse_time_limit(std::string_view text);

@@ -95,18 +95,22 @@ size_t tokens_of(const std::vector<std::vector<size_t>>& steps) {
 
 }  // namespace
 
-double percentile_95(std::vector<double> values) {
-  const auto at = static_cast<size_t>(std::ceil(0.95 * static_cast<double>(values.size()))) - 1;
+double percentile(std::vector<double> values, double share) {
+  const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
   return values[at];
 }
 
-CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes) {
+CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double oversubscription) {
   CostModel model;
   model.memory_bytes_per_s = cluster.memory_bytes_per_s, model.flops_per_s = cluster.flops_per_s;
   model.fabric_bytes_per_s = cluster.fabric_bytes_per_s, model.network_bytes_per_s = cluster.network_bytes_per_s;
   model.branch_bytes = sizes.branch_bytes, model.flops_per_row = sizes.flops_per_row;
   model.dispatch_row_bytes = model.combine_row_bytes = static_cast<double>(sizes.hidden) * kRowBits / 8;
+  if (cluster.nodes > 1 && oversubscription > 1) {
+    model.gpus_per_node = static_cast<size_t>(cluster.gpus_per_node);
+    model.uplink_bytes_per_s = cluster.network_bytes_per_s * cluster.gpus_per_node / oversubscription;
+  }
   return model;
 }
 
@@ -149,12 +153,12 @@ int64_t StepObjective::count(bool held_out) const {
 std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool held_out, const Progress& progress) const {
   const auto steps = static_cast<size_t>(count(held_out));
   if (steps == 0) return {};
-  StepWork work(placement, cluster_.nodes, backend_, model_);
+  StepWork work = work_of(placement);
   std::vector<double> seconds;
   StepCost sum;
   for (size_t s = 0; s < steps; ++s) {
     progress.report("judging steps", static_cast<int64_t>(s), static_cast<int64_t>(steps));
-    const StepCost step = routes_ ? work.of_tokens(*routes_, tokens_[held_out][s]) : work.of_loads(loads_[held_out][s], k_);
+    const StepCost step = cost_of_step(work, held_out, s);
     seconds.push_back(step.seconds());
     sum.cost.dispatch_s += step.cost.dispatch_s, sum.cost.compute_s += step.cost.compute_s, sum.cost.combine_s += step.cost.combine_s;
     sum.delivered_rows += step.delivered_rows, sum.fabric_rows += step.fabric_rows, sum.network_rows += step.network_rows;
@@ -162,7 +166,7 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
   }
   const double ms = 1e3 / static_cast<double>(steps);
   StepFigures f{
-      sum.seconds() * ms, percentile_95(seconds) * 1e3, sum.cost.dispatch_s * ms, sum.cost.compute_s * ms, sum.cost.combine_s * ms, {}, {}};
+      sum.seconds() * ms, percentile(seconds, 0.95) * 1e3, sum.cost.dispatch_s * ms, sum.cost.compute_s * ms, sum.cost.combine_s * ms, {}, {}};
   if (options_.p95) f.objective_ms = f.p95_ms;
   if (k_known_ && sum.visits > 0) {
     f.remote_bytes = sum.delivered_rows / sum.visits * model_.dispatch_row_bytes;
@@ -172,14 +176,29 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
 }
 
 std::vector<double> StepObjective::step_s(const Placement& placement, bool held_out, const Progress& progress) const {
-  StepWork work(placement, cluster_.nodes, backend_, model_);
+  StepWork work = work_of(placement);
   std::vector<double> seconds;
   for (int64_t s = 0; s < count(held_out); ++s) {
     progress.report("judging steps", s, count(held_out));
-    const auto step = static_cast<size_t>(s);
-    seconds.push_back((routes_ ? work.of_tokens(*routes_, tokens_[held_out][step]) : work.of_loads(loads_[held_out][step], k_)).seconds());
+    seconds.push_back(cost_of_step(work, held_out, static_cast<size_t>(s)).seconds());
   }
   return seconds;
+}
+
+StepCost StepObjective::cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part, const LayerVisitor& visitor) const {
+  if (!routes_) {
+    const LayerLoads& loads = loads_[held_out][step];
+    if (part.count == 1) return work.of_loads(loads, k_, visitor);
+    LayerLoads shares = loads;
+    for (std::vector<double>& layer : shares)
+      for (double& load : layer) load /= static_cast<double>(part.count);
+    return work.of_loads(shares, k_, visitor);
+  }
+  const std::vector<size_t>& tokens = tokens_[held_out][step];
+  if (part.count == 1) return work.of_tokens(*routes_, tokens, visitor);
+  std::vector<size_t> own;
+  for (size_t t = part.index; t < tokens.size(); t += part.count) own.push_back(tokens[t]);
+  return work.of_tokens(*routes_, own, visitor);
 }
 
 std::vector<std::vector<size_t>> StepObjective::searched_tokens() const {
