@@ -84,7 +84,7 @@ class ContractCalibrateTest : public QObject, private Imports {
                                     << "line 1: a column stands there twice";
     QTest::newRow("another JSON") << R"({"schema": "stormcell.place/1"})"
                                   << "schema is not \"stormcell.calibration/1\"";
-    QTest::newRow("cut JSON") << R"({"schema": "stormcell.calib)"
+    QTest::newRow("cut JSON") << "{\"schema\": \"stormcell.calib"
                               << "line 1";
     row("no call", "", "holds no call");
     row("negative", dispatch("a", "w", 2, "-4"), "line 2: us is no number from 0");
