@@ -108,7 +108,7 @@ class ContractSimulateTest : public QObject, private Imports {
     refused({"--hidden", "64", "--ffn", "32", "--oversubscription", "0.5"}, "--oversubscription", "a factor from 1 to 1000");
     refused({"--hidden", "64", "--ffn", "32", "--collective", "99"}, "--collective", "99");
     refused({"--hidden", "64", "--ffn", "32", "--collective", "0", "--step", "100000"}, "--step", "100000");
-    refused({"--hidden", "64", "--ffn", "32", "--placement", "#77"}, session, "77");
+    refused({"--hidden", "64", "--ffn", "32", "--placement", "#77"}, session, "holds no placement yet");
     const std::string small = scratch_.write("small.json", R"({"schema": "stormcell.cluster/1", "name": "small", "nodes": 1, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1000, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
     VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", small, "--hidden", "64", "--ffn", "32"}), "--cluster", "of experts and has");
