@@ -12,8 +12,8 @@
 
 namespace stormcell {
 
-/// Seconds of a step whose micro-batches take turns: [micro-batches][layers]. One: all phases, one behind the other. Two: while one computes,
-/// the links bring back what the other has computed and dispatch its next layer.
+/// Seconds of a step whose micro-batches take turns: [micro-batches][layers]. One: all phases, one behind the other. Two: while one
+/// computes, the links bring back what the other has computed and dispatch its next layer.
 double scheduled_s(const std::vector<std::vector<LayerCost>>& micro_batches);
 
 /// A figure that is larger by a tenth.

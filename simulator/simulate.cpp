@@ -63,7 +63,8 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
       "messages of a layer begin together; ports send and receive at a time, fabric and network too",
       "experts read all of their weights once a layer, rows are padded to 64"};
   if (f.overlap == "two-batch")
-    out.emplace_back("two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
+    out.emplace_back(
+        "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (task_lacks(task, "homes") || task.dropped_homes > 0 || !task.routes)
     out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
@@ -81,7 +82,8 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
   for (const FillingInterval& i : filling.intervals) {
     const auto first = std::clamp<int64_t>(static_cast<int64_t>(i.begin_s / length), 0, kSpans - 1);
     for (int64_t s = first; s < kSpans && length * static_cast<double>(s) < i.end_s; ++s) {
-      const double begin = std::max(i.begin_s, length * static_cast<double>(s)), end = std::min(i.end_s, length * static_cast<double>(s + 1));
+      const double begin = std::max(i.begin_s, length * static_cast<double>(s)),
+                   end = std::min(i.end_s, length * static_cast<double>(s + 1));
       if (end <= begin) continue;
       for (size_t l = 0; l < links.size(); ++l)
         out[static_cast<size_t>(s)].link_share[l] += i.link_share[links[l]] * (end - begin) / length;
@@ -91,8 +93,8 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
 }
 
 /// Filled as the links would share it, beside the closed form of the same rows.
-SimulatedExchange exchange_of(const Filling& filling, const std::vector<Flow>& flows, const std::vector<size_t>& links, double closed_form_s,
-                              double start_s) {
+SimulatedExchange exchange_of(const Filling& filling, const std::vector<Flow>& flows, const std::vector<size_t>& links,
+                              double closed_form_s, double start_s) {
   SimulatedExchange out;
   out.messages = static_cast<int64_t>(flows.size());
   for (const Flow& flow : flows) out.bytes += flow.bytes;
@@ -105,8 +107,8 @@ RankRows rows_of(const StepObjective& objective, const Placement& placement, siz
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
   if (!objective.routes())
     return dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network);
-  return dispatched_rows(*objective.routes(), objective.tokens(false)[step], static_cast<int32_t>(layer), shares,
-                         objective.backend(), network);
+  return dispatched_rows(*objective.routes(), objective.tokens(false)[step], static_cast<int32_t>(layer), shares, objective.backend(),
+                         network);
 }
 
 SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTask& task, const Progress& progress) {

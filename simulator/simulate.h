@@ -13,16 +13,16 @@
 namespace stormcell {
 
 struct SimulateOptions {
-  std::string session;         ///< S.storm, S.storm#3, S.storm#name: whose routing
-  std::string cluster;         ///< preset:NAME or a file
-  std::string placement;       ///< #4 or #NAME of the same session, S.storm#4, a server's file; empty: the contiguous layout
-  std::string phase;           ///< "prefill", "decode": of these batches alone; empty: of all
-  StepOptions step;            ///< how steps come about
-  SizeOptions sizes;           ///< of the model, where the session does not say them
-  std::string overlap;         ///< of overlaps(); empty: none
-  double oversubscription = 1; ///< what the network ports of a node could send / what its uplink carries
-  int64_t collective = -1;     ///< a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
-  int64_t collective_step = 0; ///< of the costed ones
+  std::string session;          ///< S.storm, S.storm#3, S.storm#name: whose routing
+  std::string cluster;          ///< preset:NAME or a file
+  std::string placement;        ///< #4 or #NAME of the same session, S.storm#4, a server's file; empty: the contiguous layout
+  std::string phase;            ///< "prefill", "decode": of these batches alone; empty: of all
+  StepOptions step;             ///< how steps come about
+  SizeOptions sizes;            ///< of the model, where the session does not say them
+  std::string overlap;          ///< of overlaps(); empty: none
+  double oversubscription = 1;  ///< what the network ports of a node could send / what its uplink carries
+  int64_t collective = -1;      ///< a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
+  int64_t collective_step = 0;  ///< of the costed ones
 };
 
 /// "none", "two-batch".
@@ -40,8 +40,8 @@ struct SimulatedLayer {
 
 struct SimulatedGpu {
   int32_t node = 0;
-  double compute_ms = 0;    ///< of its own experts, in a step
-  double waiting_share = 0; ///< of the time of the experts' phases, in which others still compute
+  double compute_ms = 0;                      ///< of its own experts, in a step
+  double waiting_share = 0;                   ///< of the time of the experts' phases, in which others still compute
   double sent_bytes = 0, received_bytes = 0;  ///< in a step, there and back
   double weight_bytes = 0;                    ///< of all its slots
 };

@@ -9,9 +9,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const SimulatedLayer& l) {
-  return {{"name", l.name},           {"layer", l.number >= 0 ? Json(l.number) : Json()},
-          {"dispatch_ms", l.dispatch_ms}, {"compute_ms", l.compute_ms},
-          {"combine_ms", l.combine_ms},   {"imbalance", l.imbalance}};
+  return {{"name", l.name},
+          {"layer", l.number >= 0 ? Json(l.number) : Json()},
+          {"dispatch_ms", l.dispatch_ms},
+          {"compute_ms", l.compute_ms},
+          {"combine_ms", l.combine_ms},
+          {"imbalance", l.imbalance}};
 }
 
 Json json_of(const SimulatedGpu& g) {

@@ -22,10 +22,12 @@ std::string fits_text(const CalibrateFigures& f) {
   std::vector<std::vector<std::string>> rows = {{"line", "gpu", "laboratory", "over", "ranks", "t0 us", "GB/s", "half size", "calls"}};
   for (const FitLine& l : f.fits)
     rows.push_back({l.what, l.gpu, l.laboratory.empty() ? "-" : l.laboratory, l.fabric.empty() ? "-" : l.fabric,
-                    l.ranks > 0 ? std::to_string(l.ranks) : "any", number_text(l.t0_us), l.bytes_per_s ? number_text(*l.bytes_per_s / 1e9) : "-",
+                    l.ranks > 0 ? std::to_string(l.ranks) : "any", number_text(l.t0_us),
+                    l.bytes_per_s ? number_text(*l.bytes_per_s / 1e9) : "-",
                     l.half_bytes ? bytes_text(static_cast<int64_t>(*l.half_bytes)) : "-", count_text(l.rows)});
   return counted(f.calls, "call") + "\n\n" + table_text(rows, {4, 5, 6, 7, 8}) +
-         "\nt0 + bytes / rate, by least relative squares: bytes of a rank over its network card, on one fabric all that it sends, of products\n"
+         "\nt0 + bytes / rate, by least relative squares: bytes of a rank over its network card, on one fabric all that it sends, of "
+         "products\n"
          "the weights of its experts in 8 bits; predictions go through the calls themselves\n";
 }
 
@@ -40,9 +42,10 @@ std::string check_text(const CalibrateFigures& f) {
                     percent(c.held_out), percent(c.laboratories),
                     c.predicted_us ? joined(from) + (c.from.size() > kMostNames ? ", ..." : "") : c.why_not});
   }
-  std::string text = "\n" + table_text(rows, {3, 4, 5, 6, 8, 9}) +
-                     "\nerror: predicted / measured - 1; held out: that of the nearest measured call, left out; laboratories: the slowest one's "
-                     "time of\nthe nearest common call / the fastest's - 1\n";
+  std::string text =
+      "\n" + table_text(rows, {3, 4, 5, 6, 8, 9}) +
+      "\nerror: predicted / measured - 1; held out: that of the nearest measured call, left out; laboratories: the slowest one's "
+      "time of\nthe nearest common call / the fastest's - 1\n";
   if (f.errors.empty()) return text;
   std::vector<std::vector<std::string>> errors = {{"predictions", "calls", "mean |error|", "worst"}};
   for (const ErrorLine& e : f.errors)

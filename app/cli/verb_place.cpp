@@ -27,12 +27,12 @@ std::string cost_text(const PlaceFigures& f) {
                     number_text(judged.step->dispatch_ms), number_text(judged.step->compute_ms), number_text(judged.step->combine_ms),
                     number_text(judged.step->p95_ms), known(judged.step->remote_bytes)});
   }
-  const std::string steps =
-      f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
+  const std::string steps = f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
   return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
          count_text(f.costed_held_out) + " " + steps +
          (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
-         ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") + ", without the move; means but for the 95 %\n" +
+         ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") +
+         ", without the move; means but for the 95 %\n" +
          "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU and "
          "combine, added up;\n"
          "remote bytes: of a token and layer, to other GPUs\n";

@@ -30,13 +30,15 @@ std::vector<const T*> largest(const std::vector<T>& all, Value value) {
   return rows;
 }
 std::string left_out(size_t all, const std::string& what) {
-  return all > kMostRows ? "the " + std::to_string(kMostRows) + " largest of " + counted(static_cast<int64_t>(all), what) + "\n" : std::string();
+  return all > kMostRows ? "the " + std::to_string(kMostRows) + " largest of " + counted(static_cast<int64_t>(all), what) + "\n"
+                         : std::string();
 }
 
 std::string layers_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> rows = {{"ms in a step, simulated", "dispatch", "experts", "combine", "slowest GPU / mean - 1"}};
   for (const SimulatedLayer* l : largest(f.layers, [](const SimulatedLayer& x) { return x.dispatch_ms + x.compute_ms + x.combine_ms; }))
-    rows.push_back({l->name, number_text(l->dispatch_ms), number_text(l->compute_ms), number_text(l->combine_ms), number_text(l->imbalance)});
+    rows.push_back(
+        {l->name, number_text(l->dispatch_ms), number_text(l->compute_ms), number_text(l->combine_ms), number_text(l->imbalance)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(f.layers.size(), "layer");
 }
 
@@ -57,7 +59,8 @@ std::string sensitivity_text(const SimulateFigures& f) {
 std::string collective_text(const SimulateFigures& f) {
   if (!f.collective) return {};
   const SimulatedCollective& c = *f.collective;
-  std::vector<std::vector<std::string>> rows = {{"step " + std::to_string(c.step) + ", " + c.layer, "messages", "bytes", "by ports, ms", "by filling, ms"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"step " + std::to_string(c.step) + ", " + c.layer, "messages", "bytes", "by ports, ms", "by filling, ms"}};
   for (const auto& [name, e] : {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}})
     rows.push_back({name, count_text(e.messages), bytes_of(e.bytes), number_text(e.closed_form_ms), number_text(e.filled_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) +
@@ -71,13 +74,14 @@ std::string to_text(const SimulateFigures& f) {
                       counted(f.slot_count / f.ranks, "slot") + " of a layer on each"},
       {"placement", f.placement},
       {"steps", count_text(f.steps) + " " + f.step_kind + " of " + f.session + "#" + std::to_string(f.run) +
-                    (f.phase.empty() ? "" : ", " + f.phase) + (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") +
-                    "; experts reached " + f.backend},
+                    (f.phase.empty() ? "" : ", " + f.phase) +
+                    (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") + "; experts reached " + f.backend},
       {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) + " wide (" +
                     f.sizes.source + ")"}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
-  std::vector<std::vector<std::string>> times = {{"a step, simulated", number_text(f.mean_ms) + " ms as a mean, median " + number_text(f.p50_ms) +
-                                                                           ", 95 % below " + number_text(f.p95_ms)}};
+  std::vector<std::vector<std::string>> times = {
+      {"a step, simulated",
+       number_text(f.mean_ms) + " ms as a mean, median " + number_text(f.p50_ms) + ", 95 % below " + number_text(f.p95_ms)}};
   if (f.overlap != "none") times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
@@ -102,7 +106,8 @@ class SimulateVerb : public Verb {
            "what the network ports of a node could send / what its uplink carries (1)")
         ->type_name("FACTOR");
     add_text(app, "--phase", simulate_.phase, "only steps of this phase (all)", "prefill|decode");
-    add_whole_number(app, "--collective", simulate_.collective, 0, "a layer, counted from 0: its messages of one step share links in time (none)");
+    add_whole_number(app, "--collective", simulate_.collective, 0,
+                     "a layer, counted from 0: its messages of one step share links in time (none)");
     add_whole_number(app, "--step", simulate_.collective_step, 0, "whose messages --collective sends (0)");
     add_json_option(app, json_);
     app.footer(clusters_footer());

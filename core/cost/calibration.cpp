@@ -31,9 +31,8 @@ class Predictor {
     Prediction mine = call_.is_product() ? of_curve(own) : within_fabric(own);
     if (mine.us) return mine;
     const std::string why_not = mine.why_not;
-    for (const size_t i : find([&](const MeasuredCall& c) {
-           return same_network(c, call_) && c.gpu == call_.gpu && c.laboratory != call_.laboratory;
-         })) {
+    for (const size_t i :
+         find([&](const MeasuredCall& c) { return same_network(c, call_) && c.gpu == call_.gpu && c.laboratory != call_.laboratory; })) {
       const std::vector<size_t> other = find([&](const MeasuredCall& c) { return same_series(c, calls_[i]); });
       Prediction theirs = call_.is_product() ? of_curve(other) : within_fabric(other);
       if (!theirs.us) continue;
@@ -117,9 +116,8 @@ class Predictor {
     if (call_.ranks > most_ranks(calls_, all)) return none("more ranks than were measured on such a network");
     std::vector<size_t> anchors = among(all, [&](const MeasuredCall& c) { return c.laboratory == call_.laboratory; });
     if (anchors.empty()) return none("no such call of this laboratory was measured, and laboratories differ");
-    std::stable_sort(anchors.begin(), anchors.end(), [&](size_t a, size_t b) {
-      return shape_distance(calls_[a], call_) < shape_distance(calls_[b], call_);
-    });
+    std::stable_sort(anchors.begin(), anchors.end(),
+                     [&](size_t a, size_t b) { return shape_distance(calls_[a], call_) < shape_distance(calls_[b], call_); });
     for (const size_t anchor : anchors)
       if (const Prediction p = borrowed_at(anchor, all); p.us) return p;
     return none("no other series holds both this call and the laboratory's own");
@@ -202,12 +200,14 @@ class Predictor {
     const auto below = std::prev(above);
     const double share = between(below->first, above->first, ranks);
     const Line &a = below->second, &b = above->second;
-    Line out{std::lerp(a.t0, b.t0, share), std::lerp(a.slope, b.slope, share), std::max(a.least, b.least), std::min(a.most, b.most), a.from};
+    Line out{std::lerp(a.t0, b.t0, share), std::lerp(a.slope, b.slope, share), std::max(a.least, b.least), std::min(a.most, b.most),
+             a.from};
     out.from.insert(out.from.end(), b.from.begin(), b.from.end());
     return out;
   }
   static double between(int64_t low, int64_t high, int64_t ranks) {
-    return std::log2(static_cast<double>(ranks) / static_cast<double>(low)) / std::log2(static_cast<double>(high) / static_cast<double>(low));
+    return std::log2(static_cast<double>(ranks) / static_cast<double>(low)) /
+           std::log2(static_cast<double>(high) / static_cast<double>(low));
   }
 
   /// Of calls that send as much as one of these, the time at this call's number of ranks.
@@ -243,7 +243,8 @@ class Predictor {
   Prediction on_line(const Line& line, const std::vector<size_t>& own, double sent) const {
     const double plain = line.t0 + line.slope * sent;
     if (sent > kFarthest * line.most || sent < line.least / kFarthest || !(plain > 0)) return none("too far from what was measured");
-    Prediction p = of(sent < line.least || sent > line.most ? PredictionKind::extrapolated : PredictionKind::interpolated, plain, line.from);
+    Prediction p =
+        of(sent < line.least || sent > line.most ? PredictionKind::extrapolated : PredictionKind::interpolated, plain, line.from);
     if (const auto anchor = nearest(own, sent)) {
       *p.us *= calls_[*anchor].us / (line.t0 + line.slope * sent_bytes(calls_[*anchor]));
       p.from.push_back(*anchor), p.low_us = p.high_us = *p.us;

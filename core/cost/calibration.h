@@ -25,11 +25,12 @@ inline std::string_view to_text(PredictionKind kind) { return kPredictionKinds[s
 struct Prediction {
   PredictionKind kind = PredictionKind::none;
   std::optional<double> us;
-  double low_us = 0, high_us = 0;      ///< of what is borrowed: whether the laboratory's difference is an addend or a factor
-  std::vector<size_t> from;            ///< numbers of the calls that it rests on
-  std::optional<double> held_out;      ///< predicted / measured - 1 of the nearest call of these series, left out; null: none can be predicted
-  std::optional<double> laboratories;  ///< of what is borrowed: the slowest laboratory's time of the nearest common call / the fastest's - 1
-  std::string why_not;                 ///< of kind none
+  double low_us = 0, high_us = 0;  ///< of what is borrowed: whether the laboratory's difference is an addend or a factor
+  std::vector<size_t> from;        ///< numbers of the calls that it rests on
+  std::optional<double> held_out;  ///< predicted / measured - 1 of the nearest call of these series, left out; null: none can be predicted
+  std::optional<double>
+      laboratories;     ///< of what is borrowed: the slowest laboratory's time of the nearest common call / the fastest's - 1
+  std::string why_not;  ///< of kind none
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.
@@ -61,8 +62,8 @@ class Calibration {
   std::vector<MeasuredCall> calls_;
 };
 
-/// What in these calls a reader should doubt before using them, a line each: one table under two GPUs, times that fall where there is more to
-/// do, calls far off their neighbours, none that says where it is from.
+/// What in these calls a reader should doubt before using them, a line each: one table under two GPUs, times that fall where there is more
+/// to do, calls far off their neighbours, none that says where it is from.
 std::vector<std::string> doubts_about(const Calibration& calibration);
 
 }  // namespace stormcell

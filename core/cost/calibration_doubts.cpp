@@ -88,7 +88,8 @@ void add_nameless(const std::vector<MeasuredCall>& calls, std::vector<std::strin
   std::vector<std::string> ids;
   for (const MeasuredCall& c : calls)
     if (c.source.empty()) ids.push_back(c.id);
-  if (!ids.empty()) out.push_back(listed(ids) + (ids.size() == 1 ? " says" : " say") + " no source: nobody can check where the times are from");
+  if (!ids.empty())
+    out.push_back(listed(ids) + (ids.size() == 1 ? " says" : " say") + " no source: nobody can check where the times are from");
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ bool same_bytes(double a, double b) { return std::fabs(a - b) <= 1e-9 * std::max
 }  // namespace
 
 void CallCurve::add(double bytes, double us, size_t number) {
-  auto at = std::lower_bound(points_.begin(), points_.end(), bytes, [](const Point& p, double b) { return p.bytes < b && !same_bytes(p.bytes, b); });
+  auto at = std::lower_bound(points_.begin(), points_.end(), bytes,
+                             [](const Point& p, double b) { return p.bytes < b && !same_bytes(p.bytes, b); });
   if (at == points_.end() || !same_bytes(at->bytes, bytes)) at = points_.insert(at, {bytes, 0, {}});
   const auto so_far = static_cast<double>(at->from.size());
   at->us = (at->us * so_far + us) / (so_far + 1);

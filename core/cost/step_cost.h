@@ -51,7 +51,8 @@ struct LayerCost {
 /// Seconds that a rank computes, 0 without rows.
 double compute_s(const RankWork& rank, const CostModel& model);
 /// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate. Dispatch, combine: of the slowest rank,
-/// the largest of what it sends and what it gets on its fabric and on its network port, and of each node on its uplink. Error(failed): work that is not finite.
+/// the largest of what it sends and what it gets on its fabric and on its network port, and of each node on its uplink. Error(failed): work
+/// that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
 
 }  // namespace stormcell

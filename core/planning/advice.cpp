@@ -85,7 +85,9 @@ std::optional<std::string> advice_on_cost(const PlaceFigures& f, const Choice& c
 
 std::string advice_of(const PlaceFigures& f) {
   const bool from = f.layouts.size() > 3;
-  const Choice c{judged_by(from ? f.layouts[3] : f.layouts[0]), judged_by(f.layouts[1]), judged_by(f.layouts[2]),
+  const Choice c{judged_by(from ? f.layouts[3] : f.layouts[0]),
+                 judged_by(f.layouts[1]),
+                 judged_by(f.layouts[2]),
                  f.layouts[2].held_out ? "on what was held out" : "on what it was fitted to: nothing was held out",
                  from ? "the one that stands now" : "the contiguous one",
                  from ? "from" : "contiguous"};

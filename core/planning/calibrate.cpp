@@ -39,8 +39,8 @@ FitLine line_of(const CallFit& fit) {
 
 CheckedCall checked(const Calibration& calibration, const MeasuredCall& call) {
   const Prediction p = calibration.predict(call);
-  CheckedCall out{call.id, call.op, call.gpu, call.laboratory, call.ranks, {}, p.us, {}, {}, {}, std::string(to_text(p.kind)),
-                  p.why_not, {}, p.held_out, p.laboratories};
+  CheckedCall out{call.id,   call.op, call.gpu,   call.laboratory, call.ranks, {}, p.us, {}, {}, {}, std::string(to_text(p.kind)),
+                  p.why_not, {},      p.held_out, p.laboratories};
   if (call.us > 0) out.measured_us = call.us;
   if (p.us && call.us > 0) out.error = *p.us / call.us - 1;
   if (p.us && p.low_us < p.high_us) out.low_us = p.low_us, out.high_us = p.high_us;

@@ -16,10 +16,10 @@ struct CalibrateOptions {
 
 /// A line through calls of one kind: t0 + bytes / rate.
 struct FitLine {
-  std::string what, gpu, laboratory, fabric;        ///< "dispatch low-latency fp8"; "400 Gbit/s", "one fabric", of products empty
-  int64_t ranks = 0;                                ///< 0: of any number
-  double t0_us = 0;                                 ///< may be below 0 where larger calls bend: it is a line's
-  std::optional<double> bytes_per_s, half_bytes;    ///< null: more bytes took no longer; t0 is not above 0
+  std::string what, gpu, laboratory, fabric;      ///< "dispatch low-latency fp8"; "400 Gbit/s", "one fabric", of products empty
+  int64_t ranks = 0;                              ///< 0: of any number
+  double t0_us = 0;                               ///< may be below 0 where larger calls bend: it is a line's
+  std::optional<double> bytes_per_s, half_bytes;  ///< null: more bytes took no longer; t0 is not above 0
   int64_t rows = 0;
 };
 

@@ -127,9 +127,12 @@ class CsvReader {
       if (line[i] == '"' && fields.back().empty()) {
         for (++i;; ++i) {
           if (i >= line.size()) bad_input(where(), "a quote is not closed", "close it on the same line");
-          if (line[i] != '"') fields.back() += line[i];
-          else if (i + 1 < line.size() && line[i + 1] == '"') fields.back() += line[i++];
-          else break;
+          if (line[i] != '"')
+            fields.back() += line[i];
+          else if (i + 1 < line.size() && line[i + 1] == '"')
+            fields.back() += line[i++];
+          else
+            break;
         }
       } else if (line[i] == ',') {
         fields.emplace_back();

@@ -11,8 +11,8 @@ namespace stormcell {
 /// What the times are for: to calibrate by, each call has one; to be checked, it may be missing (0).
 enum class CallTimes { needed, optional };
 
-/// CSV with a line of names, columns in any order (docs/user-guide.md), or JSON of schema stormcell.calibration/1. Error(bad_input): no such
-/// file, a column that is missing, and with its line a number that is none, is out of range, or contradicts another; an id that stands
+/// CSV with a line of names, columns in any order (docs/user-guide.md), or JSON of schema stormcell.calibration/1. Error(bad_input): no
+/// such file, a column that is missing, and with its line a number that is none, is out of range, or contradicts another; an id that stands
 /// there twice; no call at all.
 std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times);
 /// Whether the file is a calibration that was written before.

@@ -36,7 +36,8 @@ class PairedBootstrap {
   PairedFigures compare(const std::string& one, const Placement& a, const std::string& other, const Placement& b) const;
 
  private:
-  /// [costed steps] the part that each lies in. Empty: steps have no order (drawn), not each lies in one part (filled up), or there are none.
+  /// [costed steps] the part that each lies in. Empty: steps have no order (drawn), not each lies in one part (filled up), or there are
+  /// none.
   std::vector<size_t> parts_of_steps() const;
   std::optional<PairedDifference> compare_steps(const Placement& a, const Placement& b) const;
 

@@ -78,12 +78,13 @@ std::string to_json(const PlaceFigures& f) {
   json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
   json["residence"] = f.backend.empty() ? Json() : Json("home");
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
-  json["costed_steps"] = f.backend.empty() ? Json() : Json{{"kind", f.step_kind},
-                                                                  {"statistic", f.statistic},
-                                                                  {"tokens_per_step", whole_or_null(f.tokens_per_step)},
-                                                                  {"amortise", whole_or_null(f.amortise)},
-                                                                  {"fit", f.costed_fit},
-                                                                  {"held_out", f.costed_held_out}};
+  json["costed_steps"] = f.backend.empty() ? Json()
+                                           : Json{{"kind", f.step_kind},
+                                                  {"statistic", f.statistic},
+                                                  {"tokens_per_step", whole_or_null(f.tokens_per_step)},
+                                                  {"amortise", whole_or_null(f.amortise)},
+                                                  {"fit", f.costed_fit},
+                                                  {"held_out", f.costed_held_out}};
   json["sizes"] = f.sizes ? json_of(*f.sizes) : Json();
   json["seconds"] = f.seconds;
   json["held_out"] = text_or_null(f.held_out);

@@ -40,7 +40,8 @@ int32_t branches_of(const RunLayout& layout, const std::string& session) {
 
 void find_shape(const PlaceOptions& options, const nlohmann::json& about, const Placement* given, PlaceTask& task) {
   const int64_t groups = options.groups > 0 ? options.groups : std::max<int64_t>(whole_at(about, "groups"), 1);
-  const int64_t all = given && options.redundant == kSlotsOfFrom ? given->slot_count() : task.branches + std::max<int64_t>(options.redundant, 0);
+  const int64_t all =
+      given && options.redundant == kSlotsOfFrom ? given->slot_count() : task.branches + std::max<int64_t>(options.redundant, 0);
   if (all > kMostSlots) bad_input("--redundant", "makes " + std::to_string(all) + " slots a layer", "name fewer");
   task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)), task.cluster.nodes,
                 task.cluster.ranks()};
@@ -107,13 +108,14 @@ Placement read_from(const PlaceOptions& options, const PlaceTask& task) {
   const int32_t ranks = task.cluster.ranks();
   constexpr size_t kMostBytes = size_t{256} << 20;
   if (!is_session(options.from))
-    return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers, task.branches,
-                             ranks, options.from);
+    return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers,
+                             task.branches, ranks, options.from);
   const SessionPath path = parse_session_path(options.from);
   Placement out = parse_placement(SessionReader(path.file).find_placement(path.run).layout, options.from).placement;
   if (out.layers.size() != task.layout.routers.size() || out.branches != task.branches || out.ranks != ranks)
-    bad_input(options.from, "is of " + counted(static_cast<int64_t>(out.layers.size()), "layer") + " of " + counted(out.branches, "expert") +
-                                " on " + counted(out.ranks, "GPU") + ", not of this model and cluster",
+    bad_input(options.from,
+              "is of " + counted(static_cast<int64_t>(out.layers.size()), "layer") + " of " + counted(out.branches, "expert") + " on " +
+                  counted(out.ranks, "GPU") + ", not of this model and cluster",
               "name a placement of the same ones");
   return out;
 }
@@ -122,10 +124,10 @@ Placement read_from(const PlaceOptions& options, const PlaceTask& task) {
 Placement find_before(const PlaceOptions& options, const Placement* given, const PlaceTask& task) {
   if (!given) return contiguous_placement(task.layout.routers.size(), task.branches, task.shape.slot_count, task.shape.ranks);
   if (given->slot_count() != task.shape.slot_count)
-    bad_input(
-        "--from",
-        options.from + " has " + counted(given->slot_count(), "slot") + " a layer, " + std::to_string(task.shape.slot_count) + " are placed",
-        "--redundant " + std::to_string(given->slot_count() - task.branches));
+    bad_input("--from",
+              options.from + " has " + counted(given->slot_count(), "slot") + " a layer, " + std::to_string(task.shape.slot_count) +
+                  " are placed",
+              "--redundant " + std::to_string(given->slot_count() - task.branches));
   return *given;
 }
 

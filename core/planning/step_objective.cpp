@@ -165,8 +165,13 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
     sum.visits += step.visits;
   }
   const double ms = 1e3 / static_cast<double>(steps);
-  StepFigures f{
-      sum.seconds() * ms, percentile(seconds, 0.95) * 1e3, sum.cost.dispatch_s * ms, sum.cost.compute_s * ms, sum.cost.combine_s * ms, {}, {}};
+  StepFigures f{sum.seconds() * ms,
+                percentile(seconds, 0.95) * 1e3,
+                sum.cost.dispatch_s * ms,
+                sum.cost.compute_s * ms,
+                sum.cost.combine_s * ms,
+                {},
+                {}};
   if (options_.p95) f.objective_ms = f.p95_ms;
   if (k_known_ && sum.visits > 0) {
     f.remote_bytes = sum.delivered_rows / sum.visits * model_.dispatch_row_bytes;

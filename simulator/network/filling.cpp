@@ -59,9 +59,9 @@ class FairRates {
   std::vector<double> rates_;
   std::vector<std::vector<size_t>> of_link_;
   // Of the moment at hand.
-  std::vector<double> left_;     // [links] that nobody has
-  std::vector<size_t> rising_;   // [links] flows on them whose rates still rise
-  std::vector<bool> rises_;      // [flows]
+  std::vector<double> left_;    // [links] that nobody has
+  std::vector<size_t> rising_;  // [links] flows on them whose rates still rise
+  std::vector<bool> rises_;     // [flows]
   double level_ = 0;
 };
 

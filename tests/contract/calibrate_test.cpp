@@ -27,8 +27,9 @@ class ContractCalibrateTest : public QObject, private Imports {
 
   std::string calls(const std::string& name, const std::string& rows) { return scratch_.write(name + ".csv", kColumns + rows); }
   std::string known() {
-    return calls("known", dispatch("a", "wide, large", 2, "115") + dispatch("b", "wide, large", 4, "152.5") + dispatch("c", "wide, large", 8, "171.25") +
-                              dispatch("d", "narrow", 2, "120") + products("e", 8, "372") + products("f", 64, "64"));
+    return calls("known", dispatch("a", "wide, large", 2, "115") + dispatch("b", "wide, large", 4, "152.5") +
+                              dispatch("c", "wide, large", 8, "171.25") + dispatch("d", "narrow", 2, "120") + products("e", 8, "372") +
+                              products("f", 64, "64"));
   }
 
  private slots:
@@ -60,14 +61,16 @@ class ContractCalibrateTest : public QObject, private Imports {
     // The calls themselves, and all of them with a calibration that is there: the same.
     QCOMPARE(json_of({"calibrate", from, "--check", others, "--json", "-"})["check"].dump(), checked["check"].dump());
     const Json same = json_of({"calibrate", file, "--check", from, "--json", "-"});
-    QVERIFY2(same["errors"].size() == 1 && same["errors"][0]["kind"] == "measured" && same["errors"][0]["worst"] == 0., same["errors"].dump().c_str());
+    QVERIFY2(same["errors"].size() == 1 && same["errors"][0]["kind"] == "measured" && same["errors"][0]["worst"] == 0.,
+             same["errors"].dump().c_str());
   }
 
   void warnings_are_seen() {
     const std::string from = calls("falling", dispatch("a", "w", 2, "115") + dispatch("b", "w", 4, "110"));
     const Ended ended = run_program({"calibrate", from, "-o", scratch_.path("falling.json")});
     QCOMPARE(ended.exit, 0);
-    QVERIFY2(ended.err.starts_with("stormcell: warning: ") && ended.err.find("(b) is faster than a") != std::string::npos, ended.err.c_str());
+    QVERIFY2(ended.err.starts_with("stormcell: warning: ") && ended.err.find("(b) is faster than a") != std::string::npos,
+             ended.err.c_str());
   }
 
   void what_is_wrong_is_refused_and_nothing_is_lost_data() {
@@ -96,7 +99,8 @@ class ContractCalibrateTest : public QObject, private Imports {
     row("cut", dispatch("a", "w", 2, "1") + "b,dispatch\n", "line 3: has 2 fields, the first line has 20");
     row("a quote", "\"a,dispatch\n", "line 2: a quote is not closed");
     row("more ranks than experts", products("e", 512, "9"), "line 2: has more ranks than experts");
-    row("a network without a card", "a,dispatch,l,f,G,w,2,16,8,0,128,,8,256,7168,,7408,u,9,s\n", "line 2: spans 2 nodes, and nic_gbit is 0");
+    row("a network without a card", "a,dispatch,l,f,G,w,2,16,8,0,128,,8,256,7168,,7408,u,9,s\n",
+        "line 2: spans 2 nodes, and nic_gbit is 0");
     row("a share of a rank", "a,dispatch,l,f,G,w,2,16.5,8,400,128,,8,256,7168,,7408,u,9,s\n", "line 2: ranks is no whole number");
   }
   void what_is_wrong_is_refused_and_nothing_is_lost() {
@@ -107,7 +111,8 @@ class ContractCalibrateTest : public QObject, private Imports {
     QCOMPARE(read_file_text(there, 1 << 20), std::string("what stands"));
     const std::string good = known();
     if (words != "line 2: us is no time above 0")  // which calls to check may leave out
-      VERIFY_REFUSED((Arguments{"calibrate", good, "--check", wrong}), wrong, words.contains("column us") ? std::string() : words.toStdString());
+      VERIFY_REFUSED((Arguments{"calibrate", good, "--check", wrong}), wrong,
+                     words.contains("column us") ? std::string() : words.toStdString());
   }
 
   void what_is_missing_is_told() {
@@ -166,8 +171,8 @@ class ContractCalibrateTest : public QObject, private Imports {
     std::string rows = kColumns;
     const auto ask = [&](const std::string& id, const char* gpu, const char* laboratory, int nodes, bool combine) {
       const std::string n = std::to_string(nodes), ranks = std::to_string(8 * nodes);
-      rows += id + (combine ? ",combine,low-latency,bf16," : ",dispatch,low-latency,fp8,") + gpu + "," + laboratory + "," + n + "," + ranks +
-              ",8,400,128,,8,256,7168,," + (combine ? "14336" : "7408") + ",uniform random,,\n";
+      rows += id + (combine ? ",combine,low-latency,bf16," : ",dispatch,low-latency,fp8,") + gpu + "," + laboratory + "," + n + "," +
+              ranks + ",8,400,128,,8,256,7168,," + (combine ? "14336" : "7408") + ",uniform random,,\n";
     };
     for (const int nodes : {4, 8})
       for (const bool combine : {false, true}) {

@@ -325,7 +325,8 @@ class ContractPlaceTest : public QObject, private Imports {
     // Which steps the objective is of, by itself and with the move.
     const Json drawn = with({"--hidden", "64", "--ffn", "32", "--tokens-per-step", "256", "--p95", "--amortise", "10"})["costed_steps"];
     QVERIFY2(drawn["statistic"] == "p95" && drawn["tokens_per_step"] == 256 && drawn["amortise"] == 10, drawn.dump().c_str());
-    QVERIFY(j["costed_steps"]["statistic"] == "mean" && j["costed_steps"]["tokens_per_step"].is_null() && j["costed_steps"]["amortise"].is_null());
+    QVERIFY(j["costed_steps"]["statistic"] == "mean" && j["costed_steps"]["tokens_per_step"].is_null() &&
+            j["costed_steps"]["amortise"].is_null());
     const Json wide = with({"--hidden", "64", "--ffn", "32", "--dtype", "f32"});
     QCOMPARE(wide["sizes"]["branch_bytes"].get<double>(), 3. * 64 * 32 * 4);
     const Json moved = with({"--hidden", "64", "--ffn", "32", "--amortise", "10"});

@@ -44,7 +44,8 @@ class ContractSimulateTest : public QObject, private Imports {
     const Json j = simulated(session);
     QCOMPARE(j["schema"].get<std::string>(), std::string("stormcell.simulate/1"));
     QCOMPARE(j["kind"].get<std::string>(), std::string("simulated"));
-    const Json placed = json_of({"place", session, "--cluster", cluster_, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32", "--json", "-"});
+    const Json placed =
+        json_of({"place", session, "--cluster", cluster_, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32", "--json", "-"});
     const Json& contiguous = placed["layouts"][0]["fit"];
     QVERIFY(near(j["step_ms"]["mean"].get<double>(), contiguous["objective"].get<double>()));
     QVERIFY(near(j["step_ms"]["p95"].get<double>(), contiguous["step_ms"]["p95"].get<double>()));
@@ -109,12 +110,15 @@ class ContractSimulateTest : public QObject, private Imports {
     refused({"--hidden", "64", "--ffn", "32", "--collective", "99"}, "--collective", "99");
     refused({"--hidden", "64", "--ffn", "32", "--collective", "0", "--step", "100000"}, "--step", "100000");
     refused({"--hidden", "64", "--ffn", "32", "--placement", "#77"}, session, "holds no placement yet");
-    const std::string small = scratch_.write("small.json", R"({"schema": "stormcell.cluster/1", "name": "small", "nodes": 1, "gpus_per_node": 2,
+    const std::string small =
+        scratch_.write("small.json", R"({"schema": "stormcell.cluster/1", "name": "small", "nodes": 1, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1000, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
-    VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", small, "--hidden", "64", "--ffn", "32"}), "--cluster", "of experts and has");
+    VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", small, "--hidden", "64", "--ffn", "32"}), "--cluster",
+                   "of experts and has");
     const std::string counts = scratch_.path("counts.storm");
     imported(scratch_.write("counts.json", R"({"logical_count": [[8,1,1,8]]})"), counts);
-    VERIFY_REFUSED((Arguments{"simulate", counts, "--cluster", cluster_, "--hidden", "64", "--ffn", "32"}), counts, "one sum of many steps");
+    VERIFY_REFUSED((Arguments{"simulate", counts, "--cluster", cluster_, "--hidden", "64", "--ffn", "32"}), counts,
+                   "one sum of many steps");
   }
 };
 

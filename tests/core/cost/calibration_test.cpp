@@ -153,7 +153,7 @@ class CalibrationTest : public QObject {
     QCOMPARE(calibration.predict(many).kind, PredictionKind::none);  // 128 rows an expert: no longer the reading of weights
   }
 
-  void predictions_follow_their_data() {
+  void predictions_follow_the_measured_times() {
     std::vector<MeasuredCall> calls = laboratories();
     for (const int64_t ranks : {8, 64})
       for (const int64_t tokens : {128, 2048}) calls.push_back(fabric_call("dispatch", ranks, tokens, over_fabric(ranks, tokens) + 3));

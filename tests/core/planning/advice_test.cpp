@@ -59,7 +59,8 @@ class AdviceTest : public QObject {
       const std::vector<LayoutLine> layouts = {of("contiguous", stay), of("eplb", eplb), of("result", result)};
       const std::string sure = advice_of(figures(layouts, false)), unsure = advice_of(figures(layouts, true));
       QVERIFY2(sure.starts_with(chosen.toStdString() + ": ") && sure.find("chance") == std::string::npos, sure.c_str());
-      const std::string words = others.isEmpty() ? sure : "; the difference from " + others.toStdString() + " may be chance (requests, 95 %)";
+      const std::string words =
+          others.isEmpty() ? sure : "; the difference from " + others.toStdString() + " may be chance (requests, 95 %)";
       QVERIFY2(unsure.ends_with(words), unsure.c_str());
     }
   }

@@ -130,9 +130,8 @@ class FillingTest : public QObject {
         for (const size_t l : flows[f].links) used[l] += rates[f], most[l] = std::max(most[l], rates[f]);
       for (size_t l = 0; l < used.size(); ++l) QVERIFY(used[l] <= network.links()[l].bytes_per_s * (1 + 1e-9));
       for (size_t f = 0; f < flows.size(); ++f)
-        QVERIFY(std::any_of(flows[f].links.begin(), flows[f].links.end(), [&](size_t l) {
-          return near(used[l], network.links()[l].bytes_per_s) && near(rates[f], most[l]);
-        }));
+        QVERIFY(std::any_of(flows[f].links.begin(), flows[f].links.end(),
+                            [&](size_t l) { return near(used[l], network.links()[l].bytes_per_s) && near(rates[f], most[l]); }));
     }
   }
 
@@ -148,7 +147,8 @@ class FillingTest : public QObject {
     QVERIFY(near(end, filling.seconds));
     for (size_t l = 0; l < bytes.size(); ++l) {
       double carried = 0;
-      for (const FillingInterval& i : filling.intervals) carried += i.link_share[l] * network.links()[l].bytes_per_s * (i.end_s - i.begin_s);
+      for (const FillingInterval& i : filling.intervals)
+        carried += i.link_share[l] * network.links()[l].bytes_per_s * (i.end_s - i.begin_s);
       QVERIFY(near(filling.link_bytes[l], bytes[l]) && near(carried, bytes[l]));
       // No port is faster than it is.
       QVERIFY(filling.seconds * network.links()[l].bytes_per_s >= bytes[l] * (1 - 1e-9));
