@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "gpu/launch/launch.cuh"
-#include "gpu/layer/one_block_launch.h"
+#include "gpu/routing/one_block_launch.h"
 
 namespace stormcell::gpu {
 
