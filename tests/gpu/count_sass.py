@@ -9,7 +9,8 @@ Regions are found by what stands in them, so the kernels carry no marks:
   weights       the innermost loop that asks the copy engine (UTMALDG), a stage; the same loop where one warp does both
   multiply      the innermost loop with HGMMA: a consumer warp, a stage
   store         from the last wait for products (WARPGROUP.DEPBAR 0x0) on: what stores the tile
-  body          one straight piece of code that stores most of a tile: no branch within; the longest without special functions (MUFU)
+  body          a straight piece of code that stores a tile, no branch within; the longest without special functions (MUFU), without and with
+                weights of slots (FMUL)
 Counts: instructions, branches, divisions (MUFU.RCP of integers: I2F), pairs (words of bf16 pairs stored a thread), loads (LDG, LDC excluded),
 arrivals, fences, steps (HGMMA), and of these quotients as "instructions a pair"."""
 import os
@@ -149,9 +150,15 @@ def stages(loop):
     return max(1, sum(l[2].startswith("SYNCS.PHASECHK") for l in loop))
 
 
-def straight_store(lines):
-    plain = [b for b in bodies(store_code(lines)) if pairs(b) >= 8 and not any(l[2].startswith("MUFU") for l in b)]
-    return max(plain, key=lambda b: len(b) / pairs(b), default=[])
+def rounded(lines):
+    """Pairs that are rounded to a word (the compiler may put the last store behind a branch)."""
+    return sum(l[0] is not None and l[2].startswith("F2FP") for l in lines)
+
+
+def straight_store(lines, of_slots):
+    plain = [b for b in bodies(store_code(lines)) if rounded(b) >= 8 and not any(l[2].startswith("MUFU") for l in b)]
+    mine = [b for b in plain if any(l[2].startswith("FMUL") for l in b) == of_slots]
+    return max(mine, key=lambda b: len(b) / rounded(b), default=[])
 
 
 def quotient(a, b):
@@ -162,7 +169,7 @@ def count(lines, registers, what):
     """One cell of the table."""
     code = instructions(lines)
     starts = lambda region, *opcodes: sum(l[2].startswith(opcodes) for l in instructions(region))
-    store, body = store_code(lines), straight_store(lines)
+    store, body, of_slots = store_code(lines), straight_store(lines, False), straight_store(lines, True)
     rows, weights, multiply = (loop_with(lines, o) for o in ("LDGSTS", "UTMALDG", "HGMMA"))
     counts = {
         "registers": lambda: str(registers),
@@ -180,8 +187,9 @@ def count(lines, registers, what):
         "store: instructions of code": lambda: str(len(instructions(store))),
         "store: branches of code": lambda: str(sum(is_branch(l) for l in instructions(store))),
         "store: instructions of code a pair": lambda: quotient(len(instructions(store)), pairs(store)),
-        "body: instructions a pair": lambda: quotient(len(instructions(body)), pairs(body)),
-        "body: pairs": lambda: str(pairs(body)),
+        "body: instructions a pair": lambda: quotient(len(instructions(body)), rounded(body)),
+        "body with slots: instructions a pair": lambda: quotient(len(instructions(of_slots)), rounded(of_slots)),
+        "body: pairs": lambda: str(rounded(body)),
     }
     return counts[what]()
 
