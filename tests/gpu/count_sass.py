@@ -103,7 +103,7 @@ def loop_with(lines, opcode):
         if not target or target[0] not in at or at[target[0]] > i:
             continue
         loop = lines[at[target[0]]:i + 1]
-        if any(l[0] is not None and l[2].startswith(opcode) for l in loop) and (best is None or len(loop) < len(best)):
+        if any(l[0] is not None and l[2].startswith(opcode) for l in loop) and (best is None or len(loop) / stages(loop) < len(best) / stages(best)):
             best = loop
     return best or []
 
@@ -146,8 +146,9 @@ def bodies(lines):
 
 
 def stages(loop):
-    """Stages that a loop does a turn: the compiler may have unrolled it. One wait for a barrier a stage."""
-    return max(1, sum(l[2].startswith("SYNCS.PHASECHK") for l in loop))
+    """Stages that a loop does a turn, where the compiler has unrolled it: groups of copies or products that it commits, else bytes expected."""
+    committed = sum(l[2] == "LDGDEPBAR" or (l[2].startswith("HGMMA") and "gsb" in l[3]) for l in loop)
+    return max(1, committed or sum(l[2] == "SYNCS.ARRIVE.TRANS64" for l in loop))
 
 
 def rounded(lines):

@@ -81,7 +81,7 @@ class LayerBench {
       Bound bound;
       bound.bytes = touched * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers()) * 2;
       bound.flop = 2.0 * static_cast<double>(rows) * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers());
-      const ProductBound least = product_bound(shape_, calls.offsets(0), first, rates_);
+      const ProductBound least = product_bound(shape_, point.tokens, calls.offsets(0), first, rates_);
       char note[96];
       std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s", bound.what(task_), seconds / least.seconds,
                     least.seconds * 1e6, least.what);
