@@ -1,5 +1,5 @@
-// Numbers as kernels see them: bf16 as its bits, conversions that give the same bits on host and device (but for which NaN a NaN becomes), a
-// few helpers.
+// Numbers as kernels see them: bf16 as its bits, conversions that give the same bits on host and device (but for which NaN a NaN becomes),
+// a few helpers.
 #pragma once
 #include <bit>
 #include <cmath>

@@ -88,7 +88,8 @@ struct ProductArgs {
   }
 };
 
-/// The same for a whole tile: which activation, whether there is a bias and whether slots have rows or weights of their own is decided once.
+/// The same for a whole tile: which activation, whether there is a bias and whether slots have rows or weights of their own is decided
+/// once.
 template <Activation kActivation, bool kBias_, bool kOfSlots_>
 struct Epilogue {
   static constexpr bool kBias = kBias_, kOfSlots = kOfSlots_;
@@ -110,8 +111,8 @@ struct AnyEpilogue {
     return value;
   }
 };
-/// body(the epilogue of these arguments). Its own copies has what layers do: a first product with ReLU, gated with SiLU; a second without an
-/// activation, whose slots may have rows and weights of their own.
+/// body(the epilogue of these arguments). Its own copies has what layers do: a first product with ReLU, gated with SiLU; a second without
+/// an activation, whose slots may have rows and weights of their own.
 template <int kPanels, class T, class Body>
 STORMCELL_BOTH void with_epilogue(const ProductArgs<T>& a, const Body& body) {
   constexpr Activation kFirst = kPanels == 2 ? Activation::silu : Activation::relu;

@@ -1,6 +1,6 @@
 // Up to 64 rows an expert: weights are the tensor cores' 64-row side and rows of x the narrow one (8, 16, 32 or 64), so that nothing is
-// multiplied in vain and a tile needs only 64 rows of weights. A stage is 128 deep: what a stage costs beside its bytes is paid half as often.
-// Bound: the weights' bytes; up to 96 KiB of them (128 with a gate) are on their way a block.
+// multiplied in vain and a tile needs only 64 rows of weights. A stage is 128 deep: what a stage costs beside its bytes is paid half as
+// often. Bound: the weights' bytes; up to 96 KiB of them (128 with a gate) are on their way a block.
 #pragma once
 #include "gpu/grouped/tensor.cuh"
 #include "gpu/grouped/tensor_store.h"

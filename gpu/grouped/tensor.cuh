@@ -1,6 +1,6 @@
-// What both tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where the shape has one),
-// emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by cp.async, sixteen bytes a thread, because
-// they may be gathered and the copy engine of this card gathers none. Both are swizzled alike (shared_layout.h).
+// What both tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where the shape has
+// one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by cp.async, sixteen bytes a thread,
+// because they may be gathered and the copy engine of this card gathers none. Both are swizzled alike (shared_layout.h).
 #pragma once
 #include "gpu/grouped/ptx.cuh"
 #include "gpu/grouped/tensor_shape.h"
@@ -45,8 +45,8 @@ struct Work {
 
 /// One thread: asks the copy engine for a stage's weights.
 template <class Shape>
-__device__ void ask_for_weights(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Stages<Shape>& stages, int stage, const Tile& tile,
-                                int32_t depth) {
+__device__ void ask_for_weights(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Stages<Shape>& stages, int stage,
+                                const Tile& tile, int32_t depth) {
   ptx::arrive_expecting(stages.full(stage), Shape::kWeightBytes);
 #pragma unroll
   for (int block = 0; block < Shape::kBlocks; ++block)

@@ -12,8 +12,8 @@ struct alignas(8) BiasPair {
 };
 
 template <int kNarrow, int kPanels, class E, class X>
-STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, const float (&sum)[kPanels][kNarrow / 2],
-                                    E epilogue) {
+STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
+                                    const float (&sum)[kPanels][kNarrow / 2], E epilogue) {
   const int32_t c = tile.column_block * SwappedShape<kPanels>::kColumns + sum_row(thread, 0);  // and c + 8
   const int upper = thread / 4 % 2;
   float bias[2][kPanels] = {};

@@ -88,9 +88,9 @@ struct TileMapArgs {
   int32_t* map = nullptr;  ///< [kTileMapInts]
 };
 
-/// One block. Every expert counts those that come before it, in one pass over all of them in shared memory: experts comparisons a thread are
-/// less than a sort's barriers. Regimes change with the rows, so in the order of rows each regime's experts stand together: only where a
-/// regime begins must be taken off.
+/// One block. Every expert counts those that come before it, in one pass over all of them in shared memory: experts comparisons a thread
+/// are less than a sort's barriers. Regimes change with the rows, so in the order of rows each regime's experts stand together: only where
+/// a regime begins must be taken off.
 template <int kThreads_>
 struct TileMapBlock {
   using Args = TileMapArgs;

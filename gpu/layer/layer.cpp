@@ -1,7 +1,7 @@
 #include "gpu/layer/layer.h"
 
-#include "gpu/routing/one_block_launch.h"
 #include "gpu/routing/choose_launch.h"
+#include "gpu/routing/one_block_launch.h"
 
 namespace stormcell::gpu {
 namespace {

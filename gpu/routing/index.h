@@ -182,8 +182,8 @@ struct PlaceKernel {
   }
 };
 
-/// All of it in one block, for choices that fit one tile: below some thousand choices a launch costs more than the work. Choices and weights
-/// are loaded once, counts stay in shared memory.
+/// All of it in one block, for choices that fit one tile: below some thousand choices a launch costs more than the work. Choices and
+/// weights are loaded once, counts stay in shared memory.
 struct IndexOneTileKernel {
   using Args = IndexArgs;
   static constexpr int kThreads = Ranks::kThreads;

@@ -274,7 +274,9 @@ class GpuTensorCoreTest : public QObject {
     int read[kConsumers] = {}, given_back[kConsumers] = {}, filled = 0, said = 0, asked = 0;
     Place reads[kConsumers], before[kConsumers], fills, says, asks;
     std::vector<int> on_their_way;  // stages whose weights have been asked for
-    const auto all_read = [&](int use) { return std::all_of(given_back, given_back + kConsumers, [&](int n) { return n > use - kStages; }); };
+    const auto all_read = [&](int use) {
+      return std::all_of(given_back, given_back + kConsumers, [&](int n) { return n > use - kStages; });
+    };
     for (;;) {
       std::vector<int> able;  // 0 rows, 1 weights, 2 weights land, 3 the last rows are said, 4 on consumers
       if (filled < uses && stages[fills.stage].empty.done(fills.parity ^ 1)) able.push_back(0);

@@ -76,7 +76,8 @@ class LayerBench {
     double products = 0;
     for (const bool first : {true, false}) {
       const double window = rows / point.experts >= kComputeRows ? kSustained : kShort;
-      const double seconds = time_calls(queue_, calls.variants(), [&](int v) { product(calls, v, first); }, window);
+      const double seconds = time_calls(
+          queue_, calls.variants(), [&](int v) { product(calls, v, first); }, window);
       products += seconds;
       Bound bound;
       bound.bytes = touched * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers()) * 2;

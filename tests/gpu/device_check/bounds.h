@@ -1,5 +1,6 @@
 // What no kernel of this design can beat on a Hopper card: a lower bound of a grouped product's time, not a prediction. Arithmetic alone.
-// The rates were written down, with their sources, before the kernels were mended by counting, and are not fitted to any measurement of ours.
+// The rates were written down, with their sources, before the kernels were mended by counting, and are not fitted to any measurement of
+// ours.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -32,9 +33,9 @@ inline CardRates h200_rates() {
 
 /// Counted in the machine code of the kernels (docs/benchmarks/gpu.md): instructions of a warp.
 struct KernelCounts {
-  double produce = 0;   ///< all producer warps together, a stage
-  double consume = 0;   ///< a consumer warp, a stage
-  double store = 0;     ///< a consumer warp, a pair of stored numbers a thread
+  double produce = 0;       ///< all producer warps together, a stage
+  double consume = 0;       ///< a consumer warp, a stage
+  double store = 0;         ///< a consumer warp, a pair of stored numbers a thread
   int dependent_loads = 0;  ///< one after another before the first byte of weights is asked for; by reading
 };
 
@@ -44,7 +45,12 @@ struct Bounds {
   double seconds() const { return std::max({tensor, issue, shared, l2, dram, start}); }
   const char* what() const {
     const double all = seconds();
-    return all == dram ? "DRAM" : all == tensor ? "tensor pipe" : all == l2 ? "L2" : all == shared ? "shared memory" : all == issue ? "issue" : "start";
+    return all == dram     ? "DRAM"
+           : all == tensor ? "tensor pipe"
+           : all == l2     ? "L2"
+           : all == shared ? "shared memory"
+           : all == issue  ? "issue"
+                           : "start";
   }
 };
 
@@ -72,7 +78,8 @@ inline Bounds bounds_of(const TiledProduct& p, const KernelCounts& counts, const
       flop += column_blocks * tile_flop;
       most_of_a_tile = std::max(most_of_a_tile, tile_flop);
       // Written once by the copies, read by each wgmma: both operands, the rows' side by each consumer its own half.
-      shared += column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * (p.swapped ? p.panels : 1));
+      shared +=
+          column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * (p.swapped ? p.panels : 1));
       l2 += column_blocks * (panel_bytes / p.weight_blocks + 2.0 * mine * p.k);
       pairs += column_blocks * static_cast<double>(side) * p.columns / 2 / (128.0 * p.consumers);
     }

@@ -49,7 +49,8 @@ ProductBound gemv_bound(const LayerShape& shape, const std::vector<int32_t>& row
 
 }  // namespace
 
-ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first, const CardRates& rates) {
+ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first,
+                           const CardRates& rates) {
   std::vector<int32_t> rows;
   for (size_t e = 0; e + 1 < offsets.size(); ++e) rows.push_back(offsets[e + 1] - offsets[e]);
   if (gpu::choose_limits(true, nullptr, 0, cells).gemv_rows > 0) return gemv_bound(shape, rows, first, rates);

@@ -211,7 +211,8 @@ class Checks {
     }
     if (!outcome.ended || !outcome.text.empty())
       take({shown, "all", prefix.empty() ? "failed" : "absent", "",
-            outcome.text + (begun.empty() ? "" : " in '" + begun + "'") + " after " + std::to_string(count) + " records; " + last_lines(log)});
+            outcome.text + (begun.empty() ? "" : " in '" + begun + "'") + " after " + std::to_string(count) + " records; " +
+                last_lines(log)});
     else if (!prefix.empty())
       take({shown, family.name, WEXITSTATUS(outcome.status) == 0 ? "passed" : "absent", "",
             std::to_string(count) + " little cases; " + last_lines(log)});
@@ -230,8 +231,8 @@ class Checks {
       for (const Record& r : records_) file << to_json(r) << '\n';
     }
     const double limit = options_.rivals;  // the script ends by itself before
-    const Outcome outcome =
-        run_process({"python3", script, "--records", records, "--mine", mine, "--seconds", std::to_string(std::max(1.0, limit - 12))}, log, limit);
+    const Outcome outcome = run_process(
+        {"python3", script, "--records", records, "--mine", mine, "--seconds", std::to_string(std::max(1.0, limit - 12))}, log, limit);
     std::ifstream file(records);
     for (std::string line; std::getline(file, line);)
       if (Record record; from_json(line, record)) take(record);
@@ -292,7 +293,10 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 int usage(const std::string& what) {
-  std::fprintf(stderr, "device_check: %s\nusage: device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] [--blocks N] | --bounds | --list\n", what.c_str());
+  std::fprintf(stderr,
+               "device_check: %s\nusage: device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] "
+               "[--blocks N] | --bounds | --list\n",
+               what.c_str());
   return 2;
 }
 
