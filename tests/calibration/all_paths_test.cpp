@@ -18,7 +18,8 @@ constexpr int64_t kFew = 2;
 
 void add(AllLoads& all, const std::vector<RouterLoads>& of_picture) {
   for (const RouterLoads& of : of_picture) {
-    RouterLoads& to = all.try_emplace(of.router, RouterLoads{of.router, of.decision, 0, std::vector<double>(of.branches.size(), 0)}).first->second;
+    RouterLoads& to =
+        all.try_emplace(of.router, RouterLoads{of.router, of.decision, 0, std::vector<double>(of.branches.size(), 0)}).first->second;
     to.came += of.came;
     for (size_t b = 0; b < of.branches.size(); ++b) to.branches[b] += of.branches[b];
   }
