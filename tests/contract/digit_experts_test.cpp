@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kModel = "demo:swinv2-moe-digits";
 constexpr const char* kSample = "demo:msdnet-digits-sample";  // the same digits
-constexpr size_t kDigits = 60, kClasses = 10, kBatch = 20, kBatches = kDigits / kBatch;
+constexpr size_t kDigits = 60, kClasses = 10, kBatch = 12, kBatches = kDigits / kBatch;
 constexpr const char* kRouters[] = {"stages.0.blocks.1.mlp", "stages.1.blocks.1.mlp"};
 
 /// What tests/reference/make_swinv2_moe_digits.py left.
