@@ -17,6 +17,7 @@ struct MadeData {
 };
 constexpr MadeData kMade[] = {{"switch-names", "test.jsonl", "./dev data", "target", "language"},
                               {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""},
+                              {"swinv2-moe-digits", "test.safetensors", "./dev data swinv2-moe-digits", "", ""},
                               {"livesr-street", "test.safetensors", "./dev data livesr-street", "", ""}};
 
 /// Data of our own that come with the program.

@@ -2,12 +2,11 @@
 // digits may be given.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 
-#include "core/formats/safetensors.h"
 #include "tests/contract/models.h"
 #include "tests/testing/file_bytes.h"
+#include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -17,15 +16,6 @@ using Json = nlohmann::json;
 constexpr const char* kModel = "demo:msdnet-digits";
 constexpr const char* kSample = "demo:msdnet-digits-sample";
 constexpr size_t kDigits = 60, kClasses = 10, kPixels = 400;
-
-template <class T>
-std::vector<T> values_of(const SafetensorsFile& file, const std::string& name) {
-  const StoredTensor* t = file.find(name);
-  if (!t) return {};
-  std::vector<T> values(static_cast<size_t>(t->elements()));
-  std::memcpy(values.data(), t->bytes.data(), values.size() * sizeof(T));
-  return values;
-}
 
 /// What tests/reference/make_msdnet_digits.py left, and the labels.
 struct Expected {
@@ -96,12 +86,8 @@ class DigitsTest : public QObject {
     }
     QCOMPARE(exit, e.exit);
     QCOMPARE(logits.size(), e.logits.size());
-    float largest = 0, difference = 0;
-    for (size_t i = 0; i < logits.size(); ++i) {
-      largest = std::max(largest, std::fabs(e.logits[i]));
-      difference = std::max(difference, std::fabs(logits[i] - e.logits[i]));
-    }
-    QVERIFY2(difference <= 1e-4F * largest, qPrintable(QString::number(static_cast<double>(difference / largest))));
+    const float difference = relative_difference(logits, e.logits);
+    QVERIFY2(difference <= 1e-4F, qPrintable(QString::number(static_cast<double>(difference))));
   }
 
   void accuracy_is_that_of_pytorch_of_every_plan() {

@@ -1,10 +1,9 @@
 // The trained super-resolution network on pictures of our own, held to what PyTorch makes of them: pixels, networks, PSNR.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "core/formats/safetensors.h"
 #include "tests/contract/models.h"
+#include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -14,15 +13,6 @@ using Json = nlohmann::json;
 constexpr const char* kModel = "demo:livesr-street";
 constexpr const char* kSample = "demo:livesr-street-sample";
 constexpr size_t kPictures = 3, kNetworks = 4;
-
-template <class T>
-std::vector<T> values_of(const SafetensorsFile& file, const std::string& name) {
-  const StoredTensor* t = file.find(name);
-  if (!t) return {};
-  std::vector<T> values(static_cast<size_t>(t->elements()));
-  std::memcpy(values.data(), t->bytes.data(), values.size() * sizeof(T));
-  return values;
-}
 
 /// What tests/reference/make_livesr_street.py left.
 struct Expected {
@@ -55,12 +45,8 @@ class StreetTest : public QObject {
     const auto outputs = SafetensorsFile::open(scratch.path("o.safetensors"));
     const std::vector<float> picture = values_of<float>(*outputs, "b0.picture");
     QCOMPARE(picture.size(), e.picture.size());
-    float largest = 0, difference = 0;
-    for (size_t i = 0; i < picture.size(); ++i) {
-      largest = std::max(largest, std::fabs(e.picture[i]));
-      difference = std::max(difference, std::fabs(picture[i] - e.picture[i]));
-    }
-    QVERIFY2(difference <= 1e-4F * largest, qPrintable(QString::number(static_cast<double>(difference / largest))));
+    const float difference = relative_difference(picture, e.picture);
+    QVERIFY2(difference <= 1e-4F, qPrintable(QString::number(static_cast<double>(difference))));
     QCOMPARE(values_of<int32_t>(*outputs, "b0.router.branch"), e.network);
   }
 

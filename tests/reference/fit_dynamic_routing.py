@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """The routing calibration of preset:dynamic-routing-{a,b,c,raw}: fit_dynamic_routing.py ARCH [PICTURES [HEIGHT WIDTH]].
 
-Draws the preset's weights as core/models/seeded_weights.cpp draws those of seed 0, and the pictures of
-random:N as core/data/random_source.cpp makes them, at the preset's own size; then goes through the grid
-node by node. Of each way of a node, in the pictures that come there, the scores get a deviation of
+Draws the preset's weights of seed 0 and the pictures of random:N as the program does (seeded.py), at the preset's
+own size; then goes through the grid node by node. Of each way of a node, in the pictures that come there, the scores get a deviation of
 SPREAD, by that of the weights that they are drawn with, and the bias that leaves the way open in a share
 p of them; p is what is left to spend, of all pictures' stated multiplications, over what the nodes left
 could cost. Prints the rows of core/models/dynamic_routing_gates.cpp, and to stderr what was spent.
@@ -16,50 +15,12 @@ import torch
 from torch.nn.functional import interpolate
 
 from dynamic_routing import STEP, DynamicRouting
+from seeded import draw, picture
 
 STATED = {"a": 52.5e9, "b": 58.9e9, "c": 59.8e9, "raw": 114.9e9}  # brainstorm.md 4.5
 SPREAD = 30.0  # of scores: gates that are open are nearly 1, so that the maps of all pictures stay of one size
 EARLY, EARLY_SHARE = 4, 0.6  # until all levels are there, so that pictures reach them
 STEM, LEVELS, LAYERS = 64, 4, 16
-MASK, GOLDEN = (1 << 64) - 1, 0x9E3779B97F4A7C15
-U = np.uint64
-
-
-def mix(z):
-    """splitmix64's mixer, of a Python integer or an array."""
-    if isinstance(z, int):
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        return z ^ (z >> 31)
-    z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
-    return z ^ (z >> U(31))
-
-
-def draw(name, count, deviation, seed=0):
-    key = 0xCBF29CE484222325
-    for byte in name.encode():
-        key = ((key ^ byte) * 0x100000001B3) & MASK
-    key = mix((key + mix((seed + GOLDEN) & MASK)) & MASK)
-    bits = mix(U(key) + np.arange(count, dtype=U) * U(GOLDEN))
-    total = sum(((bits >> U(shift)) & U(0xFFFF)).astype(np.int64) for shift in (0, 16, 32, 48)) - 131070
-    return np.float32(deviation / math.sqrt((4294967296.0 - 1) / 3)) * total.astype(np.float32)
-
-
-def mixed(x):
-    return mix((x + GOLDEN) & MASK) if isinstance(x, int) else mix(x + U(GOLDEN))
-
-
-def picture(index, height, width, seed=0):
-    """[1, 3, height, width] of random:N."""
-    pixels = mixed(mixed(seed) ^ mixed(index))
-    squares = mixed(~pixels & MASK)
-    part = lambda stream, count: (mixed(U(stream) + np.arange(count, dtype=U)) >> U(40)).astype(np.float32) * np.float32(2.0 ** -24)
-    across = width // 16 + 1
-    y, x, c = np.ogrid[:height, :width, :3]
-    of_squares = part(squares, (height // 16 + 1) * across * 3)[(y // 16 * across + x // 16) * 3 + c]
-    both = (part(pixels, height * width * 3).reshape(height, width, 3) + of_squares) / np.float32(2)
-    return torch.from_numpy(both.transpose(2, 0, 1)[None].copy())
 
 
 def deviation_of(name):

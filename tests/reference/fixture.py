@@ -79,7 +79,7 @@ def sides_of(config):
 
 
 def draw_norms_and_biases(model, generator, draw_weight):
-    """Random batch norms and biases; draw_weight(tensor) fills every other one, in the order of the state."""
+    """Random norms and biases; draw_weight(name, tensor) fills every other one, in the order of the state."""
     for name, tensor in model.state_dict().items():
         if name.endswith("running_var"):
             tensor.copy_(0.5 + torch.rand(tensor.shape, generator=generator))
@@ -88,7 +88,7 @@ def draw_norms_and_biases(model, generator, draw_weight):
         elif name.endswith(("bias", "running_mean")):
             tensor.copy_(0.2 * torch.randn(tensor.shape, generator=generator))
         else:
-            draw_weight(tensor)
+            draw_weight(name, tensor)
 
 
 def save_model(folder, model_type, config, weights):

@@ -4,8 +4,6 @@
 Routers of cells.LAYER.LEVEL: `reached` (with unreached = skip) tells whether anything came, `compute`
 0 from 1, `ways` which ways are open. Each one's cells are the pictures that came to it.
 """
-import json
-
 import torch
 
 import fixture
@@ -24,11 +22,11 @@ CASES = {
     "two-levels-one-layer": (dict(SMALL, image_size=16, num_levels=2, num_layers=1, num_channels=1, mean=[0.1], deviation=[0.3]), 4),
     "one-level": (dict(SMALL, image_size=[16, 20], num_levels=1, num_layers=3), 4),
 }
-NOT_OURS = ("mean", "deviation")
 SMALLEST_MARGIN = 4e-5  # of sums of weights, which are exactly 0 or above the threshold
 
 
 def draw(model, generator):
+    """Not by fixture.draw_norms_and_biases: gates' biases are their own, and a number is drawn for each element of every tensor."""
     for name, tensor in model.state_dict().items():
         random = torch.randn(tensor.shape, generator=generator)
         if name.endswith("running_var"):
@@ -82,9 +80,8 @@ def make(config, pictures, folder, seed):
     generator = fixture.random_generator(seed)
     model = DynamicRouting(config).eval()
     draw(model, generator)
-    sides = config["image_size"] if isinstance(config["image_size"], list) else [config["image_size"]] * 2
     # Pictures that differ as wholes, so that gates do.
-    pixels = torch.rand(pictures, config["num_channels"], *sides, generator=generator)
+    pixels = torch.rand(pictures, config["num_channels"], *fixture.sides_of(config), generator=generator)
     pixels = pixels * torch.rand(pictures, config["num_channels"], 1, 1, generator=generator)
     seen = Seen(model)
     result = torch.cat([model.picture(pixels[i:i + 1], seen) for i in range(pictures)])
@@ -93,10 +90,8 @@ def make(config, pictures, folder, seed):
     fixture.require(len(computed) == 2)
     if config["unreached"] == "skip" and config["num_levels"] > 1:
         fixture.require(len(reached) == 2)
-    ours = {k: v for k, v in config.items() if k not in NOT_OURS}
-    (folder / "config.json").write_text(json.dumps(dict(model_type="dynamic_routing", **ours), indent=2) + "\n")
-    fixture.save(folder / "model.safetensors", model.export())
-    fixture.save(folder / "input.safetensors", {"pixels": pixels.permute(0, 2, 3, 1)})
+    fixture.save_model(folder, "dynamic_routing", config, model.export())
+    fixture.save_pixels(folder, pixels)
     fixture.save_expected(folder, {"logits": result.permute(0, 2, 3, 1)}, decisions)
     return f"computed {computed}, ways {ways}, reached {reached}"
 

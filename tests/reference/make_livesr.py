@@ -38,8 +38,8 @@ def place_clusters(model, pixels, generator):
 def make(config, pictures, folder, seed):
     generator = fixture.random_generator(seed)
     model = LiveSR(config).eval()
-    fixture.draw_norms_and_biases(
-        model, generator, lambda tensor: fixture.normal_(tensor, (2 / tensor[0].numel()) ** 0.5, generator) if tensor.dim() == 4 else None)
+    fixture.draw_norms_and_biases(model, generator, lambda _, tensor: fixture.normal_(tensor, (2 / tensor[0].numel()) ** 0.5, generator)
+                                  if tensor.dim() == 4 else None)
     pixels = torch.rand(pictures, config["num_channels"], *fixture.sides_of(config), generator=generator)
     place_clusters(model, pixels, generator)
     result, scores = model(pixels)

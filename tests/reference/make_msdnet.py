@@ -28,7 +28,7 @@ CASES = {
 
 
 def draw(model, generator):
-    def draw_weight(tensor):
+    def draw_weight(_, tensor):
         gain = 8 if tensor.dim() == 2 else 2  # heads whose answers differ
         if tensor.dim() >= 2:
             fixture.normal_(tensor, (gain / tensor[0].numel()) ** 0.5, generator)

@@ -4,7 +4,6 @@
 A router's cells are the cells of its stage's grid, picture by picture and row by row; `margin` is the
 step among the largest probabilities. The dense parts are held to transformers' swinv2.
 """
-import json
 import math
 
 import torch
@@ -41,18 +40,14 @@ PAPER = dict(SMALL, image_size=192, patch_size=4, embed_dim=96, depths=[2, 2, 18
 
 def draw(model, generator):
     """Norms near 1, layers that keep second moments, gates that tell tokens apart."""
-    for name, tensor in model.named_parameters():
-        if name.startswith("pixels."):
-            continue
-        if name.endswith("norm.weight"):
-            fixture.normal_(tensor, 0.2, generator, 1)
-        elif name.endswith("bias"):
-            fixture.normal_(tensor, 0.2, generator)
-        elif name.endswith("scales"):
+    def draw_weight(name, tensor):
+        if name.endswith("scales"):
             fixture.normal_(tensor, 1.0, generator, math.log(20))
-        else:
+        elif not name.startswith("pixels."):
             gain = 3 if ".gate." in name else 2 if ".position." in name else 1
             fixture.normal_(tensor, gain / tensor.shape[1] ** 0.5, generator)
+
+    fixture.draw_norms_and_biases(model, generator, draw_weight)
 
 
 @torch.no_grad()
@@ -60,8 +55,7 @@ def make(config, pictures, folder, seed):
     generator = fixture.random_generator(seed)
     model = SwinMoE(config).eval()
     draw(model, generator)
-    sides = config["image_size"] if isinstance(config["image_size"], list) else [config["image_size"]] * 2
-    pixels = torch.rand(pictures, *sides, config["num_channels"], generator=generator)
+    pixels = torch.rand(pictures, *fixture.sides_of(config), config["num_channels"], generator=generator)
     logits, decisions, loads = model(pixels), {}, []
     for name, router in model.routers().items():
         probabilities, branch, weight, priority_margin = router.decision
@@ -70,9 +64,7 @@ def make(config, pictures, folder, seed):
         loads.append([int((branch == e).sum()) for e in range(config["num_experts"])])
         fixture.require(len(branch) < 16 or all(loads[-1]))
     fixture.require("capacity" not in folder.name or all((d["branch"] == fixture.NO_BRANCH).any() for d in decisions.values()))
-    ours = {key: value for key, value in config.items() if key not in PIXELS}
-    (folder / "config.json").write_text(json.dumps(dict(model_type="swinv2_moe", **ours), indent=2) + "\n")
-    fixture.save(folder / "model.safetensors", model.state_dict())
+    fixture.save_model(folder, "swinv2_moe", config, model.state_dict())
     fixture.save(folder / "input.safetensors", {"pixels": pixels})
     fixture.save_expected(folder, {"logits": logits}, decisions)
     return f"loads {loads}"

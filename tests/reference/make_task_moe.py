@@ -4,7 +4,6 @@
 A router's cells are the sequences; `branch` has the two experts of each one's task, -1 where they are
 one. No score decides: margins are infinite, weights 1.
 """
-import json
 import math
 
 import torch
@@ -23,13 +22,8 @@ CASES = {
 
 
 def draw(model, generator):
-    for name, tensor in model.named_parameters():
-        if name.endswith("norm.weight"):
-            fixture.normal_(tensor, 0.2, generator, 1)
-        elif name.endswith("bias"):
-            fixture.normal_(tensor, 0.2, generator)
-        else:
-            fixture.normal_(tensor, 1 if name.startswith("embeddings.") else tensor.shape[1] ** -0.5, generator)
+    fixture.draw_norms_and_biases(model, generator, lambda name, tensor: fixture.normal_(
+        tensor, 1 if name.startswith("embeddings.") else tensor.shape[1] ** -0.5, generator))
 
 
 @torch.no_grad()
@@ -51,8 +45,7 @@ def make(config, sequences, length, folder, seed):
         branch = torch.tensor([(c + [fixture.NO_BRANCH])[:2] for c in chosen])
         decisions[f"layers.{i}.moe"] = {"branch": branch.int(), "weight": (branch >= 0).float(),
                                         "margin": torch.full((sequences,), math.inf)}
-    (folder / "config.json").write_text(json.dumps(dict(model_type="task_moe", **config), indent=2) + "\n")
-    fixture.save(folder / "model.safetensors", model.state_dict())
+    fixture.save_model(folder, "task_moe", config, model.state_dict())
     fixture.save(folder / "input.safetensors", {"input_ids": ids, "attention_mask": mask, "task": task})
     fixture.save_expected(folder, {"decoder_hidden": hidden, "logits": logits}, decisions)
     return f"tasks {task.tolist()}"

@@ -1,6 +1,6 @@
 """SwinV2-MoE in PyTorch, from its definition: windows that attend, grids that merge, experts by priority.
 
-`state_dict()` is the layout of docs/models.md. make_swin_moe.py compares with it.
+`state_dict()` is the layout of docs/models.md. make_swin_moe.py compares with it, resources/demos/swinv2-moe-digits/train.py trains it.
 """
 import math
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The held-out digits of demo:msdnet-digits, from the picture in Debian's opencv-doc.
+"""The held-out digits of demo:msdnet-digits and demo:swinv2-moe-digits, from the picture in Debian's opencv-doc.
 
     prepare.py digits.png test.safetensors
 

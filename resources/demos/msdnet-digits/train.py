@@ -6,8 +6,7 @@
 Resumable: FOLDER holds a checkpoint of every epoch. At the end config.json and model.safetensors stand beside this script, and
 test.safetensors (pixels, labels: what `./dev data msdnet-digits` makes too) in FOLDER. Seed 0, one thread.
 
-Parts: the picture holds a row of 100 digits in each of five lines a class. Columns 80 to 99 are held out (1,000 digits), 70 to 79
-choose the thresholds (500), the others train (3,500): no part touches another's writing but at one edge.
+Parts of the digits, and how they are moved: ../digits.py.
 """
 import argparse
 import json
@@ -17,36 +16,17 @@ import time
 
 import numpy
 import torch
-from PIL import Image
 from safetensors.torch import save_file
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[2] / "tests" / "reference"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[2] / "tests" / "reference")]
+from digits import SIDE, moved, parts_of, read_digits  # noqa: E402
 from msdnet import MSDNet, multiplications  # noqa: E402
 
-SIDE, EPOCHS, BATCH = 20, 30, 100
+EPOCHS, BATCH = 30, 100
 CONFIG = dict(image_size=SIDE, num_channels=1, num_labels=10, initial_channels=8, growth_rate=4, scale_factors=[1, 2, 4],
               bottleneck_factors=[1, 2, 2], bottleneck=True, block_layers=[2, 2, 2], prune="max", reduction=0.5, stem="plain",
               classifier_channels=24, batch_norm_eps=1e-5, mean=[0.15], deviation=[0.31])
-
-
-def read_digits(path):
-    """Pixels [5000, 1, 20, 20] from 0 to 1, labels, and the column of each digit in the picture."""
-    picture = numpy.asarray(Image.open(path).convert("L"))
-    cells = picture.reshape(50, SIDE, 100, SIDE).transpose(0, 2, 1, 3).reshape(5000, 1, SIDE, SIDE)
-    labels = torch.arange(50).div(5, rounding_mode="floor").repeat_interleave(100)
-    return torch.tensor(cells / 255.0, dtype=torch.float32), labels, torch.arange(100).repeat(50)
-
-
-def moved(pixels, generator):
-    """Each picture turned by up to 12 degrees, scaled by up to 10 %, sheared a little and moved by up to 2 pixels."""
-    n = len(pixels)
-    uniform = lambda most: (2 * torch.rand(n, generator=generator) - 1) * most
-    angle, scale, shear = uniform(0.21), 1 + uniform(0.1), uniform(0.15)
-    cos, sin = angle.cos() * scale, angle.sin() * scale
-    theta = torch.stack([torch.stack([cos, -sin + shear, uniform(0.2)], 1), torch.stack([sin, cos, uniform(0.2)], 1)], 1)
-    grid = torch.nn.functional.affine_grid(theta, pixels.shape, align_corners=False)
-    return torch.nn.functional.grid_sample(pixels, grid, align_corners=False)
 
 
 def all_logits(model, pixels):
@@ -117,7 +97,7 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
     pixels, labels, column = read_digits(options.digits)
-    held_out, chooses, trains = column >= 80, (column >= 70) & (column < 80), column < 70
+    held_out, chooses, trains = parts_of(column)
     model = MSDNet(CONFIG)
     costs = multiplications(model, SIDE)
     print(f"{sum(p.numel() for p in model.parameters())} parameters, multiplications to each exit {costs}", flush=True)
