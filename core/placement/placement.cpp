@@ -92,7 +92,8 @@ int32_t layers_with_idle_replicas(const Placement& p) {
 
 int64_t moved_slots(const Placement& before, const Placement& after) {
   int64_t moved = 0;
-  for (size_t l = 0; l < after.layers.size(); ++l)
+  for (size_t l = 0; l < after.layers.size(); ++l) {
+    if (before.layers[l] == after.layers[l]) continue;
     for (int32_t rank = 0; rank < after.ranks; ++rank) {
       const std::span<const int32_t> old = on_rank(before.layers[l], before.ranks, rank);
       std::multiset<int32_t> left(old.begin(), old.end());
@@ -102,6 +103,7 @@ int64_t moved_slots(const Placement& before, const Placement& after) {
         at == left.end() ? static_cast<void>(++moved) : static_cast<void>(left.erase(at));
       }
     }
+  }
   return moved;
 }
 

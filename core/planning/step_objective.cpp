@@ -23,9 +23,6 @@ Backend backend_of(const StepOptions& options, Backend usual) {
   return *backend;
 }
 
-/// What a search looks at: its memory is linear in both, and a move's time in the tokens.
-constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
-
 /// Every n-th, so that at most so many remain.
 template <class T>
 void thin_out(std::vector<T>& steps, size_t most) {
@@ -152,19 +149,19 @@ std::vector<double> StepObjective::step_s(const Placement& placement, bool held_
   return seconds;
 }
 
-PlacedSteps StepObjective::placed(const Placement& start) const {
+PlacedSteps StepObjective::placed(const Placement& start, bool held_out, size_t most_tokens) const {
   if (!routes_) {
-    std::vector<LayerLoads> steps = loads_[0];
+    std::vector<LayerLoads> steps = loads_[held_out];
     thin_out(steps, kMostSearchSteps);
     return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
   }
-  std::vector<std::vector<size_t>> steps = tokens_[0];
+  std::vector<std::vector<size_t>> steps = tokens_[held_out];
   size_t tokens = 0;
   for (const std::vector<size_t>& step : steps) tokens += step.size();
   // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
   const size_t each = std::max<size_t>(tokens / std::max<size_t>(steps.size(), 1), 1);
-  thin_out(steps, std::clamp<size_t>(kMostSearchTokens / each, 1, kMostSearchSteps));
-  for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), kMostSearchTokens));
+  thin_out(steps, std::clamp<size_t>(most_tokens / each, 1, kMostSearchSteps));
+  for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), most_tokens));
   return PlacedSteps(*routes_, steps, start, cluster_.nodes, backend_, model_);
 }
 

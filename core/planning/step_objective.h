@@ -31,9 +31,10 @@ class StepObjective {
   std::optional<StepFigures> judge(const Placement& placement, bool held_out, const Progress& progress) const;
   /// [steps] seconds of each, in the order of time where they are recorded ones.
   std::vector<double> step_s(const Placement& placement, bool held_out, const Progress& progress) const;
-  /// The part to fit, or as much of it as a search should look at, with `start`, in which no branch stands twice on a rank. The objective
-  /// must outlive it. There is such a part.
-  PlacedSteps placed(const Placement& start) const;
+  /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
+  static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
+  /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
+  PlacedSteps placed(const Placement& start, bool held_out = false, size_t most_tokens = kMostSearchTokens) const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }
   bool by_p95() const { return options_.p95; }
   Backend backend() const { return backend_; }
