@@ -35,9 +35,8 @@ void paint_headline(QPainter& p, const PlacementPage& page, const PlacementLayou
   write(p, line.translated(0, line.height()), Qt::AlignLeft, state);
   p.setPen(theme.faint);
   write(p, line.translated(0, 2 * line.height()), Qt::AlignLeft,
-        tr("A square is an expert, its area the load that comes here (%1); framed: not there at the start; dot: one of several replicas; "
-           "bar: "
-           "load of the GPU, the mark is the mean")
+        tr("Square: an expert, its area the load here (%1); frame: not there at the start; dot: a replica; bar: load of the GPU, mark: the "
+           "mean")
             .arg(page.part));
 }
 
