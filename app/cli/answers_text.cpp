@@ -56,7 +56,7 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   for (size_t e = 0; e < c.exits.size(); ++e) curve[0].push_back(exit_name(c, e));
   for (const size_t p : told_points(c, verbose ? c.curve.size() : kPoints)) {
     const ExitPoint& point = c.curve[p];
-    curve.push_back({number_text(point.threshold), share_text(point.mean_cost), exit_value_text(c, point.value)});
+    curve.push_back({exit_threshold_text(point.threshold), share_text(point.mean_cost), exit_value_text(c, point.value)});
     for (const int64_t items : point.items) curve.back().push_back(count_text(items));
   }
   std::vector<size_t> right;

@@ -28,6 +28,8 @@ std::unique_ptr<Verb> make_import();
 std::unique_ptr<Verb> make_merge();
 std::unique_ptr<Verb> make_analyze();
 std::unique_ptr<Verb> make_place();
+std::unique_ptr<Verb> make_calibrate();
+std::unique_ptr<Verb> make_simulate();
 std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_compare();

@@ -4,10 +4,10 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
-#include "core/planning/cluster_file.h"
 #include "core/planning/place.h"
 
 namespace stormcell::cli {
@@ -18,8 +18,8 @@ std::string known(const std::optional<double>& value) { return value ? number_te
 /// Empty where steps are not costed.
 std::string cost_text(const PlaceFigures& f) {
   if (f.backend.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {
-      {"ms a step, predicted", "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes"}};
+  std::vector<std::vector<std::string>> rows = {{"ms a step, predicted (" + std::string(f.statistic == "p95" ? "95 %" : "mean") + ")",
+                                                 "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes"}};
   for (const LayoutLine& line : f.layouts) {
     const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
     if (!judged.step) return {};
@@ -27,8 +27,13 @@ std::string cost_text(const PlaceFigures& f) {
                     number_text(judged.step->dispatch_ms), number_text(judged.step->compute_ms), number_text(judged.step->combine_ms),
                     number_text(judged.step->p95_ms), known(judged.step->remote_bytes)});
   }
-  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) +
-         "\npredicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU and "
+  const std::string steps =
+      f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
+  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
+         count_text(f.costed_held_out) + " " + steps +
+         (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
+         ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") + ", without the move; means but for the 95 %\n" +
+         "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU and "
          "combine, added up;\n"
          "remote bytes: of a token and layer, to other GPUs\n";
 }
@@ -50,12 +55,12 @@ std::string front_text(const PlaceFigures& f) {
 
 std::string differences_text(const PlaceFigures& f) {
   if (f.differences.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {{"held out: result less", "imbalance", "cross pairs", "GPUs a token", "ms a step"}};
+  std::vector<std::vector<std::string>> rows = {{"held out", "imbalance", "cross pairs", "GPUs a token", "ms a step"}};
   const auto text = [](const std::optional<PairedDifference>& d) {
     return d ? number_text(d->value) + " [" + number_text(d->low) + ", " + number_text(d->high) + "]" : std::string("-");
   };
   for (const PairedFigures& d : f.differences)
-    rows.push_back({d.other, text(d.imbalance), text(d.cross_pairs), text(d.ranks_per_token), text(d.objective_ms)});
+    rows.push_back({d.one + " less " + d.other, text(d.imbalance), text(d.cross_pairs), text(d.ranks_per_token), text(d.objective_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + "95 % over " + count_text(f.paired_parts) + " " + f.paired_by +
          ", drawn with replacement\n";
 }
@@ -107,17 +112,10 @@ class PlaceVerb : public Verb {
            "--fit-fraction", [this](const std::string& text) { place_.fit_fraction = parse_fit_fraction(text); },
            "share of the steps that it is fitted to, above 0 and at most 1; the rest judges (0.7)")
         ->type_name("SHARE");
-    add_text(app, "--backend", place_.step.backend, "how tokens reach their experts (per-rank; of counts per-expert)",
-             joined(placement_backends(), "|"));
-    add_whole_number(app, "--tokens-per-step", place_.step.tokens_per_step, 1,
-                     "cost steps of so many tokens, drawn from the recorded ones (the recorded steps)");
+    add_step_options(app, place_.step);
     app.add_flag("--p95", place_.step.p95, "judge by the 95th percentile over steps (their mean)");
     add_whole_number(app, "--amortise", place_.amortise, 1, "count the move of the experts, shared over so many steps (not counted)");
-    add_text(app, "--model-config", place_.sizes.model_config, "the model's config.json, for the sizes of its experts", "config.json");
-    add_whole_number(app, "--hidden", place_.sizes.hidden, 1, "width of a token's hidden state, where there is no config.json");
-    add_whole_number(app, "--ffn", place_.sizes.ffn, 1, "inner width of an expert, where there is no config.json");
-    add_text(app, "--dtype", place_.sizes.dtype, "of the experts' weights (what the trace says, else as published, else bf16)",
-             "f32|bf16|f16|f8|i8|f4");
+    add_size_options(app, place_.sizes);
     add_text(app, "--aim", place_.aim,
              "of joint and exact: what steps cost, or traffic at about EPLB's balance (cost where sizes are known)", "cost|traffic");
     app.add_option_function<std::string>(
@@ -130,9 +128,7 @@ class PlaceVerb : public Verb {
     add_text(app, "--phase", place_.phase, "only loads of this phase (all)", "prefill|decode");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
     add_json_option(app, json_);
-    std::string footer = "clusters:";
-    for (const std::string& name : cluster_presets()) footer += "\n  preset:" + name;
-    footer += "\nsolvers:";
+    std::string footer = clusters_footer() + "\nsolvers:";
     for (const PlacementSolver& s : placement_solvers()) footer += "\n  " + std::string(s.id) + ": " + std::string(s.summary);
     app.footer(footer);
   }

@@ -20,6 +20,9 @@ constexpr std::array kVerbs = {
     VerbRow{"analyze", "SESSION", "prints the loads of a recorded or imported routing, and how even they are", make_analyze},
     VerbRow{"place", "SESSION --cluster C", "searches which GPU should hold which expert, and judges it on loads it was not fitted to",
             make_place},
+    VerbRow{"calibrate", "CALLS.csv... -o CAL.json", "learns times of calls from measured ones, and tells how far it is off others",
+            make_calibrate},
+    VerbRow{"simulate", "SESSION --cluster C", "says what a recorded routing would do on GPUs that one does not have", make_simulate},
     VerbRow{"export", "SESSION --format FORMAT", "writes a session's content for other programs", make_export},
     VerbRow{"report", "SESSION -o FILE.html", "writes one self-contained HTML page about a run", make_report},
     VerbRow{"compare", "A B", "prints every figure of two runs, with its difference", make_compare},
@@ -28,7 +31,7 @@ constexpr std::array kVerbs = {
 };
 
 // Of the contracts, to come in later versions.
-constexpr std::array kPlanned = {"tune", "simulate", "calibrate"};
+constexpr std::array kPlanned = {"tune"};
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size() + 2), ' ');

@@ -17,6 +17,12 @@ double exchange_s(std::span<const RankWork> ranks, double row_bytes, const CostM
     if (fabric > 0) slowest = std::max(slowest, fabric * row_bytes / model.fabric_bytes_per_s);
     if (network > 0) slowest = std::max(slowest, network * row_bytes / model.network_bytes_per_s);
   }
+  if (model.uplink_bytes_per_s > 0)
+    for (size_t first = 0; first < ranks.size(); first += model.gpus_per_node) {
+      double out = 0, in = 0;
+      for (const RankWork& r : ranks.subspan(first, model.gpus_per_node)) out += r.network_out, in += r.network_in;
+      slowest = std::max(slowest, std::max(out, in) * row_bytes / model.uplink_bytes_per_s);
+    }
   return slowest > 0 ? slowest + model.call_t0_s : 0;
 }
 
@@ -27,16 +33,20 @@ std::optional<Backend> find_backend(std::string_view word) {
   return found == std::end(kBackends) ? std::nullopt : std::optional(static_cast<Backend>(found - std::begin(kBackends)));
 }
 
+double compute_s(const RankWork& rank, const CostModel& model) {
+  if (rank.rows <= 0) return 0;
+  const double read_s = rank.active * model.branch_bytes / model.memory_bytes_per_s,
+               product_s = rank.rows * model.flops_per_row / model.flops_per_s;
+  return std::max(read_s, product_s) + model.product_t0_s;
+}
+
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model) {
   LayerCost cost;
   for (const RankWork& r : ranks) {
     // A largest value passes over what is no number, so it is looked for here.
     if (!std::isfinite(r.active + r.rows + r.fabric_out + r.fabric_in + r.network_out + r.network_in))
       failed("cost of a layer", "the work of a GPU is not finite");
-    if (r.rows <= 0) continue;
-    const double read_s = r.active * model.branch_bytes / model.memory_bytes_per_s,
-                 product_s = r.rows * model.flops_per_row / model.flops_per_s;
-    cost.compute_s = std::max(cost.compute_s, std::max(read_s, product_s) + model.product_t0_s);
+    cost.compute_s = std::max(cost.compute_s, compute_s(r, model));
   }
   cost.dispatch_s = exchange_s(ranks, model.dispatch_row_bytes, model);
   cost.combine_s = exchange_s(ranks, model.combine_row_bytes, model);

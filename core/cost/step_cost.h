@@ -1,6 +1,7 @@
 // The cost of a layer of experts spread over ranks, in closed form: dispatch, the slowest rank's products, combine. No queues, no overlap:
 // monotone in every rate, exact on a network whose links meet no others'.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,6 +28,8 @@ struct CostModel {
   double branch_bytes = 0;                                 ///< weights of an expert
   double flops_per_row = 0;                                ///< of an expert on one token
   double dispatch_row_bytes = 0, combine_row_bytes = 0;    ///< a token's hidden state on its way there and back
+  double uplink_bytes_per_s = 0;                           ///< of a node, each way; 0: its network ports alone bind
+  size_t gpus_per_node = 0;                                ///< that share an uplink
 };
 
 /// Products compute whole tiles of rows.
@@ -45,8 +48,10 @@ struct LayerCost {
   double seconds() const { return dispatch_s + compute_s + combine_s; }
 };
 
+/// Seconds that a rank computes, 0 without rows.
+double compute_s(const RankWork& rank, const CostModel& model);
 /// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate. Dispatch, combine: of the slowest rank,
-/// the largest of what it sends and what it gets on its fabric and on its network port. Error(failed): work that is not finite.
+/// the largest of what it sends and what it gets on its fabric and on its network port, and of each node on its uplink. Error(failed): work that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
 
 }  // namespace stormcell

@@ -72,7 +72,8 @@ struct CellTotals {
 class Dataset {
  public:
   /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard input); of pictures
-  /// FILE.npy, FILE.safetensors, one picture, a video, a folder of pictures (or one of folders, one a class), random:N[xHxW[xC]].
+  /// FILE.npy, FILE.safetensors, one picture, a video, a folder of pictures (or one of folders, one a class, or of inputs and targets),
+  /// random:N[xHxW[xC]].
   /// Everything is checked here (ids, lengths, text, pixels of f32): batch() of an open dataset does not fail. `tokenizer` may be null
   /// where the data is token ids.
   static std::shared_ptr<const Dataset> open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
@@ -119,12 +120,15 @@ class Dataset {
   /// Of one item, where they do; reads it.
   TargetPicture target_picture(int64_t item) const;
   std::array<int64_t, 3> target_shape(int64_t item) const;
+  /// An item as messages name it: "line 17", "picture 3", a file's name.
+  std::string place(int64_t item) const;
   /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not called by numbers,
   /// theirs in their order. Empty: labels are numbers.
   std::vector<std::string> classes() const;
   /// The model named them; else the data.
   bool classes_of_model() const { return !options_.classes.empty(); }
-  /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels.
+  /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels, of them and of their
+  /// targets.
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:

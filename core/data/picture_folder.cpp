@@ -1,13 +1,16 @@
-// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a folder of its own.
+// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a folder of its own,
+// and with targets where two folders hold the pictures and what they should become.
 // What cannot be fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/folder_labels.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
+#include "core/data/target_folder.h"
 #include "core/formats/file_text.h"
 #include "core/formats/picture_formats.h"
 
@@ -24,7 +27,8 @@ struct Listing {
 /// What is no picture and no file: left out it would not be missed.
 [[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
   bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
-            "keep pictures in it (" + picture_format_names() + "), all of them in it or all in a folder for each class");
+            "keep pictures in it (" + picture_format_names() + "), all of them in it, or all in a folder for each class, or in " +
+                std::string(kInputsFolder) + " with what they should become in " + std::string(kTargetsFolder));
 }
 
 Listing listing_of(const std::string& folder) {
@@ -51,25 +55,55 @@ Listing listing_of(const std::string& folder) {
 struct Found {
   std::vector<std::string> names, labels;  ///< labels: one a file, empty: it has none; an empty list: no picture has
   std::vector<std::string> classes;        ///< the folders' names
+  bool targets = false;                    ///< they lie in kInputsFolder, and targets beside it
   std::vector<std::string> warnings;
   std::vector<SkippedItem> skipped;
 };
 
-/// Beside the folders of the classes a file that says something about them may lie, but no picture: of which class would it be?
-Found find_in_classes(const std::string& folder, const Listing& list) {
+/// Beside folders a file that says something about them may lie, but no picture: of which class would it be?
+std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const Listing& list) {
   std::vector<SkippedItem> skipped;
   for (const std::string& file : list.files) {
     if (is_picture((fs::path(folder) / file).string())) refuse_entry(folder, list.folders.front());
     skipped.push_back({file, "is no picture that this version reads"});
   }
+  return skipped;
+}
+
+/// The files of a folder in which nothing else may lie.
+std::vector<std::string> files_alone(const std::string& folder) {
+  Listing files = listing_of(folder);
+  if (!files.folders.empty() || files.labels) refuse_entry(folder, files.labels ? std::string(kLabelsFile) : files.folders.front());
+  return std::move(files.files);
+}
+
+/// Pictures whose target is not there are skipped one by one; a target without a picture would not be missed otherwise.
+Found find_inputs(const std::string& folder, const Listing& list) {
+  if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and " + std::string(kTargetsFolder), "keep one of them");
+  Found found;
+  found.targets = true;
+  found.skipped = skipped_beside_folders(folder, list);
+  const std::vector<std::string> inputs = files_alone((fs::path(folder) / kInputsFolder).string());
+  const std::string of_targets = (fs::path(folder) / kTargetsFolder).string();
+  std::vector<std::string> alone;
+  for (const std::string& target : files_alone(of_targets))
+    if (!std::binary_search(inputs.begin(), inputs.end(), target)) alone.push_back(target);
+  if (!alone.empty())
+    found.warnings.push_back(of_targets + ": " + counted(static_cast<int64_t>(alone.size()), "target has", "targets have") +
+                             " no picture in " + std::string(kInputsFolder) + "; the first is " + in_quotes(alone.front()));
+  for (const std::string& file : inputs) found.names.push_back(std::string(kInputsFolder) + "/" + file);
+  return found;
+}
+
+Found find_in_classes(const std::string& folder, const Listing& list) {
+  std::vector<SkippedItem> skipped = skipped_beside_folders(folder, list);
   if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and folders, which both say labels", "keep one of them");
-  Found found{{}, {}, list.folders, {}, std::move(skipped)};
+  Found found{{}, {}, list.folders, false, {}, std::move(skipped)};
   for (const std::string& of : list.folders) {
     const std::string inner = (fs::path(folder) / of).string();
-    const Listing files = listing_of(inner);
-    if (!files.folders.empty() || files.labels) refuse_entry(inner, files.labels ? std::string(kLabelsFile) : files.folders.front());
-    if (files.files.empty()) found.warnings.push_back(inner + " holds no picture: there is none of this class");
-    for (const std::string& file : files.files) found.names.push_back(of + "/" + file), found.labels.push_back(of);
+    const std::vector<std::string> files = files_alone(inner);
+    if (files.empty()) found.warnings.push_back(inner + " holds no picture: there is none of this class");
+    for (const std::string& file : files) found.names.push_back(of + "/" + file), found.labels.push_back(of);
   }
   return found;
 }
@@ -77,7 +111,8 @@ Found find_in_classes(const std::string& folder, const Listing& list) {
 Found find_files(const std::string& folder) {
   Listing list = listing_of(folder);
   Found found;
-  if (!list.folders.empty()) found = find_in_classes(folder, list);
+  const bool targets = list.folders == std::vector<std::string>{std::string(kInputsFolder), std::string(kTargetsFolder)};
+  if (!list.folders.empty()) found = targets ? find_inputs(folder, list) : find_in_classes(folder, list);
   if (found.names.empty() && list.files.empty())
     bad_input(folder, "holds no picture", "a folder of pictures holds files " + picture_format_names());
   if (!list.folders.empty()) return found;
@@ -104,6 +139,7 @@ class PictureFolder : public SequenceSource {
     classes_ = std::move(found.classes), warnings_ = std::move(found.warnings);
     labelled_ = !found.labels.empty();
     skipped_ = std::move(found.skipped);
+    if (found.targets) targets_.emplace((fs::path(folder) / kTargetsFolder).string(), form.channels);
     const size_t beside = skipped_.size();
     size_t looked_at = 0;
     for (; looked_at < found.names.size() && size() < limit; ++looked_at)
@@ -116,7 +152,7 @@ class PictureFolder : public SequenceSource {
     pictures_.push_back({file.filename().string(), outline_of_file(file.string())});
   }
   int64_t size() const override { return static_cast<int64_t>(pictures_.size()); }
-  Contents contents() const override { return {.label = labelled_, .ids = false, .pixels = true}; }
+  Contents contents() const override { return {.label = labelled_, .ids = false, .pixels = true, .target_picture = targets_.has_value()}; }
   std::vector<std::string> classes() const override { return classes_; }
   std::vector<std::string> warnings() const override { return warnings_; }
   std::vector<SkippedItem> skipped() const override { return skipped_; }
@@ -131,6 +167,9 @@ class PictureFolder : public SequenceSource {
   }
   /// As the opening found it: a compressed picture is not decoded again for a few of its pixels.
   Sequence outline(int64_t index) const override { return of(index).outline; }
+  TargetPicture target_picture(int64_t index) const override { return targets_->picture(index); }
+  TargetPicture target_outline(int64_t index) const override { return targets_->outline(index); }
+  std::array<int64_t, 3> target_shape(int64_t index) const override { return targets_->outline(index).shape; }
 
  private:
   struct Picture {
@@ -165,15 +204,23 @@ class PictureFolder : public SequenceSource {
   }
 
   void take(std::string name, std::string label) {
-    const std::string path = path_of(name);
+    const std::string path = path_of(name), file = fs::path(name).filename().string();
     try {
       Sequence outline = outline_of_file(path);
       outline.label = std::move(label);
+      if (targets_) targets_->add(file);
       pictures_.push_back({std::move(name), std::move(outline)});
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_input) throw;
-      skipped_.push_back({std::move(name), reason_of(error, path)});
+      std::string reason = reason_of(error, path);
+      if (targets_) reason = of_target(error, file, std::move(reason));
+      skipped_.push_back({std::move(name), std::move(reason)});
     }
+  }
+  /// "has a target that is not there"
+  std::string of_target(const Error& error, const std::string& file, std::string reason) const {
+    const std::string path = targets_->path_of(file);
+    return std::string_view(error.what()).starts_with(path + ": ") ? "has a target that " + reason_of(error, path) : reason;
   }
 
   [[noreturn]] void refuse_all() const {
@@ -199,6 +246,7 @@ class PictureFolder : public SequenceSource {
   PictureForm form_;
   bool labelled_ = false;
   std::vector<Picture> pictures_;
+  std::optional<TargetFolder> targets_;  // as pictures_
   std::vector<SkippedItem> skipped_;
   std::vector<std::string> classes_, warnings_;
 };

@@ -94,6 +94,7 @@ class TensorPictures : public SequenceSource {
   Sequence sequence(int64_t index) const override { return labelled(index, pixels_->picture(index)); }
   Sequence outline(int64_t index) const override { return labelled(index, pixels_->outline(path_, index)); }
   TargetPicture target_picture(int64_t index) const override { return targets_.picture(index); }
+  TargetPicture target_outline(int64_t index) const override { return targets_.outline(index); }
   std::array<int64_t, 3> target_shape(int64_t) const override { return targets_.shape(); }
   std::vector<std::string> warnings() const override { return warnings_; }
 

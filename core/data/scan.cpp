@@ -28,6 +28,11 @@ class Fingerprint {
   void add_also(const std::vector<T>& values) {
     for (const T value : values) add(int64_t{std::bit_cast<int32_t>(value)});
   }
+  void add(const TargetPicture& target) {
+    for (const int64_t extent : target.shape) add(extent);
+    add_also(target.values);
+    for (const uint8_t judged : target.judged) add(int64_t{judged});
+  }
   std::string text() const {
     static constexpr char kDigits[] = "0123456789abcdef";
     std::string text;
@@ -95,6 +100,7 @@ void Dataset::scan() {
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
       fingerprint.add_also(s.label_ids);
       fingerprint.add_also(s.pixels);
+      if (has_target_pictures()) fingerprint.add(source_->target_outline(i));
       if (sizes_are_free) fingerprint.add(s.picture.height), fingerprint.add(s.picture.width);
       real_.push_back(0);
       for (size_t k = 0; k < filled_.size(); ++k) {

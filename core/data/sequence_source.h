@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/data/dataset.h"
@@ -11,6 +12,9 @@
 namespace stormcell {
 
 struct PictureForm;
+
+/// Folders of one folder: pictures, and what each should become.
+inline constexpr std::string_view kInputsFolder = "inputs", kTargetsFolder = "targets";
 
 /// What a picture should become.
 struct TargetPicture {
@@ -49,6 +53,8 @@ class SequenceSource {
   virtual Contents contents() const = 0;
   /// Of contents().target_picture: read when it is asked for, whatever a batch brings.
   virtual TargetPicture target_picture(int64_t) const { return {}; }
+  /// What is looked at of it when the data are opened: as target_picture(), but of its values only some (visit_sampled()).
+  virtual TargetPicture target_outline(int64_t) const { return {}; }
   /// Its height, width and channels; reads no data.
   virtual std::array<int64_t, 3> target_shape(int64_t) const { return {}; }
   /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
@@ -77,7 +83,7 @@ std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& p
 std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form);
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form);
 /// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the folders' names, or
-/// those of labels.csv.
+/// those of labels.csv. Two folders kInputsFolder and kTargetsFolder alone hold pictures and what each should become, under equal names.
 /// Every picture is decoded once; what cannot be fed is skipped. At most `limit` pictures are taken, and no more files looked at.
 /// Error(bad_input): nothing is left, or labels do not fit the files.
 std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit);

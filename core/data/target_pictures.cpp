@@ -10,6 +10,9 @@
 #include "core/formats/tensor_file.h"
 
 namespace stormcell {
+namespace {
+int64_t values_of(const std::array<int64_t, 3>& shape) { return shape[0] * shape[1] * shape[2]; }
+}  // namespace
 
 TargetPictures::TargetPictures(const TensorFile& file, int64_t items) : path_(file.path()) {
   const TensorPlace *targets = file.find("targets"), *judged = file.find("judged");
@@ -36,16 +39,32 @@ TargetPictures::TargetPictures(const TensorFile& file, int64_t items) : path_(fi
 
 TargetPicture TargetPictures::picture(int64_t index) const {
   TargetPicture picture{shape_, {}, {}};
-  const auto at = static_cast<size_t>(index);
-  const size_t pixels = static_cast<size_t>(shape_[0] * shape_[1]);
-  const size_t bytes = pixels * static_cast<size_t>(shape_[2]) * element_size(type_);
-  picture.values = pixels_of(type_, targets_->part(at * bytes, bytes));
+  const size_t bytes = static_cast<size_t>(values_of(shape_)) * element_size(type_);
+  picture.values = pixels_of(type_, targets_->part(static_cast<size_t>(index) * bytes, bytes));
   if (!std::all_of(picture.values.begin(), picture.values.end(), [](float v) { return std::isfinite(v); }))
     bad_input(path_, "the target of picture " + std::to_string(index) + " holds values that are not finite", "give numbers");
-  if (!judged_) return picture;
-  picture.judged.resize(pixels);
-  judged_->read(at * pixels, std::as_writable_bytes(std::span(picture.judged)));
+  read_judged(index, picture);
   return picture;
+}
+
+TargetPicture TargetPictures::outline(int64_t index) const {
+  TargetPicture picture{shape_, {}, {}};
+  const size_t element = element_size(type_);
+  const int64_t values = values_of(shape_);
+  visit_sampled(values, [&](int64_t first, int64_t count) {
+    const FileRange run = targets_->part(static_cast<size_t>(index * values + first) * element, static_cast<size_t>(count) * element);
+    const std::vector<float> some = pixels_of(type_, run);
+    picture.values.insert(picture.values.end(), some.begin(), some.end());
+  });
+  read_judged(index, picture);
+  return picture;
+}
+
+void TargetPictures::read_judged(int64_t index, TargetPicture& picture) const {
+  if (!judged_) return;
+  const auto pixels = static_cast<size_t>(shape_[0] * shape_[1]);
+  picture.judged.resize(pixels);
+  judged_->read(static_cast<size_t>(index) * pixels, std::as_writable_bytes(std::span(picture.judged)));
 }
 
 }  // namespace stormcell

@@ -22,8 +22,12 @@ class TargetPictures {
   const std::array<int64_t, 3>& shape() const { return shape_; }
   /// Of f32, Error(bad_input) for values that are not finite.
   TargetPicture picture(int64_t index) const;
+  /// Some of its values, and all that `judged` says of it: a mask of few pixels would be missed by some.
+  TargetPicture outline(int64_t index) const;
 
  private:
+  void read_judged(int64_t index, TargetPicture& picture) const;
+
   std::string path_;
   std::optional<FileRange> targets_, judged_;
   DType type_ = DType::u8;

@@ -1,15 +1,31 @@
 #include "core/experiment/exit_curve.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace stormcell {
 namespace {
 
-/// Thresholds of the curve: round numbers, closer where softmaxes crowd; at 0 all items leave at the first exit, beyond 1 none does.
-std::vector<double> grid() {
-  std::vector<double> list;
-  for (int percent = 0; percent < 98; percent += percent < 80 ? 5 : 2) list.push_back(percent / 100.0);
-  for (const double t : {0.98, 0.99, 0.995, 0.999, kMostExitThreshold}) list.push_back(t);
+constexpr size_t kQuantiles = 28;
+
+/// Thresholds of the curve: at the least all items leave at the first exit, at the most none does; between them quantiles of the
+/// confidences of all tests, as the numbers with the fewest digits. Largest softmaxes crowd below 1 of ten classes and near 0.1 of a
+/// thousand: no fixed numbers suit both.
+std::vector<double> thresholds_of(const ExitRecord& record) {
+  std::vector<float> sorted;
+  for (const std::vector<float>& of_test : record.confidence)
+    std::copy_if(of_test.begin(), of_test.end(), std::back_inserter(sorted), [](float c) { return std::isfinite(c); });
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<double> list{kLeastExitThreshold};
+  for (size_t q = 1; q < kQuantiles && !sorted.empty(); ++q) {
+    const float high = sorted[q * sorted.size() / kQuantiles];
+    const auto above = std::lower_bound(sorted.begin(), sorted.end(), high);
+    if (above == sorted.begin()) continue;  // all reach it
+    if (const double threshold = threshold_between(*(above - 1), high); threshold > list.back()) list.push_back(threshold);
+  }
+  list.push_back(kMostExitThreshold);
   return list;
 }
 
@@ -43,7 +59,7 @@ ExitCurve exit_curve(const ExitRecord& record) {
   const std::vector<int32_t> taken = record.taken(c.thresholds);
   c.chosen = record.point(all, taken);
   c.chosen.threshold = c.thresholds.front();
-  for (const double threshold : grid()) {
+  for (const double threshold : thresholds_of(record)) {
     c.curve.push_back(record.point(all, record.taken(std::vector<double>(record.chain.rules.size(), threshold))));
     c.curve.back().threshold = threshold;
   }

@@ -87,7 +87,7 @@ std::vector<size_t> ExitRecord::items_of(const std::vector<int64_t>& batches) co
   return some;
 }
 
-ExitCase ExitRecord::exit_case(const std::vector<size_t>& some, std::vector<double> cost) const {
+ExitCase ExitRecord::exit_case(const std::vector<size_t>& some, std::vector<std::vector<double>> cost) const {
   ExitCase c{{}, {}, std::move(cost)};
   for (const std::vector<float>& of : confidence) {
     std::vector<float>& list = c.confidence.emplace_back();

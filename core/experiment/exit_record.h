@@ -26,8 +26,8 @@ struct ExitRecord {
   size_t items() const { return batch.size(); }
   /// Numbers of the items of these batches; `batches` ascending.
   std::vector<size_t> items_of(const std::vector<int64_t>& batches) const;
-  /// These items alone, as the search wants them; `cost` by exit.
-  ExitCase exit_case(const std::vector<size_t>& items, std::vector<double> cost) const;
+  /// These items alone, as the search wants them; `cost` [exits][items].
+  ExitCase exit_case(const std::vector<size_t>& items, std::vector<std::vector<double>> cost) const;
   /// What it gives where item items[i] leaves at exit taken[i].
   ExitPoint point(const std::vector<size_t>& items, const std::vector<int32_t>& taken) const;
   /// All items, by these thresholds.

@@ -5,23 +5,14 @@
 #include <numeric>
 #include <optional>
 
+#include "core/cell/router_threshold.h"
+
 namespace stormcell {
 namespace {
 
-constexpr double kNobodyLeaves = 2, kAllLeave = 0;
+constexpr double kNobodyLeaves = kMostExitThreshold, kAllLeave = kLeastExitThreshold;
 constexpr size_t kMostCutsOfTwo = 1024, kMostCuts = 96;
 constexpr int kMostRounds = 32;
-
-/// The number with the fewest digits, from two on, that separates: `low` stays, `high` leaves.
-double between(float low, float high) {
-  const double middle = (static_cast<double>(low) + static_cast<double>(high)) / 2;
-  double scale = 100;
-  for (int digits = 2; digits <= 9; ++digits, scale *= 10) {
-    const double rounded = std::round(middle * scale) / scale;
-    if (const auto as_compared = static_cast<float>(rounded); as_compared > low && as_compared <= high) return rounded;
-  }
-  return static_cast<double>(high);
-}
 
 struct Sums {
   double part = 0, cost = 0;
@@ -46,9 +37,11 @@ class Search {
     }
   }
 
-  FoundExits run(const std::vector<double>& start) {
-    std::vector<std::vector<double>> starts{start, std::vector<double>(tests_, kNobodyLeaves), best_of_one_for_all()};
-    if (tests_ <= 2) starts.resize(1);  // searched through from anywhere
+  FoundExits run(std::vector<double> start) {
+    for (double& threshold : start) threshold = as_exit_threshold(threshold);
+    const bool tries_all = tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo);
+    std::vector<std::vector<double>> starts{start};
+    if (!tries_all) starts.insert(starts.end(), {std::vector<double>(tests_, kNobodyLeaves), best_of_one_for_all()});
     std::optional<Cut> best;
     std::vector<double> found;
     for (std::vector<double>& from : starts) {
@@ -57,7 +50,7 @@ class Search {
     }
     keep_where_equal(start, found, best->sums);
     const auto n = static_cast<double>(items_);
-    return {found, best->sums.part / n, best->sums.cost / n, meets(best->sums), tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo)};
+    return {found, best->sums.part / n, best->sums.cost / n, meets(best->sums), tries_all};
   }
 
  private:
@@ -94,10 +87,10 @@ class Search {
     return s;
   }
   void add(Sums& s, size_t item, size_t exit, double sign) const {
-    s.part += sign * case_.part[exit][item], s.cost += sign * case_.cost[exit];
+    s.part += sign * case_.part[exit][item], s.cost += sign * case_.cost[exit][item];
   }
 
-  /// Changes two thresholds at a time, until none gains.
+  /// Changes two thresholds at a time, until none of the changes that it tries gains.
   Cut descend(std::vector<double>& thresholds) {
     if (tests_ == 1) return apply(thresholds, 0, line(thresholds, 0));
     Cut best{0, sums_of(thresholds)};
@@ -161,7 +154,7 @@ class Search {
     std::optional<size_t> last;  // that left
     for (const size_t i : order_[test]) {
       if (static_cast<size_t>(otherwise[i]) < test || std::isnan(c[i])) continue;
-      if (last && c[i] < c[*last]) list.push_back({between(c[i], c[*last]), sums});
+      if (last && c[i] < c[*last]) list.push_back({threshold_between(c[i], c[*last]), sums});
       add(sums, i, static_cast<size_t>(otherwise[i]), -1);
       add(sums, i, test, 1);
       last = i;
@@ -178,6 +171,16 @@ class Search {
 };
 
 }  // namespace
+
+double threshold_between(float low, float high) {
+  const double middle = (static_cast<double>(low) + static_cast<double>(high)) / 2;
+  double scale = 100;
+  for (int digits = 2; digits <= 9; ++digits, scale *= 10) {
+    const double rounded = std::round(middle * scale) / scale;
+    if (const auto as_compared = static_cast<float>(rounded); as_compared > low && as_compared <= high) return rounded;
+  }
+  return static_cast<double>(high);
+}
 
 std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence, const std::vector<double>& thresholds) {
   const size_t tests = confidence.size(), items = tests > 0 ? confidence.front().size() : 0;

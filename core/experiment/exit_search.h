@@ -12,8 +12,8 @@ struct ExitCase {
   /// [exit tests][items] the confidence that the test compares with its threshold; NaN never leaves.
   std::vector<std::vector<float>> confidence;
   std::vector<std::vector<double>>
-      part;                  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
-  std::vector<double> cost;  ///< [exits] of an item that answers there, in any unit
+      part;  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
+  std::vector<std::vector<double>> cost;  ///< [exits][items] where the item answers there, in any unit
 };
 
 /// What is asked of the means over all items.
@@ -30,15 +30,20 @@ struct FoundExits {
   std::vector<double> thresholds;  ///< by test; 0: all leave, 2: none does, else between two confidences of the case
   double part = 0, cost = 0;       ///< means
   bool met = false;                ///< false: nothing was found that meets it; this comes closest to it
-  /// No other thresholds are better. False: no change of any two of them is.
+  /// All were tried: no other thresholds are better. False: others may be.
   bool is_optimum = false;
 };
 
-/// Exhaustive over the cuts of two tests, up to 1,024 of them at the earlier and all at the later: with one or two tests of so many items
-/// the optimum. With more tests two at a time are searched so, the others held, from several starts, until no pair gains: what each
-/// threshold brings depends on who the ones before it let come, so that no search exit by exit is exact. `start` by test; a threshold of it
-/// stays where another would bring nothing.
+/// With one test, or two and fewer than 1,024 items, every way in which thresholds can divide the items is tried: the optimum. With two
+/// tests of more items 1,024 cuts of the earlier, evenly chosen, and all of the later for each. With more tests two at a time so, 96 cuts
+/// of the earlier, the others held, from several starts, until none of that gains: what each threshold brings depends on who the ones
+/// before it let come, so that no search exit by exit is exact. Never worse than `start`, than none that leaves, and than one threshold in
+/// hundredths for all. `start` by test, as as_exit_threshold() has it where not so; a threshold of it stays where another would bring
+/// nothing.
 FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start, const CancellationToken& cancel);
+
+/// The number with the fewest digits, from two on, that separates as f32 is compared: confidences of `low` stay, of `high` leave.
+double threshold_between(float low, float high);
 
 /// The test of each item's exit: the first that its confidence reaches, else the last exit.
 std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence, const std::vector<double>& thresholds);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <memory>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/experiment/exit_times.h"
 #include "core/experiment/measured_plans.h"
 #include "core/formats/file_text.h"
 #include "core/summary/exit_target.h"
@@ -36,47 +38,24 @@ ExitRecord record_or_refuse(Workload& work, const std::string& option, const Pro
   return std::move(*record);
 }
 
-constexpr int kTimed = 5;  ///< executions that a batch's time is the median of: one alone tells what else the machine did
-
-double median(std::vector<double> of) {
-  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-  std::nth_element(of.begin(), middle, of.end());
-  return *middle;
+/// [exits][items] Operations as a share of the whole network's, which are alike for all items.
+std::vector<std::vector<double>> item_operations(const ExitChain& chain, size_t items) {
+  std::vector<std::vector<double>> costs;
+  for (const double cost : chain.costs) costs.emplace_back(items, cost);
+  return costs;
 }
 
-/// Of a batch of the baseline whose items all answer at one exit, by exit: medians over some of the batches, the exits in turn.
-std::vector<double> milliseconds_by_exit(Workload& work, const ExitChain& chain, const std::vector<int64_t>& batches,
-                                         const Progress& progress) {
-  constexpr size_t kBatches = 12;
-  const auto plan = work.make_baseline(progress);
-  std::vector<std::vector<double>> times(chain.costs.size());
-  const size_t some = std::min(batches.size(), kBatches);
-  for (size_t i = 0; i < some; ++i) {
-    const Batch batch = work.state().data->batch(batches[i * batches.size() / some]);
-    plan->use(batch.picture);
-    for (int round = 0; round <= kTimed; ++round)  // the first of them is not counted
-      for (size_t exit = 0; exit < times.size(); ++exit) {
-        progress.cancel.check();
-        const ReplayedDecisions there = all_at(*plan, chain, exit, batch.size());
-        ExecuteOptions execute;
-        execute.replayed = &there;
-        work.state().run_batch(*plan, batch, execute);
-        if (round > 0) times[exit].push_back(plan->result.milliseconds);
-      }
-  }
-  std::vector<double> medians;
-  for (const std::vector<double>& of : times) medians.push_back(median(of));
-  return medians;
+double mean_cost(const std::vector<std::vector<double>>& costs, const std::vector<int32_t>& taken) {
+  double sum = 0;
+  for (size_t i = 0; i < taken.size(); ++i) sum += costs[static_cast<size_t>(taken[i])][i];
+  return taken.empty() ? 0 : sum / static_cast<double>(taken.size());
 }
 
-/// A batch's time, as the mean of what its items would take.
-double mean_milliseconds(const ExitPoint& point, const std::vector<double>& milliseconds) {
-  double sum = 0, items = 0;
-  for (size_t e = 0; e < milliseconds.size(); ++e) {
-    sum += static_cast<double>(point.items[e]) * milliseconds[e];
-    items += static_cast<double>(point.items[e]);
-  }
-  return items > 0 ? sum / items : 0;
+std::vector<int32_t> taken_of(const ExitRecord& record, const std::vector<size_t>& items, const std::vector<double>& thresholds) {
+  const std::vector<int32_t> all = record.taken(thresholds);
+  std::vector<int32_t> taken;
+  for (const size_t i : items) taken.push_back(all[i]);
+  return taken;
 }
 
 /// The rules of the record get the thresholds that were found.
@@ -90,8 +69,9 @@ void put_in(const std::vector<double>& thresholds, FoundTarget& found) {
 [[noreturn]] void refuse(const std::string& option, const FoundTarget& found, size_t items) {
   const ExitTarget& t = found.figures;
   bad_input(option,
-            exit_target_text(t) + " is beyond every threshold on the " + counted(static_cast<int64_t>(items), t.item) +
-                " that it is searched on: the best is " + t.measure + " " + exit_point_text(t, t.fitted, t.fitted_ms),
+            exit_target_text(t) + (t.is_optimum ? " is beyond every threshold" : " is beyond all thresholds that were tried") + " on the " +
+                counted(static_cast<int64_t>(items), t.item) + " that it is searched on: the best is " + t.measure + " " +
+                exit_point_text(t, t.fitted, t.fitted_ms),
             "ask for what can be reached");
 }
 
@@ -106,7 +86,7 @@ class Search {
 
   FoundTarget run() {
     check_exits(work_, option_);
-    FoundTarget found{{}, {}, record_or_refuse(work_, option_, progress_), {}};
+    FoundTarget found{{}, {}, record_or_refuse(work_, option_, progress_)};
     const ExitRecord& record = found.record;
     const std::vector<size_t> searched = record.items_of(split_.profiled), held_out = record.items_of(split_.measured);
     if (searched.empty() || held_out.empty())
@@ -114,17 +94,17 @@ class Search {
                 "give labels of all, or another --profile-split");
     start(found);
     const ExitAim aim = aim_of(found);
-    const std::vector<double> cost = found.milliseconds.empty() ? record.chain.costs : found.milliseconds;
     progress_.report("searching thresholds", 0, 0);
-    const FoundExits best = find_exits(record.exit_case(searched, cost), aim, found.figures.own_thresholds, progress_.cancel);
+    const ExitCase of = record.exit_case(searched, cost_of(record, searched));
+    const FoundExits best = find_exits(of, aim, found.figures.own_thresholds, progress_.cancel);
     ExitTarget& t = found.figures;
     t.thresholds = best.thresholds, t.is_optimum = best.is_optimum;
     t.fitted = point(record, searched, t.thresholds);
     t.predicted = point(record, held_out, t.thresholds);
     t.own = point(record, held_out, t.own_thresholds);
-    if (!found.milliseconds.empty()) {
-      t.fitted_ms = mean_milliseconds(t.fitted, found.milliseconds);
-      t.predicted_ms = mean_milliseconds(t.predicted, found.milliseconds);
+    if (!times_.empty()) {
+      t.fitted_ms = best.cost;
+      t.predicted_ms = mean_cost(cost_of(record, held_out), taken_of(record, held_out, t.thresholds));
     }
     if (!best.met) refuse(option_, found, searched.size());
     put_in(t.thresholds, found);
@@ -137,24 +117,27 @@ class Search {
     ExitTarget& t = found.figures;
     t.measure = std::string(found.record.task->measure), t.unit = std::string(found.record.task->unit), t.item = found.record.item;
     t.routers = found.record.chain.routers;
-    t.own_thresholds = found.record.thresholds();
+    for (const double threshold : found.record.thresholds()) t.own_thresholds.push_back(as_exit_threshold(threshold));
     if (!s_.options.target_quality.empty()) {
       t.of = "quality", t.target = parse_quality_target(s_.options.target_quality);
       return;
     }
     const LatencyTarget asked = parse_latency_target(s_.options.target_latency);
     t.of = asked.is_share ? "operations" : "latency", t.target = asked.value;
-    if (!asked.is_share) found.milliseconds = milliseconds_by_exit(work_, found.record.chain, split_.profiled, progress_);
+    if (!asked.is_share) times_ = measure_exit_times(work_, found.record.chain, split_, progress_);
   }
   /// Of the mean part of an item, which is the measure where every whole is 1.
   static ExitAim aim_of(const FoundTarget& found) {
     return {found.figures.of == "quality" ? ExitAim::Of::part : ExitAim::Of::cost, found.figures.target};
   }
+  std::vector<std::vector<double>> cost_of(const ExitRecord& record, const std::vector<size_t>& items) const {
+    if (times_.empty()) return item_operations(record.chain, items.size());
+    std::vector<int64_t> batch;
+    for (const size_t i : items) batch.push_back(record.batch[i]);
+    return item_milliseconds(times_, batch);
+  }
   static ExitPoint point(const ExitRecord& record, const std::vector<size_t>& items, const std::vector<double>& thresholds) {
-    const std::vector<int32_t> all = record.taken(thresholds);
-    std::vector<int32_t> taken;
-    for (const size_t i : items) taken.push_back(all[i]);
-    ExitPoint p = record.point(items, taken);
+    ExitPoint p = record.point(items, taken_of(record, items, thresholds));
     p.threshold = thresholds.front();
     return p;
   }
@@ -164,6 +147,7 @@ class Search {
   std::string option_;
   const Progress& progress_;
   ProfileSplit split_;
+  ExitTimes times_;  // empty: nobody asked
 };
 
 /// The exit that each row of the batch that ran last left by.
@@ -179,27 +163,59 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
   return taken;
 }
 
-/// Of one batch, as it runs freely.
-double timed(Experiment::State& s, ReadyPlan& plan, const Batch& batch) {
-  std::vector<double> times;
-  for (int round = 0; round < kTimed; ++round) {
-    s.run_batch(plan, batch, {});
-    times.push_back(plan.result.milliseconds);
+/// What the held-out batches do as they really run.
+class RealRun {
+ public:
+  RealRun(const ExitRecord& record, const Experiment::State& state, const std::vector<double>& thresholds)
+      : record_(record), state_(state), judge_(record.task->judge(*state.model, *state.data, said_before_)) {
+    const std::vector<int32_t> replayed = record.taken(thresholds);
+    for (size_t i = 0; i < replayed.size(); ++i) replayed_[record.scores.front()[i].item] = replayed[i];
+    point_.threshold = thresholds.front();
+    point_.items.assign(record.exits(), 0);
   }
-  return median(times);
-}
+
+  /// True if items of the batch that ran last with `plan` were judged.
+  bool add(const ReadyPlan& plan, const Batch& batch) {
+    const std::vector<int32_t> taken = exits_of_rows(plan, record_.chain, batch.size());
+    const size_t before = scores_.size();
+    for (const OutputValue& o : plan.result.outputs)
+      if (o.name == state_.model->answer.output) judge_->score(batch, o, scores_);
+    for (size_t n = before; n < scores_.size(); ++n) {
+      const auto row = std::find(batch.items.begin(), batch.items.end(), scores_[n].item) - batch.items.begin();
+      const int32_t exit = taken.at(static_cast<size_t>(row));
+      const auto said = replayed_.find(scores_[n].item);
+      elsewhere_ += said == replayed_.end() || said->second != exit;
+      ++point_.items[static_cast<size_t>(exit)];
+      cost_ += record_.chain.costs[static_cast<size_t>(exit)], part_ += scores_[n].part, whole_ += scores_[n].whole;
+    }
+    return scores_.size() > before;
+  }
+
+  void put_in(ExitTarget& t) const {
+    t.held_out = point_;
+    t.held_out.value = record_.task->value(part_, whole_), t.held_out.value_ci95 = record_.task->ci95(scores_);
+    t.held_out.mean_cost = scores_.empty() ? 1 : cost_ / static_cast<double>(scores_.size());
+    t.left_elsewhere = elsewhere_;
+  }
+
+ private:
+  const ExitRecord& record_;
+  const Experiment::State& state_;
+  std::vector<std::string> said_before_;
+  std::unique_ptr<TaskJudge> judge_;
+  std::map<int64_t, int32_t> replayed_;  // exit by item
+  std::vector<ItemScore> scores_;
+  ExitPoint point_;
+  int64_t elsewhere_ = 0;
+  double cost_ = 0, part_ = 0, whole_ = 0;
+};
 
 /// The held-out batches as they run: who leaves where, what they answer.
 void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, const std::vector<int64_t>& batches, const Progress& progress,
                   ExitTarget& t) {
   Experiment::State& s = work.state();
-  std::vector<std::string> said_before;
-  const std::unique_ptr<TaskJudge> judge = record.task->judge(*s.model, *s.data, said_before);
-  std::vector<ItemScore> scores;
-  ExitPoint real;
-  real.threshold = t.thresholds.front();
-  real.items.assign(record.exits(), 0);
-  double milliseconds = 0, cost = 0, part = 0, whole = 0;
+  RealRun real(record, s, t.thresholds);
+  double milliseconds = 0, timed = 0;
   for (size_t i = 0; i < batches.size(); ++i) {
     progress.report("judging thresholds", static_cast<int64_t>(i), static_cast<int64_t>(batches.size()));
     progress.cancel.check();
@@ -207,22 +223,11 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
     s.run_batch(plan, batch, execute);
-    const std::vector<int32_t> taken = exits_of_rows(plan, record.chain, batch.size());
-    const size_t before = scores.size();
-    for (const OutputValue& o : plan.result.outputs)
-      if (o.name == s.model->answer.output) judge->score(batch, o, scores);
-    for (size_t n = before; n < scores.size(); ++n) {
-      const auto row = std::find(batch.items.begin(), batch.items.end(), scores[n].item) - batch.items.begin();
-      const auto exit = static_cast<size_t>(taken.at(static_cast<size_t>(row)));
-      ++real.items[exit];
-      cost += record.chain.costs[exit], part += scores[n].part, whole += scores[n].whole;
-    }
-    if (t.fitted_ms) milliseconds += timed(s, plan, batch);
+    // The replay, too, knows nothing of batches without labels.
+    if (real.add(plan, batch) && t.fitted_ms) milliseconds += median_milliseconds(s, plan, batch), ++timed;
   }
-  real.value = record.task->value(part, whole), real.value_ci95 = record.task->ci95(scores);
-  real.mean_cost = scores.empty() ? 1 : cost / static_cast<double>(scores.size());
-  t.held_out = std::move(real);
-  if (t.fitted_ms) t.held_out_ms = milliseconds / static_cast<double>(batches.size());
+  real.put_in(t);
+  if (timed > 0) t.held_out_ms = milliseconds / timed;
 }
 
 bool holds(const ExitTarget& t) {
@@ -239,8 +244,9 @@ void measure_beside_own(Workload& work, ReadyPlan& plan, const std::vector<int64
   MeasuredPlans plans(s, {own.get(), &plan}, progress);
   const MirroredJob job = plans.job(batches, seconds);
   plans.warm_up(batches.front());
-  const Ratio ratio = measure_mirrored(job, progress).speedup(0);
-  if (!(ratio.value > 0)) return;
+  const MirroredTimes times = measure_mirrored(job, progress);
+  const Ratio ratio = times.speedup(0);
+  if (!(ratio.value > 0) || !tells_speed(times)) return;
   t.speedup = ratio.value, t.speedup_ci95 = ratio.ci95;
 }
 
@@ -263,12 +269,12 @@ std::optional<FoundTarget> find_thresholds(Experiment::State& state, const Progr
   return Search(work, option, progress).run();
 }
 
-ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out, double seconds,
-                            const Progress& progress) {
+ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out,
+                            std::optional<double> seconds, const Progress& progress) {
   ExitTarget t = found.figures;
   run_held_out(work, plan, found.record, held_out, progress, t);
   t.met = holds(t);
-  measure_beside_own(work, plan, held_out, seconds, progress, t);
+  if (seconds) measure_beside_own(work, plan, held_out, *seconds, progress, t);
   return t;
 }
 

@@ -10,10 +10,9 @@ namespace stormcell {
 
 /// What was found, and the record that it was found on.
 struct FoundTarget {
-  ExitTarget figures;                ///< `fitted`, `predicted` and `own` of it; the real run comes later
-  RouterThresholds in_use;           ///< by exit
-  ExitRecord record;                 ///< its rules have those thresholds
-  std::vector<double> milliseconds;  ///< of a batch whose items all answer at an exit; empty: nobody asked
+  ExitTarget figures;       ///< `fitted`, `predicted` and `own` of it; the real run comes later
+  RouterThresholds in_use;  ///< by exit
+  ExitRecord record;        ///< its rules have those thresholds
 };
 
 /// Throws Error(bad_input) where --target-quality and --target-latency contradict each other or the phase. Before anything is opened.
@@ -23,10 +22,10 @@ void check_target(const ExperimentOptions& options);
 /// is right, one batch alone; a target beyond what any thresholds reach, with the best that they do.
 std::optional<FoundTarget> find_thresholds(Experiment::State& state, const Progress& progress);
 
-/// Really runs the batches that were held out with `plan`, which has the thresholds that were found, and measures for so long what they
-/// bring beside the model's own.
-ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out, double seconds,
-                            const Progress& progress);
+/// Really runs the batches that were held out with `plan`, which has the thresholds that were found, and measures for so many seconds what
+/// they bring beside the model's own; nothing: not at all, as of a result that states no speed.
+ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out,
+                            std::optional<double> seconds, const Progress& progress);
 
 /// Throws Error(bad_input) that names `where` unless these are thresholds of the model's exits, all of them, in the order in which they
 /// run.

@@ -57,8 +57,9 @@ class Optimization {
   void set_exits() {
     const std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, progress_);
     if (record) result_->exits = exit_curve(*record);
-    if (found_)
-      result_->exit_target = judge_thresholds(work_, *baseline_, *found_, split_.measured, options_.measure_seconds / 4, progress_);
+    if (!found_) return;
+    const auto seconds = states_speed() ? std::optional(options_.measure_seconds / 4) : std::nullopt;
+    result_->exit_target = judge_thresholds(work_, *baseline_, *found_, split_.measured, seconds, progress_);
   }
 
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
@@ -187,11 +188,13 @@ class Optimization {
     result_->config = to_json(config);
   }
 
+  /// A run that fails is never reported as a speed-up, nor what depends on who read the weights.
+  bool states_speed() const { return result_->verified->passed && tells_speed(times_); }
+
   void set_gains() {
     if (candidates_.final_plan != kNoPlan) set_gains_of_plans();
     if (!tells_speed(times_)) result_->warnings.push_back(why_not_stated("a speed-up", times_));
-    if (result_->verified->passed && tells_speed(times_)) return;
-    // A run that fails is never reported as a speed-up, nor what depends on who read the weights.
+    if (states_speed()) return;
     for (PassReport& pass : result_->passes) pass.clear_gains();
     result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
   }

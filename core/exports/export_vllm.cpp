@@ -21,9 +21,10 @@ void put(const ExportOptions& options, const std::string& text) {
 }  // namespace
 
 void write_vllm_mapping(const ExportOptions& options, const Progress&) {
-  const Placement p = find_exported_placement(options).named.placement;
+  const ExportedPlacement exported = find_exported_placement(options);
+  const Placement& p = exported.named.placement;
   Json layers = Json::object();
-  for (size_t l = 0; l < p.layers.size(); ++l) layers[std::to_string(l)] = p.layers[l];
+  for (const LayerSlots& layer : layers_with_experts(exported)) layers[std::to_string(layers.size())] = layer;
   const Json line = {{"record_type", "eplb_initial_mapping"},
                      {"version", 1},
                      {"num_redundant_experts", p.slot_count() - p.branches},
@@ -33,20 +34,21 @@ void write_vllm_mapping(const ExportOptions& options, const Progress&) {
 }
 
 void write_vllm_list(const ExportOptions& options, const Progress&) {
-  put(options, json_text(Json(find_exported_placement(options).named.placement.layers)));
+  put(options, json_text(Json(layers_with_experts(find_exported_placement(options)))));
 }
 
 void write_vllm_ascend(const ExportOptions& options, const Progress&) {
-  const Placement p = find_exported_placement(options).named.placement;
+  const ExportedPlacement exported = find_exported_placement(options);
+  const Placement& p = exported.named.placement;
   Json layers = Json::array();
   const auto held = static_cast<size_t>(p.slots_of_rank());
-  for (size_t l = 0; l < p.layers.size(); ++l) {
+  for (const LayerSlots& layer : layers_with_experts(exported)) {
     Json devices = Json::array();
     for (int32_t r = 0; r < p.ranks; ++r) {
-      const std::span<const int32_t> here = std::span(p.layers[l]).subspan(static_cast<size_t>(r) * held, held);
+      const std::span<const int32_t> here = std::span(layer).subspan(static_cast<size_t>(r) * held, held);
       devices.push_back({{"device_id", r}, {"device_expert", LayerSlots(here.begin(), here.end())}});
     }
-    layers.push_back({{"layer_id", l}, {"device_count", p.ranks}, {"device_list", devices}});
+    layers.push_back({{"layer_id", layers.size()}, {"device_count", p.ranks}, {"device_list", devices}});
   }
   put(options, json_text(Json{{"moe_layer_count", p.layers.size()}, {"layer_list", layers}}));
 }

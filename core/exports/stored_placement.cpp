@@ -40,4 +40,12 @@ std::vector<int32_t> layers_of_model(const ExportedPlacement& placement) {
   return layers;
 }
 
+std::vector<LayerSlots> layers_with_experts(const ExportedPlacement& placement) {
+  const std::vector<int32_t>& numbers = placement.named.numbers;
+  if (std::find(numbers.begin(), numbers.end(), -1) == numbers.end()) layers_of_model(placement);  // no two share one
+  std::vector<LayerSlots> layers;
+  for (const size_t l : order_in_model(numbers)) layers.push_back(placement.named.placement.layers[l]);
+  return layers;
+}
+
 }  // namespace stormcell

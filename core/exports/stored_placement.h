@@ -21,4 +21,7 @@ ExportedPlacement find_exported_placement(const ExportOptions& options);
 /// routers share one.
 std::vector<int32_t> layers_of_model(const ExportedPlacement& placement);
 
+/// Its layers in the order of the model, for servers that count only those with experts. Error(bad_input): two routers share one.
+std::vector<LayerSlots> layers_with_experts(const ExportedPlacement& placement);
+
 }  // namespace stormcell

@@ -30,11 +30,16 @@ bool opens(const Graph& graph, const Node& node, ValueId decision) {
   return has_role(node, Role::open) || graph.value(node.inputs[0]).type.space == graph.value(decision).type.space;
 }
 
+size_t owned_inputs(const Node& node) {
+  if (!has_role(node, Role::grouped)) return 0;
+  const bool biases = knows(*node.op, "biases") && flag_of(node, "biases");
+  return node.attributes.list("branches").size() * (biases ? 2 : 1);
+}
+
 std::optional<int32_t> branch_of_input(const Node& node, size_t index) {
-  if (!has_role(node, Role::grouped) || index < kFirstOwned) return {};
+  if (index < kFirstOwned || index - kFirstOwned >= owned_inputs(node)) return {};
   const std::vector<int64_t>& branches = node.attributes.list("branches");
-  if (index - kFirstOwned >= branches.size()) return {};
-  return static_cast<int32_t>(branches[index - kFirstOwned]);
+  return static_cast<int32_t>(branches[(index - kFirstOwned) % branches.size()]);
 }
 
 std::vector<int32_t> branches_sent(const Graph& graph, const Node& node) {

@@ -1,6 +1,6 @@
 // scatter -> the same chain in every branch -> gather becomes one chain over the decision's slots: each product of the branches one grouped
-// product, which reads the cells' rows itself, so that the scatter before it disappears. Absent branches cost nothing. Every row meets the
-// same numbers in the same order: bit for bit the same.
+// product, with a bias for each branch where they have one, which reads the cells' rows itself, so that the scatter before it disappears.
+// Absent branches cost nothing. Every row meets the same numbers in the same order: bit for bit the same.
 #include "core/passes/horizontal_fusion.h"
 
 #include <algorithm>
@@ -40,13 +40,22 @@ std::string unlike_attribute(const Node& x, const Node& y) {
   return {};
 }
 
+/// What a product has as an extra and its grouped form for each branch, and the flag that says so there.
+constexpr std::string_view kOwnExtra = "bias", kOwnExtras = "biases";
+bool is_owned(const Operator& grouped, std::string_view extra) { return extra == kOwnExtra && knows(grouped, kOwnExtras); }
+/// The input that holds a product's own bias, where it has one.
+std::optional<size_t> own_bias(const Node& product) {
+  if (product.op->grouped_as.empty() || !is_owned(*find_operator(product.op->grouped_as), kOwnExtra)) return {};
+  return extra_input(product, kOwnExtra, plain_inputs(product));
+}
+
 /// The first extra or attribute of a product that its grouped form does not know; empty: it knows all.
 std::string not_grouped(const Node& product) {
   const Operator& grouped = *find_operator(product.op->grouped_as);
   for (const auto& [name, value] : product.attributes)
     if (!knows(grouped, name) && value != Attribute(int64_t{0})) return name;
   for (size_t i = 0; i < extra_count(product); ++i)
-    if (const std::string extra = extra_name(product, i); !knows(grouped, extra)) return extra;
+    if (const std::string extra = extra_name(product, i); !knows(grouped, extra) && !is_owned(grouped, extra)) return extra;
   return {};
 }
 
@@ -227,8 +236,9 @@ class BranchFusion {
         if (format_in_products(in_x) != format_in_products(in_y))
           return here + " has " + node_text(y) + " with weights held in " + std::string(to_text(format_in_products(in_y))) + ", " + there +
                  " in " + std::string(to_text(format_in_products(in_x)));
-        // Only a product has weights for each branch.
-        if (!(product && i == 1) && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + node_text(y);
+        // Only a product has weights for each branch, and biases.
+        const bool own = product && (i == 1 || i == own_bias(y));
+        if (!own && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + node_text(y);
       } else if (const auto at = same.find(x.inputs[i]); at == same.end() || at->second != y.inputs[i]) {
         return here + " has " + node_text(y) + " with other inputs than " + there;
       }
@@ -251,34 +261,50 @@ class BranchFusion {
 
   void merge(NodeId id) {
     const Node model = graph().node(id);
+    const bool product = !model.op->grouped_as.empty();
     std::vector<ValueId> inputs;
     Attributes attributes = model.attributes;
-    const bool product = !model.op->grouped_as.empty();
-    std::string last_name;
     if (product) {
-      const auto flow = flow_of_.find(model.inputs[0]);
-      inputs = {flow == flow_of_.end() ? over_slots(model.inputs[0]) : flow->second.first, decision_};
-      std::vector<int64_t> branches;
-      for (const int32_t b : present_) {
-        const Node& mine = graph().node(graph().value(same_[b].at(model.outputs[0])).producer);
-        inputs.push_back(mine.inputs[1]);
-        last_name = mine.name;
-        branches.push_back(b);
-      }
-      for (size_t i = 2; i < model.inputs.size(); ++i) inputs.push_back(over_slots(model.inputs[i]));
-      for (const auto& [name, value] : model.attributes)
-        if (!knows(*find_operator(model.op->grouped_as), name)) attributes.erase(name);  // 0, as not_grouped() found
-      attributes.set("branches", std::move(branches));
-      attributes.set("slots", int64_t{slots_});
+      inputs = grouped_inputs(model);
+      attributes = grouped_attributes(model);
     } else {
       for (const ValueId v : model.inputs) inputs.push_back(over_slots(v));
-      last_name = graph().node(graph().value(same_[present_.back()].at(model.outputs[0])).producer).name;
     }
     const NodeId made = rewriter_.make_node(product ? model.op->grouped_as : model.op->name, std::move(inputs), std::move(attributes),
-                                            common_name(model.name, last_name));
+                                            common_name(model.name, same_node(model, present_.back()).name));
     rewriter_.take_annotations(made, id);
     made_.push_back(made);
     merged_[model.outputs[0]] = graph().node(made).outputs[0];
+  }
+  /// The node of a branch that does what this one of the first branch does.
+  const Node& same_node(const Node& model, int32_t branch) const {
+    return graph().node(graph().value(same_.at(branch).at(model.outputs[0])).producer);
+  }
+
+  /// Rows, decision, the weights of all branches, their biases, what else the product takes.
+  std::vector<ValueId> grouped_inputs(const Node& model) {
+    const auto flow = flow_of_.find(model.inputs[0]);
+    std::vector<ValueId> inputs{flow == flow_of_.end() ? over_slots(model.inputs[0]) : flow->second.first, decision_};
+    const std::optional<size_t> bias = own_bias(model);
+    for (const int32_t b : present_) inputs.push_back(same_node(model, b).inputs[1]);
+    if (bias)
+      for (const int32_t b : present_) inputs.push_back(same_node(model, b).inputs[*bias]);
+    for (size_t i = 2; i < model.inputs.size(); ++i)
+      if (i != bias) inputs.push_back(over_slots(model.inputs[i]));
+    return inputs;
+  }
+  Attributes grouped_attributes(const Node& model) const {
+    const Operator& grouped = *find_operator(model.op->grouped_as);
+    Node carries = model;
+    if (own_bias(model)) {
+      remove_extra(carries, kOwnExtra);
+      carries.attributes.set(kOwnExtras, int64_t{1});
+    }
+    for (const auto& [name, value] : model.attributes)
+      if (!knows(grouped, name)) carries.attributes.erase(name);  // 0, as not_grouped() found
+    carries.attributes.set("branches", std::vector<int64_t>(present_.begin(), present_.end()));
+    carries.attributes.set("slots", int64_t{slots_});
+    return carries.attributes;
   }
 
   void join(NodeId id) {

@@ -31,7 +31,7 @@ struct Tail {
   explicit Tail(const Node& node)
       : scaled(knows(*node.op, "scale") && real_of(node, "scale") != 1),
         active(knows(*node.op, "activation") ? word_of(node, "activation") : "none"),
-        bias(has(node, "bias")),
+        bias(has(node, "bias") || (knows(*node.op, "biases") && flag_of(node, "biases"))),
         multiply(has(node, "multiply")),
         residual(has(node, "residual")) {}
   bool scaled;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/placement/placement_text.h"
 
 namespace stormcell {
 namespace {
@@ -233,11 +234,14 @@ Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t
     bad_input(where, "is for " + std::to_string(file.ranks) + " devices, the cluster has " + std::to_string(ranks),
               "name the cluster that it was made for");
   Placement out{ranks, branches, {}};
+  const std::vector<size_t> order = order_in_model(numbers);
+  std::vector<int32_t> counted(numbers.size());  // of layers with experts alone
+  for (size_t i = 0; i < order.size(); ++i) counted[order[i]] = static_cast<int32_t>(i);
   for (size_t l = 0; l < numbers.size(); ++l) {
     if (file.by_model_layer && numbers[l] < 0)
       bad_input(where, "counts the layers of the model, and nobody said which of them the trace has",
                 "import the trace with --model-config config.json");
-    const int32_t number = file.by_model_layer ? numbers[l] : static_cast<int32_t>(l);
+    const int32_t number = file.by_model_layer ? numbers[l] : counted[l];
     const auto found = file.layers.find(number);
     if (found == file.layers.end()) bad_input(where, "has no layer " + std::to_string(number), "it must be of the model that was traced");
     out.layers.push_back(found->second);

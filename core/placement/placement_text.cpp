@@ -1,7 +1,9 @@
 #include "core/placement/placement_text.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
@@ -19,6 +21,14 @@ int32_t number_at(const nlohmann::json& of, const char* key, const std::string& 
 }
 
 }  // namespace
+
+std::vector<size_t> order_in_model(const std::vector<int32_t>& numbers) {
+  std::vector<size_t> order(numbers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (std::find(numbers.begin(), numbers.end(), -1) == numbers.end())
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return numbers[a] < numbers[b]; });
+  return order;
+}
 
 std::string to_json(const NamedPlacement& p) {
   nlohmann::ordered_json json = {

@@ -18,7 +18,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
   for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
 }
 
-StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {
+StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor) {
   const bool homes = homes_known(routes, tokens, placement_.ranks);
   StepCost step;
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
@@ -29,12 +29,12 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
         if (choice >= 0) ++count_[static_cast<size_t>(choice)];
       rule_.add_token(tally_, shares_[l], choices, homes ? routes.tokens[t].rank : -1, 1);
     }
-    end_layer(l, step);
+    end_layer(l, step, visitor);
   }
   return step;
 }
 
-StepCost StepWork::of_loads(const std::vector<std::vector<double>>& loads, double k) {
+StepCost StepWork::of_loads(const std::vector<std::vector<double>>& loads, double k, const LayerVisitor& visitor) {
   StepCost step;
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
     begin_layer();
@@ -49,7 +49,7 @@ StepCost StepWork::of_loads(const std::vector<std::vector<double>>& loads, doubl
       tally_.delivered = tally_.visits * static_cast<double>(placement_.ranks - 1);
       rule_.add_everywhere(tally_, tally_.visits);
     }
-    end_layer(l, step);
+    end_layer(l, step, visitor);
   }
   return step;
 }
@@ -59,7 +59,7 @@ void StepWork::begin_layer() {
   std::fill(count_.begin(), count_.end(), 0.);
 }
 
-void StepWork::end_layer(size_t layer, StepCost& step) {
+void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor) {
   for (size_t b = 0; b < count_.size(); ++b) rule_.add_products(tally_, shares_[layer][b], count_[b], 1);
   const std::span<const RankWork> work = rule_.work(tally_);
   const LayerCost cost = cost_of_layer(work, model_);
@@ -67,6 +67,7 @@ void StepWork::end_layer(size_t layer, StepCost& step) {
   step.visits += tally_.visits;
   for (const RankWork& r : work) step.network_rows += r.network_out, step.fabric_rows += r.fabric_out;
   step.delivered_rows += tally_.delivered;
+  if (visitor) visitor(layer, work, cost);
 }
 
 }  // namespace stormcell

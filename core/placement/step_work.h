@@ -1,6 +1,7 @@
 // What a placement makes each rank do in a step: products and rows sent, from recorded choices or from counts.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct StepCost {
   double seconds() const { return cost.seconds(); }
 };
 
+/// Of each layer in its turn: its number, what the ranks do in it, and its cost. The works are good until the call returns.
+using LayerVisitor = std::function<void(size_t layer, std::span<const RankWork> ranks, const LayerCost& cost)>;
+
 /// Whether each of these tokens says which of the ranks it lives on.
 bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks);
 
@@ -31,14 +35,14 @@ class StepWork {
   StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model);
 
   /// Of these tokens, computed together. The placement has a layer for each of the routes'.
-  StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens);
+  StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor = {});
   /// Of counts [layers][branches], which need not be whole; `k` choices of a token. Only for backends per_expert and gather: of the others
   /// nobody knows which choices were one token's.
-  StepCost of_loads(const std::vector<std::vector<double>>& loads, double k);
+  StepCost of_loads(const std::vector<std::vector<double>>& loads, double k, const LayerVisitor& visitor = {});
 
  private:
   void begin_layer();
-  void end_layer(size_t layer, StepCost& step);
+  void end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor);
 
   const Placement& placement_;
   const Backend backend_;

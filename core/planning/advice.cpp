@@ -1,8 +1,12 @@
 #include "core/planning/advice.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "core/base/listed_words.h"
 #include "core/planning/placement_search.h"
 
 namespace stormcell {
@@ -15,14 +19,45 @@ const LayoutFigures& judged_by(const LayoutLine& line) { return line.held_out ? 
 struct Choice {
   const LayoutFigures &stay, &eplb, &result;
   std::string where, staying, stay_name;
+
+  const LayoutFigures& of(const std::string& name) const { return name == "eplb" ? eplb : name == "result" ? result : stay; }
+  /// The same in every figure.
+  bool same(const std::string& a, const std::string& b) const {
+    const LayoutFigures &one = of(a), &other = of(b);
+    return one.imbalance == other.imbalance && one.cross_pairs == other.cross_pairs && one.ranks_per_token == other.ranks_per_token &&
+           one.objective_ms == other.objective_ms;
+  }
 };
 
-/// Behind an advice against another layout: whether what speaks for it may be chance.
-std::string by_chance(const PlaceFigures& f, const std::string& other, std::optional<PairedDifference> PairedFigures::*figure) {
+using Figure = std::optional<PairedDifference> PairedFigures::*;
+
+/// How one layout differs from the other, whichever of them stands first. Null: not known.
+std::optional<PairedDifference> difference(const PlaceFigures& f, const std::string& a, const std::string& b, Figure figure) {
   for (const PairedFigures& d : f.differences)
-    if (d.other == other && d.*figure && (d.*figure)->may_be_chance())
-      return "; the difference from " + d.other + " may be chance (" + f.paired_by + ", 95 %)";
+    if ((d.one == a && d.other == b) || (d.one == b && d.other == a)) return d.*figure;
   return {};
+}
+
+/// Behind an advice: from which of the other layouts what was chosen may differ by chance alone, and of which nobody knows. Layouts that do
+/// the same in all of it are no others.
+std::string by_chance(const PlaceFigures& f, const Choice& c, const std::string& chosen, std::initializer_list<Figure> figures) {
+  if (f.paired_by.empty()) return {};
+  std::vector<std::string> chance, unknown;
+  for (const std::string& other : {c.stay_name, std::string("eplb"), std::string("result")}) {
+    if (other == chosen || c.same(other, chosen)) continue;
+    bool may_be = false, known = true;
+    for (const Figure figure : figures) {
+      const std::optional<PairedDifference> d = difference(f, chosen, other, figure);
+      known = known && d, may_be = may_be || (d && d->may_be_chance());
+    }
+    const std::string name = other == "from" ? "what stands now" : other;
+    if (may_be) chance.push_back(name);
+    if (!may_be && !known) unknown.push_back(name);
+  }
+  std::string out;
+  if (!chance.empty()) out += "; the difference from " + joined(chance, " and ") + " may be chance (" + f.paired_by + ", 95 %)";
+  if (!unknown.empty()) out += "; whether the difference from " + joined(unknown, " and ") + " is chance is not known";
+  return out;
 }
 
 /// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule.
@@ -32,7 +67,7 @@ std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice
                     *c.result.cross_pairs < std::min(*c.stay.cross_pairs, *c.eplb.cross_pairs);
   if (!less || c.result.imbalance > c.eplb.imbalance + kAboutAsEven) return {};
   return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + c.where +
-         by_chance(f, "eplb", &PairedFigures::cross_pairs);
+         by_chance(f, c, "result", {&PairedFigures::cross_pairs, &PairedFigures::ranks_per_token});
 }
 
 /// Where steps are costed, the cheapest one; staying, then the EPLB rule, win a tie.
@@ -40,10 +75,10 @@ std::optional<std::string> advice_on_cost(const PlaceFigures& f, const Choice& c
   const std::optional<double> stay = c.stay.objective_ms, eplb = c.eplb.objective_ms, result = c.result.objective_ms;
   if (!stay || !eplb || !result) return {};
   constexpr double kSame = 1 - 1e-9;
-  if (*result < std::min(*stay, *eplb) * kSame)
-    return "result: its steps cost least, " + c.where + by_chance(f, *stay < *eplb ? c.stay_name : "eplb", &PairedFigures::objective_ms);
-  if (*eplb < *stay * kSame) return "eplb: the steps of what its rule gives cost least, " + c.where;
-  return "stay: no layout has cheaper steps than " + c.staying + ", " + c.where;
+  const auto chance = [&](const std::string& chosen) { return by_chance(f, c, chosen, {&PairedFigures::objective_ms}); };
+  if (*result < std::min(*stay, *eplb) * kSame) return "result: its steps cost least, " + c.where + chance("result");
+  if (*eplb < *stay * kSame) return "eplb: the steps of what its rule gives cost least, " + c.where + chance("eplb");
+  return "stay: no layout has cheaper steps than " + c.staying + ", " + c.where + chance(c.stay_name);
 }
 
 }  // namespace
@@ -57,10 +92,12 @@ std::string advice_of(const PlaceFigures& f) {
   if (f.aim != "traffic")
     if (auto advice = advice_on_cost(f, c)) return *advice;
   if (auto advice = advice_on_traffic(f, c)) return *advice;
+  const auto chance = [&](const std::string& chosen) { return by_chance(f, c, chosen, {&PairedFigures::imbalance}); };
   if (c.stay.imbalance <= c.eplb.imbalance && c.stay.imbalance <= c.result.imbalance)
-    return "stay: nothing is more even than " + std::string(from ? "the layout that stands now " : "the contiguous layout ") + c.where;
-  if (c.eplb.imbalance <= c.result.imbalance) return "eplb: nothing is more even than what its rule gives " + c.where;
-  return "result: it is the most even one " + c.where;
+    return "stay: nothing is more even than " + std::string(from ? "the layout that stands now " : "the contiguous layout ") + c.where +
+           chance(c.stay_name);
+  if (c.eplb.imbalance <= c.result.imbalance) return "eplb: nothing is more even than what its rule gives " + c.where + chance("eplb");
+  return "result: it is the most even one " + c.where + chance("result");
 }
 
 }  // namespace stormcell

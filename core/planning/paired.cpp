@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <unordered_map>
 
 #include "core/base/student_t.h"
 #include "core/placement/traffic.h"
@@ -122,22 +123,42 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
     out.cross_pairs = difference([](const Figures& f) { return f.traffic.cross_pairs; });
     out.ranks_per_token = difference([](const Figures& f) { return f.traffic.ranks_per_token; });
   }
-  // Recorded steps alone have an order, and only of their mean this is the interval.
-  if (!task_.objective || task_.objective->is_drawn() || task_.objective->by_p95() || task_.objective->count(true) == 0) return out;
-  const std::vector<double> a_s = task_.objective->step_s(a, true, progress_), b_s = task_.objective->step_s(b, true, progress_);
-  std::vector<double> seconds, steps;
-  for (size_t s = 0; s < a_s.size(); ++s) {
-    if (block_of_step(s, a_s.size()) == seconds.size()) seconds.push_back(0), steps.push_back(0);
-    seconds.back() += a_s[s] - b_s[s], ++steps.back();
+  out.objective_ms = compare_steps(a, b);
+  return out;
+}
+
+std::vector<size_t> PairedBootstrap::parts_of_steps() const {
+  if (!task_.objective || task_.objective->is_drawn()) return {};
+  const auto steps = static_cast<size_t>(task_.objective->count(true));
+  std::vector<size_t> parts;
+  if (!task_.routes) {
+    for (size_t s = 0; s < steps; ++s) parts.push_back(block_of_step(s, steps));
+    return parts;
   }
-  if (static_cast<int64_t>(seconds.size()) < kFewestParts) return out;
+  std::unordered_map<size_t, size_t> part_of;  // by token
+  for (size_t i = 0; i < tokens_.size(); ++i)
+    for (const size_t t : tokens_[i]) part_of.emplace(t, i);
+  for (const std::vector<size_t>& step : task_.objective->tokens(true)) {
+    const size_t part = part_of.at(step[0]);
+    if (std::any_of(step.begin(), step.end(), [&](size_t t) { return part_of.at(t) != part; })) return {};
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+std::optional<PairedDifference> PairedBootstrap::compare_steps(const Placement& a, const Placement& b) const {
+  const std::vector<size_t> part = parts_of_steps();
+  if (part.empty() || task_.objective->by_p95()) return {};  // it is the interval of a mean
+  const std::vector<double> a_s = task_.objective->step_s(a, true, progress_), b_s = task_.objective->step_s(b, true, progress_);
+  std::vector<double> seconds(loads_.size()), steps(loads_.size());
+  for (size_t s = 0; s < a_s.size(); ++s) seconds[part[s]] += a_s[s] - b_s[s], ++steps[part[s]];
   const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(task_.before, a) - moved_slots(task_.before, b));
-  out.objective_ms = interval_of_parts(seconds.size(), [&](const std::vector<size_t>& drawn) {
+  return interval_of_parts(seconds.size(), [&](const std::vector<size_t>& drawn) {
     double sum = 0, count = 0;
     for (const size_t i : drawn) sum += seconds[i], count += steps[i];
-    return 1e3 * sum / count + moves_ms;
+    // Of very many steps not all are costed, and a draw may hit none of those.
+    return (count > 0 ? 1e3 * sum / count : 0) + moves_ms;
   });
-  return out;
 }
 
 }  // namespace stormcell

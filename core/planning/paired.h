@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ class PairedBootstrap {
   PairedFigures compare(const std::string& one, const Placement& a, const std::string& other, const Placement& b) const;
 
  private:
+  /// [costed steps] the part that each lies in. Empty: steps have no order (drawn), not each lies in one part (filled up), or there are none.
+  std::vector<size_t> parts_of_steps() const;
+  std::optional<PairedDifference> compare_steps(const Placement& a, const Placement& b) const;
+
   const PlaceTask& task_;
   const Progress& progress_;
   PairedParts parts_;

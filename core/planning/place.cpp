@@ -95,6 +95,11 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
   if (task.dropped_homes > 0)
     warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                        std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
+  if (task.objective && task.objective->filled_steps() > 0)
+    warnings.push_back(counted(task.objective->filled_steps(), "recorded step") + " of " +
+                       std::to_string(task.objective->count(false) + task.objective->count(true)) +
+                       " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
+                       "many as were recorded");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
@@ -196,6 +201,8 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   if (task.objective) {
     f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
     f.costed_fit = task.objective->count(false), f.costed_held_out = task.objective->count(true);
+    f.statistic = task.objective->by_p95() ? "p95" : "mean";
+    f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
   }
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
@@ -252,6 +259,8 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
     f.differences = {paired.compare("result", found.result, "contiguous", contiguous),
                      paired.compare("result", found.result, "eplb", found.eplb)};
     if (!options.from.empty()) f.differences.push_back(paired.compare("result", found.result, "from", task.before));
+    f.differences.push_back(options.from.empty() ? paired.compare("eplb", found.eplb, "contiguous", contiguous)
+                                                 : paired.compare("eplb", found.eplb, "from", task.before));
   }
   f.moved_slots = moved_slots(task.before, found.result);
   f.spare = spare_price(task, f.slot_bytes);

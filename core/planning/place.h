@@ -17,7 +17,7 @@ struct PlaceOptions {
   std::string solver = "eplb";
   std::string name;           ///< of the placement; empty: the solver's
   std::string phase;          ///< "prefill", "decode": of these batches alone; empty: of all
-  int64_t redundant = 0;      ///< spare slots a layer, on all ranks together
+  int64_t redundant = 0;      ///< spare slots a layer, on all ranks together; kSlotsOfFrom: as many as `from` has
   int64_t groups = 0;         ///< of consecutive experts that a node should hold whole; 0: as the model says, else none
   double fit_fraction = 0.7;  ///< share of the steps that it is fitted to; the rest judges
   StepOptions step;           ///< how a step is costed
@@ -27,6 +27,8 @@ struct PlaceOptions {
   std::string from;        ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
   double time_limit = 15;  ///< seconds that a search may take
 };
+
+inline constexpr int64_t kSlotsOfFrom = -1;
 
 /// Seconds above 0; Error(bad_input) that names --time-limit otherwise.
 double parse_time_limit(std::string_view text);
@@ -63,7 +65,8 @@ struct PairedDifference {
   bool may_be_chance() const { return low <= 0 && high >= 0; }
 };
 
-/// Two layouts on the same parts. Null: not known.
+/// Two layouts on the same parts, each figure drawn by the same ones. Null: not known; of what steps cost, where they are drawn or filled
+/// up, or each is of several parts.
 struct PairedFigures {
   std::string one, other;  ///< names of layouts
   std::optional<PairedDifference> imbalance, cross_pairs, ranks_per_token, objective_ms;
@@ -85,8 +88,11 @@ struct PlaceFigures {
   std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
   int64_t steps_fit = 0, steps_held_out = 0;
   std::optional<ModelSizes> sizes;
-  std::string backend, step_kind;               ///< empty where steps are not costed
+  std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it
+  std::string statistic;                        ///< of the costed steps that the objective is: "mean" or "p95"
   int64_t costed_fit = 0, costed_held_out = 0;  ///< steps
+  int64_t tokens_per_step = 0;                  ///< of drawn ones; 0: as recorded
+  int64_t amortise = 0;                         ///< steps that share the move in the objective; 0: it is not in it
   std::string held_out;                         ///< how: "requests", "time"; empty: nothing was
   int64_t requests = 0;                         ///< 0: not known
   std::vector<LayoutLine> layouts;

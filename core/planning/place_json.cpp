@@ -56,6 +56,9 @@ Json list_of(const std::vector<T>& values) {
   return list;
 }
 
+/// 0: null.
+Json whole_or_null(int64_t value) { return value > 0 ? Json(value) : Json(); }
+
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 }  // namespace
@@ -75,11 +78,16 @@ std::string to_json(const PlaceFigures& f) {
   json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
   json["residence"] = f.backend.empty() ? Json() : Json("home");
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
-  json["costed_steps"] = f.backend.empty() ? Json() : Json{{"kind", f.step_kind}, {"fit", f.costed_fit}, {"held_out", f.costed_held_out}};
+  json["costed_steps"] = f.backend.empty() ? Json() : Json{{"kind", f.step_kind},
+                                                                  {"statistic", f.statistic},
+                                                                  {"tokens_per_step", whole_or_null(f.tokens_per_step)},
+                                                                  {"amortise", whole_or_null(f.amortise)},
+                                                                  {"fit", f.costed_fit},
+                                                                  {"held_out", f.costed_held_out}};
   json["sizes"] = f.sizes ? json_of(*f.sizes) : Json();
   json["seconds"] = f.seconds;
   json["held_out"] = text_or_null(f.held_out);
-  json["requests"] = f.requests > 0 ? Json(f.requests) : Json();
+  json["requests"] = whole_or_null(f.requests);
   json["layouts"] = list_of(f.layouts);
   json["aim"] = text_or_null(f.aim);
   json["chosen"] = f.chosen.empty() ? Json() : Json{{"by", f.chosen_on}, {"what", f.chosen}};

@@ -38,9 +38,9 @@ int32_t branches_of(const RunLayout& layout, const std::string& session) {
   return first.branches;
 }
 
-void find_shape(const PlaceOptions& options, const nlohmann::json& about, PlaceTask& task) {
+void find_shape(const PlaceOptions& options, const nlohmann::json& about, const Placement* given, PlaceTask& task) {
   const int64_t groups = options.groups > 0 ? options.groups : std::max<int64_t>(whole_at(about, "groups"), 1);
-  const int64_t all = task.branches + options.redundant;
+  const int64_t all = given && options.redundant == kSlotsOfFrom ? given->slot_count() : task.branches + std::max<int64_t>(options.redundant, 0);
   if (all > kMostSlots) bad_input("--redundant", "makes " + std::to_string(all) + " slots a layer", "name fewer");
   task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)), task.cluster.nodes,
                 task.cluster.ranks()};
@@ -77,9 +77,9 @@ void find_objective(const PlaceOptions& options, const SessionReader& session, P
     return;
   }
   if (!task.routes && options.step.tokens_per_step == 0 && task_lacks(task, "steps")) return;  // one sum is no step
-  const CostModel model = cost_model_of(task.cluster, *task.sizes);
+  const CostModel model = cost_model_of(task.cluster, *task.sizes, task.oversubscription);
   if (task.routes)
-    task.objective.emplace(options.step, task.cluster, model, task.routes->routes, task.routes->parts.fit, task.routes->parts.held_out);
+    task.objective.emplace(options.step, task.cluster, model, *task.routes, task.routes->parts);
   else
     task.objective.emplace(options.step, task.cluster, model, task.loads, choices_of(task));
   // All ranks take their new experts at a time, over the slowest link that there is.
@@ -102,27 +102,31 @@ bool is_session(const std::string& spec) {
   return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
 }
 
-/// What --from names; else what servers begin with.
-Placement find_before(const PlaceOptions& options, const PlaceTask& task) {
-  const size_t layers = task.layout.routers.size();
-  if (options.from.empty()) return contiguous_placement(layers, task.branches, task.shape.slot_count, task.shape.ranks);
+/// What --from names.
+Placement read_from(const PlaceOptions& options, const PlaceTask& task) {
+  const int32_t ranks = task.cluster.ranks();
   constexpr size_t kMostBytes = size_t{256} << 20;
-  Placement out;
-  if (is_session(options.from)) {
-    const SessionPath path = parse_session_path(options.from);
-    out = parse_placement(SessionReader(path.file).find_placement(path.run).layout, options.from).placement;
-    if (out.layers.size() != layers || out.branches != task.branches || out.ranks != task.shape.ranks)
-      bad_input("--from", options.from + " is of another model or cluster", "name a placement of the same ones");
-  } else {
-    out = placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers, task.branches,
-                            task.shape.ranks, options.from);
-  }
-  if (out.slot_count() != task.shape.slot_count)
+  if (!is_session(options.from))
+    return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers, task.branches,
+                             ranks, options.from);
+  const SessionPath path = parse_session_path(options.from);
+  Placement out = parse_placement(SessionReader(path.file).find_placement(path.run).layout, options.from).placement;
+  if (out.layers.size() != task.layout.routers.size() || out.branches != task.branches || out.ranks != ranks)
+    bad_input(options.from, "is of " + counted(static_cast<int64_t>(out.layers.size()), "layer") + " of " + counted(out.branches, "expert") +
+                                " on " + counted(out.ranks, "GPU") + ", not of this model and cluster",
+              "name a placement of the same ones");
+  return out;
+}
+
+/// Where moving begins: what --from names, else what servers begin with.
+Placement find_before(const PlaceOptions& options, const Placement* given, const PlaceTask& task) {
+  if (!given) return contiguous_placement(task.layout.routers.size(), task.branches, task.shape.slot_count, task.shape.ranks);
+  if (given->slot_count() != task.shape.slot_count)
     bad_input(
         "--from",
-        options.from + " has " + counted(out.slot_count(), "slot") + " a layer, " + std::to_string(task.shape.slot_count) + " are placed",
-        "--redundant " + std::to_string(out.slot_count() - task.branches));
-  return out;
+        options.from + " has " + counted(given->slot_count(), "slot") + " a layer, " + std::to_string(task.shape.slot_count) + " are placed",
+        "--redundant " + std::to_string(given->slot_count() - task.branches));
+  return *given;
 }
 
 LayerLoads sum_of(const std::vector<LayerLoads>& steps, size_t begin, size_t end) {
@@ -149,9 +153,12 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   task.run = choose_run(session, selector, has_batches, "holds no batch yet");
   task.layout = session.layout(task.run.id);
   task.branches = branches_of(task.layout, session.path());
-  find_shape(options, json_or_null(task.run.dataset), task);
   task.layer_numbers = layer_numbers(task);
-  task.before = find_before(options, task);
+  std::optional<Placement> given;
+  if (!options.from.empty()) given = read_from(options, task);
+  const Placement* from = given ? &*given : nullptr;
+  find_shape(options, json_or_null(task.run.dataset), from, task);
+  task.before = find_before(options, from, task);
   task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress);
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
@@ -178,12 +185,14 @@ FitData whole_fit(const PlaceTask& task) {
 }
 
 bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, ChoiceData& out) {
-  const CostModel model = task.sizes ? cost_model_of(task.cluster, *task.sizes) : CostModel{};
+  const CostModel model = task.sizes ? cost_model_of(task.cluster, *task.sizes, task.oversubscription) : CostModel{};
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
-    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, !task_lacks(task, "requests"));
+    // By requests as the rest was, however few are left of them: tokens of one request are alike.
+    const bool by_request = task.routes->parts.requests_fit > 0;
+    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, by_request ? 2 : 0);
     if (parts.held_out.empty()) return false;
-    if (task.objective) out.objective.emplace(options.step, task.cluster, model, routes, parts.fit, parts.held_out);
+    if (task.objective) out.objective.emplace(options.step, task.cluster, model, *task.routes, parts);
     out.fit = {&routes, parts.fit, loads_of_tokens(routes, parts.fit), nullptr};
     out.judge = {&routes, parts.held_out, loads_of_tokens(routes, parts.held_out), nullptr};
   } else {

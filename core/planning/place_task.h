@@ -21,6 +21,7 @@ struct PlaceTask {
   PlaceTask& operator=(const PlaceTask&) = delete;
 
   Cluster cluster;
+  double oversubscription = 1;  ///< what a node's network ports could send / what its uplink carries
   RunSummary run;
   RunLayout layout;
   SplitLoads loads;

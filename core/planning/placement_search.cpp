@@ -279,8 +279,7 @@ class PlacementSearch {
                 "--solver joint searches; exact takes up to 8 experts on 4 GPUs");
     const ExactPlacement best =
         exact_placement(by_cost_ ? exact_cost() : exact_traffic(), whole_.loads.size(), task_.branches, ranks, progress_);
-    if (by_cost_ && exact_steps_->steps() == static_cast<size_t>(task_.objective->count(false)))
-      out_.bound = cost(best.placement, whole_, false);
+    if (by_cost_ && task_.objective->search_sees_all()) out_.bound = cost(best.placement, whole_, false);
     return best.placement;
   }
 

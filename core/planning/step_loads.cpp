@@ -54,21 +54,27 @@ class Chosen {
 
 }  // namespace
 
-TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, bool requests_known) {
+TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, int64_t fewest_requests) {
   std::vector<int64_t> requests;  // in the order in which they come
   std::unordered_map<int64_t, size_t> place;
   for (const size_t t : tokens)
-    if (requests_known && place.emplace(routes.tokens[t].item, requests.size()).second) requests.push_back(routes.tokens[t].item);
+    if (fewest_requests > 0 && place.emplace(routes.tokens[t].item, requests.size()).second) requests.push_back(routes.tokens[t].item);
   TokenParts out;
   out.requests = static_cast<int64_t>(requests.size());
-  if (out.requests >= kFewestRequests) {
+  if (fewest_requests > 0 && out.requests >= fewest_requests) {
     out.requests_fit = fitted_of(out.requests, first_share);
     for (const size_t t : tokens)
       (place[routes.tokens[t].item] < static_cast<size_t>(out.requests_fit) ? out.fit : out.held_out).push_back(t);
     return out;
   }
-  const bool one_step = tokens.empty() || routes.tokens[tokens.front()].step == routes.tokens[tokens.back()].step;
-  const auto cut = one_step ? tokens.end() : tokens.begin() + fitted_of(static_cast<int64_t>(tokens.size()), first_share);
+  const auto step = [&](size_t i) { return routes.tokens[tokens[i]].step; };
+  const bool one_step = tokens.empty() || step(0) == step(tokens.size() - 1);
+  size_t at = one_step ? tokens.size() : static_cast<size_t>(fitted_of(static_cast<int64_t>(tokens.size()), first_share));
+  // A step is priced whole, so it lies on one side; the first one is always fitted to.
+  while (at > 0 && at < tokens.size() && step(at) == step(at - 1)) --at;
+  if (at == 0)
+    while (at < tokens.size() && step(at) == step(0)) ++at;
+  const auto cut = tokens.begin() + static_cast<std::ptrdiff_t>(at);
   out.fit.assign(tokens.begin(), cut), out.held_out.assign(cut, tokens.end());
   return out;
 }
@@ -77,13 +83,16 @@ std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const
                                              const std::string& phase, double fit_fraction, const Progress& progress) {
   const auto elsewhere = [&](const RouterInfo& r) { return r.space != layout.routers[0].space; };
   if (!session.has_decisions(run.id) || std::any_of(layout.routers.begin(), layout.routers.end(), elsewhere)) return {};
-  SplitRoutes out{read_token_routes(session, run, progress), {}};
+  SplitRoutes out{read_token_routes(session, run, progress), {}, {}};
   std::vector<size_t> tokens;
   for (size_t t = 0; t < out.routes.size(); ++t)
     if (phase.empty() || (out.routes.tokens[t].phase == Phase::decode) == (phase == "decode")) tokens.push_back(t);
   if (tokens.empty()) bad_input(session.path(), "run #" + std::to_string(run.id) + " has no step of " + phase, "leave --phase out");
+  out.step_tokens.resize(static_cast<size_t>(out.routes.steps()));
+  for (const size_t t : tokens) ++out.step_tokens[static_cast<size_t>(out.routes.tokens[t].step)];
   const std::vector<std::string> lacks = lacks_of_import(run);
-  out.parts = part_tokens(out.routes, tokens, fit_fraction, std::find(lacks.begin(), lacks.end(), "requests") == lacks.end());
+  const bool requests_known = std::find(lacks.begin(), lacks.end(), "requests") == lacks.end();
+  out.parts = part_tokens(out.routes, tokens, fit_fraction, requests_known ? kFewestRequests : 0);
   return out;
 }
 

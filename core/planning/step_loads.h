@@ -31,14 +31,16 @@ struct TokenParts {
 /// From so many requests on, whole ones are held out: fewer say little of others.
 inline constexpr int64_t kFewestRequests = 8;
 
-/// The first share of these tokens, and the rest: of whole requests where they are known and enough, else of time. One step is not parted:
-/// all of it is the first share. Of a trace that lacks requests the routes' sequences are the import's own, and are not looked at.
-TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, bool requests_known);
+/// The first share of these tokens, and the rest: of whole requests from `fewest_requests` on (at least 2; 0: requests are not known), else
+/// of whole steps in their order. One step is not parted: all of it is the first share. Of a trace that lacks requests the routes'
+/// sequences are the import's own, and are not looked at.
+TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, int64_t fewest_requests);
 
 /// Single choices, for what is counted on them. Empty of a run that keeps none, or whose routers decide about several kinds of cells.
 struct SplitRoutes {
   TokenRoutes routes;
   TokenParts parts;
+  std::vector<int64_t> step_tokens;  ///< [steps] of the phase that is placed for, whichever part they are in
 };
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
                                              const std::string& phase, double fit_fraction, const Progress& progress);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "core/base/error.h"
@@ -30,6 +31,24 @@ void thin_out(std::vector<T>& steps, size_t most) {
   std::vector<T> kept;
   for (size_t i = 0; i < most; ++i) kept.push_back(std::move(steps[i * steps.size() / most]));
   steps = std::move(kept);
+}
+
+/// Steps of which tokens are missing get as many others of these tokens, of the phases that they have; how many steps that were.
+int64_t fill_up(const SplitRoutes& split, const std::vector<size_t>& tokens, uint32_t seed, std::vector<std::vector<size_t>>& steps) {
+  const TokenRoutes& routes = split.routes;
+  std::map<Phase, std::vector<size_t>> of_phase;
+  for (const size_t t : tokens) of_phase[routes.tokens[t].phase].push_back(t);
+  std::mt19937_64 random(seed);
+  int64_t filled = 0;
+  for (std::vector<size_t>& step : steps) {
+    const size_t own = step.size(), whole = static_cast<size_t>(split.step_tokens[static_cast<size_t>(routes.tokens[step[0]].step)]);
+    filled += own < whole;
+    for (size_t i = own; i < whole; ++i) {
+      const std::vector<size_t>& alike = of_phase[routes.tokens[step[i % own]].phase];
+      step.push_back(alike[random() % alike.size()]);
+    }
+  }
+  return filled;
 }
 
 std::vector<std::vector<size_t>> recorded_steps(const TokenRoutes& routes, const std::vector<size_t>& tokens) {
@@ -65,30 +84,45 @@ void scale(std::vector<LayerLoads>& steps, double choices) {
     }
 }
 
+size_t tokens_of(const std::vector<std::vector<size_t>>& steps) {
+  size_t tokens = 0;
+  for (const std::vector<size_t>& step : steps) tokens += step.size();
+  return tokens;
+}
+
 }  // namespace
 
-double percentile_95(std::vector<double> values) {
-  const auto at = static_cast<size_t>(std::ceil(0.95 * static_cast<double>(values.size()))) - 1;
+double percentile(std::vector<double> values, double share) {
+  const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
   return values[at];
 }
 
-CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes) {
+CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double oversubscription) {
   CostModel model;
   model.memory_bytes_per_s = cluster.memory_bytes_per_s, model.flops_per_s = cluster.flops_per_s;
   model.fabric_bytes_per_s = cluster.fabric_bytes_per_s, model.network_bytes_per_s = cluster.network_bytes_per_s;
   model.branch_bytes = sizes.branch_bytes, model.flops_per_row = sizes.flops_per_row;
   model.dispatch_row_bytes = model.combine_row_bytes = static_cast<double>(sizes.hidden) * kRowBits / 8;
+  if (cluster.nodes > 1 && oversubscription > 1) {
+    model.gpus_per_node = static_cast<size_t>(cluster.gpus_per_node);
+    model.uplink_bytes_per_s = cluster.network_bytes_per_s * cluster.gpus_per_node / oversubscription;
+  }
   return model;
 }
 
-StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const TokenRoutes& routes,
-                             const std::vector<size_t>& fit, const std::vector<size_t>& held_out)
-    : options_(options), cluster_(cluster), model_(model), routes_(&routes), backend_(backend_of(options, Backend::per_rank)) {
+StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
+                             const TokenParts& parts)
+    : options_(options), cluster_(cluster), model_(model), routes_(&routes.routes), backend_(backend_of(options, Backend::per_rank)) {
   for (const bool behind : {false, true}) {
-    const std::vector<size_t>& tokens = behind ? held_out : fit;
-    tokens_[behind] =
-        options.tokens_per_step > 0 ? drawn_steps(tokens, options.tokens_per_step, behind ? 2 : 1) : recorded_steps(routes, tokens);
+    const std::vector<size_t>& tokens = behind ? parts.held_out : parts.fit;
+    const uint32_t seed = behind ? 2 : 1;
+    if (options.tokens_per_step > 0) {
+      tokens_[behind] = drawn_steps(tokens, options.tokens_per_step, seed);
+    } else {
+      tokens_[behind] = recorded_steps(routes.routes, tokens);
+      filled_ += fill_up(routes, tokens, seed, tokens_[behind]);
+    }
   }
 }
 
@@ -116,12 +150,12 @@ int64_t StepObjective::count(bool held_out) const {
 std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool held_out, const Progress& progress) const {
   const auto steps = static_cast<size_t>(count(held_out));
   if (steps == 0) return {};
-  StepWork work(placement, cluster_.nodes, backend_, model_);
+  StepWork work = work_of(placement);
   std::vector<double> seconds;
   StepCost sum;
   for (size_t s = 0; s < steps; ++s) {
     progress.report("judging steps", static_cast<int64_t>(s), static_cast<int64_t>(steps));
-    const StepCost step = routes_ ? work.of_tokens(*routes_, tokens_[held_out][s]) : work.of_loads(loads_[held_out][s], k_);
+    const StepCost step = cost_of_step(work, held_out, s);
     seconds.push_back(step.seconds());
     sum.cost.dispatch_s += step.cost.dispatch_s, sum.cost.compute_s += step.cost.compute_s, sum.cost.combine_s += step.cost.combine_s;
     sum.delivered_rows += step.delivered_rows, sum.fabric_rows += step.fabric_rows, sum.network_rows += step.network_rows;
@@ -129,7 +163,7 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
   }
   const double ms = 1e3 / static_cast<double>(steps);
   StepFigures f{
-      sum.seconds() * ms, percentile_95(seconds) * 1e3, sum.cost.dispatch_s * ms, sum.cost.compute_s * ms, sum.cost.combine_s * ms, {}, {}};
+      sum.seconds() * ms, percentile(seconds, 0.95) * 1e3, sum.cost.dispatch_s * ms, sum.cost.compute_s * ms, sum.cost.combine_s * ms, {}, {}};
   if (options_.p95) f.objective_ms = f.p95_ms;
   if (k_known_ && sum.visits > 0) {
     f.remote_bytes = sum.delivered_rows / sum.visits * model_.dispatch_row_bytes;
@@ -139,30 +173,49 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
 }
 
 std::vector<double> StepObjective::step_s(const Placement& placement, bool held_out, const Progress& progress) const {
-  StepWork work(placement, cluster_.nodes, backend_, model_);
+  StepWork work = work_of(placement);
   std::vector<double> seconds;
   for (int64_t s = 0; s < count(held_out); ++s) {
     progress.report("judging steps", s, count(held_out));
-    const auto step = static_cast<size_t>(s);
-    seconds.push_back((routes_ ? work.of_tokens(*routes_, tokens_[held_out][step]) : work.of_loads(loads_[held_out][step], k_)).seconds());
+    seconds.push_back(cost_of_step(work, held_out, static_cast<size_t>(s)).seconds());
   }
   return seconds;
 }
 
-PlacedSteps StepObjective::placed(const Placement& start, bool held_out, size_t most_tokens) const {
+StepCost StepObjective::cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part, const LayerVisitor& visitor) const {
   if (!routes_) {
-    std::vector<LayerLoads> steps = loads_[held_out];
-    thin_out(steps, kMostSearchSteps);
-    return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
+    const LayerLoads& loads = loads_[held_out][step];
+    if (part.count == 1) return work.of_loads(loads, k_, visitor);
+    LayerLoads shares = loads;
+    for (std::vector<double>& layer : shares)
+      for (double& load : layer) load /= static_cast<double>(part.count);
+    return work.of_loads(shares, k_, visitor);
   }
+  const std::vector<size_t>& tokens = tokens_[held_out][step];
+  if (part.count == 1) return work.of_tokens(*routes_, tokens, visitor);
+  std::vector<size_t> own;
+  for (size_t t = part.index; t < tokens.size(); t += part.count) own.push_back(tokens[t]);
+  return work.of_tokens(*routes_, own, visitor);
+}
+
+std::vector<std::vector<size_t>> StepObjective::searched_tokens(bool held_out, size_t most_tokens) const {
   std::vector<std::vector<size_t>> steps = tokens_[held_out];
-  size_t tokens = 0;
-  for (const std::vector<size_t>& step : steps) tokens += step.size();
   // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
-  const size_t each = std::max<size_t>(tokens / std::max<size_t>(steps.size(), 1), 1);
+  const size_t each = std::max<size_t>(tokens_of(steps) / std::max<size_t>(steps.size(), 1), 1);
   thin_out(steps, std::clamp<size_t>(most_tokens / each, 1, kMostSearchSteps));
   for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), most_tokens));
-  return PlacedSteps(*routes_, steps, start, cluster_.nodes, backend_, model_);
+  return steps;
+}
+
+bool StepObjective::search_sees_all() const {
+  return routes_ ? tokens_of(searched_tokens(false, kMostSearchTokens)) == tokens_of(tokens_[0]) : loads_[0].size() <= kMostSearchSteps;
+}
+
+PlacedSteps StepObjective::placed(const Placement& start, bool held_out, size_t most_tokens) const {
+  if (routes_) return PlacedSteps(*routes_, searched_tokens(held_out, most_tokens), start, cluster_.nodes, backend_, model_);
+  std::vector<LayerLoads> steps = loads_[held_out];
+  thin_out(steps, kMostSearchSteps);
+  return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
 }
 
 }  // namespace stormcell

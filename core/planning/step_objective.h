@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/base/progress.h"
@@ -15,15 +16,22 @@
 
 namespace stormcell {
 
-/// A row's bytes: a token's hidden state in 16 bits, there and back.
-CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes);
+/// A row's bytes: a token's hidden state in 16 bits, there and back. `oversubscription`: what the network ports of a node could send / what
+/// its uplink carries; 1: uplinks do not bind.
+CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double oversubscription = 1);
+
+/// Every n-th token of a step; of counts an equal share.
+struct MicroBatch {
+  size_t index = 0, count = 1;
+};
 
 class StepObjective {
  public:
-  /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. Error(bad_input): a
-  /// backend that is none.
-  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const TokenRoutes& routes,
-                const std::vector<size_t>& fit, const std::vector<size_t>& held_out);
+  /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A recorded step that has
+  /// tokens on both sides is filled up on each, by tokens drawn from that side: a step of some of its tokens would be another, cheaper one.
+  /// Error(bad_input): a backend that is none.
+  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
+                const TokenParts& parts);
   /// Steps of counts, `k` choices of a token, 0: not known.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k);
 
@@ -31,30 +39,51 @@ class StepObjective {
   std::optional<StepFigures> judge(const Placement& placement, bool held_out, const Progress& progress) const;
   /// [steps] seconds of each, in the order of time where they are recorded ones.
   std::vector<double> step_s(const Placement& placement, bool held_out, const Progress& progress) const;
+  /// What a placement makes of steps, one after the other: for cost_of_step(). The placement must outlive it.
+  StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_}; }
+  /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
+  StepCost cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part = {}, const LayerVisitor& visitor = {}) const;
   /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
   /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
   PlacedSteps placed(const Placement& start, bool held_out = false, size_t most_tokens = kMostSearchTokens) const;
+  /// Whether placed() looks at every token of the part to fit, unless told otherwise.
+  bool search_sees_all() const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }
   bool by_p95() const { return options_.p95; }
   Backend backend() const { return backend_; }
-  /// "recorded" or "drawn".
-  const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : "recorded"; }
+  /// "recorded", "filled up" (some of the recorded ones) or "drawn".
+  const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : filled_ > 0 ? "filled up" : "recorded"; }
+  /// Of both parts.
+  int64_t filled_steps() const { return filled_; }
+  /// [steps] the tokens of each costed one; empty where there are counts.
+  const std::vector<std::vector<size_t>>& tokens(bool held_out) const { return tokens_[held_out]; }
+  const CostModel& model() const { return model_; }
+  /// Null: steps are counts.
+  const TokenRoutes* routes() const { return routes_; }
+  const LayerLoads& loads_of_step(bool held_out, size_t step) const { return loads_[held_out][step]; }
+  /// Choices of a token; 1 where they are not known.
+  double choices() const { return k_; }
+  /// Whether the number of tokens of a step is known.
+  bool tokens_known() const { return k_known_; }
   int64_t count(bool held_out) const;
 
  private:
+  std::vector<std::vector<size_t>> searched_tokens(bool held_out, size_t most_tokens) const;
+
   const StepOptions options_;
   const Cluster& cluster_;
   const CostModel model_;
   const TokenRoutes* routes_ = nullptr;
   Backend backend_;
+  int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;
   std::vector<std::vector<size_t>> tokens_[2];  // fitted, held out
   std::vector<LayerLoads> loads_[2];
 };
 
-/// Of values that are there: the smallest that at least 95 % of them do not exceed.
-double percentile_95(std::vector<double> values);
+/// Of values that are there: the smallest that at least this share of them does not exceed.
+double percentile(std::vector<double> values, double share);
 
 }  // namespace stormcell

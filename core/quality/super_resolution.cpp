@@ -1,6 +1,7 @@
 // An enlarged picture of each item: squared error of its values, cut to 0 to 1, against the picture that the data have for it.
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/safetensors.h"
@@ -14,6 +15,7 @@ class PictureJudge final : public TaskJudge {
   explicit PictureJudge(const Dataset& data) : data_(data) {}
 
   void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
+    check(batch, answers);
     const float* answer = answers.reals.data();
     for (const int64_t item : batch.items) {
       const TargetPicture target = data_.target_picture(item);
@@ -30,6 +32,18 @@ class PictureJudge final : public TaskJudge {
   }
 
  private:
+  /// A plan whose answers are not as large as its graph says: nothing is read beyond them.
+  void check(const Batch& batch, const OutputValue& answers) const {
+    int64_t wanted = 0;
+    for (const int64_t item : batch.items) {
+      const std::array<int64_t, 3> shape = data_.target_shape(item);
+      wanted += shape[0] * shape[1] * shape[2];
+    }
+    if (const auto came = static_cast<int64_t>(answers.reals.size()); came != wanted)
+      failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") +
+                            ", the targets of its pictures " + with_commas(wanted));
+  }
+
   const Dataset& data_;
 };
 
@@ -55,8 +69,7 @@ std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& dat
     for (const int64_t item : batch.items)
       if (data.target_shape(item) != shape)
         bad_input(data.name(),
-                  "the target of picture " + std::to_string(item) + " is " + text_of(data.target_shape(item)) + ", the model answers " +
-                      text_of(shape),
+                  "the target of " + data.place(item) + " is " + text_of(data.target_shape(item)) + ", the model answers " + text_of(shape),
                   "give targets as large as what the model makes of the pictures");
   }
   return std::make_unique<PictureJudge>(data);

@@ -44,7 +44,7 @@ Table exits_table(const ExitCurve& c) {
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
     table.row({exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",
-               e < c.thresholds.size() ? number(c.thresholds[e], 4) : "–", count(exit.items),
+               e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–", count(exit.items),
                exit.value ? escape(exit_value_text(c, *exit.value)) : "–", percent(exit.cost),
                escape(exit_value_text(c, exit.value_of_all))});
   }
@@ -77,7 +77,7 @@ std::string exits_section(const ReportData& d) {
   Table curve("Other thresholds, one for all exits", head(c, {"threshold", "mean operations", escape(c.measure), "95 % interval"}));
   for (const ExitPoint& p : c.curve) {
     std::vector<std::string> row = {
-        number(p.threshold), percent(p.mean_cost), escape(exit_value_text(c, p.value)),
+        exit_threshold_text(p.threshold), percent(p.mean_cost), escape(exit_value_text(c, p.value)),
         p.value_ci95 ? escape(exit_value_text(c, (*p.value_ci95)[0])) + " to " + escape(exit_value_text(c, (*p.value_ci95)[1])) : "–"};
     add_items(p.items, row);
     curve.row(row);

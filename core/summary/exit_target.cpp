@@ -6,6 +6,7 @@
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
+#include "core/summary/exits_text.h"
 #include "core/summary/quality_text.h"
 
 namespace stormcell {
@@ -24,7 +25,7 @@ QualityFigures unit_of(const ExitTarget& t) {
 int64_t items_of(const ExitPoint& point) { return std::accumulate(point.items.begin(), point.items.end(), int64_t{0}); }
 
 std::string threshold_text(double threshold) {
-  return threshold <= 0 ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
+  return threshold <= 0 ? "all leave" : threshold > 1 ? "none leaves" : exit_threshold_text(threshold);
 }
 
 }  // namespace
@@ -69,9 +70,13 @@ std::string held_out_text(const ExitTarget& t) {
 }
 
 std::string replay_text(const ExitTarget& t) {
-  const bool alike = t.held_out.items == t.predicted.items && t.held_out.value == t.predicted.value;
-  std::string text = alike ? "really run, every one of them left where the replay said"
-                           : "the replay said " + exit_point_text(t, t.predicted, {}) + ", which the real run does not repeat";
+  // Of an older summary the counts alone are known: they say when items left elsewhere, never that none did.
+  const int64_t elsewhere = t.left_elsewhere.value_or(0);
+  const bool alike = elsewhere == 0 && t.held_out.items == t.predicted.items && t.held_out.value == t.predicted.value;
+  std::string text = !alike             ? "the replay said " + exit_point_text(t, t.predicted, {}) + ", which the real run does not repeat"
+                     : t.left_elsewhere ? "really run, every one of them left where the replay said"
+                                        : "really run, as many left at each exit as the replay said";
+  if (elsewhere > 0) text += ": " + counted(elsewhere, t.item) + " left elsewhere";
   if (t.predicted_ms && t.held_out_ms)
     text += fmt::format("; {:.3g} ms a batch were predicted, {:.1f} % {} than measured", *t.predicted_ms,
                         100 * std::abs(*t.predicted_ms / *t.held_out_ms - 1), *t.predicted_ms < *t.held_out_ms ? "less" : "more");
@@ -83,7 +88,7 @@ std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTar
       {"target", exit_target_text(t)},
       {"thresholds", thresholds_text(t)},
       {"found on", counted(items_of(t.fitted), t.item) + ": " + t.measure + " " + exit_point_text(t, t.fitted, t.fitted_ms) +
-                       (t.is_optimum ? "; no other thresholds are better there" : "; no change of two of them is better there")},
+                       (t.is_optimum ? "; no other thresholds are better there" : "; the best that were tried there, not all were")},
       {"held out", held_out_text(t)},
       {"replayed", replay_text(t)}};
   if (t.speedup)

@@ -29,6 +29,8 @@ std::string exit_value_text(const ExitCurve& c, double value) {
   return quality_value_text(as, value);
 }
 
+std::string exit_threshold_text(double threshold) { return fmt::format("{}", threshold); }
+
 std::string exits_sentence(const ExitCurve& c) {
   if (c.exits.empty()) return {};
   std::string text;

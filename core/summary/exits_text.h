@@ -17,6 +17,8 @@ std::string exits_sentence(const ExitCurve& curve);
 std::string exits_headline(const RunSummaryFigures& figures);
 /// A value of the measure: "98.9 %".
 std::string exit_value_text(const ExitCurve& curve, double value);
+/// As short as it can be told from every other: "0.95", "0.99996".
+std::string exit_threshold_text(double threshold);
 /// Points of the curve that are worth a line: those at which fewer items leave at some exit than at the one before, at most `most` of them,
 /// evenly chosen, the first and the last among them.
 std::vector<size_t> told_points(const ExitCurve& curve, size_t most);

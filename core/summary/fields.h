@@ -353,6 +353,7 @@ void fields(auto& v, Of<ExitTarget> auto& t) {
   v("predicted", t.predicted);
   v("held_out", t.held_out);
   v("own", t.own);
+  v("left_elsewhere", t.left_elsewhere);
   v("fitted_ms", t.fitted_ms);
   v("predicted_ms", t.predicted_ms);
   v("held_out_ms", t.held_out_ms);

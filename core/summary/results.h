@@ -304,9 +304,9 @@ struct ExitCurve {
 /// judged on the other part by a real run. No answer of the model's own thresholds is what they are held to, but quality.
 struct ExitTarget {
   std::string of;             ///< what is bounded: "quality", "operations", "latency"
-  double target = 0;          ///< of the measure; a share of the operations of the whole network; milliseconds of a batch
+  double target = 0;          ///< of the measure; a share of the operations of the whole network; milliseconds, the mean over the batches
   bool met = false;           ///< on the held-out part, where it was really run; on the part that was searched it always is
-  bool is_optimum = false;    ///< of the part that was searched: no other thresholds are better. False: no change of any two is
+  bool is_optimum = false;    ///< of the part that was searched: all were tried, none is better. False: others may be
   std::string measure, unit;  ///< as QualityFigures
   std::string item;           ///< "picture", "item"
   std::vector<std::string> routers;
@@ -314,8 +314,9 @@ struct ExitTarget {
   ExitPoint fitted;                                ///< on the part that was searched, replayed
   ExitPoint predicted, held_out;                   ///< on the other part, replayed and really run; their `threshold` says nothing
   ExitPoint own;                                   ///< there with the model's own thresholds, replayed
+  std::optional<int64_t> left_elsewhere;           ///< items that really left at another exit than replayed; older summaries lack it
   std::optional<double> fitted_ms, predicted_ms,
-      held_out_ms;                ///< of a batch of the baseline, medians of each; predicted from those of the exits
+      held_out_ms;  ///< of the baseline, the mean over the batches of each one's median; the first two predicted from those of the exits
   std::optional<double> speedup;  ///< of the baseline with these thresholds over the one with the model's own, from paired executions
   std::optional<std::array<double, 2>> speedup_ci95;
 };

@@ -159,17 +159,18 @@ class DigitsTest : public QObject {
     QCOMPARE(of_classes, static_cast<int64_t>(kDigits));
     QVERIFY(exits["curve"].front()["items"] == (Json{kDigits, 0, 0}) && exits["curve"].back()["items"] == (Json{0, 0, kDigits}));
     QVERIFY(exits["curve"].back()["value"] == exits["exits"][2]["value_of_all"]);
-    for (const double threshold : {0.5, 0.8, 0.94}) {
+    const size_t points = exits["curve"].size();
+    QVERIFY2(points > 15, exits["curve"].dump().c_str());
+    for (const size_t p : {points / 4, points / 2, 3 * points / 4}) {
+      const Json& point = exits["curve"][p];
+      const double threshold = point["threshold"];
       const ModelCopy copy(source_folder() + "/resources/demos/msdnet-digits");
       copy.change_config([&](Json& config) { config["exit_thresholds"] = {threshold, threshold}; });
       Arguments run = short_run("run", copy.folder(), kSample, {"--batch", "20"});
       const Json real = json_of(run);
-      const auto point =
-          std::find_if(exits["curve"].begin(), exits["curve"].end(), [&](const Json& p) { return p["threshold"] == threshold; });
-      QVERIFY(point != exits["curve"].end());
-      QVERIFY2((*point)["value"] == real["quality"]["baseline"]["value"], point->dump().c_str());
+      QVERIFY2(point["value"] == real["quality"]["baseline"]["value"], point.dump().c_str());
       const Json &first = real["routing"][0]["load"], &second = real["routing"][1]["load"];
-      QVERIFY2((*point)["items"] == (Json{first[0], second[0], second[1]}), point->dump().c_str());
+      QVERIFY2(point["items"] == (Json{first[0], second[0], second[1]}), point.dump().c_str());
     }
   }
 

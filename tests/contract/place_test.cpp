@@ -214,8 +214,25 @@ class ContractPlaceTest : public QObject, private Imports {
     QCOMPARE(j["steps"]["held_out"].get<int64_t>() * 7, j["steps"]["fit"].get<int64_t>() * 3);
     QVERIFY(j["differences"][1]["from"] == "eplb" && j["differences"][1]["drawn"] == "requests" && j["differences"][1]["parts"] == 6);
     QCOMPARE(j["differences"][1]["imbalance"]["value"].get<double>(), 0.);  // the result is the EPLB rule's
+    // A difference is that of the two layouts' own figures, of all of what was held out.
+    const auto layout = [&](const Json& name) {
+      for (const Json& line : j["layouts"])
+        if (line["name"] == name) return line["held_out"];
+      return Json();
+    };
+    QCOMPARE(j["differences"].size(), size_t{3});
+    QVERIFY(j["differences"][2]["of"] == "eplb" && j["differences"][2]["from"] == "contiguous");
+    for (const Json& d : j["differences"])
+      for (const char* figure : {"imbalance", "cross_pairs", "ranks_per_token"}) {
+        const double value = d[figure]["value"].get<double>();
+        const double expected = layout(d["of"])[figure].get<double>() - layout(d["from"])[figure].get<double>();
+        QVERIFY2(std::abs(value - expected) < 1e-12, (d.dump() + figure).c_str());
+        QVERIFY(d[figure]["ci95"][0].get<double>() <= value && value <= d[figure]["ci95"][1].get<double>());
+      }
+    QVERIFY(j["differences"][0]["imbalance"]["value"].get<double>() != 0);
     const Json again = placed(session, {"--cluster", cluster, "--from", session + "#" + std::to_string(j["placement"].get<int64_t>())});
-    QVERIFY(again["differences"].size() == 3 && again["differences"][2]["from"] == "from" && again["moved_slots"] == 0);
+    QVERIFY(again["differences"].size() == 4 && again["differences"][3]["of"] == "eplb" && again["differences"][3]["from"] == "from");
+    QVERIFY(again["differences"][2]["from"] == "from" && again["moved_slots"] == 0);
     QCOMPARE(again["differences"][2]["imbalance"]["value"].get<double>(), 0.);  // it stands as the rule has it
     const std::string one = scratch_.path("one-request.storm");
     imported(scratch_.write("one.csv", route_trace({3, 8, 2, 3, 200, 1})), one);
@@ -305,6 +322,10 @@ class ContractPlaceTest : public QObject, private Imports {
       for (const Json& line : other["layouts"])
         QVERIFY(std::abs(line["fit"]["remote_bytes"].get<double>() - (backend == std::string("gather") ? 1 : 2 * .5) * 128) < 1e-6);
     }
+    // Which steps the objective is of, by itself and with the move.
+    const Json drawn = with({"--hidden", "64", "--ffn", "32", "--tokens-per-step", "256", "--p95", "--amortise", "10"})["costed_steps"];
+    QVERIFY2(drawn["statistic"] == "p95" && drawn["tokens_per_step"] == 256 && drawn["amortise"] == 10, drawn.dump().c_str());
+    QVERIFY(j["costed_steps"]["statistic"] == "mean" && j["costed_steps"]["tokens_per_step"].is_null() && j["costed_steps"]["amortise"].is_null());
     const Json wide = with({"--hidden", "64", "--ffn", "32", "--dtype", "f32"});
     QCOMPARE(wide["sizes"]["branch_bytes"].get<double>(), 3. * 64 * 32 * 4);
     const Json moved = with({"--hidden", "64", "--ffn", "32", "--amortise", "10"});

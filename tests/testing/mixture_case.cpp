@@ -20,6 +20,7 @@ ValueId MixtureBuilder::scored(ValueId x, const Protocol& protocol, int64_t bran
 
 ValueId MixtureBuilder::expert(ValueId x, const Mixture& shape, const std::string& name, const std::string& common) {
   const int64_t width = width_of(x);
+  const auto product = [&](ValueId v, int64_t to, const std::string& part) { return linear(v, to, part, "none", shape.biases); };
   const auto active = [&](ValueId v) { return value("activation", {v}, {{"kind", shape.activation}}, name + ".active"); };
   switch (shape.expert) {
     case Expert::plain:
@@ -31,7 +32,7 @@ ValueId MixtureBuilder::expert(ValueId x, const Mixture& shape, const std::strin
     case Expert::single:
       return value("scale", {product(x, width, name + ".single")}, {{"factor", 0.7}}, name + ".scaled");
     case Expert::normed:
-      return product(linear(norm(x, common + ".shared"), shape.width, name + ".up", shape.activation, false), width, name + ".down");
+      return product(linear(norm(x, common + ".shared"), shape.width, name + ".up", shape.activation, shape.biases), width, name + ".down");
   }
   return x;
 }
@@ -67,6 +68,7 @@ RandomCase random_mixtures(uint64_t seed) {
     shape.expert = static_cast<Expert>(b.random.below(4));
     shape.activation = activations[b.random.below(4)];
     shape.skip = b.random.chance(0.3);
+    shape.biases = b.random.chance(0.4);
     Protocol rule;
     ValueId decision = kNone;
     switch (b.random.below(5)) {

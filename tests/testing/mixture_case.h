@@ -1,4 +1,4 @@
-// Mixtures as models have them: a router, experts alike and without biases, a residual. Random stacks of them, and single ones by hand.
+// Mixtures as models have them: a router, experts alike, a residual. Random stacks of them, and single ones by hand.
 #pragma once
 #include "tests/testing/graph_case.h"
 
@@ -11,6 +11,7 @@ struct Mixture {
   Expert expert = Expert::plain;
   std::string activation = "gelu";
   std::string mode = "sum";
+  bool biases = false;     ///< each product of an expert adds one of its own
   bool skip = false;       ///< a second flow that is added in each branch
   bool otherwise = false;  ///< the gather falls back to the flow
   bool residual = true;

@@ -22,7 +22,7 @@ QualityFigures unit_of(const ExitsPage& page) {
   return unit;
 }
 
-QString threshold_text(double threshold) { return threshold > 1 ? tr("none leaves") : QString::number(threshold); }
+QString threshold_text(double threshold) { return threshold > 1 ? tr("none leaves") : of(exit_threshold_text(threshold)); }
 
 void add_curve(const ExitsOfRun& view, ExitsPage& page) {
   const ExitCurve& c = *view.curve;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/cpu/ops/fused_product.h"
+#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -11,14 +12,16 @@ class GroupedLinear : public Kernel {
  public:
   explicit GroupedLinear(const Making& m)
       : branches_(m.node().attributes.list("branches")),
-        fused_(m, 2 + branches_.size()),
+        fused_(m, 2 + owned_inputs(m.node())),
         from_cells_(m.type(0).space == m.value(1).type.space),
         n_(m.type(2).content[0].constant()),
         k_(m.type(2).content[1].constant()) {
     for (size_t i = 0; i < branches_.size(); ++i) handles_.push_back(m.panel_weight(2 + i, false));
+    for (size_t i = branches_.size(); i < owned_inputs(m.node()); ++i) bias_handles_.push_back(m.f32_weight(2 + i));
     dtype_ = m.weights.key(handles_[0]).dtype;
     packed_.resize(branches_.size());
     table_.resize(static_cast<size_t>(m.value(1).branches), nullptr);
+    biases_.resize(table_.size(), nullptr);
     slots_ = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
     fused_.set_product(m, dtype_, k_);
     scratch_ = fused_.norm_bytes + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads, fused_.x_dtype()));
@@ -34,6 +37,7 @@ class GroupedLinear : public Kernel {
       const auto branch = static_cast<size_t>(branches_[i]);
       packed_[i] = {reinterpret_cast<const std::byte*>(c.weights.address(handles_[i]).value), n_, k_, dtype_};
       table_[branch] = packed_[i].data && !is_computed(branches_[i]) ? &packed_[i] : nullptr;
+      if (!bias_handles_.empty()) biases_[branch] = reinterpret_cast<const float*>(c.weights.address(bias_handles_[i]).value);
     }
     GroupedRows rows;
     const FusedProduct::ProductRows x = fused_.rows(c, c.scratch, normed);
@@ -43,6 +47,7 @@ class GroupedLinear : public Kernel {
     rows.offsets = d.offsets;
     rows.branches = d.branches;
     rows.weights = table_.data();
+    if (!bias_handles_.empty()) rows.biases = biases_.data();
     grouped_linear(c.team, rows, fused_.epilogue(c), c.out[0].data, n_, c.scratch + fused_.norm_bytes);
   }
 
@@ -52,9 +57,10 @@ class GroupedLinear : public Kernel {
   bool from_cells_;
   int64_t n_, k_, slots_ = 0, scratch_ = 0;
   DType dtype_ = DType::f32;
-  std::vector<WeightHandle> handles_;
+  std::vector<WeightHandle> handles_, bias_handles_;
   mutable std::vector<PackedWeight> packed_;  // refilled by each run; a kernel runs on one stream at a time
   mutable std::vector<const PackedWeight*> table_;
+  mutable std::vector<const float*> biases_;
 };
 
 }  // namespace
@@ -63,7 +69,7 @@ std::unique_ptr<Kernel> make_grouped_linear(const Making& m) {
   // One product over all branches multiplies in one format.
   for (size_t i = 1; i < branches; ++i)
     if (format_in_products(m.value(2 + i)) != format_in_products(m.value(2))) return nullptr;
-  if (!FusedProduct::supports(m, 2 + branches)) return nullptr;
+  if (!FusedProduct::supports(m, 2 + owned_inputs(m.node()))) return nullptr;
   return std::make_unique<GroupedLinear>(m);
 }
 }  // namespace stormcell::cpu

@@ -114,14 +114,23 @@ class GraphCostTest : public QObject {
     QCOMPARE(cost_with(0).flops, 0.0);
     QCOMPARE(cost_with(3).weight_bytes, 4.0 * (5 * 3 * 3 * 4 + 5));
   }
+  void a_grouped_product_reads_the_weights_of_the_branches_that_came_data() {
+    QTest::addColumn<bool>("biases");
+    QTest::newRow("without biases") << false;
+    QTest::newRow("with biases") << true;
+  }
   void a_grouped_product_reads_the_weights_of_the_branches_that_came() {
+    QFETCH(bool, biases);
     CaseBuilder b(3);
     const SpaceId tokens = b.root_space("tokens", b.bound_symbol("N", 40));
     const ValueId x = b.floats("x", tokens, {8}), d = b.route(b.linear(x, 4, "router", "none", false), {}, "moe");
     std::vector<ValueId> inputs{x, d};
     for (int i = 0; i < 4; ++i) inputs.push_back(b.drawn("w" + std::to_string(i), {16, 8}, 1));
+    for (int i = 0; biases && i < 4; ++i) inputs.push_back(b.drawn("b" + std::to_string(i), {16}, 1));
     const SpaceId all = b.routed_space(d, kAllBranches);
-    const ValueId y = b.value("grouped_linear", inputs, {{"branches", std::vector<int64_t>{0, 1, 2, 3}}, {"slots", int64_t{all}}}, "up");
+    const std::vector<int64_t> branches{0, 1, 2, 3};
+    const ValueId y =
+        b.value("grouped_linear", inputs, {{"branches", branches}, {"slots", int64_t{all}}, {"biases", int64_t{biases}}}, "up");
     b.output("y", b.gather({y}, tokens, "sum"));
     const Graph g = b.finish();
     const auto weights_with = [&](std::vector<double> shares) {
@@ -131,7 +140,7 @@ class GraphCostTest : public QObject {
         if (g.node(n.node).name == "up") return n.cost.weight_bytes;
       return -1.0;
     };
-    const double one = 16 * 8 * 4;
+    const double one = 16 * 8 * 4 + (biases ? 16 * 4 : 0);
     QCOMPARE(weights_with({1, 0, 0, 0}), one);
     QCOMPARE(weights_with({0.5, 0.5, 0, 0}), 2 * one);
     QCOMPARE(weights_with({0.25, 0.25, 0.25, 0.25}), 4 * one);

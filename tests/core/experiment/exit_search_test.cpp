@@ -13,6 +13,13 @@ using namespace stormcell::testing;
 
 namespace {
 
+/// A case whose items all cost alike at an exit.
+ExitCase case_of(std::vector<std::vector<float>> confidence, std::vector<std::vector<double>> part, const std::vector<double>& cost) {
+  ExitCase c{std::move(confidence), std::move(part), {}};
+  for (const double of_exit : cost) c.cost.emplace_back(c.part.front().size(), of_exit);
+  return c;
+}
+
 /// Items that later exits answer better, and with confidences that say something of it.
 ExitCase random_case(uint32_t seed, size_t tests, size_t items) {
   std::mt19937 random(seed);
@@ -29,7 +36,7 @@ ExitCase random_case(uint32_t seed, size_t tests, size_t items) {
       if (e < tests) c.confidence[e].push_back(static_cast<float>(std::round(20 * (0.6 * right + 0.4 * number())) / 20));
     }
   }
-  for (size_t e = 0; e <= tests; ++e) c.cost.push_back(0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
+  for (size_t e = 0; e <= tests; ++e) c.cost.emplace_back(items, 0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
   return c;
 }
 
@@ -40,7 +47,7 @@ Means means_of(const ExitCase& c, const std::vector<double>& thresholds) {
   const std::vector<int32_t> taken = exits_taken(c.confidence, thresholds);
   Means m;
   for (size_t i = 0; i < taken.size(); ++i)
-    m.part += c.part[static_cast<size_t>(taken[i])][i], m.cost += c.cost[static_cast<size_t>(taken[i])];
+    m.part += c.part[static_cast<size_t>(taken[i])][i], m.cost += c.cost[static_cast<size_t>(taken[i])][i];
   return {m.part / static_cast<double>(taken.size()), m.cost / static_cast<double>(taken.size())};
 }
 
@@ -121,21 +128,52 @@ class ExitSearchTest : public QObject {
   }
 
   void thresholds_are_short_numbers_between_confidences() {
-    const ExitCase c{{{0.2F, 0.6F, 0.9F}}, {{0, 1, 1}, {1, 1, 1}}, {0.5, 1}};
+    const ExitCase c = case_of({{0.2F, 0.6F, 0.9F}}, {{0, 1, 1}, {1, 1, 1}}, {0.5, 1});
     const FoundExits found = find_exits(c, {ExitAim::Of::part, 1}, {0.9}, {});
     QVERIFY(found.met && found.is_optimum);
     QCOMPARE(found.thresholds, std::vector<double>{0.4});
     const FoundExits all = find_exits(c, {ExitAim::Of::cost, 0.5}, {0.9}, {});
     QCOMPARE(all.thresholds, std::vector<double>{0});
-    const FoundExits none = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1}}, {ExitAim::Of::part, 1}, {0.9}, {});
+    const ExitCase late = case_of({{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1});
+    const FoundExits none = find_exits(late, {ExitAim::Of::part, 1}, {0.9}, {});
     QCOMPARE(none.thresholds, std::vector<double>{0.9});  // as none leaves: what stood there stays
-    const FoundExits changed = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1}}, {ExitAim::Of::part, 1}, {0.5}, {});
+    const FoundExits changed = find_exits(late, {ExitAim::Of::part, 1}, {0.5}, {});
     QCOMPARE(changed.thresholds, std::vector<double>{2});
+  }
+
+  void what_stood_there_out_of_range_stays_as_a_configuration_may_say_it() {
+    const ExitCase c = case_of({{0.6F, 0.7F}, {0.8F, 0.9F}}, {{1, 1}, {1, 1}, {1, 1}}, {0.5, 0.7, 1});
+    QCOMPARE(find_exits(c, {ExitAim::Of::cost, 1}, {-1, -1}, {}).thresholds, (std::vector<double>{0, 0}));
+    QCOMPARE(find_exits(c, {ExitAim::Of::part, 1}, {-1, 1000}, {}).thresholds, (std::vector<double>{0, 2}));
+    const ExitCase late = case_of({{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1});
+    QCOMPARE(find_exits(late, {ExitAim::Of::part, 1}, {1000}, {}).thresholds, std::vector<double>{2});
+  }
+
+  void an_item_may_cost_more_than_another_at_the_same_exit() {
+    // Equally right everywhere; only one of the two may go on within the cost, and the first is dear there.
+    const ExitCase c{{{0.5F, 0.6F}}, {{0, 0}, {1, 1}}, {{1, 1}, {9, 2}}};
+    const FoundExits found = find_exits(c, {ExitAim::Of::cost, 5}, {0}, {});
+    QVERIFY(found.met && found.is_optimum);
+    QCOMPARE(found.part, 0.5);
+    QCOMPARE(found.cost, 5.0);
+    QCOMPARE(find_exits(c, {ExitAim::Of::cost, 4.9}, {0}, {}).thresholds, std::vector<double>{0});
+  }
+
+  void two_exits_of_many_items_say_that_not_all_was_tried_and_lose_to_no_single_threshold() {
+    ExitCase c = random_case(5, 2, 3000);
+    std::mt19937 random(1);
+    for (auto& of : c.confidence)
+      for (float& confidence : of) confidence = static_cast<float>(random() % 1'000'000) / 1'000'000;
+    const ExitAim aim{ExitAim::Of::part, 0.8};
+    const FoundExits found = find_exits(c, aim, {0.9, 0.9}, {});
+    QVERIFY(!found.is_optimum && found.met);
+    for (int percent = 0; percent <= 100; ++percent)
+      if (const Means one = means_of(c, {percent / 100.0, percent / 100.0}); meets(one, aim)) QVERIFY(found.cost <= one.cost + 1e-9);
   }
 
   void a_broken_score_never_leaves_early_and_a_full_one_may() {
     const float nan = std::nanf("");
-    const ExitCase c{{{nan, 1.0F, 1.0F, 0.9999999F}}, {{1, 1, 1, 0}, {1, 1, 1, 1}}, {0.5, 1}};
+    const ExitCase c = case_of({{nan, 1.0F, 1.0F, 0.9999999F}}, {{1, 1, 1, 0}, {1, 1, 1, 1}}, {0.5, 1});
     const FoundExits found = find_exits(c, {ExitAim::Of::part, 1}, {0.9}, {});
     QVERIFY(found.met && std::fabs(found.cost - 0.75) < 1e-9);
     QCOMPARE(exits_taken(c.confidence, found.thresholds), (std::vector<int32_t>{1, 0, 0, 1}));

@@ -203,6 +203,10 @@ class VerifyTest : public QObject {
         "attention \"z\": expected input 3 with one number a cell, got i32 tokens [2]");
     row("grouped weights of two formats", "%z : f32 d/s [4] = grouped_linear(%x, %d, %w, %low) branches=[0,1] slots=@d/s",
         "grouped_linear \"z\": expected weights of one format, f32 [4,8], got bf16 [4,8]");
+    row("biases of some branches", "%z : f32 d/s [4] = grouped_linear(%x, %d, %w, %w, %g) biases=1 branches=[0,1] slots=@d/s",
+        "grouped_linear \"z\": expected 6 inputs, got 5");
+    row("a grouped bias of another width", "%z : f32 d/s [4] = grouped_linear(%x, %d, %w, %w) biases=1 branches=[0] slots=@d/s",
+        "grouped_linear \"z\": expected input 3 as f32 [4], got f32 [4,8]");
     row("a guard that gives a decision", "%z : i32 tokens = guard(%p) {\n yield %d\n} {\n yield %d\n}",
         "guard \"z\": expected bodies that give activations, got a decision");
     row("the weight of no choice", "%z : f32 tokens = choice_weight(%d) space=@tokens",

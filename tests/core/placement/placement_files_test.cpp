@@ -2,6 +2,7 @@
 #include "core/placement/placement_files.h"
 
 #include "core/base/error.h"
+#include "core/placement/placement_text.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -52,6 +53,15 @@ class PlacementFilesTest : public QObject {
     QCOMPARE(std::string(file.format), format.toStdString());
     const Placement p = placement_in_file(file, {1, 2}, 3, 2, "f");
     QVERIFY(p.layers == kTwoLayers);
+  }
+
+  void servers_that_count_layers_with_experts_have_them_in_the_order_of_the_model() {
+    const PlacementFile file = parse_placement_file("[[2,0,1,0],[0,1,2,2]]", "f");
+    // The trace has layer 5 of the model before layer 3.
+    QVERIFY(placement_in_file(file, {5, 3}, 3, 2, "f").layers == std::vector<LayerSlots>({kTwoLayers[1], kTwoLayers[0]}));
+    QVERIFY(placement_in_file(file, {-1, -1}, 3, 2, "f").layers == kTwoLayers);
+    QVERIFY(order_in_model({5, 3, 4}) == std::vector<size_t>({1, 2, 0}));
+    QVERIFY(order_in_model({5, -1, 4}) == std::vector<size_t>({0, 1, 2}));
   }
 
   void what_is_wrong_is_told_data() {

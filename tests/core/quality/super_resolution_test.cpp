@@ -1,6 +1,7 @@
 // Pictures against what they should become: PSNR by hand, pixels that do not count, two plans, and targets that do not fit.
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/graph/builder.h"
@@ -9,6 +10,7 @@
 #include "core/summary/quality_text.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/complaint.h"
+#include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -130,6 +132,62 @@ class SuperResolutionTest : public QObject {
     const auto broken = pictures(written(scratch, {std::vector<float>(3 * kValues, NAN), {}}));
     said = bad_input_complaint([&] { broken->target_picture(1); });
     QVERIFY2(says(said, "the target of picture 1 holds values that are not finite"), said.c_str());
+  }
+
+  void targets_are_part_of_what_data_are_known_by() {
+    const Scratch scratch;
+    std::vector<float> values(3 * kValues, 0.5F);
+    std::vector<uint8_t> judged(3 * kValues, 1);
+    const auto known_by = [&](const Targets& t) { return pictures(written(scratch, t))->fingerprint(); };
+    const std::string of_these = known_by({values, judged}), of_all = known_by({values, {}});
+    QCOMPARE(known_by({values, judged}), of_these);
+    QVERIFY(of_all != of_these);
+    judged.back() = 0;
+    QVERIFY(known_by({values, judged}) != of_these);
+    values.back() = 0.25F;
+    QVERIFY(known_by({values, {}}) != of_all);
+    // Without targets data are known by their pictures alone: as an array, which has no place for any.
+    const std::vector<TensorToWrite> alone = {{"pixels", DType::f32, {3, kSide, kSide, 1}, values.data()}};
+    write_safetensors(scratch.path("x.safetensors"), alone);
+    scratch.write("x.npy", npy_of("(3, 2, 2, 1)", "<f4", values));
+    QCOMPARE(pictures(scratch.path("x.safetensors"))->fingerprint(), pictures(scratch.path("x.npy"))->fingerprint());
+  }
+
+  void answers_of_another_size_than_the_targets_are_an_error() {
+    const Scratch scratch;
+    const Model model = enlarger();
+    const auto data = pictures(written(scratch, {std::vector<float>(3 * kValues, 0.5F), {}}));
+    QualityMeter meter(model, *data);
+    for (const size_t values : {size_t{0}, size_t{7}, size_t{9}}) {
+      const OutputValue out{"picture", DType::f32, {}, std::vector<float>(values, 0.5F), {}};
+      std::string said;
+      try {
+        meter.add(JudgedAs::baseline, data->batch(0), {out});
+      } catch (const Error& error) {
+        said = error.what();
+      }
+      QVERIFY2(said.find("the answers to batch 0 hold " + std::to_string(values) + " values, the targets of its pictures 8") !=
+                   std::string::npos,
+               said.c_str());
+    }
+  }
+
+  void a_folder_of_targets_is_judged_like_a_tensor() {
+    const Scratch scratch;
+    const Model model = enlarger();
+    const auto picture = [&](const std::string& name, float value) {
+      scratch.write(name, npy_of("(2, 2, 1)", "<f4", std::vector<float>(kValues, value)));
+    };
+    for (const char* name : {"a", "b", "c"})
+      picture(std::string("d/inputs/") + name, 0.5F), picture(std::string("d/targets/") + name, 0.5F);
+    const auto data = pictures(scratch.path("d"));
+    QualityMeter meter(model, *data);
+    answer(meter, JudgedAs::baseline, *data, {0.6F, 0.6F, 0.6F});
+    std::vector<std::string> warnings;
+    QVERIFY(near(meter.figures(warnings)->baseline->value, 20));
+    scratch.write("d/targets/b", npy_of("(2, 3, 1)", "<f4", std::vector<float>(6, 0.5F)));
+    const std::string said = bad_input_complaint([&] { QualityMeter(model, *pictures(scratch.path("d"))); });
+    QVERIFY2(said.find("the target of inputs/b is [2, 3, 1], the model answers [2, 2, 1]") != std::string::npos, said.c_str());
   }
 
   void without_targets_there_is_no_quality() {

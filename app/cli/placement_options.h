@@ -1,0 +1,34 @@
+// Options that place and simulate share.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+
+#include "app/cli/options.h"
+#include "core/base/listed_words.h"
+#include "core/planning/cluster_file.h"
+#include "core/planning/place.h"
+
+namespace stormcell::cli {
+
+inline void add_step_options(CLI::App& app, StepOptions& step) {
+  add_text(app, "--backend", step.backend, "how tokens reach their experts (per-rank; of counts per-expert)",
+           joined(placement_backends(), "|"));
+  add_whole_number(app, "--tokens-per-step", step.tokens_per_step, 1,
+                   "cost steps of so many tokens, drawn from the recorded ones (the recorded steps)");
+}
+
+inline void add_size_options(CLI::App& app, SizeOptions& sizes) {
+  add_text(app, "--model-config", sizes.model_config, "the model's config.json, for the sizes of its experts", "config.json");
+  add_whole_number(app, "--hidden", sizes.hidden, 1, "width of a token's hidden state, where there is no config.json");
+  add_whole_number(app, "--ffn", sizes.ffn, 1, "inner width of an expert, where there is no config.json");
+  add_text(app, "--dtype", sizes.dtype, "of the experts' weights (what the trace says, else as published, else bf16)",
+           "f32|bf16|f16|f8|i8|f4");
+}
+
+inline std::string clusters_footer() {
+  std::string text = "clusters:";
+  for (const std::string& name : cluster_presets()) text += "\n  preset:" + name;
+  return text;
+}
+
+}  // namespace stormcell::cli

@@ -1,0 +1,89 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/numbers_text.h"
+#include "app/cli/options.h"
+#include "app/cli/told_result.h"
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/planning/calibrate.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string known(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
+std::string percent(const std::optional<double>& share) {
+  return share ? (*share > 0 ? "+" : "") + number_text(100 * *share, 2) + " %" : "-";
+}
+
+std::string fits_text(const CalibrateFigures& f) {
+  std::vector<std::vector<std::string>> rows = {{"line", "gpu", "laboratory", "over", "ranks", "t0 us", "GB/s", "half size", "calls"}};
+  for (const FitLine& l : f.fits)
+    rows.push_back({l.what, l.gpu, l.laboratory.empty() ? "-" : l.laboratory, l.fabric.empty() ? "-" : l.fabric,
+                    l.ranks > 0 ? std::to_string(l.ranks) : "any", number_text(l.t0_us), l.bytes_per_s ? number_text(*l.bytes_per_s / 1e9) : "-",
+                    l.half_bytes ? bytes_text(static_cast<int64_t>(*l.half_bytes)) : "-", count_text(l.rows)});
+  return counted(f.calls, "call") + "\n\n" + table_text(rows, {4, 5, 6, 7, 8}) +
+         "\nt0 + bytes / rate, by least relative squares: bytes of a rank over its network card, on one fabric all that it sends, of products\n"
+         "the weights of its experts in 8 bits; predictions go through the calls themselves\n";
+}
+
+std::string check_text(const CalibrateFigures& f) {
+  if (!f.check) return {};
+  constexpr size_t kMostNames = 4;
+  std::vector<std::vector<std::string>> rows = {
+      {"call", "op", "gpu", "ranks", "measured us", "predicted", "error", "kind", "held out", "laboratories", "from"}};
+  for (const CheckedCall& c : *f.check) {
+    std::vector<std::string> from(c.from.begin(), c.from.begin() + static_cast<std::ptrdiff_t>(std::min(c.from.size(), kMostNames)));
+    rows.push_back({c.id, c.op, c.gpu, std::to_string(c.ranks), known(c.measured_us), known(c.predicted_us), percent(c.error), c.kind,
+                    percent(c.held_out), percent(c.laboratories),
+                    c.predicted_us ? joined(from) + (c.from.size() > kMostNames ? ", ..." : "") : c.why_not});
+  }
+  std::string text = "\n" + table_text(rows, {3, 4, 5, 6, 8, 9}) +
+                     "\nerror: predicted / measured - 1; held out: that of the nearest measured call, left out; laboratories: the slowest one's "
+                     "time of\nthe nearest common call / the fastest's - 1\n";
+  if (f.errors.empty()) return text;
+  std::vector<std::vector<std::string>> errors = {{"predictions", "calls", "mean |error|", "worst"}};
+  for (const ErrorLine& e : f.errors)
+    errors.push_back({e.kind, count_text(e.calls), number_text(100 * e.mean, 2) + " %", number_text(100 * e.worst, 2) + " %"});
+  return text + "\n" + table_text(errors, {1, 2, 3});
+}
+
+class CalibrateVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    app.add_option("FILE", calibrate_.files, "CSV of measured calls, or CAL.json that was written before")->type_name("")->required();
+    add_text(app, "-o", output_, "where to write the calibration", "CAL.json");
+    add_text(app, "--check", calibrate_.check, "CSV of other calls: predicted, and compared with their times", "CALLS.csv");
+    add_json_option(app, json_);
+  }
+
+  int execute(Console& console) override {
+    for (const std::string& file : calibrate_.files)
+      if (file.empty()) bad_input("FILE", "is empty", "name a CSV of calls");
+    if (output_.empty() && calibrate_.check.empty()) bad_input("-o", "is missing", "-o CAL.json, or --check CALLS.csv");
+    TextOutput calibration(output_);
+    if (calibration.is_standard_output()) console.take_standard_output();
+    tell_result(
+        console, json_,
+        [&](const Progress& progress) {
+          CalibrateFigures figures = calibrate(calibrate_, progress);
+          calibration.write(figures.calibration);
+          calibration.finish();
+          return figures;
+        },
+        [](const CalibrateFigures& figures) { return fits_text(figures) + check_text(figures); });
+    return 0;
+  }
+
+ private:
+  CalibrateOptions calibrate_;
+  std::string output_, json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_calibrate() { return std::make_unique<CalibrateVerb>(); }
+
+}  // namespace stormcell::cli

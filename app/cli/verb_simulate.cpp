@@ -1,0 +1,127 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+
+#include "app/cli/numbers_text.h"
+#include "app/cli/options.h"
+#include "app/cli/placement_options.h"
+#include "app/cli/told_result.h"
+#include "core/base/counted.h"
+#include "core/base/listed_words.h"
+#include "simulator/simulate.h"
+
+namespace stormcell::cli {
+namespace {
+
+constexpr size_t kMostRows = 16;  // of a table; the JSON has all
+
+std::string bytes_of(double bytes) { return bytes_text(static_cast<int64_t>(bytes)); }
+
+/// The rows that are largest by `value`, in their order; what was left out is said below.
+template <class T, class Value>
+std::vector<const T*> largest(const std::vector<T>& all, Value value) {
+  std::vector<const T*> rows;
+  for (const T& one : all) rows.push_back(&one);
+  if (rows.size() <= kMostRows) return rows;
+  std::stable_sort(rows.begin(), rows.end(), [&](const T* a, const T* b) { return value(*a) > value(*b); });
+  rows.resize(kMostRows);
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+std::string left_out(size_t all, const std::string& what) {
+  return all > kMostRows ? "the " + std::to_string(kMostRows) + " largest of " + counted(static_cast<int64_t>(all), what) + "\n" : std::string();
+}
+
+std::string layers_text(const SimulateFigures& f) {
+  std::vector<std::vector<std::string>> rows = {{"ms in a step, simulated", "dispatch", "experts", "combine", "slowest GPU / mean - 1"}};
+  for (const SimulatedLayer* l : largest(f.layers, [](const SimulatedLayer& x) { return x.dispatch_ms + x.compute_ms + x.combine_ms; }))
+    rows.push_back({l->name, number_text(l->dispatch_ms), number_text(l->compute_ms), number_text(l->combine_ms), number_text(l->imbalance)});
+  return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(f.layers.size(), "layer");
+}
+
+std::string gpus_text(const SimulateFigures& f) {
+  std::vector<std::vector<std::string>> rows = {{"in a step", "computes, ms", "waits for others", "sends", "receives"}};
+  for (const SimulatedGpu* g : largest(f.gpus, [](const SimulatedGpu& x) { return x.compute_ms; }))
+    rows.push_back({"GPU " + std::to_string(g - f.gpus.data()) + " of node " + std::to_string(g->node), number_text(g->compute_ms),
+                    number_text(100 * g->waiting_share) + " %", bytes_of(g->sent_bytes), bytes_of(g->received_bytes)});
+  return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(f.gpus.size(), "GPU");
+}
+
+std::string sensitivity_text(const SimulateFigures& f) {
+  std::vector<std::vector<std::string>> rows = {{"10 % more of", "changes the step by, %"}};
+  for (const Elasticity& e : f.sensitivity) rows.push_back({e.figure, number_text(10 * e.value)});
+  return "\n" + table_text(rows, {1});
+}
+
+std::string collective_text(const SimulateFigures& f) {
+  if (!f.collective) return {};
+  const SimulatedCollective& c = *f.collective;
+  std::vector<std::vector<std::string>> rows = {{"step " + std::to_string(c.step) + ", " + c.layer, "messages", "bytes", "by ports, ms", "by filling, ms"}};
+  for (const auto& [name, e] : {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}})
+    rows.push_back({name, count_text(e.messages), bytes_of(e.bytes), number_text(e.closed_form_ms), number_text(e.filled_ms)});
+  return "\n" + table_text(rows, {1, 2, 3, 4}) +
+         "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n";
+}
+
+std::string to_text(const SimulateFigures& f) {
+  std::vector<std::vector<std::string>> about = {
+      {"model", f.model + ": " + counted(static_cast<int64_t>(f.layers.size()), "layer") + " of " + counted(f.branches, "expert")},
+      {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
+                      counted(f.slot_count / f.ranks, "slot") + " of a layer on each"},
+      {"placement", f.placement},
+      {"steps", count_text(f.steps) + " " + f.step_kind + " of " + f.session + "#" + std::to_string(f.run) +
+                    (f.phase.empty() ? "" : ", " + f.phase) + (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") +
+                    "; experts reached " + f.backend},
+      {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) + " wide (" +
+                    f.sizes.source + ")"}};
+  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  std::vector<std::vector<std::string>> times = {{"a step, simulated", number_text(f.mean_ms) + " ms as a mean, median " + number_text(f.p50_ms) +
+                                                                           ", 95 % below " + number_text(f.p95_ms)}};
+  if (f.overlap != "none") times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
+  if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
+  times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
+  std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + sensitivity_text(f) +
+                     collective_text(f) + "\nassumed\n";
+  for (const std::string& line : f.assumptions) text += "  " + line + "\n";
+  return text;
+}
+
+class SimulateVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    add_argument(app, "SESSION", simulate_.session, "S.storm, S.storm#3 or S.storm#name (the newest run): whose routing");
+    add_text(app, "--cluster", simulate_.cluster, "preset:NAME of those below, or a JSON file of the same form", "CLUSTER");
+    add_text(app, "--placement", simulate_.placement,
+             "#4 or #NAME of the same session, S.storm#4, or a file of SGLang, vLLM or TensorRT-LLM (the contiguous layout)", "PLACEMENT");
+    add_step_options(app, simulate_.step);
+    add_size_options(app, simulate_.sizes);
+    add_text(app, "--overlap", simulate_.overlap, "of exchanges with experts (none)", joined(overlaps(), "|"));
+    app.add_option_function<std::string>(
+           "--oversubscription", [this](const std::string& text) { simulate_.oversubscription = parse_oversubscription(text); },
+           "what the network ports of a node could send / what its uplink carries (1)")
+        ->type_name("FACTOR");
+    add_text(app, "--phase", simulate_.phase, "only steps of this phase (all)", "prefill|decode");
+    add_whole_number(app, "--collective", simulate_.collective, 0, "a layer, counted from 0: its messages of one step share links in time (none)");
+    add_whole_number(app, "--step", simulate_.collective_step, 0, "whose messages --collective sends (0)");
+    add_json_option(app, json_);
+    app.footer(clusters_footer());
+  }
+
+  int execute(Console& console) override {
+    tell_result(
+        console, json_, [this](const Progress& progress) { return simulate(simulate_, progress); },
+        [](const SimulateFigures& figures) { return to_text(figures); });
+    return 0;
+  }
+
+ private:
+  SimulateOptions simulate_;
+  std::string json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_simulate() { return std::make_unique<SimulateVerb>(); }
+
+}  // namespace stormcell::cli

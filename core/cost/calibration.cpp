@@ -1,0 +1,342 @@
+#include "core/cost/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/cost/call_curve.h"
+
+namespace stormcell {
+namespace {
+
+/// Beyond what was measured, bytes may be this many times as many.
+constexpr double kFarthest = 2;
+
+/// Predicts one call from those that are not left out.
+class Predictor {
+ public:
+  Predictor(const std::vector<MeasuredCall>& calls, const std::vector<uint8_t>& left_out, const MeasuredCall& call)
+      : calls_(calls), left_out_(left_out), call_(call) {}
+
+  Prediction predict() {
+    const std::vector<size_t> own = find([&](const MeasuredCall& c) { return same_series(c, call_); });
+    if (std::vector<size_t> same = among(own, [&](const MeasuredCall& c) { return same_shape(c, call_); }); !same.empty()) {
+      double sum = 0;
+      for (const size_t i : same) sum += calls_[i].us;
+      const double mean = sum / static_cast<double>(same.size());
+      return of(PredictionKind::measured, mean, std::move(same));
+    }
+    if (call_.leaves_node()) return over_network(own);
+    // Within a node, and of products, another GPU says nothing; another laboratory with the same one says it worse.
+    Prediction mine = call_.is_product() ? of_curve(own) : within_fabric(own);
+    if (mine.us) return mine;
+    const std::string why_not = mine.why_not;
+    for (const size_t i : find([&](const MeasuredCall& c) {
+           return same_network(c, call_) && c.gpu == call_.gpu && c.laboratory != call_.laboratory;
+         })) {
+      const std::vector<size_t> other = find([&](const MeasuredCall& c) { return same_series(c, calls_[i]); });
+      Prediction theirs = call_.is_product() ? of_curve(other) : within_fabric(other);
+      if (!theirs.us) continue;
+      theirs.kind = PredictionKind::borrowed;
+      return theirs;
+    }
+    return none(own.empty() ? "no such call of this GPU was measured" : why_not);
+  }
+
+ private:
+  template <class Is>
+  std::vector<size_t> find(Is&& is) const {
+    std::vector<size_t> list;
+    for (size_t i = 0; i < calls_.size(); ++i)
+      if ((left_out_.empty() || !left_out_[i]) && is(calls_[i])) list.push_back(i);
+    return list;
+  }
+  template <class Is>
+  std::vector<size_t> among(const std::vector<size_t>& of, Is&& is) const {
+    std::vector<size_t> list;
+    for (const size_t i : of)
+      if (is(calls_[i])) list.push_back(i);
+    return list;
+  }
+  static Prediction of(PredictionKind kind, double us, std::vector<size_t> from) {
+    Prediction p;
+    p.kind = kind, p.us = us, p.from = std::move(from), p.low_us = p.high_us = us;
+    return p;
+  }
+  static Prediction none(std::string why_not) {
+    Prediction p;
+    p.why_not = std::move(why_not);
+    return p;
+  }
+  static int64_t most_ranks(const std::vector<MeasuredCall>& calls, const std::vector<size_t>& of) {
+    int64_t most = 0;
+    for (const size_t i : of) most = std::max(most, calls[i].ranks);
+    return most;
+  }
+
+  CallCurve curve(const std::vector<size_t>& of, double (*bytes)(const MeasuredCall&)) const {
+    CallCurve out;
+    for (const size_t i : of) out.add(bytes(calls_[i]), calls_[i].us, i);
+    return out;
+  }
+  Prediction on(const CallCurve& curve, double bytes) const {
+    const auto at = curve.at(bytes);
+    if (at) return of(PredictionKind::interpolated, at->us, at->from);
+    const auto beyond = curve.beyond(bytes, kFarthest);
+    if (beyond) return of(PredictionKind::extrapolated, beyond->us, beyond->from);
+    return none("too far from what was measured");
+  }
+  /// Along the bytes that are moved alone.
+  Prediction of_curve(const std::vector<size_t>& own) const {
+    if (call_.is_product()) {
+      const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / static_cast<double>(call_.experts);
+      constexpr double kTile = 64;  // rows of an expert that cost as much as one: reading its weights takes the time
+      if (rows > kTile && std::none_of(own.begin(), own.end(), [&](size_t i) { return calls_[i].tokens_total >= call_.tokens_total; }))
+        return none("experts get more than 64 rows, which is not measured");
+    }
+    return on(curve(own, moved_bytes), moved_bytes(call_));
+  }
+
+  // Calls that leave the node ---------------------------------------------------------------------------------------------------------
+
+  /// Where one may, one thing changes at a time: the number of nodes, else the bytes a rank sends, else what goes over the card.
+  Prediction within_series(const std::vector<size_t>& series) const {
+    if (call_.ranks > most_ranks(calls_, series)) return none("more ranks than were measured");
+    const double sent = sent_bytes(call_);
+    const auto alike = among(series, [&](const MeasuredCall& c) { return sent_bytes(c) == sent; });
+    if (Prediction p = on(curve(alike, moved_bytes), moved_bytes(call_)); p.kind == PredictionKind::interpolated) return p;
+    const auto nodes = among(series, [&](const MeasuredCall& c) { return c.nodes == call_.nodes && c.ranks == call_.ranks; });
+    if (Prediction p = on(curve(nodes, sent_bytes), sent); p.kind == PredictionKind::interpolated) return p;
+    return on(curve(series, moved_bytes), moved_bytes(call_));
+  }
+
+  /// By the constants of another series with the same card, at the nearest call of this laboratory. Whether its difference there is an
+  /// addend (start-up) or a factor nobody knows: the mean of both, and both ends.
+  Prediction borrowed() const {
+    const std::vector<size_t> all = find([&](const MeasuredCall& c) { return same_network(c, call_); });
+    if (call_.ranks > most_ranks(calls_, all)) return none("more ranks than were measured on such a network");
+    std::vector<size_t> anchors = among(all, [&](const MeasuredCall& c) { return c.laboratory == call_.laboratory; });
+    if (anchors.empty()) return none("no such call of this laboratory was measured, and laboratories differ");
+    std::stable_sort(anchors.begin(), anchors.end(), [&](size_t a, size_t b) {
+      return shape_distance(calls_[a], call_) < shape_distance(calls_[b], call_);
+    });
+    for (const size_t anchor : anchors)
+      if (const Prediction p = borrowed_at(anchor, all); p.us) return p;
+    return none("no other series holds both this call and the laboratory's own");
+  }
+
+  Prediction borrowed_at(size_t anchor, const std::vector<size_t>& all) const {
+    const MeasuredCall& at = calls_[anchor];
+    std::vector<size_t> from = {anchor};
+    double low = 0, high = 0, many = 0;
+    std::vector<size_t> seen;  // one of each series
+    for (const size_t i : all) {
+      const auto of_seen = [&](size_t s) { return same_series(calls_[s], calls_[i]); };
+      if (std::any_of(seen.begin(), seen.end(), of_seen)) continue;
+      seen.push_back(i);
+      if (same_series(calls_[i], at) && same_series(at, call_)) continue;  // own series could not say it
+      const std::vector<size_t> series = among(all, [&](const MeasuredCall& c) { return same_series(c, calls_[i]); });
+      const Prediction there = Predictor(calls_, left_out_, call_).at_most_interpolated(series),
+                       here = Predictor(calls_, left_out_, at).at_most_interpolated(series);
+      if (!there.us || !here.us) continue;
+      const double added = at.us + *there.us - *here.us, scaled = at.us * *there.us / *here.us;
+      if (!(added > 0)) continue;
+      low += std::min(added, scaled), high += std::max(added, scaled), ++many;
+      for (const Prediction* p : {&there, &here})
+        for (const size_t f : p->from)
+          if (std::find(from.begin(), from.end(), f) == from.end()) from.push_back(f);
+    }
+    if (many == 0) return none("");
+    Prediction p = of(PredictionKind::borrowed, (low + high) / 2 / many, std::move(from));
+    p.low_us = low / many, p.high_us = high / many, p.laboratories = spread(all);
+    return p;
+  }
+
+  Prediction at_most_interpolated(const std::vector<size_t>& series) const {
+    Prediction p = within_series(series);
+    return p.kind == PredictionKind::extrapolated ? none("") : p;
+  }
+
+  /// Of the nearest shape that several laboratories measured.
+  std::optional<double> spread(const std::vector<size_t>& all) const {
+    std::optional<double> out;
+    double nearest = 0;
+    for (const size_t i : all) {
+      double least = calls_[i].us, most = least;
+      bool several = false;
+      for (const size_t j : all)
+        if (same_shape(calls_[i], calls_[j])) {
+          several = several || calls_[i].laboratory != calls_[j].laboratory;
+          least = std::min(least, calls_[j].us), most = std::max(most, calls_[j].us);
+        }
+      const double far = shape_distance(calls_[i], call_);
+      if (several && (!out || far < nearest)) out = most / least - 1, nearest = far;
+    }
+    return out;
+  }
+
+  Prediction over_network(const std::vector<size_t>& own) const {
+    Prediction mine = within_series(own);
+    if (mine.kind == PredictionKind::interpolated) return mine;
+    Prediction theirs = borrowed();
+    return theirs.us ? theirs : mine.us ? mine : theirs;
+  }
+
+  // Calls within a fabric -------------------------------------------------------------------------------------------------------------
+
+  /// Time as a line of the bytes a rank sends, start-up and slope linear in log2(ranks) between two numbers of ranks.
+  struct Line {
+    double t0 = 0, slope = 0, least = 0, most = 0;  // bytes that it was measured at
+    std::vector<size_t> from;
+  };
+  std::optional<Line> line_at(const std::vector<size_t>& of, int64_t ranks) const {
+    std::map<int64_t, Line> lines;
+    std::map<int64_t, std::vector<size_t>> worlds;
+    for (const size_t i : of) worlds[calls_[i].ranks].push_back(i);
+    for (const auto& [world, members] : worlds)
+      if (const auto fit = curve(members, sent_bytes).line()) lines[world] = {fit->t0_us, fit->us_per_byte, fit->least, fit->most, members};
+    const auto above = lines.lower_bound(ranks);
+    if (above == lines.end()) return {};
+    if (above->first == ranks) return above->second;
+    if (above == lines.begin()) return {};
+    const auto below = std::prev(above);
+    const double share = between(below->first, above->first, ranks);
+    const Line &a = below->second, &b = above->second;
+    Line out{std::lerp(a.t0, b.t0, share), std::lerp(a.slope, b.slope, share), std::max(a.least, b.least), std::min(a.most, b.most), a.from};
+    out.from.insert(out.from.end(), b.from.begin(), b.from.end());
+    return out;
+  }
+  static double between(int64_t low, int64_t high, int64_t ranks) {
+    return std::log2(static_cast<double>(ranks) / static_cast<double>(low)) / std::log2(static_cast<double>(high) / static_cast<double>(low));
+  }
+
+  /// Of calls that send as much as one of these, the time at this call's number of ranks.
+  Prediction at_ranks(const std::vector<size_t>& own, double sent) const {
+    std::map<int64_t, size_t> worlds;
+    for (const size_t i : own)
+      if (sent_bytes(calls_[i]) == sent) worlds.emplace(calls_[i].ranks, i);
+    const auto above = worlds.lower_bound(call_.ranks);
+    if (above == worlds.end()) return none("");
+    if (above->first == call_.ranks) return of(PredictionKind::measured, calls_[above->second].us, {above->second});
+    if (above == worlds.begin()) return none("");
+    const auto below = std::prev(above);
+    return of(PredictionKind::interpolated,
+              std::lerp(calls_[below->second].us, calls_[above->second].us, between(below->first, above->first, call_.ranks)),
+              {below->second, above->second});
+  }
+
+  Prediction within_fabric(const std::vector<size_t>& own) const {
+    if (own.empty()) return none("no such call of this GPU was measured");
+    if (call_.ranks > most_ranks(calls_, own)) return none("more ranks than were measured");
+    const double sent = sent_bytes(call_);
+    if (Prediction p = at_ranks(own, sent); p.us) {
+      p.kind = PredictionKind::interpolated;
+      return p;
+    }
+    const auto world = among(own, [&](const MeasuredCall& c) { return c.ranks == call_.ranks; });
+    if (Prediction p = on(curve(world, sent_bytes), sent); p.us) return p;
+    if (const auto line = line_at(own, call_.ranks)) return on_line(*line, own, sent);
+    return other_direction(own, sent);
+  }
+
+  /// The line, through what was measured nearest with as many ranks.
+  Prediction on_line(const Line& line, const std::vector<size_t>& own, double sent) const {
+    const double plain = line.t0 + line.slope * sent;
+    if (sent > kFarthest * line.most || sent < line.least / kFarthest || !(plain > 0)) return none("too far from what was measured");
+    Prediction p = of(sent < line.least || sent > line.most ? PredictionKind::extrapolated : PredictionKind::interpolated, plain, line.from);
+    if (const auto anchor = nearest(own, sent)) {
+      *p.us *= calls_[*anchor].us / (line.t0 + line.slope * sent_bytes(calls_[*anchor]));
+      p.from.push_back(*anchor), p.low_us = p.high_us = *p.us;
+    }
+    return p;
+  }
+  /// With this call's number of ranks.
+  std::optional<size_t> nearest(const std::vector<size_t>& own, double sent) const {
+    std::optional<size_t> best;
+    const auto far = [&](size_t i) { return std::fabs(std::log2(sent_bytes(calls_[i]) / sent)); };
+    for (const size_t i : own)
+      if (calls_[i].ranks == call_.ranks && (!best || far(i) < far(*best))) best = i;
+    return best;
+  }
+
+  /// One size of message says no rate; the other direction's on the same GPUs may.
+  Prediction other_direction(const std::vector<size_t>& own, double sent) const {
+    MeasuredCall back = calls_[own[0]];
+    back.op = back.op == "dispatch" ? "combine" : "dispatch";
+    const auto reverse = find([&](const MeasuredCall& c) { return same_series(c, back); });
+    const auto line = line_at(reverse, call_.ranks);
+    if (!line || sent > kFarthest * line->most || sent < line->least / kFarthest) return none("too far from what was measured");
+    double far = 0;
+    Prediction p;
+    for (const size_t i : own) {
+      Prediction here = at_ranks(own, sent_bytes(calls_[i]));
+      const double away = std::fabs(std::log2(sent_bytes(calls_[i]) / sent));
+      if (!here.us || (p.us && away >= far)) continue;
+      p = here, far = away, *p.us += (sent - sent_bytes(calls_[i])) * line->slope;
+    }
+    if (!p.us || !(*p.us > 0)) return none("no call of as many ranks to begin at");
+    p.kind = PredictionKind::borrowed, p.low_us = p.high_us = *p.us;
+    p.from.insert(p.from.end(), line->from.begin(), line->from.end());
+    return p;
+  }
+
+  const std::vector<MeasuredCall>& calls_;
+  const std::vector<uint8_t>& left_out_;
+  const MeasuredCall& call_;
+};
+
+}  // namespace
+
+Calibration::Calibration(std::vector<MeasuredCall> calls) : calls_(std::move(calls)) {}
+
+Prediction Calibration::predict_without(const MeasuredCall& call, const std::vector<uint8_t>& left_out) const {
+  return Predictor(calls_, left_out, call).predict();
+}
+
+Prediction Calibration::predict(const MeasuredCall& call) const {
+  Prediction p = predict_without(call, {});
+  if (p.us) p.held_out = error_held_out(call, p.from);
+  return p;
+}
+
+std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std::span<const size_t> from) const {
+  std::vector<size_t> near;
+  for (size_t i = 0; i < calls_.size(); ++i)
+    if (std::any_of(from.begin(), from.end(), [&](size_t f) { return same_series(calls_[f], calls_[i]); })) near.push_back(i);
+  std::stable_sort(near.begin(), near.end(),
+                   [&](size_t a, size_t b) { return shape_distance(calls_[a], call) < shape_distance(calls_[b], call); });
+  constexpr size_t kMostTried = 8;
+  std::vector<uint8_t> left_out(calls_.size());
+  for (size_t i = 0; i < std::min(near.size(), kMostTried); ++i) {
+    left_out[near[i]] = 1;
+    const Prediction p = predict_without(calls_[near[i]], left_out);
+    left_out[near[i]] = 0;
+    if (p.us) return *p.us / calls_[near[i]].us - 1;
+  }
+  return {};
+}
+
+std::vector<CallFit> Calibration::fits() const {
+  std::vector<CallFit> out;
+  std::vector<CallCurve> curves;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const MeasuredCall& c = calls_[i];
+    const int64_t ranks = c.is_product() || c.leaves_node() ? 0 : c.ranks;
+    size_t at = 0;
+    while (at < out.size() && !(same_series(*out[at].like, c) && out[at].ranks == ranks)) ++at;
+    if (at == out.size()) out.push_back({&c, ranks, 0, {}, {}, 0}), curves.emplace_back();
+    curves[at].add(moved_bytes(c), c.us, i), ++out[at].rows;
+  }
+  std::vector<CallFit> fitted;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto line = curves[i].line();
+    if (!line) continue;
+    out[i].t0_us = line->t0_us;
+    if (line->us_per_byte > 0) out[i].bytes_per_s = 1e6 / line->us_per_byte;
+    if (line->us_per_byte > 0 && line->t0_us > 0) out[i].half_bytes = line->t0_us / line->us_per_byte;
+    fitted.push_back(out[i]);
+  }
+  return fitted;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/cost/calibration.h"
+
+namespace stormcell {
+namespace {
+
+/// A call this far off what its neighbours say is an outlier.
+constexpr double kFarOff = 0.25;
+/// Equal times by chance are few: of so many shared shapes that all but a few agree.
+constexpr size_t kFewestEqual = 2;
+
+std::string named(const MeasuredCall& c) { return c.op + " of " + c.gpu + ", " + std::to_string(c.ranks) + " ranks (" + c.id + ")"; }
+
+std::string percent(double share) { return std::to_string(static_cast<int>(std::lround(100 * share))) + " %"; }
+
+std::string listed(const std::vector<std::string>& ids) {
+  constexpr size_t kShown = 5;
+  std::string list;
+  for (size_t i = 0; i < std::min(ids.size(), kShown); ++i) list += (i ? ", " : "") + ids[i];
+  return list + (ids.size() > kShown ? " and " + std::to_string(ids.size() - kShown) + " more" : "");
+}
+
+void add_one_table_under_two_names(const std::vector<MeasuredCall>& calls, std::vector<std::string>& out) {
+  struct Shared {
+    size_t shapes = 0;
+    std::vector<std::string> equal;
+  };
+  std::map<std::pair<std::string, std::string>, Shared> pairs;
+  for (size_t i = 0; i < calls.size(); ++i)
+    for (size_t j = i + 1; j < calls.size(); ++j) {
+      const MeasuredCall &a = calls[i], &b = calls[j];
+      if (a.gpu == b.gpu || a.op != b.op || a.mode != b.mode || a.dtype != b.dtype || !same_shape(a, b)) continue;
+      Shared& s = pairs[std::minmax(a.gpu, b.gpu)];
+      ++s.shapes;
+      if (a.us == b.us) s.equal.push_back(a.id + " = " + b.id);
+    }
+  for (const auto& [gpus, s] : pairs)
+    if (s.equal.size() >= kFewestEqual && 2 * s.equal.size() >= s.shapes)
+      out.push_back(gpus.first + " and " + gpus.second + " have the same times (" + listed(s.equal) +
+                    "): one table under two names, so one of them was not measured");
+}
+
+/// Neighbours along one thing: more of it with all else equal should take no less time.
+void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::string>& out) {
+  for (const MeasuredCall& a : calls)
+    for (const MeasuredCall& b : calls) {
+      if (!same_series(a, b) || !(b.us < a.us)) continue;
+      const bool by_bytes = a.ranks == b.ranks && a.nodes == b.nodes && moved_bytes(a) < moved_bytes(b);
+      const bool by_ranks = !a.is_product() && a.ranks < b.ranks && sent_bytes(a) == sent_bytes(b);
+      const bool by_weights = a.is_product() && a.ranks > b.ranks && moved_bytes(a) < moved_bytes(b);
+      if (!by_bytes && !by_ranks && !by_weights) continue;
+      const bool neighbours = std::none_of(calls.begin(), calls.end(), [&](const MeasuredCall& c) {
+        return same_series(a, c) && (by_ranks ? sent_bytes(c) == sent_bytes(a) && a.ranks < c.ranks && c.ranks < b.ranks
+                                              : moved_bytes(a) < moved_bytes(c) && moved_bytes(c) < moved_bytes(b));
+      });
+      if (neighbours)
+        out.push_back(named(b) + " is faster than " + a.id + " with " + (by_ranks ? "fewer ranks" : "fewer bytes") +
+                      ": times fall where there is more to do");
+    }
+}
+
+/// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong.
+void add_outliers(const Calibration& calibration, std::vector<std::string>& out) {
+  const std::vector<MeasuredCall>& calls = calibration.calls();
+  constexpr int kMost = 5;
+  std::vector<uint8_t> left_out(calls.size());
+  for (int found = 0; found < kMost; ++found) {
+    size_t worst = calls.size();
+    double off = std::log(1 + kFarOff), share = 0;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (left_out[i]) continue;
+      left_out[i] = 1;
+      const Prediction p = calibration.predict_without(calls[i], left_out);
+      left_out[i] = 0;
+      if (p.kind != PredictionKind::interpolated || std::fabs(std::log(*p.us / calls[i].us)) <= off) continue;
+      off = std::fabs(std::log(*p.us / calls[i].us)), worst = i, share = calls[i].us / *p.us - 1;
+    }
+    if (worst == calls.size()) return;
+    left_out[worst] = 1;
+    out.push_back(named(calls[worst]) + " is off what its neighbours say by " + (share > 0 ? "+" : "") + percent(share));
+  }
+}
+
+void add_nameless(const std::vector<MeasuredCall>& calls, std::vector<std::string>& out) {
+  std::vector<std::string> ids;
+  for (const MeasuredCall& c : calls)
+    if (c.source.empty()) ids.push_back(c.id);
+  if (!ids.empty()) out.push_back(listed(ids) + (ids.size() == 1 ? " says" : " say") + " no source: nobody can check where the times are from");
+}
+
+}  // namespace
+
+std::vector<std::string> doubts_about(const Calibration& calibration) {
+  std::vector<std::string> out;
+  add_one_table_under_two_names(calibration.calls(), out);
+  add_falling_times(calibration.calls(), out);
+  add_outliers(calibration, out);
+  add_nameless(calibration.calls(), out);
+  return out;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,39 @@
+// The folder kTargetsFolder beside a folder of pictures: what each should become, in a file of the same name.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/data/sequence_source.h"
+
+namespace stormcell {
+
+/// Pictures in the formats and with the rules of any folder, each of its own size. Grey ones get the channels of the model's pictures.
+class TargetFolder {
+ public:
+  /// `channels`: of the pictures that the model takes.
+  TargetFolder(std::string folder, int64_t channels) : folder_(std::move(folder)), channels_(channels) {}
+
+  /// Looks at the target of the picture that is called so, decoding it once. Error(bad_input) that names its file: it is not there, or is
+  /// no picture that can be read.
+  void add(const std::string& name);
+  std::string path_of(const std::string& name) const;
+  /// By the order in which they were added.
+  const TargetPicture& outline(int64_t index) const { return of(index).outline; }
+  /// Error(bad_input): it has changed since.
+  TargetPicture picture(int64_t index) const;
+
+ private:
+  struct Target {
+    std::string name;
+    TargetPicture outline;
+  };
+  const Target& of(int64_t index) const { return targets_[static_cast<size_t>(index)]; }
+  TargetPicture read(const std::string& name) const;
+
+  std::string folder_;
+  int64_t channels_;
+  std::vector<Target> targets_;
+};
+
+}  // namespace stormcell

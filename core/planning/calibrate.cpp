@@ -1,0 +1,159 @@
+#include "core/planning/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/cost/calibration.h"
+#include "core/formats/file_text.h"
+#include "core/planning/calls_file.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json known(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+std::string rounded(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+FitLine line_of(const CallFit& fit) {
+  const MeasuredCall& c = *fit.like;
+  FitLine line{c.op, c.gpu, c.laboratory, {}, fit.ranks, fit.t0_us, fit.bytes_per_s, fit.half_bytes, fit.rows};
+  for (const std::string* word : {&c.mode, &c.dtype})
+    if (!word->empty()) line.what += " " + *word;
+  if (!c.is_product()) line.fabric = c.leaves_node() ? rounded(c.nic_gbit) + " Gbit/s" : "one fabric";
+  return line;
+}
+
+CheckedCall checked(const Calibration& calibration, const MeasuredCall& call) {
+  const Prediction p = calibration.predict(call);
+  CheckedCall out{call.id, call.op, call.gpu, call.laboratory, call.ranks, {}, p.us, {}, {}, {}, std::string(to_text(p.kind)),
+                  p.why_not, {}, p.held_out, p.laboratories};
+  if (call.us > 0) out.measured_us = call.us;
+  if (p.us && call.us > 0) out.error = *p.us / call.us - 1;
+  if (p.us && p.low_us < p.high_us) out.low_us = p.low_us, out.high_us = p.high_us;
+  for (const size_t i : p.from)
+    if (const std::string& id = calibration.calls()[i].id; std::find(out.from.begin(), out.from.end(), id) == out.from.end())
+      out.from.push_back(id);
+  return out;
+}
+
+std::vector<ErrorLine> errors_of(const std::vector<CheckedCall>& calls) {
+  std::vector<ErrorLine> out;
+  for (const std::string_view kind : kPredictionKinds) {
+    ErrorLine line{std::string(kind), 0, 0, 0};
+    for (const CheckedCall& c : calls)
+      if (c.kind == kind && c.error) {
+        ++line.calls, line.mean += std::fabs(*c.error);
+        line.worst = std::max(line.worst, std::fabs(*c.error));
+      }
+    if (line.calls == 0) continue;
+    line.mean /= static_cast<double>(line.calls);
+    out.push_back(line);
+  }
+  return out;
+}
+
+Json json_of(const FitLine& f) {
+  return {{"what", f.what},
+          {"gpu", f.gpu},
+          {"laboratory", f.laboratory.empty() ? Json() : Json(f.laboratory)},
+          {"fabric", f.fabric.empty() ? Json() : Json(f.fabric)},
+          {"ranks", f.ranks > 0 ? Json(f.ranks) : Json()},
+          {"t0_us", f.t0_us},
+          {"rate", known(f.bytes_per_s)},
+          {"half_size", known(f.half_bytes)},
+          {"rows", f.rows}};
+}
+
+Json json_of(const CheckedCall& c) {
+  return {{"id", c.id},
+          {"op", c.op},
+          {"gpu", c.gpu},
+          {"laboratory", c.laboratory.empty() ? Json() : Json(c.laboratory)},
+          {"ranks", c.ranks},
+          {"measured", known(c.measured_us)},
+          {"predicted", known(c.predicted_us)},
+          {"error", known(c.error)},
+          {"kind", c.kind == "none" ? Json() : Json(c.kind)},
+          {"from", c.from},
+          {"range", c.low_us ? Json{*c.low_us, *c.high_us} : Json()},
+          {"held_out_error", known(c.held_out)},
+          {"laboratories_spread", known(c.laboratories)},
+          {"why_not", c.why_not.empty() ? Json() : Json(c.why_not)}};
+}
+
+Json fits_of(const CalibrateFigures& f) {
+  Json list = Json::array();
+  for (const FitLine& line : f.fits) list.push_back(json_of(line));
+  return list;
+}
+
+/// The calls themselves, since predictions go through them; the fits for whoever reads the file.
+std::string calibration_text(const CalibrateFigures& f, const Calibration& calibration) {
+  Json json = {{"schema", "stormcell.calibration/1"}, {"version", STORMCELL_VERSION}};
+  json["fits"] = fits_of(f);
+  json["warnings"] = f.warnings;
+  json["calls"] = Json::array();
+  for (const MeasuredCall& c : calibration.calls()) json["calls"].push_back(json_of_call(c));
+  return json_text(json);
+}
+
+}  // namespace
+
+CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress) {
+  std::vector<MeasuredCall> calls;
+  std::map<std::string, std::string> file_of;  // by id
+  for (const std::string& file : options.files)
+    for (MeasuredCall& c : read_calls(file, CallTimes::needed)) {
+      const auto [at, is_new] = file_of.emplace(c.id, file);
+      if (!is_new) bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too", "an id names one call");
+      calls.push_back(std::move(c));
+    }
+  std::vector<MeasuredCall> to_check;
+  if (!options.check.empty()) to_check = read_calls(options.check, CallTimes::optional);
+  const Calibration calibration(std::move(calls));
+  CalibrateFigures f;
+  f.calls = static_cast<int64_t>(calibration.calls().size());
+  for (const CallFit& fit : calibration.fits()) f.fits.push_back(line_of(fit));
+  f.warnings = doubts_about(calibration);
+  f.calibration = calibration_text(f, calibration);
+  if (options.check.empty()) return f;
+  f.check.emplace();
+  for (const MeasuredCall& call : to_check) {
+    progress.report("predicting calls", static_cast<int64_t>(f.check->size()), static_cast<int64_t>(to_check.size()));
+    f.check->push_back(checked(calibration, call));
+  }
+  f.errors = errors_of(*f.check);
+  return f;
+}
+
+std::string to_json(const CalibrateFigures& f) {
+  Json json = json_of_verb("calibrate");
+  json["calls"] = f.calls;
+  json["fits"] = fits_of(f);
+  json["check"] = Json();
+  if (f.check) {
+    json["check"] = Json::array();
+    for (const CheckedCall& c : *f.check) json["check"].push_back(json_of(c));
+  }
+  json["errors"] = Json::array();
+  for (const ErrorLine& e : f.errors)
+    json["errors"].push_back({{"kind", e.kind}, {"calls", e.calls}, {"mean", e.mean}, {"worst", e.worst}});
+  json["warnings"] = f.warnings;
+  return json_text(json);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,57 @@
+// Calibration: what measured calls say of others, and how far that is off calls that it did not see.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+
+namespace stormcell {
+
+struct CalibrateOptions {
+  std::vector<std::string> files;  ///< CSV of calls, or calibrations that were written before
+  std::string check;               ///< CSV of calls to predict; may be empty
+};
+
+/// A line through calls of one kind: t0 + bytes / rate.
+struct FitLine {
+  std::string what, gpu, laboratory, fabric;        ///< "dispatch low-latency fp8"; "400 Gbit/s", "one fabric", of products empty
+  int64_t ranks = 0;                                ///< 0: of any number
+  double t0_us = 0;                                 ///< may be below 0 where larger calls bend: it is a line's
+  std::optional<double> bytes_per_s, half_bytes;    ///< null: more bytes took no longer; t0 is not above 0
+  int64_t rows = 0;
+};
+
+/// A call of --check. Errors are predicted / measured - 1.
+struct CheckedCall {
+  std::string id, op, gpu, laboratory;
+  int64_t ranks = 0;
+  std::optional<double> measured_us, predicted_us, low_us, high_us, error;
+  std::string kind, why_not;                     ///< kPredictionKinds; why there is no prediction
+  std::vector<std::string> from;                 ///< ids
+  std::optional<double> held_out, laboratories;  ///< as Prediction has them
+};
+
+/// Of the calls of one kind that have a prediction and a time.
+struct ErrorLine {
+  std::string kind;
+  int64_t calls = 0;
+  double mean = 0, worst = 0;  ///< of |error|
+};
+
+struct CalibrateFigures {
+  int64_t calls = 0;
+  std::vector<FitLine> fits;
+  std::optional<std::vector<CheckedCall>> check;  ///< null: nothing was to be checked
+  std::vector<ErrorLine> errors;
+  std::vector<std::string> warnings;
+  std::string calibration;  ///< stormcell.calibration/1, as it is to be written
+};
+
+/// Error(bad_input): as read_calls() says; an id that stands in two files.
+CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress = {});
+/// stormcell.calibrate/1
+std::string to_json(const CalibrateFigures& figures);
+
+}  // namespace stormcell

@@ -1,0 +1,23 @@
+// Measured calls from files: CSV as laboratories publish them, or a calibration that was written before.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/cost/measured_call.h"
+
+namespace stormcell {
+
+/// What the times are for: to calibrate by, each call has one; to be checked, it may be missing (0).
+enum class CallTimes { needed, optional };
+
+/// CSV with a line of names, columns in any order (docs/user-guide.md), or JSON of schema stormcell.calibration/1. Error(bad_input): no such
+/// file, a column that is missing, and with its line a number that is none, is out of range, or contradicts another; an id that stands
+/// there twice; no call at all.
+std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times);
+/// Whether the file is a calibration that was written before.
+bool is_calibration_text(const std::string& text);
+/// All its fields that are not empty.
+nlohmann::ordered_json json_of_call(const MeasuredCall& call);
+
+}  // namespace stormcell

@@ -1,0 +1,126 @@
+#include "simulator/network/exchange.h"
+
+#include <algorithm>
+
+#include "core/placement/step_work.h"
+
+namespace stormcell {
+namespace {
+
+/// What the token at hand sends to ranks and nodes, wherever it lives.
+class TokenCopies {
+ public:
+  TokenCopies(const Network& network, Backend backend)
+      : network_(network),
+        backend_(backend),
+        rows_(static_cast<size_t>(network.ranks())),
+        node_rows_(static_cast<size_t>(network.nodes())),
+        absent_(rows_.size()),
+        absent_node_(node_rows_.size()) {}
+
+  /// False: it chose nothing.
+  bool look_at(std::span<const int32_t> choices, std::span<const BranchShares> shares) {
+    std::fill(rows_.begin(), rows_.end(), 0.);
+    std::fill(absent_.begin(), absent_.end(), 1.);
+    std::fill(absent_node_.begin(), absent_node_.end(), 1.);
+    bool any = false;
+    for (const int32_t choice : choices) {
+      if (choice < 0) continue;
+      std::vector<double> of_node(node_rows_.size());
+      for (const BranchShare& s : shares[static_cast<size_t>(choice)]) {
+        any = true;
+        rows_[s.rank] += s.part, absent_[s.rank] *= 1 - s.part;
+        of_node[static_cast<size_t>(network_.node(static_cast<int32_t>(s.rank)))] += s.part;
+      }
+      for (size_t n = 0; n < of_node.size(); ++n) absent_node_[n] *= std::max(1 - of_node[n], 0.);
+    }
+    if (backend_ == Backend::gather) std::fill(rows_.begin(), rows_.end(), any ? 1. : 0.);
+    if (backend_ == Backend::per_rank || backend_ == Backend::per_node)
+      for (size_t r = 0; r < rows_.size(); ++r) rows_[r] = 1 - absent_[r];
+    for (size_t n = 0; n < node_rows_.size(); ++n) node_rows_[n] = 1 - absent_node_[n];
+    return any;
+  }
+
+  /// Of a token that lives on `home` with this chance.
+  void send(int32_t home, double chance, RankRows& out) const {
+    const int32_t ranks = network_.ranks();
+    const auto add = [&](int32_t from, int32_t to, double rows) {
+      if (from != to) out[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)] += chance * rows;
+    };
+    if (backend_ != Backend::per_node) {
+      for (int32_t r = 0; r < ranks; ++r) add(home, r, rows_[static_cast<size_t>(r)]);
+      return;
+    }
+    // Over the network to the GPU of the same place in the other node, from there to the others.
+    const int32_t place = home % network_.each();
+    for (int32_t n = 0; n < network_.nodes(); ++n)
+      if (n != network_.node(home)) add(home, n * network_.each() + place, node_rows_[static_cast<size_t>(n)]);
+    for (int32_t r = 0; r < ranks; ++r) add(network_.node(r) * network_.each() + place, r, rows_[static_cast<size_t>(r)]);
+  }
+
+ private:
+  const Network& network_;
+  const Backend backend_;
+  std::vector<double> rows_, node_rows_, absent_, absent_node_;
+};
+
+RankRows no_rows(const Network& network) {
+  const auto ranks = static_cast<size_t>(network.ranks());
+  return RankRows(ranks * ranks);
+}
+
+}  // namespace
+
+RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
+                         Backend backend, const Network& network) {
+  RankRows out = no_rows(network);
+  TokenCopies copies(network, backend);
+  const int32_t ranks = network.ranks();
+  const bool homes = homes_known(routes, tokens, ranks);
+  for (const size_t t : tokens) {
+    if (!copies.look_at(routes.at(t, layer), shares)) continue;
+    if (homes) {
+      copies.send(routes.tokens[t].rank, 1, out);
+      continue;
+    }
+    for (int32_t home = 0; home < ranks; ++home) copies.send(home, 1. / ranks, out);
+  }
+  return out;
+}
+
+RankRows dispatched_rows(std::span<const double> loads, double k, std::span<const BranchShares> shares, Backend backend,
+                         const Network& network) {
+  RankRows out = no_rows(network);
+  const auto ranks = static_cast<size_t>(network.ranks());
+  std::vector<double> to(ranks);
+  double all = 0;
+  for (size_t b = 0; b < loads.size(); ++b) {
+    all += loads[b];
+    for (const BranchShare& s : shares[b]) to[s.rank] += loads[b] * s.part;
+  }
+  if (backend == Backend::gather) std::fill(to.begin(), to.end(), all / k);
+  for (size_t from = 0; from < ranks; ++from)
+    for (size_t r = 0; r < ranks; ++r)
+      if (r != from) out[from * ranks + r] = to[r] / static_cast<double>(ranks);
+  return out;
+}
+
+std::vector<Flow> flows_of(const RankRows& rows, double row_bytes, const Network& network) {
+  std::vector<Flow> flows;
+  const int32_t ranks = network.ranks();
+  for (int32_t from = 0; from < ranks; ++from)
+    for (int32_t to = 0; to < ranks; ++to)
+      if (const double sent = rows[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)]; sent > 0)
+        flows.push_back(network.flow(from, to, sent * row_bytes));
+  return flows;
+}
+
+RankRows combined_rows(const RankRows& dispatched, int32_t ranks) {
+  RankRows out(dispatched.size());
+  const auto all = static_cast<size_t>(ranks);
+  for (size_t from = 0; from < all; ++from)
+    for (size_t to = 0; to < all; ++to) out[to * all + from] = dispatched[from * all + to];
+  return out;
+}
+
+}  // namespace stormcell

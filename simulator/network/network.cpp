@@ -1,0 +1,30 @@
+#include "simulator/network/network.h"
+
+namespace stormcell {
+
+Network::Network(const Cluster& cluster, double oversubscription) : ranks_(cluster.ranks()), each_(cluster.gpus_per_node) {
+  for (int32_t r = 0; r < ranks_; ++r) {
+    const std::string gpu = "GPU " + std::to_string(r);
+    links_.push_back({gpu + ", fabric out", cluster.fabric_bytes_per_s});
+    links_.push_back({gpu + ", fabric in", cluster.fabric_bytes_per_s});
+    links_.push_back({gpu + ", network out", cluster.network_bytes_per_s});
+    links_.push_back({gpu + ", network in", cluster.network_bytes_per_s});
+  }
+  if (cluster.nodes == 1) return;
+  const double uplink = cluster.network_bytes_per_s * each_ / oversubscription;
+  for (int32_t n = 0; n < cluster.nodes; ++n) {
+    links_.push_back({"node " + std::to_string(n) + ", uplink out", uplink});
+    links_.push_back({"node " + std::to_string(n) + ", uplink in", uplink});
+  }
+}
+
+Flow Network::flow(int32_t from, int32_t to, double bytes) const {
+  Flow f{from, to, bytes, {}};
+  if (node(from) == node(to))
+    f.links = {port(from, fabric_out), port(to, fabric_in)};
+  else
+    f.links = {port(from, network_out), uplink(node(from), up), uplink(node(to), down), port(to, network_in)};
+  return f;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,50 @@
+// The links of a cluster that messages between its GPUs share.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/cost/cluster.h"
+
+namespace stormcell {
+
+/// One direction of a port or of a node's uplink.
+struct Link {
+  std::string name;
+  double bytes_per_s = 0;
+};
+
+/// A message of one GPU to another, and the links that it crosses at a time (no two of them the same).
+struct Flow {
+  int32_t from = 0, to = 0;
+  double bytes = 0;
+  std::vector<size_t> links;
+};
+
+/// Of each GPU: a port of the fabric and of the network, both ways. Of each node: an uplink, both ways, where there are several nodes.
+class Network {
+ public:
+  /// `oversubscription`: what the network ports of a node could send together / what its uplink carries; 1: uplinks never bind.
+  Network(const Cluster& cluster, double oversubscription);
+
+  const std::vector<Link>& links() const { return links_; }
+  /// Within a node over the fabric, between nodes over ports and uplinks. `from` and `to` are two GPUs.
+  Flow flow(int32_t from, int32_t to, double bytes) const;
+  int32_t ranks() const { return ranks_; }
+  int32_t nodes() const { return ranks_ / each_; }
+  int32_t node(int32_t rank) const { return rank / each_; }
+  /// GPUs of a node.
+  int32_t each() const { return each_; }
+
+ private:
+  enum Port : size_t { fabric_out, fabric_in, network_out, network_in, ports };
+  enum Uplink : size_t { up, down, uplinks };
+  size_t port(int32_t rank, Port p) const { return static_cast<size_t>(rank) * ports + p; }
+  size_t uplink(int32_t node, Uplink u) const { return static_cast<size_t>(ranks_) * ports + static_cast<size_t>(node) * uplinks + u; }
+
+  int32_t ranks_, each_;
+  std::vector<Link> links_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,190 @@
+#include "simulator/run_simulation.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+
+namespace stormcell {
+namespace {
+
+constexpr double kTenth = 0.1;
+
+/// What all steps together do, by layer and GPU.
+class StepSums {
+ public:
+  StepSums(const CostModel& model, std::vector<Variation> variations, const Placement& placement)
+      : model_(model),
+        variations_(std::move(variations)),
+        layers_(placement.layers.size()),
+        mean_compute_s_(layers_.size()),
+        compute_s_(static_cast<size_t>(placement.ranks)),
+        work_(compute_s_.size()) {}
+
+  /// A step's micro-batches: costs_[variation][micro-batch][layer], the first of the model itself.
+  void begin_step(size_t micro_batches) {
+    costs_.assign(variations_.size() + 1, std::vector<std::vector<LayerCost>>(micro_batches, std::vector<LayerCost>(layers_.size())));
+  }
+  void add_layer(size_t micro_batch, size_t layer, std::span<const RankWork> ranks, const LayerCost& cost) {
+    costs_[0][micro_batch][layer] = cost;
+    for (size_t v = 0; v < variations_.size(); ++v) costs_[v + 1][micro_batch][layer] = cost_of_layer(ranks, variations_[v].model);
+    LayerCost& sum = layers_[layer];
+    sum.dispatch_s += cost.dispatch_s, sum.compute_s += cost.compute_s, sum.combine_s += cost.combine_s;
+    slowest_s_ += cost.compute_s;
+    for (size_t r = 0; r < ranks.size(); ++r) {
+      const double own = compute_s(ranks[r], model_);
+      compute_s_[r] += own, mean_compute_s_[layer] += own / static_cast<double>(ranks.size());
+      RankWork& w = work_[r];
+      w.fabric_out += ranks[r].fabric_out, w.fabric_in += ranks[r].fabric_in;
+      w.network_out += ranks[r].network_out, w.network_in += ranks[r].network_in;
+    }
+  }
+  void end_step() {
+    seconds_.push_back(scheduled_s(costs_[0]));
+    for (size_t v = 0; v < variations_.size(); ++v) varied_s_.resize(variations_.size()), varied_s_[v] += scheduled_s(costs_[v + 1]);
+  }
+
+  void tell_times(SimulateFigures& f) const {
+    const double all = std::accumulate(seconds_.begin(), seconds_.end(), 0.), steps = count();
+    f.mean_ms = 1e3 * all / steps;
+    f.p50_ms = 1e3 * percentile(seconds_, 0.5), f.p95_ms = 1e3 * percentile(seconds_, 0.95);
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      SimulatedLayer& layer = f.layers[l];
+      layer.dispatch_ms = 1e3 * layers_[l].dispatch_s / steps, layer.compute_ms = 1e3 * layers_[l].compute_s / steps;
+      layer.combine_ms = 1e3 * layers_[l].combine_s / steps;
+      if (mean_compute_s_[l] > 0) layer.imbalance = layers_[l].compute_s / mean_compute_s_[l] - 1;
+    }
+    for (size_t v = 0; v < variations_.size(); ++v)
+      f.sensitivity.push_back({variations_[v].figure, all > 0 ? (varied_s_[v] / all - 1) / kTenth : 0});
+  }
+
+  void tell_gpus(const Placement& placement, SimulateFigures& f) const {
+    const double steps = count(), both_ways = (model_.dispatch_row_bytes + model_.combine_row_bytes) / steps;
+    const double weights = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(layers_.size()) * model_.branch_bytes;
+    const int32_t each = f.ranks / f.nodes;
+    for (int32_t r = 0; r < f.ranks; ++r) {
+      const auto at = static_cast<size_t>(r);
+      const RankWork& w = work_[at];
+      SimulatedGpu gpu;
+      gpu.node = r / each, gpu.compute_ms = 1e3 * compute_s_[at] / steps, gpu.weight_bytes = weights;
+      gpu.waiting_share = slowest_s_ > 0 ? 1 - compute_s_[at] / slowest_s_ : 0;
+      // What the dispatch sends the combine brings back.
+      const double out = w.fabric_out + w.network_out, in = w.fabric_in + w.network_in;
+      gpu.sent_bytes = (out * model_.dispatch_row_bytes + in * model_.combine_row_bytes) / steps;
+      gpu.received_bytes = (in * model_.dispatch_row_bytes + out * model_.combine_row_bytes) / steps;
+      f.gpus.push_back(gpu);
+      f.wire_bytes += out * both_ways;
+    }
+  }
+
+  void tell_links(SimulateFigures& f) const {
+    const int32_t each = f.ranks / f.nodes;
+    std::vector<RankWork> of_node(static_cast<size_t>(f.nodes));
+    for (size_t r = 0; r < work_.size(); ++r) {
+      const RankWork& w = work_[r];
+      const std::string gpu = "GPU " + std::to_string(r);
+      tell_link(gpu + ", fabric", w.fabric_out, w.fabric_in, model_.fabric_bytes_per_s, f);
+      tell_link(gpu + ", network", w.network_out, w.network_in, model_.network_bytes_per_s, f);
+      RankWork& node = of_node[r / static_cast<size_t>(each)];
+      node.network_out += w.network_out, node.network_in += w.network_in;
+    }
+    for (size_t n = 0; n < of_node.size(); ++n)
+      tell_link("node " + std::to_string(n) + ", uplink", of_node[n].network_out, of_node[n].network_in, model_.uplink_bytes_per_s, f);
+  }
+
+ private:
+  double count() const { return static_cast<double>(seconds_.size()); }
+  /// Rows of the dispatch; the combine is the other way.
+  void tell_link(const std::string& name, double out, double in, double rate, SimulateFigures& f) const {
+    if (rate <= 0 || (out <= 0 && in <= 0)) return;
+    for (const bool sends : {true, false}) {
+      const double bytes = ((sends ? out : in) * model_.dispatch_row_bytes + (sends ? in : out) * model_.combine_row_bytes) / count();
+      f.links.push_back({name + (sends ? " out" : " in"), bytes, f.mean_ms > 0 ? 1e3 * bytes / rate / f.mean_ms : 0});
+    }
+  }
+
+  const CostModel& model_;
+  const std::vector<Variation> variations_;
+  std::vector<std::vector<std::vector<LayerCost>>> costs_;
+  std::vector<double> seconds_;   // [steps]
+  std::vector<double> varied_s_;  // [variations]
+  std::vector<LayerCost> layers_;
+  std::vector<double> mean_compute_s_;  // [layers]
+  std::vector<double> compute_s_;       // [ranks]
+  std::vector<RankWork> work_;          // [ranks]
+  double slowest_s_ = 0;
+};
+
+}  // namespace
+
+double scheduled_s(const std::vector<std::vector<LayerCost>>& micro_batches) {
+  std::vector<double> ready(micro_batches.size());  // when each may go on
+  double links_free = 0, gpus_free = 0;
+  const auto queue = [&ready](size_t m, double& free, double seconds) { ready[m] = free = std::max(free, ready[m]) + seconds; };
+  const size_t layers = micro_batches[0].size();
+  for (size_t l = 0; l <= layers; ++l)
+    for (size_t m = 0; m < micro_batches.size(); ++m) {
+      if (l > 0) queue(m, links_free, micro_batches[m][l - 1].combine_s);
+      if (l == layers) continue;
+      queue(m, links_free, micro_batches[m][l].dispatch_s);
+      queue(m, gpus_free, micro_batches[m][l].compute_s);
+    }
+  return *std::max_element(ready.begin(), ready.end());
+}
+
+std::vector<Variation> variations_of(const CostModel& model) {
+  struct Figure {
+    const char* name;
+    double CostModel::*value;
+  };
+  constexpr std::array kFigures = {Figure{"memory bandwidth", &CostModel::memory_bytes_per_s},
+                                   Figure{"operations a second", &CostModel::flops_per_s},
+                                   Figure{"fabric bandwidth", &CostModel::fabric_bytes_per_s},
+                                   Figure{"network bandwidth", &CostModel::network_bytes_per_s},
+                                   Figure{"uplink bandwidth", &CostModel::uplink_bytes_per_s},
+                                   Figure{"start of products", &CostModel::product_t0_s},
+                                   Figure{"start of calls", &CostModel::call_t0_s},
+                                   Figure{"bytes of an expert", &CostModel::branch_bytes},
+                                   Figure{"operations of a row", &CostModel::flops_per_row}};
+  std::vector<Variation> out;
+  for (const Figure& figure : kFigures) {
+    if (model.*figure.value <= 0) continue;
+    out.push_back({figure.name, model});
+    out.back().model.*figure.value *= 1 + kTenth;
+  }
+  out.push_back({"bytes of a row", model});
+  out.back().model.dispatch_row_bytes *= 1 + kTenth, out.back().model.combine_row_bytes *= 1 + kTenth;
+  return out;
+}
+
+void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress, SimulateFigures& f) {
+  const CostModel& model = objective.model();
+  StepSums sums(model, variations_of(model), placement);
+  StepWork work = objective.work_of(placement);
+  const size_t micro_batches = f.overlap == "two-batch" ? 2 : 1;
+  f.steps = objective.count(false);
+  double visits = 0, delivered_rows = 0, serial_s = 0;
+  for (int64_t s = 0; s < f.steps; ++s) {
+    progress.report("simulating steps", s, f.steps);
+    sums.begin_step(micro_batches);
+    for (size_t m = 0; m < micro_batches; ++m) {
+      const auto add = [&](size_t layer, std::span<const RankWork> ranks, const LayerCost& cost) { sums.add_layer(m, layer, ranks, cost); };
+      const StepCost part = objective.cost_of_step(work, false, static_cast<size_t>(s), {m, micro_batches}, add);
+      visits += part.visits, delivered_rows += part.delivered_rows;
+      if (micro_batches == 1) serial_s += part.seconds();
+    }
+    if (micro_batches > 1) serial_s += objective.cost_of_step(work, false, static_cast<size_t>(s)).seconds();
+    sums.end_step();
+  }
+  const auto steps = static_cast<double>(f.steps);
+  f.serial_ms = 1e3 * serial_s / steps;
+  f.remote_bytes = delivered_rows * (model.dispatch_row_bytes + model.combine_row_bytes) / steps;
+  sums.tell_times(f);
+  sums.tell_gpus(placement, f);
+  sums.tell_links(f);
+  if (!objective.tokens_known()) return;
+  f.tokens_per_step = visits / steps / static_cast<double>(placement.layers.size());
+  if (f.mean_ms > 0) f.tokens_per_s = *f.tokens_per_step / f.mean_ms * 1e3;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,31 @@
+// Steps of a placement, layer by layer, by endpoint sums: linear in steps, layers and GPUs.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/cost/step_cost.h"
+#include "core/placement/placement.h"
+#include "core/planning/step_objective.h"
+#include "simulator/simulate.h"
+
+namespace stormcell {
+
+/// Seconds of a step whose micro-batches take turns: [micro-batches][layers]. One: all phases, one behind the other. Two: while one computes,
+/// the links bring back what the other has computed and dispatch its next layer.
+double scheduled_s(const std::vector<std::vector<LayerCost>>& micro_batches);
+
+/// A figure that is larger by a tenth.
+struct Variation {
+  std::string figure;
+  CostModel model;
+};
+/// Of what the model counts with.
+std::vector<Variation> variations_of(const CostModel& model);
+
+/// Adds layers, GPUs, links, times and sensitivity to `figures`, whose cluster, layers' names and options are there. The part to fit of
+/// `objective` is simulated.
+void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress, SimulateFigures& figures);
+
+}  // namespace stormcell

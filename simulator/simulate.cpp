@@ -1,0 +1,196 @@
+#include "simulator/simulate.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/base/bounded_number.h"
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/formats/file_text.h"
+#include "core/placement/step_work.h"
+#include "core/planning/place_task.h"
+#include "core/readings/lacks.h"
+#include "core/readings/session_lookup.h"
+#include "simulator/network/exchange.h"
+#include "simulator/network/filling.h"
+#include "simulator/network/network.h"
+#include "simulator/run_simulation.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::array<std::string_view, 2> kOverlaps = {"none", "two-batch"};
+constexpr int32_t kMostRanksOfCollective = 64;
+constexpr double kMostOversubscription = 1000;
+
+[[noreturn]] void refuse_oversubscription(std::string_view text) {
+  does_not_fit("--oversubscription", text, "a factor from 1 to 1000, for example 2");
+}
+bool is_oversubscription(double factor) { return factor >= 1 && factor <= kMostOversubscription; }
+
+PlaceOptions task_options(const SimulateOptions& options) {
+  PlaceOptions out;
+  out.session = options.session, out.cluster = options.cluster, out.phase = options.phase;
+  out.step = options.step, out.sizes = options.sizes;
+  out.fit_fraction = 1;  // all of the run: nothing is fitted
+  out.redundant = kSlotsOfFrom;
+  out.from = options.placement;
+  if (out.from.starts_with('#')) out.from = parse_session_path(options.session).file + out.from;
+  return out;
+}
+
+void check_options(const SimulateOptions& options) {
+  if (!options.overlap.empty() && std::find(kOverlaps.begin(), kOverlaps.end(), options.overlap) == kOverlaps.end())
+    bad_input("--overlap", in_quotes(options.overlap) + " is none", "one of " + joined(kOverlaps));
+  if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
+}
+
+void check_memory(const Cluster& cluster, const Placement& placement, const ModelSizes& sizes) {
+  const double bytes = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(placement.layers.size()) * sizes.branch_bytes;
+  if (bytes <= cluster.memory_bytes) return;
+  constexpr double kGiB = 1 << 30;
+  const auto gib = [](double b) { return std::to_string(static_cast<int64_t>(b / kGiB)) + " GiB"; };
+  bad_input("--cluster", "each GPU of " + cluster.name + " would hold " + gib(bytes) + " of experts and has " + gib(cluster.memory_bytes),
+            "name one of more GPUs, or a --dtype of fewer bytes");
+}
+
+std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTask& task) {
+  std::vector<std::string> out = {
+      "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an engine's step",
+      "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense layers are not in it",
+      "messages of a layer begin together; ports send and receive at a time, fabric and network too",
+      "experts read all of their weights once a layer, rows are padded to 64"};
+  if (f.overlap == "two-batch")
+    out.emplace_back("two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
+  if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
+  if (task_lacks(task, "homes") || task.dropped_homes > 0 || !task.routes)
+    out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
+  return out;
+}
+
+/// Means over equal spans of time, of links that carry something.
+std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<size_t>& links) {
+  constexpr int64_t kSpans = 64;
+  std::vector<LinkInterval> out;
+  if (filling.seconds <= 0) return out;
+  const double length = filling.seconds / kSpans;
+  for (int64_t s = 0; s < kSpans; ++s)
+    out.push_back({1e3 * length * static_cast<double>(s), 1e3 * length * static_cast<double>(s + 1), std::vector<double>(links.size())});
+  for (const FillingInterval& i : filling.intervals) {
+    const auto first = std::clamp<int64_t>(static_cast<int64_t>(i.begin_s / length), 0, kSpans - 1);
+    for (int64_t s = first; s < kSpans && length * static_cast<double>(s) < i.end_s; ++s) {
+      const double begin = std::max(i.begin_s, length * static_cast<double>(s)), end = std::min(i.end_s, length * static_cast<double>(s + 1));
+      if (end <= begin) continue;
+      for (size_t l = 0; l < links.size(); ++l)
+        out[static_cast<size_t>(s)].link_share[l] += i.link_share[links[l]] * (end - begin) / length;
+    }
+  }
+  return out;
+}
+
+/// Filled as the links would share it, beside the closed form of the same rows.
+SimulatedExchange exchange_of(const Filling& filling, const std::vector<Flow>& flows, const std::vector<size_t>& links, double closed_form_s,
+                              double start_s) {
+  SimulatedExchange out;
+  out.messages = static_cast<int64_t>(flows.size());
+  for (const Flow& flow : flows) out.bytes += flow.bytes;
+  out.closed_form_ms = 1e3 * closed_form_s, out.filled_ms = 1e3 * (filling.seconds + (flows.empty() ? 0 : start_s));
+  out.timeline = timeline_of(filling, links);
+  return out;
+}
+
+RankRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
+  const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
+  if (!objective.routes())
+    return dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network);
+  return dispatched_rows(*objective.routes(), objective.tokens(false)[step], static_cast<int32_t>(layer), shares,
+                         objective.backend(), network);
+}
+
+SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTask& task, const Progress& progress) {
+  const StepObjective& objective = *task.objective;
+  check_bounds("--collective", options.collective, {0, static_cast<double>(task.layout.routers.size()) - 1});
+  check_bounds("--step", options.collective_step, {0, static_cast<double>(objective.count(false)) - 1});
+  if (task.shape.ranks > kMostRanksOfCollective)
+    bad_input("--collective",
+              "fills the links of at most " + std::to_string(kMostRanksOfCollective) + " GPUs, the cluster has " +
+                  std::to_string(task.shape.ranks),
+              "leave it out, or name a smaller cluster");
+  const auto layer = static_cast<size_t>(options.collective), step = static_cast<size_t>(options.collective_step);
+  const CostModel& model = objective.model();
+  const Network network(task.cluster, options.oversubscription);
+  const RankRows rows = rows_of(objective, task.before, step, layer, network);
+  LayerCost closed;
+  StepWork work = objective.work_of(task.before);
+  objective.cost_of_step(work, false, step, {}, [&](size_t l, std::span<const RankWork>, const LayerCost& cost) {
+    if (l == layer) closed = cost;
+  });
+  const std::vector<Flow> there = flows_of(rows, model.dispatch_row_bytes, network),
+                          back = flows_of(combined_rows(rows, network.ranks()), model.combine_row_bytes, network);
+  const Filling dispatch = fill(network.links(), there, progress), combine = fill(network.links(), back, progress);
+  SimulatedCollective out;
+  out.layer = task.layout.routers[layer].name, out.step = options.collective_step;
+  std::vector<size_t> used;
+  for (size_t l = 0; l < network.links().size(); ++l) {
+    if (dispatch.link_bytes[l] <= 0 && combine.link_bytes[l] <= 0) continue;
+    used.push_back(l), out.links.push_back(network.links()[l].name);
+  }
+  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.call_t0_s);
+  out.combine = exchange_of(combine, back, used, closed.combine_s, model.call_t0_s);
+  return out;
+}
+
+SimulateFigures about(const SimulateOptions& options, const SessionReader& session, const PlaceTask& task) {
+  SimulateFigures f;
+  f.session = session.path(), f.model = session.summary().model.name, f.cluster = task.cluster.name;
+  f.placement = options.placement.empty() ? "contiguous" : options.placement;
+  f.run = task.run.id, f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks;
+  f.branches = task.branches, f.slot_count = task.shape.slot_count;
+  f.phase = options.phase, f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
+  f.overlap = options.overlap.empty() ? kOverlaps[0] : options.overlap, f.oversubscription = options.oversubscription;
+  f.sizes = *task.sizes;
+  for (size_t l = 0; l < task.layout.routers.size(); ++l)
+    f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], 0, 0, 0, 0});
+  f.lacks = lacks_of_import(task.run);
+  if (task.dropped_homes > 0)
+    f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
+                         std::to_string(f.ranks) + " of the cluster: tokens are taken to live on any of these alike");
+  if (const int32_t layers = layers_with_idle_replicas(task.before); layers > 0)
+    f.warnings.push_back("in " + counted(layers, "layer") + " two replicas of an expert lie on one GPU: the second brings nothing");
+  return f;
+}
+
+}  // namespace
+
+std::vector<std::string_view> overlaps() { return {kOverlaps.begin(), kOverlaps.end()}; }
+
+double parse_oversubscription(std::string_view text) {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size() || !is_oversubscription(factor)) refuse_oversubscription(text);
+  return factor;
+}
+
+SimulateFigures simulate(const SimulateOptions& options, const Progress& progress) {
+  check_options(options);
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  PlaceTask task;
+  task.oversubscription = options.oversubscription;
+  read_task(task_options(options), session, path.run, task, progress);
+  if (!task.sizes)
+    bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
+              "--model-config config.json, or --hidden N --ffn N");
+  if (!task.objective)
+    bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs", "--tokens-per-step N draws steps of N tokens");
+  check_memory(task.cluster, task.before, *task.sizes);
+  SimulateFigures f = about(options, session, task);
+  simulate_steps(*task.objective, task.before, progress, f);
+  if (options.collective >= 0) f.collective = collective_of(options, task, progress);
+  f.assumptions = assumptions_of(f, task);
+  return f;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,106 @@
+// What a recorded routing would do on GPUs that one does not have: steps, layers, GPUs and links of a placement, by endpoint sums, and one
+// exchange by filling its links.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/planning/step_figures.h"
+
+namespace stormcell {
+
+struct SimulateOptions {
+  std::string session;         ///< S.storm, S.storm#3, S.storm#name: whose routing
+  std::string cluster;         ///< preset:NAME or a file
+  std::string placement;       ///< #4 or #NAME of the same session, S.storm#4, a server's file; empty: the contiguous layout
+  std::string phase;           ///< "prefill", "decode": of these batches alone; empty: of all
+  StepOptions step;            ///< how steps come about
+  SizeOptions sizes;           ///< of the model, where the session does not say them
+  std::string overlap;         ///< of overlaps(); empty: none
+  double oversubscription = 1; ///< what the network ports of a node could send / what its uplink carries
+  int64_t collective = -1;     ///< a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
+  int64_t collective_step = 0; ///< of the costed ones
+};
+
+/// "none", "two-batch".
+std::vector<std::string_view> overlaps();
+/// At least 1; Error(bad_input) that names --oversubscription otherwise.
+double parse_oversubscription(std::string_view text);
+
+/// Means over steps.
+struct SimulatedLayer {
+  std::string name;
+  int32_t number = -1;  ///< of the model, -1: not known
+  double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
+  double imbalance = 0;  ///< of its experts' time: slowest GPU / mean - 1
+};
+
+struct SimulatedGpu {
+  int32_t node = 0;
+  double compute_ms = 0;    ///< of its own experts, in a step
+  double waiting_share = 0; ///< of the time of the experts' phases, in which others still compute
+  double sent_bytes = 0, received_bytes = 0;  ///< in a step, there and back
+  double weight_bytes = 0;                    ///< of all its slots
+};
+
+struct SimulatedLink {
+  std::string name;
+  double bytes = 0;       ///< in a step, there and back
+  double busy_share = 0;  ///< of the step, at its full rate
+};
+
+/// d ln(time of a step) / d ln(figure), by a figure that is larger by a tenth.
+struct Elasticity {
+  std::string figure;
+  double value = 0;
+};
+
+struct LinkInterval {
+  double begin_ms = 0, end_ms = 0;
+  std::vector<double> link_share;  ///< [links of the collective] of their rates, as a mean
+};
+
+/// One way of one layer's exchange.
+struct SimulatedExchange {
+  int64_t messages = 0;
+  double bytes = 0, closed_form_ms = 0, filled_ms = 0;
+  std::vector<LinkInterval> timeline;  ///< equal spans of time
+};
+
+struct SimulatedCollective {
+  std::string layer;
+  int64_t step = 0;
+  std::vector<std::string> links;
+  SimulatedExchange dispatch, combine;
+};
+
+struct SimulateFigures {
+  std::string session, model, cluster, placement;
+  int64_t run = 0;
+  int32_t nodes = 0, ranks = 0, branches = 0, slot_count = 0;
+  std::string phase, backend, step_kind, overlap;
+  double oversubscription = 1;
+  ModelSizes sizes;
+  int64_t steps = 0;
+  double mean_ms = 0, p50_ms = 0, p95_ms = 0;
+  double serial_ms = 0;  ///< mean of what the same phases take without overlap
+  std::optional<double> tokens_per_step, tokens_per_s;
+  double remote_bytes = 0, wire_bytes = 0;  ///< of a step, there and back: to other GPUs, and sent for that
+  std::vector<SimulatedLayer> layers;
+  std::vector<SimulatedGpu> gpus;
+  std::vector<SimulatedLink> links;  ///< ports and uplinks that carry something
+  std::vector<Elasticity> sensitivity;
+  std::optional<SimulatedCollective> collective;
+  std::vector<std::string> assumptions, lacks, warnings;
+};
+
+/// Error(bad_input): no sizes of the model, no steps, a placement of another model or cluster, experts that do not fit into the GPUs, a
+/// collective of more than 64 GPUs.
+SimulateFigures simulate(const SimulateOptions& options, const Progress& progress = {});
+/// stormcell.simulate/1
+std::string to_json(const SimulateFigures& figures);
+
+}  // namespace stormcell

@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+
+#include "core/summary/summary_json.h"
+#include "simulator/simulate.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const SimulatedLayer& l) {
+  return {{"name", l.name},           {"layer", l.number >= 0 ? Json(l.number) : Json()},
+          {"dispatch_ms", l.dispatch_ms}, {"compute_ms", l.compute_ms},
+          {"combine_ms", l.combine_ms},   {"imbalance", l.imbalance}};
+}
+
+Json json_of(const SimulatedGpu& g) {
+  return {{"node", g.node},
+          {"compute_ms", g.compute_ms},
+          {"waiting_share", g.waiting_share},
+          {"sent_bytes", g.sent_bytes},
+          {"received_bytes", g.received_bytes},
+          {"weight_bytes", g.weight_bytes}};
+}
+
+Json json_of(const SimulatedLink& l) { return {{"name", l.name}, {"bytes", l.bytes}, {"busy_share", l.busy_share}}; }
+Json json_of(const Elasticity& e) { return {{"figure", e.figure}, {"elasticity", e.value}}; }
+
+Json json_of(const LinkInterval& i) { return {{"begin_ms", i.begin_ms}, {"end_ms", i.end_ms}, {"link_share", i.link_share}}; }
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(json_of(value));
+  return list;
+}
+
+Json json_of(const SimulatedExchange& e) {
+  return {{"messages", e.messages},
+          {"bytes", e.bytes},
+          {"closed_form_ms", e.closed_form_ms},
+          {"filled_ms", e.filled_ms},
+          {"timeline", list_of(e.timeline)}};
+}
+
+Json json_of(const SimulatedCollective& c) {
+  return {{"layer", c.layer}, {"step", c.step}, {"links", c.links}, {"dispatch", json_of(c.dispatch)}, {"combine", json_of(c.combine)}};
+}
+
+}  // namespace
+
+std::string to_json(const SimulateFigures& f) {
+  Json json = json_of_verb("simulate");
+  json["kind"] = "simulated";
+  json["session"] = f.session;
+  json["run"] = f.run;
+  json["model"] = {{"name", f.model}, {"layers", f.layers.size()}, {"branches", f.branches}};
+  json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}, {"oversubscription", f.oversubscription}};
+  json["placement"] = f.placement;
+  json["slots"] = f.slot_count;
+  json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
+  json["backend"] = f.backend;
+  json["overlap"] = f.overlap;
+  json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
+  json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
+  json["tokens_per_step"] = f.tokens_per_step ? Json(*f.tokens_per_step) : Json();
+  json["tokens_per_s"] = f.tokens_per_s ? Json(*f.tokens_per_s) : Json();
+  json["remote_bytes"] = f.remote_bytes;
+  json["wire_bytes"] = f.wire_bytes;
+  json["sizes"] = {{"hidden", f.sizes.hidden}, {"branch_bytes", f.sizes.branch_bytes}, {"source", f.sizes.source}};
+  json["layers"] = list_of(f.layers);
+  json["gpus"] = list_of(f.gpus);
+  json["links"] = list_of(f.links);
+  json["sensitivity"] = list_of(f.sensitivity);
+  json["collective"] = f.collective ? json_of(*f.collective) : Json();
+  json["assumptions"] = f.assumptions;
+  json["lacks"] = f.lacks;
+  json["warnings"] = f.warnings;
+  return json_text(json);
+}
+
+}  // namespace stormcell

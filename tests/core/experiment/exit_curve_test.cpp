@@ -1,0 +1,73 @@
+// The curve of thresholds suits any range of confidences: of ten classes, of a thousand, of answers that are all sure.
+#include "core/experiment/exit_curve.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+
+namespace {
+
+/// Two exits before the end; item i of n is as sure as confidence(i / n), at the second exit more so.
+template <class Confidence>
+ExitRecord record_of(int64_t items, Confidence confidence) {
+  ExitRecord r;
+  r.chain = {{"a", "b"}, {Protocol{}, Protocol{}}, {0.3, 0.7, 1}};
+  r.chain.rules[0].threshold = r.chain.rules[1].threshold = 0.9F;
+  r.task = quality_task(Task::classification);
+  r.confidence.resize(2), r.scores.resize(3);
+  for (int64_t i = 0; i < items; ++i) {
+    const double at = static_cast<double>(i) / static_cast<double>(items);
+    r.confidence[0].push_back(static_cast<float>(confidence(at)));
+    r.confidence[1].push_back(static_cast<float>(confidence(std::sqrt(at))));
+    for (auto& of_exit : r.scores) of_exit.push_back({i, 1, 1, 0});
+    r.batch.push_back(i / 8);
+  }
+  r.classes = {"0"}, r.item = "item";
+  return r;
+}
+
+/// Different ways in which the items leave.
+size_t divisions(const ExitCurve& c) {
+  std::set<std::vector<int64_t>> seen;
+  for (const ExitPoint& p : c.curve) seen.insert(p.items);
+  return seen.size();
+}
+
+}  // namespace
+
+class ExitCurveTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void any_range_of_confidences_gives_points_from_end_to_end() {
+    for (const auto& [least, most] : {std::pair{0.1, 1.0}, {0.002, 0.06}, {0.99990, 0.99999}}) {
+      const ExitCurve c = exit_curve(record_of(500, [&](double at) { return least + (most - least) * at; }));
+      QVERIFY2(c.curve.size() > 20 && c.curve.size() <= 30, qPrintable(QString("%1: %2").arg(least).arg(c.curve.size())));
+      QVERIFY2(divisions(c) > 20, qPrintable(QString("%1: %2").arg(least).arg(divisions(c))));
+      QVERIFY(c.curve.front().items == (std::vector<int64_t>{500, 0, 0}) && c.curve.back().items == (std::vector<int64_t>{0, 0, 500}));
+      for (size_t p = 1; p < c.curve.size(); ++p) {
+        QVERIFY(c.curve[p].threshold > c.curve[p - 1].threshold && c.curve[p].mean_cost >= c.curve[p - 1].mean_cost);
+        // No part of the way is left out.
+        QVERIFY2(c.curve[p].mean_cost - c.curve[p - 1].mean_cost < 0.15, qPrintable(QString::number(c.curve[p].threshold)));
+      }
+    }
+  }
+
+  void equal_and_broken_confidences_give_the_points_that_there_are() {
+    const auto sure = exit_curve(record_of(40, [](double) { return 1.0; }));
+    QCOMPARE(divisions(sure), size_t{2});
+    QCOMPARE(sure.curve.front().threshold, 0.0);
+    QCOMPARE(sure.curve.back().threshold, 2.0);
+    const auto broken = exit_curve(record_of(40, [](double) { return std::numeric_limits<double>::quiet_NaN(); }));
+    QCOMPARE(broken.curve.size(), size_t{2});
+    const auto two = exit_curve(record_of(40, [](double at) { return at < 0.5 ? 0.25 : 0.5; }));
+    QVERIFY(divisions(two) == 3 || divisions(two) == 4);
+    QVERIFY(two.curve.size() == 3 && two.curve[1].threshold > 0.25 && two.curve[1].threshold <= 0.5);
+  }
+};
+
+STORMCELL_TEST(ExitCurveTest)
+#include "exit_curve_test.moc"

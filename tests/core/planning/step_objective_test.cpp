@@ -1,0 +1,115 @@
+// Which steps placements are judged by: whole ones, whatever was held out.
+#include "core/planning/step_objective.h"
+
+#include <numeric>
+
+#include "core/planning/place_task.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int32_t kBranches = 4, kRanks = 2;
+
+/// `tokens` of as many requests in each of `steps`; request i takes branch i % 4 and the next one.
+SplitRoutes together(int64_t steps, int64_t tokens) {
+  SplitRoutes out;
+  out.routes.layers = 1, out.routes.branches = kBranches, out.routes.k = 2;
+  for (int64_t step = 0; step < steps; ++step)
+    for (int64_t item = 0; item < tokens; ++item) {
+      out.routes.tokens.push_back({item, step, 0, Phase::decode, -1});
+      for (int64_t k = 0; k < 2; ++k) out.routes.choice.push_back(static_cast<int32_t>((item + k) % kBranches));
+    }
+  out.step_tokens.assign(static_cast<size_t>(steps), tokens);
+  std::vector<size_t> all(out.routes.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  out.parts = part_tokens(out.routes, all, 0.7, kFewestRequests);
+  return out;
+}
+
+Cluster pair_of_gpus() {
+  Cluster c;
+  c.nodes = 1, c.gpus_per_node = kRanks;
+  c.memory_bytes = 1e11, c.memory_bytes_per_s = 1e12, c.flops_per_s = 1e9, c.fabric_bytes_per_s = 1e11;
+  return c;
+}
+
+CostModel model_of(const Cluster& cluster) {
+  ModelSizes sizes;
+  sizes.hidden = 64, sizes.branch_bytes = 1, sizes.flops_per_row = 1e6;
+  return cost_model_of(cluster, sizes);
+}
+
+}  // namespace
+
+class StepObjectiveTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void steps_of_requests_on_both_sides_keep_their_size() {
+    const SplitRoutes routes = together(12, 200);
+    QVERIFY(routes.parts.requests_fit > 0);
+    const Cluster cluster = pair_of_gpus();
+    const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
+    QCOMPARE(std::string(objective.steps()), std::string("filled up"));
+    QCOMPARE(objective.filled_steps(), int64_t{24});
+    for (const bool held_out : {false, true}) {
+      QCOMPARE(objective.count(held_out), int64_t{12});
+      for (const std::vector<size_t>& step : objective.tokens(held_out)) {
+        QCOMPARE(step.size(), size_t{200});
+        for (const size_t t : step) QCOMPARE(routes.routes.tokens[t].item >= routes.parts.requests_fit, held_out);
+      }
+    }
+    // Requests are alike here, so both sides cost about the same; a third of the tokens would cost about a third.
+    const Placement p = contiguous_placement(1, kBranches, kBranches, kRanks);
+    const double fit = objective.judge(p, false, {})->objective_ms, held_out = objective.judge(p, true, {})->objective_ms;
+    QVERIFY2(held_out > 0.8 * fit && held_out < 1.25 * fit, (std::to_string(fit) + " " + std::to_string(held_out)).c_str());
+  }
+
+  void whole_steps_are_left_as_they_are() {
+    SplitRoutes routes = together(20, 1);
+    for (size_t t = 0; t < routes.routes.size(); ++t) routes.routes.tokens[t].item = static_cast<int64_t>(t) / 2;
+    std::vector<size_t> all(routes.routes.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    routes.parts = part_tokens(routes.routes, all, 0.7, kFewestRequests);
+    QCOMPARE(routes.parts.requests_fit, int64_t{7});
+    const Cluster cluster = pair_of_gpus();
+    const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
+    QCOMPARE(std::string(objective.steps()), std::string("recorded"));
+    QCOMPARE(objective.count(false), int64_t{14});
+    QCOMPARE(objective.count(true), int64_t{6});
+  }
+
+  void a_search_that_sees_a_part_of_a_step_says_so() {
+    const Cluster cluster = pair_of_gpus();
+    const SplitRoutes small = together(2, 100), large = together(1, 20000);
+    QVERIFY(StepObjective({}, cluster, model_of(cluster), small, small.parts).search_sees_all());
+    TokenParts all;
+    all.fit.resize(large.routes.size());
+    std::iota(all.fit.begin(), all.fit.end(), size_t{0});
+    const StepObjective one({}, cluster, model_of(cluster), large, all);
+    QCOMPARE(one.count(false), int64_t{1});
+    QVERIFY(!one.search_sees_all());
+  }
+
+  void the_third_part_is_of_whole_requests_where_the_rest_is() {
+    for (const int64_t requests : {8, 9, 10, 11, 20}) {
+      PlaceTask task;
+      task.cluster = pair_of_gpus();
+      task.routes = together(6, requests);
+      QVERIFY(task.routes->parts.requests_fit > 0);
+      ChoiceData choice;
+      QVERIFY(find_choice_data({}, task, choice));
+      QVERIFY(!choice.fit.tokens.empty() && !choice.judge.tokens.empty());
+      int64_t last = -1, first = requests;
+      for (const size_t t : choice.fit.tokens) last = std::max(last, task.routes->routes.tokens[t].item);
+      for (const size_t t : choice.judge.tokens) first = std::min(first, task.routes->routes.tokens[t].item);
+      QVERIFY2(last < first, std::to_string(requests).c_str());
+    }
+  }
+};
+
+STORMCELL_TEST(StepObjectiveTest)
+
+}  // namespace stormcell::testing
+
+#include "step_objective_test.moc"

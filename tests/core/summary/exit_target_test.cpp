@@ -1,0 +1,48 @@
+// Thresholds for a target in words: nothing is said that was not looked at.
+#include "core/summary/exit_target.h"
+
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+
+namespace {
+
+ExitTarget some_target() {
+  ExitTarget t;
+  t.of = "quality", t.target = 0.9, t.met = true, t.measure = "accuracy", t.unit = "share", t.item = "picture";
+  t.thresholds = t.own_thresholds = {0.9};
+  t.fitted = t.predicted = t.held_out = t.own = {0.9, 0.5, 0.95, {}, {30, 10}};
+  t.left_elsewhere = 0;
+  return t;
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string found_on(const ExitTarget& t) { return exit_target_lines(t).at(2).second; }
+
+}  // namespace
+
+class ExitTargetTextTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void that_every_item_left_where_the_replay_said_needs_every_item() {
+    ExitTarget t = some_target();
+    QCOMPARE(replay_text(t), std::string("really run, every one of them left where the replay said"));
+    t.left_elsewhere = 2;  // two changed places: the counts are the same
+    QVERIFY2(says(replay_text(t), "which the real run does not repeat: 2 pictures left elsewhere"), replay_text(t).c_str());
+    t.left_elsewhere.reset();
+    QCOMPARE(replay_text(t), std::string("really run, as many left at each exit as the replay said"));
+    t.held_out.items = {29, 11};
+    QVERIFY(says(replay_text(t), "does not repeat") && !says(replay_text(t), "elsewhere"));
+  }
+
+  void that_none_is_better_is_said_where_all_were_tried() {
+    ExitTarget t = some_target();
+    QVERIFY(says(found_on(t), "not all were") && !says(found_on(t), "no "));
+    t.is_optimum = true;
+    QVERIFY(says(found_on(t), "no other thresholds are better there"));
+  }
+};
+
+STORMCELL_TEST(ExitTargetTextTest)
+#include "exit_target_test.moc"

@@ -1,0 +1,142 @@
+// Messages of an exchange: their sums are what the closed form counts by ports, and filling their links takes at least as long.
+#include "simulator/network/exchange.h"
+
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "core/placement/eplb.h"
+#include "core/placement/step_work.h"
+#include "simulator/network/filling.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int32_t kBranches = 16, kK = 3;
+
+bool near(double a, double b, double share = 1e-9) { return std::abs(a - b) <= share * std::max({1e-9, std::abs(a), std::abs(b)}); }
+
+Cluster cluster_of(int32_t nodes, int32_t each) {
+  Cluster c;
+  c.nodes = nodes, c.gpus_per_node = each, c.fabric_bytes_per_s = 100, c.network_bytes_per_s = 20;
+  return c;
+}
+
+CostModel model_of(const Cluster& cluster) {
+  CostModel model;
+  model.memory_bytes_per_s = model.flops_per_s = 1;
+  model.fabric_bytes_per_s = cluster.fabric_bytes_per_s, model.network_bytes_per_s = cluster.network_bytes_per_s;
+  model.dispatch_row_bytes = 4, model.combine_row_bytes = 8;
+  return model;
+}
+
+TokenRoutes drawn(size_t tokens, int32_t ranks, bool homes, uint32_t seed) {
+  std::mt19937 random(seed);
+  TokenRoutes routes;
+  routes.layers = 1, routes.branches = kBranches, routes.k = kK;
+  for (size_t t = 0; t < tokens; ++t) {
+    const auto home = static_cast<int32_t>(random() % static_cast<uint32_t>(ranks));
+    routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, homes ? home : -1});
+    std::set<int32_t> chosen;
+    while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
+    routes.choice.insert(routes.choice.end(), chosen.begin(), chosen.end());
+    if (t % 7 == 0) routes.choice.back() = -1;  // dropped
+  }
+  return routes;
+}
+
+std::vector<size_t> all_of(const TokenRoutes& routes) {
+  std::vector<size_t> all(routes.size());
+  for (size_t t = 0; t < all.size(); ++t) all[t] = t;
+  return all;
+}
+
+std::vector<RankWork> by_ports(const RankRows& rows, const Network& network) {
+  const auto ranks = static_cast<size_t>(network.ranks());
+  std::vector<RankWork> out(ranks);
+  for (size_t a = 0; a < ranks; ++a)
+    for (size_t b = 0; b < ranks; ++b) {
+      const double sent = rows[a * ranks + b];
+      if (network.node(static_cast<int32_t>(a)) == network.node(static_cast<int32_t>(b)))
+        out[a].fabric_out += sent, out[b].fabric_in += sent;
+      else
+        out[a].network_out += sent, out[b].network_in += sent;
+    }
+  return out;
+}
+
+}  // namespace
+
+class ExchangeTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void pairs_sum_to_the_ports_of_the_closed_form_data() {
+    QTest::addColumn<int>("backend");
+    QTest::addColumn<bool>("homes");
+    QTest::addColumn<int>("spare");
+    for (size_t b = 0; b < std::size(kBackends); ++b)
+      for (const bool homes : {true, false})
+        for (const int spare : {0, 8})
+          QTest::addRow("%s, %s, %d spare", std::string(kBackends[b]).c_str(), homes ? "homes" : "anywhere", spare)
+              << static_cast<int>(b) << homes << spare;
+  }
+  void pairs_sum_to_the_ports_of_the_closed_form() {
+    QFETCH(int, backend);
+    QFETCH(bool, homes);
+    QFETCH(int, spare);
+    const Cluster cluster = cluster_of(2, 4);
+    const Network network(cluster, 1);
+    const TokenRoutes routes = drawn(150, 8, homes, 11);
+    const Placement p = contiguous_placement(1, kBranches, kBranches + spare, 8);
+    const auto b = static_cast<Backend>(backend);
+    const std::vector<BranchShares> shares = shares_of(p.layers[0], kBranches, 8);
+    const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares, b, network);
+    const std::vector<RankWork> sums = by_ports(rows, network);
+    const CostModel model = model_of(cluster);
+    LayerCost closed;
+    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost& cost) {
+      closed = cost;
+      for (size_t r = 0; r < ranks.size(); ++r)
+        QVERIFY(near(ranks[r].fabric_out, sums[r].fabric_out) && near(ranks[r].fabric_in, sums[r].fabric_in) &&
+                near(ranks[r].network_out, sums[r].network_out) && near(ranks[r].network_in, sums[r].network_in));
+    });
+    const double there = fill(network.links(), flows_of(rows, model.dispatch_row_bytes, network)).seconds,
+                 back = fill(network.links(), flows_of(combined_rows(rows, 8), model.combine_row_bytes, network)).seconds;
+    QVERIFY(there >= closed.dispatch_s * (1 - 1e-9) && back >= closed.combine_s * (1 - 1e-9));
+    // Expected rows are alike enough that no port waits for another for long.
+    if (!homes) QVERIFY2(near(there, closed.dispatch_s, 0.01), (std::to_string(there) + " " + std::to_string(closed.dispatch_s)).c_str());
+  }
+
+  void counts_are_sent_like_the_choices_that_they_count() {
+    const Network network(cluster_of(2, 2), 1);
+    TokenRoutes routes = drawn(90, 4, false, 5);
+    for (size_t t = 0; t < routes.size(); ++t)
+      if (routes.choice[t * kK + kK - 1] < 0) routes.choice[t * kK + kK - 1] = kBranches - 1;
+    std::vector<double> loads(kBranches);
+    for (const int32_t c : routes.choice) ++loads[static_cast<size_t>(c)];
+    const Placement p = contiguous_placement(1, kBranches, kBranches, 4);
+    const std::vector<BranchShares> shares = shares_of(p.layers[0], kBranches, 4);
+    for (const Backend b : {Backend::per_expert, Backend::gather}) {
+      const RankRows one = dispatched_rows(routes, all_of(routes), 0, shares, b, network),
+                     other = dispatched_rows(loads, kK, shares, b, network);
+      for (size_t i = 0; i < one.size(); ++i) QVERIFY(near(one[i], other[i]));
+    }
+  }
+
+  void one_hot_gpu_takes_what_its_port_takes() {
+    const Cluster cluster = cluster_of(1, 8);
+    const Network network(cluster, 1);
+    RankRows rows(64);
+    for (size_t a = 1; a < 8; ++a) rows[a * 8] = static_cast<double>(10 * a);
+    double all = 0;
+    for (const double r : rows) all += r;
+    QVERIFY(near(fill(network.links(), flows_of(rows, 4, network)).seconds, all * 4 / 100));
+  }
+};
+
+STORMCELL_TEST(ExchangeTest)
+
+}  // namespace stormcell::testing
+
+#include "exchange_test.moc"

@@ -1,0 +1,164 @@
+// Steps of a placement against sums by hand and against what placements are judged by.
+#include "simulator/run_simulation.h"
+
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "core/placement/placement.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int32_t kBranches = 8, kRanks = 4, kNodes = 2, kLayers = 3, kK = 2;
+
+bool near(double a, double b, double share = 1e-9) { return std::abs(a - b) <= share * std::max({1e-12, std::abs(a), std::abs(b)}); }
+
+Cluster two_nodes() {
+  Cluster c;
+  c.name = "two", c.nodes = kNodes, c.gpus_per_node = 2;
+  c.memory_bytes_per_s = 1e6, c.flops_per_s = 1e7, c.fabric_bytes_per_s = 1e4, c.network_bytes_per_s = 1e3, c.memory_bytes = 1e9;
+  return c;
+}
+ModelSizes sizes() {
+  ModelSizes s;
+  s.hidden = 4, s.branch_bytes = 100, s.flops_per_row = 50;
+  return s;
+}
+
+TokenRoutes drawn(size_t tokens, int64_t each, uint32_t seed) {
+  std::mt19937 random(seed);
+  TokenRoutes routes;
+  routes.layers = kLayers, routes.branches = kBranches, routes.k = kK;
+  routes.branch_bytes.assign(kLayers, 100);
+  for (size_t t = 0; t < tokens; ++t) {
+    routes.tokens.push_back({static_cast<int64_t>(t), static_cast<int64_t>(t) / each, 0, Phase::decode, static_cast<int32_t>(random() % kRanks)});
+    for (int32_t l = 0; l < kLayers; ++l) {
+      std::set<int32_t> chosen;
+      while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
+      routes.choice.insert(routes.choice.end(), chosen.begin(), chosen.end());
+    }
+  }
+  return routes;
+}
+/// All of it to fit.
+SplitRoutes whole(TokenRoutes routes) {
+  SplitRoutes out{std::move(routes), {}, {}};
+  out.step_tokens.resize(static_cast<size_t>(out.routes.steps()));
+  for (size_t t = 0; t < out.routes.size(); ++t) {
+    out.parts.fit.push_back(t);
+    ++out.step_tokens[static_cast<size_t>(out.routes.tokens[t].step)];
+  }
+  return out;
+}
+
+SimulateFigures empty_figures(const std::string& overlap) {
+  SimulateFigures f;
+  f.nodes = kNodes, f.ranks = kRanks, f.overlap = overlap;
+  f.layers.resize(kLayers);
+  return f;
+}
+
+struct Simulated {
+  explicit Simulated(const std::string& overlap = "none", const Cluster& on = two_nodes(), double oversubscription = 1)
+      : cluster(on),
+        routes(whole(drawn(60, 12, 4))),
+        objective({}, cluster, cost_model_of(cluster, sizes(), oversubscription), routes, routes.parts),
+        placement(contiguous_placement(kLayers, kBranches, kBranches, kRanks)),
+        figures(empty_figures(overlap)) {
+    simulate_steps(objective, placement, {}, figures);
+  }
+  Cluster cluster;
+  SplitRoutes routes;
+  StepObjective objective;
+  Placement placement;
+  SimulateFigures figures;
+};
+
+}  // namespace
+
+class RunSimulationTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void two_micro_batches_by_hand() {
+    // Dispatch 1, experts 4, combine 1 of each; two layers.
+    const std::vector<LayerCost> one(2, {1, 4, 1});
+    QCOMPARE(scheduled_s({one}), 12.);
+    // GPUs begin at 1 and compute 4 pieces of 4: the second's messages travel meanwhile, and the last come back.
+    QCOMPARE(scheduled_s({one, one}), 18.);
+    // Where messages take longer, the links are never idle but while the first computes at the end of nothing else to do.
+    const std::vector<LayerCost> slow(1, {4, 1, 4});
+    QCOMPARE(scheduled_s({slow}), 9.);
+    QCOMPARE(scheduled_s({slow, slow}), 17.);
+  }
+
+  void overlap_lies_between_its_bounds() {
+    std::mt19937 random(8);
+    for (int round = 0; round < 50; ++round) {
+      std::vector<std::vector<LayerCost>> both(2);
+      double links = 0, gpus = 0;
+      for (auto& batch : both)
+        for (int l = 0; l < 5; ++l) {
+          batch.push_back({static_cast<double>(random() % 9), static_cast<double>(random() % 9), static_cast<double>(random() % 9)});
+          links += batch.back().dispatch_s + batch.back().combine_s, gpus += batch.back().compute_s;
+        }
+      const double seconds = scheduled_s(both);
+      QVERIFY(seconds >= std::max(links, gpus) && seconds <= links + gpus);
+      QVERIFY(seconds >= std::max(scheduled_s({both[0]}), scheduled_s({both[1]})));
+    }
+  }
+
+  void steps_cost_what_placements_are_judged_by() {
+    const Simulated s;
+    const auto judged = s.objective.judge(s.placement, false, {});
+    QVERIFY(judged.has_value());
+    QVERIFY(near(s.figures.mean_ms, judged->objective_ms) && near(s.figures.p95_ms, judged->p95_ms) &&
+            near(s.figures.serial_ms, s.figures.mean_ms));
+    double dispatch = 0, compute = 0, combine = 0;
+    for (const SimulatedLayer& l : s.figures.layers) dispatch += l.dispatch_ms, compute += l.compute_ms, combine += l.combine_ms;
+    QVERIFY(near(dispatch, judged->dispatch_ms) && near(compute, judged->compute_ms) && near(combine, judged->combine_ms));
+    QCOMPARE(s.figures.steps, int64_t{5});
+    QVERIFY(near(*s.figures.tokens_per_step, 12) && near(*s.figures.tokens_per_s, 12 / s.figures.mean_ms * 1e3));
+  }
+
+  void bytes_are_conserved() {
+    const Simulated s;
+    double sent = 0, received = 0, ports = 0;
+    for (const SimulatedGpu& g : s.figures.gpus) sent += g.sent_bytes, received += g.received_bytes;
+    for (const SimulatedLink& l : s.figures.links) ports += l.bytes;
+    QVERIFY(sent > 0 && near(sent, received) && near(sent, s.figures.wire_bytes) && near(ports, sent + received));
+    QVERIFY(s.figures.remote_bytes <= s.figures.wire_bytes * (1 + 1e-12));
+  }
+
+  void elasticities_of_rates_are_what_the_phases_weigh() {
+    const Simulated s;
+    double sum = 0;
+    for (const Elasticity& e : s.figures.sensitivity) {
+      const bool rate = e.figure.ends_with("bandwidth") || e.figure == "operations a second";
+      QVERIFY2(rate ? e.value <= 0 : e.value >= 0, e.figure.c_str());
+      if (rate) sum += e.value;
+    }
+    // All rates a tenth faster make the step 1 / 1.1; one after the other saves no more than that, and where each phase has one rate that
+    // binds, nearly as much.
+    QVERIFY2(sum < 0 && sum >= (1 / 1.1 - 1) / 0.1 - 1e-9, std::to_string(sum).c_str());
+  }
+
+  void faster_is_never_slower() {
+    const double base = Simulated().figures.mean_ms;
+    for (double Cluster::*rate : {&Cluster::memory_bytes_per_s, &Cluster::flops_per_s, &Cluster::fabric_bytes_per_s, &Cluster::network_bytes_per_s})
+      for (const double factor : {1.01, 1.5, 10., 1e6}) {
+        Cluster faster = two_nodes();
+        faster.*rate *= factor;
+        QVERIFY(Simulated("none", faster).figures.mean_ms <= base * (1 + 1e-12));
+      }
+    QVERIFY(Simulated("none", two_nodes(), 4).figures.mean_ms > base);
+    QVERIFY(Simulated("two-batch").figures.mean_ms <= Simulated("two-batch").figures.serial_ms * 2);
+  }
+};
+
+STORMCELL_TEST(RunSimulationTest)
+
+}  // namespace stormcell::testing
+
+#include "run_simulation_test.moc"
