@@ -38,7 +38,7 @@ Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const 
   STORMCELL_TRY(check_pointer(kCall, "x", call.x, alignment));
   STORMCELL_TRY(check_pointer(kCall, "w", call.w, alignment));
   STORMCELL_TRY(check_pointer(kCall, "y", call.y, alignment));
-  if (call.bias) STORMCELL_TRY(check_pointer(kCall, "bias", call.bias, 4));
+  if (call.bias) STORMCELL_TRY(check_pointer(kCall, "bias", call.bias, limits.tensor_cores ? 8 : 4));
   return {};
 }
 

@@ -1,5 +1,7 @@
 // What happens to a product's sums before they are stored: bias, activation, gate, weight of the slot, row that the slot goes to.
 #pragma once
+#include <type_traits>
+
 #include "gpu/base/number.h"
 
 namespace stormcell::gpu {
@@ -12,19 +14,49 @@ enum class Activation : uint8_t {
   silu,       ///< x / (1 + exp(-x))
 };
 
-STORMCELL_BOTH inline float activate(Activation activation, float x) {
+/// The larger of x and 0; NaN stays.
+STORMCELL_BOTH inline float rectified(float x) {
+#if defined(__CUDA_ARCH__)
+  float value = 0;
+  asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(value) : "f"(x));
+  return value;
+#else
+  return x < 0 ? 0.0f : x;
+#endif
+}
+template <Activation kActivation>
+STORMCELL_BOTH inline float activate(float x) {
+  if constexpr (kActivation == Activation::relu)
+    return rectified(x);
+  else if constexpr (kActivation == Activation::gelu_erf)
+    return 0.5f * x * (1 + erff(x * 0.70710678118654752f));
+  else if constexpr (kActivation == Activation::gelu_tanh)
+    return 0.5f * x * (1 + tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x)));
+  else if constexpr (kActivation == Activation::silu)
+    return x / (1 + expf(-x));
+  else
+    return x;
+}
+/// body(a value of std::integral_constant<Activation, ...>): what is decided once has no branch a number.
+template <class Body>
+STORMCELL_BOTH void with_activation(Activation activation, const Body& body) {
   switch (activation) {
     case Activation::relu:
-      return x < 0 ? 0.0f : x;  // NaN stays
+      return body(std::integral_constant<Activation, Activation::relu>());
     case Activation::gelu_erf:
-      return 0.5f * x * (1 + erff(x * 0.70710678118654752f));
+      return body(std::integral_constant<Activation, Activation::gelu_erf>());
     case Activation::gelu_tanh:
-      return 0.5f * x * (1 + tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x)));
+      return body(std::integral_constant<Activation, Activation::gelu_tanh>());
     case Activation::silu:
-      return x / (1 + expf(-x));
+      return body(std::integral_constant<Activation, Activation::silu>());
     default:
-      return x;
+      return body(std::integral_constant<Activation, Activation::none>());
   }
+}
+STORMCELL_BOTH inline float activate(Activation activation, float x) {
+  float value = 0;
+  with_activation(activation, [&](auto kind) { value = activate<decltype(kind)::value>(x); });
+  return value;
 }
 
 /// One grouped product: for every expert e and its slots s, y = epilogue(x[s] . w[e]^T).
@@ -55,5 +87,43 @@ struct ProductArgs {
     return value * slot_weight;
   }
 };
+
+/// The same for a whole tile: which activation, whether there is a bias and whether slots have rows or weights of their own is decided
+/// once.
+template <Activation kActivation, bool kBias_, bool kOfSlots_>
+struct Epilogue {
+  static constexpr bool kBias = kBias_, kOfSlots = kOfSlots_;
+  template <int kPanels>
+  STORMCELL_BOTH static float finish(const float (&sum)[kPanels], const float (&bias)[kPanels]) {
+    float value = activate<kActivation>(kBias ? sum[0] + bias[0] : sum[0]);
+    if constexpr (kPanels == 2) value *= kBias ? sum[1] + bias[1] : sum[1];
+    return value;
+  }
+};
+/// Decided for each number: everything else, whose copies would be most of a kernel's code.
+struct AnyEpilogue {
+  static constexpr bool kBias = true, kOfSlots = true;
+  Activation activation;
+  template <int kPanels>
+  STORMCELL_BOTH float finish(const float (&sum)[kPanels], const float (&bias)[kPanels]) const {
+    float value = activate(activation, sum[0] + bias[0]);
+    if constexpr (kPanels == 2) value *= sum[1] + bias[1];
+    return value;
+  }
+};
+/// body(the epilogue of these arguments). Its own copies has what layers do: a first product with ReLU, gated with SiLU; a second without
+/// an activation, whose slots may have rows and weights of their own.
+template <int kPanels, class T, class Body>
+STORMCELL_BOTH void with_epilogue(const ProductArgs<T>& a, const Body& body) {
+  constexpr Activation kFirst = kPanels == 2 ? Activation::silu : Activation::relu;
+  const bool of_slots = a.scatter || a.weight;
+  if (a.activation == kFirst && !of_slots) return a.bias ? body(Epilogue<kFirst, true, false>()) : body(Epilogue<kFirst, false, false>());
+  if constexpr (kPanels == 1) {
+    constexpr Activation kNone = Activation::none;
+    if (a.activation == kNone && of_slots) return a.bias ? body(Epilogue<kNone, true, true>()) : body(Epilogue<kNone, false, true>());
+    if (a.activation == kNone) return a.bias ? body(Epilogue<kNone, true, false>()) : body(Epilogue<kNone, false, false>());
+  }
+  body(AnyEpilogue{a.activation});
+}
 
 }  // namespace stormcell::gpu

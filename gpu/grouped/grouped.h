@@ -9,7 +9,8 @@
 
 namespace stormcell::gpu {
 
-/// Device pointers. Meaning of x, w, y and their companions: ProductArgs (epilogue.h).
+/// Device pointers; with tensor cores x, w and y are aligned to 16 bytes, bias to 8. Meaning of x, w, y and their companions: ProductArgs
+/// (epilogue.h).
 struct GroupedCall {
   const int32_t* offsets = nullptr;  ///< [experts + 1], ascending from 0
   int32_t experts = 1;               ///< 1 to 1,024

@@ -24,10 +24,10 @@ __global__ void __launch_bounds__(LargeShape<kPanels>::kThreads, 1)
     CudaExecution x;
     const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
     float sum[2][kHalf / 2];
-    int32_t use = 0;
+    RingPlace<Shape::kStages> at;
     for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
       const Tile tile = work.tile(a, t);
-      consume(a, stages, use, [&](int stage, bool is_first) {
+      consume(a, stages, at, [&](int stage, bool is_first) {
         const uint64_t rows = matrix_descriptor(stages.rows(stage) + group * 64 * kRowBytes);
         const uint64_t weights[2] = {matrix_descriptor(stages.weights(stage)),
                                      matrix_descriptor(stages.weights(stage) + kHalf * kRowBytes)};

@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <cstdio>
 
 namespace stormcell::gpu::ptx {
 
@@ -22,8 +23,39 @@ __device__ inline void arrive(uint32_t barrier) { asm volatile("mbarrier.arrive.
 __device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
+/// What a wait waits for, so that one that never ends can be named: told in the build with STORMCELL_STALL, nothing in any other.
+struct Awaited {
+  const char* what;
+  int stage;
+  int depth;  ///< of the tile, in numbers: which use of the stage
+};
+#if defined(STORMCELL_STALL)
+/// Gives up after two seconds, says where, and ends the kernel.
+__device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) {
+  constexpr uint64_t kNanoseconds = 2000000000;
+  uint64_t begin = 0, now = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+  for (uint32_t done = 0; !done;) {
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, done;\n"
+        "}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (!done && now - begin > kNanoseconds) {
+      printf("stalled: block %d, warp %d, barrier '%s', stage %d, parity %u, depth %d\n", static_cast<int>(blockIdx.x),
+             static_cast<int>(threadIdx.x / 32), awaited.what, awaited.stage, parity, awaited.depth);
+      __trap();
+    }
+  }
+}
+#else
 /// Waits until the phase of this parity is complete.
-__device__ inline void wait(uint32_t barrier, uint32_t parity) {
+__device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited&) {
   asm volatile(
       "{\n"
       ".reg .pred done;\n"
@@ -34,6 +66,7 @@ __device__ inline void wait(uint32_t barrier, uint32_t parity) {
       "r"(parity)
       : "memory");
 }
+#endif
 
 // --- copies ---------------------------------------------------------------------------------------------------------------
 

@@ -28,12 +28,15 @@ inline constexpr uint64_t kDescriptorStep = kStepDepth * 2 >> 4;
 STORMCELL_BOTH constexpr int32_t sum_row(int32_t t, int32_t i) { return t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8; }
 STORMCELL_BOTH constexpr int32_t sum_column(int32_t t, int32_t i) { return i / 4 * 8 + t % 4 * 2 + i % 2; }
 
-/// The ring of stages between producer and consumers: use number `i` of the ring has stage i % stages; its barriers' parity flips each time
-/// round. A consumer waits for `full` with parity(i), the producer for `empty` with the other, which lets the first round through.
+/// The way round the ring of stages between producers and consumers: the stage of a use and its barriers' parity, which flips each time
+/// round. A consumer waits for `full` with this parity, a producer for `empty` with the other, which lets the first round through.
 template <int kStages>
-struct Ring {
-  STORMCELL_BOTH static constexpr int32_t stage(int32_t use) { return use % kStages; }
-  STORMCELL_BOTH static constexpr uint32_t parity(int32_t use) { return static_cast<uint32_t>(use / kStages) & 1; }
+struct RingPlace {
+  int32_t stage = 0;
+  uint32_t parity = 0;
+  STORMCELL_BOTH constexpr void next() {
+    if (++stage == kStages) stage = 0, parity ^= 1;
+  }
 };
 /// The producer says `full` only kLag uses later, when its copies of rows have landed; consumers say `empty` one use later. Both wait for
 /// nobody else, so they cannot wait for each other as long as this holds.

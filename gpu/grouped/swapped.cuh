@@ -1,5 +1,6 @@
 // Up to 64 rows an expert: weights are the tensor cores' 64-row side and rows of x the narrow one (8, 16, 32 or 64), so that nothing is
-// multiplied in vain and a tile needs only 64 rows of weights. Bound: the weights' bytes; up to 96 KiB of them are on their way a block.
+// multiplied in vain and a tile needs only 64 rows of weights. A stage is 128 deep: what a stage costs beside its bytes is paid half as
+// often. Bound: the weights' bytes; up to 96 KiB of them (128 with a gate) are on their way a block.
 #pragma once
 #include "gpu/grouped/tensor.cuh"
 #include "gpu/grouped/tensor_store.h"
@@ -8,18 +9,21 @@ namespace stormcell::gpu {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 template <int kNarrow, class Shape>
-__device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, const Tile& tile, int32_t& use) {
+__device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, const Tile& tile, RingPlace<Shape::kStages>& at) {
   constexpr int kPanels = Shape::kPanels;
   const int thread = threadIdx.x % 128;
   float sum[kPanels][kNarrow / 2];
-  consume(a, stages, use, [&](int stage, bool is_first) {
+  consume(a, stages, at, [&](int stage, bool is_first) {
     const uint64_t rows = matrix_descriptor(stages.rows(stage));
+    const uint64_t weights = matrix_descriptor(stages.weights(stage));
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < Shape::kBlocks * kSteps; ++step) {
+      const int block = step / kSteps, within = step % kSteps;
 #pragma unroll
       for (int p = 0; p < kPanels; ++p)
-        ptx::multiply<kNarrow>(sum[p], matrix_descriptor(stages.weights(stage) + p * Shape::kBoxBytes) + step * kDescriptorStep,
-                               rows + step * kDescriptorStep, !is_first || step > 0);
+        ptx::multiply<kNarrow>(sum[p],
+                               weights + ((block * Shape::kWeightBlockBytes + p * Shape::kBoxBytes) >> 4) + within * kDescriptorStep,
+                               rows + (block * Shape::kRowBlockBytes >> 4) + within * kDescriptorStep, !is_first || step > 0);
     }
   });
 
@@ -39,22 +43,24 @@ __global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
   const Work<Shape> work(a, Regime::swapped);
   if (threadIdx.x < 128) {
     produce(a, &map, work, stages, [](int32_t rows) { return narrow_side(rows); });
+  } else if (threadIdx.x >= 256) {
+    if (threadIdx.x == 256) produce_weights(a, &map, work, stages);
   } else {
-    int32_t use = 0;
+    RingPlace<Shape::kStages> at;
     for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
       const Tile tile = work.tile(a, t);
       switch (narrow_side(tile.rows)) {
         case 8:
-          swapped_tile<8>(a, stages, tile, use);
+          swapped_tile<8>(a, stages, tile, at);
           break;
         case 16:
-          swapped_tile<16>(a, stages, tile, use);
+          swapped_tile<16>(a, stages, tile, at);
           break;
         case 32:
-          swapped_tile<32>(a, stages, tile, use);
+          swapped_tile<32>(a, stages, tile, at);
           break;
         default:
-          swapped_tile<64>(a, stages, tile, use);
+          swapped_tile<64>(a, stages, tile, at);
       }
     }
   }

@@ -1,6 +1,6 @@
-// What both tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup, emptied by the others. Weights come by
-// the copy engine (64 rows x 64 numbers a box), rows of x by cp.async, sixteen bytes a thread, because they may be gathered and the copy
-// engine of this card gathers none. Both are swizzled alike (shared_layout.h).
+// What both tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where the shape has
+// one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by cp.async, sixteen bytes a thread,
+// because they may be gathered and the copy engine of this card gathers none. Both are swizzled alike (shared_layout.h).
 #pragma once
 #include "gpu/grouped/ptx.cuh"
 #include "gpu/grouped/tensor_shape.h"
@@ -43,68 +43,135 @@ struct Work {
   __device__ Tile tile(const ProductArgs<Bf16>& a, int64_t t) const { return find_tile(list, a.offsets, column_blocks, Shape::kRows, t); }
 };
 
-/// The producer: a warpgroup. `padded` says how many rows of a stage the consumers read for a tile of so many.
+/// One thread: asks the copy engine for a stage's weights.
+template <class Shape>
+__device__ void ask_for_weights(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Stages<Shape>& stages, int stage,
+                                const Tile& tile, int32_t depth) {
+  ptx::arrive_expecting(stages.full(stage), Shape::kWeightBytes);
+#pragma unroll
+  for (int block = 0; block < Shape::kBlocks; ++block)
+#pragma unroll
+    for (int b = 0; b < Shape::kBoxes; ++b)
+      ptx::copy_box(stages.weights(stage) + block * Shape::kWeightBlockBytes + b * Shape::kBoxBytes, map, depth + block * kTileDepth,
+                    box_row<Shape>(a.n, tile.column_block, b), tile.expert, stages.full(stage));
+}
+
+/// One thread of a warp of its own: all weights of the block's tiles.
+template <class Shape>
+__device__ void produce_weights(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages) {
+  RingPlace<Shape::kStages> at;
+  ptx::prefetch_map(map);
+  for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
+    const Tile tile = work.tile(a, t);
+    for (int32_t depth = 0; depth < a.k; depth += Shape::kDepth, at.next()) {
+      ptx::wait(stages.empty(at.stage), at.parity ^ 1, {"empty, for weights", at.stage, depth});
+      ask_for_weights(a, map, stages, at.stage, tile, depth);
+    }
+  }
+}
+
+/// A thread's pieces of rows, from depth to depth.
+template <class Shape>
+struct RowCopies {
+  static constexpr int kMine = RowPieces<Shape>::kMine;
+  const Bf16* from[kMine];
+  bool read[kMine];  ///< the consumers read this row
+  bool live[kMine];  ///< it has numbers: else zeros
+
+  __device__ RowCopies(const ProductArgs<Bf16>& a, const RowPieces<Shape>& pieces, const Tile& tile, int rows_read) {
+#pragma unroll
+    for (int j = 0; j < kMine; ++j) {
+      from[j] = pieces.source(a, tile, j);
+      read[j] = pieces.row(j) < rows_read, live[j] = pieces.row(j) < tile.rows;
+    }
+  }
+  /// To the rows at `to`; `left` numbers of depth are left, fewer than kDepth (not kWhole) only in a tile's last stage.
+  template <bool kWhole>
+  __device__ void copy(const ProductArgs<Bf16>& a, const RowPieces<Shape>& pieces, uint32_t to, int32_t left) {
+    to += pieces.offset(0);
+    if constexpr (kWhole) {
+#pragma unroll
+      for (int j = 0; j < kMine; ++j)
+        if (read[j])
+#pragma unroll
+          for (int block = 0; block < Shape::kBlocks; ++block)
+            ptx::copy_piece(to + at(j, block), from[j] + block * kTileDepth, live[j] ? 16 : 0);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kMine; ++j)
+        if (read[j])
+#pragma unroll
+          for (int block = 0; block < Shape::kBlocks; ++block) {
+            const bool inside = live[j] && block * kTileDepth + pieces.piece * 8 < left;
+            ptx::copy_piece(to + at(j, block), inside ? from[j] + block * kTileDepth : a.x, inside ? 16 : 0);
+          }
+    }
+#pragma unroll
+    for (int j = 0; j < kMine; ++j) from[j] += Shape::kDepth;
+  }
+  __device__ static constexpr int at(int j, int block) { return block * Shape::kRowBlockBytes + j * 16 * kRowBytes; }
+};
+
+/// The producer of rows, a warpgroup; of weights too where no warp of its own asks for them. `padded` says how many rows of a stage the
+/// consumers read for a tile of so many.
 template <class Shape, class Padded>
 __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages,
                         Padded padded) {
   const int thread = threadIdx.x % 128;
   const RowPieces<Shape> pieces(thread);
-  using Uses = Ring<Shape::kStages>;
-  int32_t use = 0;
-  if (thread == 0) ptx::prefetch_map(map);
+  RingPlace<Shape::kStages> at, landed;  // `landed` is said kLag stages later, when the copies have landed
+  int ahead = 0;
+  const auto say_landed = [&] {
+    ptx::fence_for_tensor_cores();
+    ptx::arrive(stages.full(landed.stage));
+    landed.next();
+  };
+  if (!Shape::kCopyWarp && thread == 0) ptx::prefetch_map(map);
   for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
     const Tile tile = work.tile(a, t);
-    const int read = padded(tile.rows);
-    const Bf16* source[pieces.kMine];
-#pragma unroll
-    for (int j = 0; j < pieces.kMine; ++j) source[j] = pieces.source(a, tile, j);
-    for (int32_t depth = 0; depth < a.k; depth += kTileDepth, ++use) {
-      const int stage = Uses::stage(use);
-      ptx::wait(stages.empty(stage), Uses::parity(use) ^ 1);
-      if (thread == 0) {
-        ptx::arrive_expecting(stages.full(stage), Shape::kWeightBytes);
-        for (int b = 0; b < Shape::kBoxes; ++b)
-          ptx::copy_box(stages.weights(stage) + b * Shape::kBoxBytes, map, depth, box_row<Shape>(a.n, tile.column_block, b), tile.expert,
-                        stages.full(stage));
-      }
-#pragma unroll
-      for (int j = 0; j < pieces.kMine; ++j) {
-        if (pieces.row(j) >= read) continue;
-        const bool live = pieces.is_live(a, tile, depth, j);
-        ptx::copy_piece(stages.rows(stage) + pieces.offset(j), live ? source[j] + depth : a.x, live ? 16 : 0);
-      }
+    RowCopies<Shape> copies(a, pieces, tile, padded(tile.rows));
+    int32_t depth = 0;
+    const auto fill = [&](auto is_whole) {
+      ptx::wait(stages.empty(at.stage), at.parity ^ 1, {"empty, for rows", at.stage, depth});
+      if (!Shape::kCopyWarp && thread == 0) ask_for_weights(a, map, stages, at.stage, tile, depth);
+      copies.template copy<decltype(is_whole)::value>(a, pieces, stages.rows(at.stage), a.k - depth);
       ptx::commit_pieces();
-      if (use >= Shape::kLag) {
+      if (ahead == Shape::kLag) {
         ptx::wait_pieces<Shape::kLag>();
-        ptx::fence_for_tensor_cores();
-        ptx::arrive(stages.full(Uses::stage(use - Shape::kLag)));
+        say_landed();
+      } else {
+        ++ahead;
       }
-    }
+      at.next(), depth += Shape::kDepth;
+    };
+    // Whole stages apart, where a stage's instructions are what bounds; the large kernel's 40 registers a producer hold one way only.
+    if constexpr (Shape::kConsumers == 1)
+      while (depth + Shape::kDepth <= a.k) fill(std::true_type());
+    while (depth < a.k) fill(std::false_type());
   }
   ptx::wait_pieces<0>();
-  ptx::fence_for_tensor_cores();
-  for (int32_t last = most(0, use - Shape::kLag); last < use; ++last) ptx::arrive(stages.full(Uses::stage(last)));
+  for (; ahead > 0; --ahead) say_landed();
 }
 
 /// A consumer's way through one tile: for each stage of its depth multiply_stage(stage, is_first) queues products; a stage is given back as
-/// soon as the next one's products are queued and its own are done. `use` counts on from tile to tile.
+/// soon as the next one's products are queued and its own are done. `at` goes on from tile to tile.
 template <class Shape, class Multiply>
-__device__ void consume(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, int32_t& use, Multiply multiply_stage) {
-  using Uses = Ring<Shape::kStages>;
+__device__ void consume(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, RingPlace<Shape::kStages>& at, Multiply multiply_stage) {
   const bool speaks = threadIdx.x % 32 == 0;
-  for (int32_t depth = 0; depth < a.k; depth += kTileDepth, ++use) {
-    const int stage = Uses::stage(use);
-    ptx::wait(stages.full(stage), Uses::parity(use));
+  int before = at.stage;
+  for (int32_t depth = 0; depth < a.k; depth += Shape::kDepth, at.next()) {
+    ptx::wait(stages.full(at.stage), at.parity, {"full", at.stage, depth});
     ptx::begin_products();
-    multiply_stage(stage, depth == 0);
+    multiply_stage(at.stage, depth == 0);
     ptx::commit_products();
     if (depth > 0) {
       ptx::wait_products<1>();
-      if (speaks) ptx::arrive(stages.empty(Uses::stage(use - 1)));
+      if (speaks) ptx::arrive(stages.empty(before));
     }
+    before = at.stage;
   }
   ptx::wait_products<0>();
-  if (speaks) ptx::arrive(stages.empty(Uses::stage(use - 1)));
+  if (speaks) ptx::arrive(stages.empty(before));
 }
 
 #endif

@@ -6,23 +6,29 @@
 
 namespace stormcell::gpu {
 
-/// kBoxes: of weights a stage. kRows: of x, at most, a stage. kColumns: of y a tile. kPanels: 2 with a gate.
-template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kStages_, int kLag_, int kConsumers_>
+/// kBoxes: of weights, 64 deep. kRows: of x, at most. kColumns: of y a tile. kPanels: 2 with a gate. kBlocks: of 64 in a stage's depth.
+/// kCopyWarp: a warp of its own asks the copy engine; else the first of the producer's threads does.
+template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kBlocks_, int kStages_, int kLag_, int kConsumers_, bool kCopyWarp_>
 struct TensorShape {
   static constexpr int kBoxes = kBoxes_, kRows = kRows_, kColumns = kColumns_, kPanels = kPanels_, kStages = kStages_, kLag = kLag_;
   static constexpr int kConsumers = kConsumers_;  // warpgroups
-  static constexpr int kThreads = 128 * (1 + kConsumers);
+  static constexpr bool kCopyWarp = kCopyWarp_;
+  static constexpr int kThreads = 128 * (1 + kConsumers) + (kCopyWarp ? 32 : 0);
+  static constexpr int kBlocks = kBlocks_, kDepth = kBlocks * kTileDepth;
   static constexpr int kBoxRows = 64, kBoxBytes = kBoxRows * kRowBytes;
-  static constexpr int kWeightBytes = kBoxes * kBoxBytes, kStageBytes = kWeightBytes + kRows * kRowBytes;
+  /// A stage: the weights' boxes, block of depth by block, then the rows, block by block.
+  static constexpr int kWeightBlockBytes = kBoxes * kBoxBytes, kRowBlockBytes = kRows * kRowBytes;
+  static constexpr int kWeightBytes = kBlocks * kWeightBlockBytes, kStageBytes = kWeightBytes + kBlocks * kRowBlockBytes;
   /// Stages, two barriers each, and slack to align the first.
   static constexpr int kSharedBytes = kStages * (kStageBytes + 16) + 1024;
   static_assert(kColumns * kPanels == kBoxes * kBoxRows && kStageBytes % kGroupBytes == 0);
   static_assert(is_live(kStages, kLag) && kSharedBytes <= 227 << 10);
 };
+/// A ninth warp leaves 168 registers a thread, which do not hold the sums of two panels.
 template <int kPanels>
-using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, kPanels == 2 ? 8 : 12, 4, 1>;
+using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 : 6, 2, 1, kPanels == 1>;
 template <int kPanels>
-using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 4, 2, 2>;
+using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 1, 4, 2, 2, false>;
 
 /// Rows that the narrow side of a swapped tile takes for so many.
 STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64; }
@@ -42,7 +48,7 @@ struct RowPieces {
   int first_row, piece;
   STORMCELL_BOTH constexpr explicit RowPieces(int thread) : first_row(thread / 8), piece(thread % 8) {}
   STORMCELL_BOTH constexpr int row(int j) const { return first_row + 16 * j; }
-  /// Where it goes within the stage's rows.
+  /// Where it goes within a block of the stage's rows.
   STORMCELL_BOTH constexpr int32_t offset(int j) const { return swizzled_offset(first_row, piece) + j * 16 * kRowBytes; }
   /// Where it comes from at depth 0; rows past the tile's last are that one again, and not live.
   STORMCELL_BOTH const Bf16* source(const ProductArgs<Bf16>& a, const Tile& tile, int j) const {

@@ -15,8 +15,9 @@ enum class Regime : uint8_t {
   plain,    ///< any number of rows on any card, without tensor cores; the second opinion
 };
 inline constexpr int kRegimes = 4;
-/// Rows of a tile.
-STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return regime == Regime::gemv ? 8 : regime == Regime::large ? 128 : 64; }
+/// Rows of a tile: powers of two, so that a kernel finds their number by shifting.
+STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime) { return regime == Regime::gemv ? 3 : regime == Regime::large ? 7 : 6; }
+STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return 1 << row_block_bits(regime); }
 
 /// Where the regimes change.
 struct RegimeLimits {
@@ -50,12 +51,12 @@ struct Tile {
   int32_t column_block = 0;
 };
 
-/// The last entry of begin[0..count] that is at most `row_block`; begin[0] is 0.
-STORMCELL_BOTH constexpr int32_t find_expert(const int32_t* begin, int32_t count, int32_t row_block) {
-  int32_t low = 0, high = count;  // begin[low] <= row_block < begin[high]
+/// The last entry of begin[0..count] whose first tile is at most `t`; begin[0] is 0.
+STORMCELL_BOTH constexpr int32_t find_expert(const int32_t* begin, int32_t count, int32_t column_blocks, int64_t t) {
+  int32_t low = 0, high = count;  // begin[low] * column_blocks <= t < begin[high] * column_blocks
   while (high - low > 1) {
     const int32_t middle = (low + high) / 2;
-    if (begin[middle] <= row_block)
+    if (static_cast<int64_t>(begin[middle]) * column_blocks <= t)
       low = middle;
     else
       high = middle;
@@ -69,13 +70,13 @@ STORMCELL_BOTH constexpr int64_t tiles_of(const TileList& list, int32_t column_b
 /// Tile `t`: experts in the list's order; within one the rows run fastest, so that neighbours share a panel of weights.
 STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* offsets, int32_t column_blocks, int32_t rows_a_tile,
                                         int64_t t) {
-  const auto place = find_expert(list.begin, *list.count, static_cast<int32_t>(t / column_blocks));
+  const auto place = find_expert(list.begin, *list.count, column_blocks, t);
   const int32_t expert = list.expert[place], blocks = list.begin[place + 1] - list.begin[place];
   const auto within = static_cast<int32_t>(t - static_cast<int64_t>(list.begin[place]) * column_blocks);
   Tile tile;
   tile.expert = expert;
-  tile.column_block = within / blocks;
-  tile.first = offsets[expert] + within % blocks * rows_a_tile;
+  tile.column_block = blocks == 1 ? within : within / blocks;
+  tile.first = offsets[expert] + (within - tile.column_block * blocks) * rows_a_tile;
   tile.rows = least(rows_a_tile, offsets[expert + 1] - tile.first);
   return tile;
 }
@@ -87,52 +88,73 @@ struct TileMapArgs {
   int32_t* map = nullptr;  ///< [kTileMapInts]
 };
 
-/// One block. Every expert counts those that come before it: experts^2 comparisons, in shared memory, are less than a sort's barriers.
+/// One block. Every expert counts those that come before it, in one pass over all of them in shared memory: experts comparisons a thread
+/// are less than a sort's barriers. Regimes change with the rows, so in the order of rows each regime's experts stand together: only where
+/// a regime begins must be taken off.
 template <int kThreads_>
 struct TileMapBlock {
   using Args = TileMapArgs;
-  static constexpr int kThreads = kThreads_;
+  static constexpr int kThreads = kThreads_, kHeld = kMostExperts / kThreads;  // experts of a thread
+  static_assert(kMostExperts % kThreads == 0);
   struct Shared {
     int32_t rows[kMostExperts];
-    uint8_t regime[kMostExperts];
-    int32_t experts[kRegimes], blocks[kRegimes];
+    int32_t blocks[kMostExperts];                               ///< row blocks of an expert
+    int32_t experts_of[kRegimes], blocks_of[kRegimes];          ///< all of a regime
+    int32_t experts_before[kRegimes], blocks_before[kRegimes];  ///< of the regimes of more rows
   };
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     Shared& shared = x.template shared<Shared>();
-    if (x.thread() < kRegimes) shared.experts[x.thread()] = shared.blocks[x.thread()] = 0;
-    for (int32_t e = x.thread(); e < a.experts; e += kThreads) {
-      shared.rows[e] = a.offsets[e + 1] - a.offsets[e];
-      shared.regime[e] = static_cast<uint8_t>(regime_of(shared.rows[e], a.limits));
+    if (x.thread() < kRegimes) shared.experts_of[x.thread()] = shared.blocks_of[x.thread()] = 0;
+    int32_t rows[kHeld], place[kHeld], begin[kHeld];
+    Regime regime[kHeld];
+    STORMCELL_UNROLL
+    for (int i = 0; i < kHeld; ++i) {
+      const int32_t e = x.thread() + i * kThreads;
+      rows[i] = e < a.experts ? a.offsets[e + 1] - a.offsets[e] : 0;
+      place[i] = begin[i] = 0;
     }
     x.sync();
-    for (int32_t e = x.thread(); e < a.experts; e += kThreads)
-      if (shared.rows[e] > 0) enlist(x, a, shared, e);
+    STORMCELL_UNROLL
+    for (int i = 0; i < kHeld; ++i) {
+      const int32_t e = x.thread() + i * kThreads;
+      regime[i] = regime_of(rows[i], a.limits);
+      const int32_t bits = row_block_bits(regime[i]), blocks = (rows[i] + (1 << bits) - 1) >> bits;
+      if (e < a.experts) shared.rows[e] = rows[i], shared.blocks[e] = blocks;
+      if (rows[i] == 0) continue;
+      x.add(&shared.experts_of[static_cast<int>(regime[i])], 1);
+      x.add(&shared.blocks_of[static_cast<int>(regime[i])], blocks);
+    }
     x.sync();
-    if (x.thread() < kRegimes) {
-      const TileList list = tile_list(a.map, static_cast<Regime>(x.thread()));
-      *list.count = shared.experts[x.thread()];
-      list.begin[shared.experts[x.thread()]] = shared.blocks[x.thread()];
+    if (x.thread() < kRegimes) end_of_regime(a, shared, static_cast<Regime>(x.thread()));
+    for (int32_t other = 0; other < a.experts; ++other) {
+      const int32_t others = shared.rows[other], blocks = shared.blocks[other];
+      STORMCELL_UNROLL
+      for (int i = 0; i < kHeld; ++i)
+        if (others > rows[i] || (others == rows[i] && other < x.thread() + i * kThreads)) ++place[i], begin[i] += blocks;
+    }
+    x.sync();
+    STORMCELL_UNROLL
+    for (int i = 0; i < kHeld; ++i) {
+      if (rows[i] == 0) continue;
+      const int r = static_cast<int>(regime[i]);
+      const TileList list = tile_list(a.map, regime[i]);
+      list.expert[place[i] - shared.experts_before[r]] = x.thread() + i * kThreads;
+      list.begin[place[i] - shared.experts_before[r]] = begin[i] - shared.blocks_before[r];
     }
   }
 
  private:
-  template <class X>
-  STORMCELL_DEVICE static void enlist(X& x, const Args& a, Shared& shared, int32_t e) {
-    const auto regime = static_cast<Regime>(shared.regime[e]);
-    const int32_t rows = shared.rows[e], size = row_block(regime);
-    int32_t place = 0, begin = 0;
-    for (int32_t other = 0; other < a.experts; ++other) {
-      const int32_t others = shared.rows[other];
-      if (others == 0 || shared.regime[other] != shared.regime[e]) continue;
-      if (others > rows || (others == rows && other < e)) ++place, begin += parts(others, size);
-    }
+  /// Regimes in the order of their rows: gemv, then swapped and large or plain.
+  STORMCELL_DEVICE static void end_of_regime(const Args& a, Shared& shared, Regime regime) {
+    const int r = static_cast<int>(regime);
+    int32_t experts = 0, blocks = 0;
+    for (int more = r + 1; more < kRegimes; ++more) experts += shared.experts_of[more], blocks += shared.blocks_of[more];
+    shared.experts_before[r] = experts, shared.blocks_before[r] = blocks;
     const TileList list = tile_list(a.map, regime);
-    list.expert[place] = e;
-    list.begin[place] = begin;
-    x.add(&shared.experts[static_cast<int>(regime)], 1);
-    x.add(&shared.blocks[static_cast<int>(regime)], parts(rows, size));
+    *list.count = shared.experts_of[r];
+    list.begin[shared.experts_of[r]] = shared.blocks_of[r];
   }
 };
 using TileMapKernel = TileMapBlock<1024>;

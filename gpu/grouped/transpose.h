@@ -4,30 +4,24 @@
 
 namespace stormcell::gpu {
 
-/// Four lanes of a quad hold four words each; afterwards lane q's word t is what lane t had as word q.
+/// Neighbouring lanes hold a word each of two groups: afterwards the even lane has both words of the first group, the odd one both of the
+/// second, so that a quad stores 32 bytes, a sector, at once.
 template <class X>
-STORMCELL_DEVICE void transpose_quad(X& x, uint32_t (&word)[4]) {
-  const int q = x.thread() % 4;
-  // First the off-diagonal words of each 2 x 2 block, then the off-diagonal blocks.
-  uint32_t a = x.shuffle_xor(q & 1 ? word[0] : word[1], 1), b = x.shuffle_xor(q & 1 ? word[2] : word[3], 1);
-  if (q & 1)
-    word[0] = a, word[2] = b;
+STORMCELL_DEVICE void pair_words(X& x, uint32_t (&word)[2]) {
+  const bool odd = x.thread() % 2;
+  const uint32_t other = x.shuffle_xor(odd ? word[0] : word[1], 1);
+  if (odd)
+    word[0] = other;
   else
-    word[1] = a, word[3] = b;
-  a = x.shuffle_xor(q & 2 ? word[0] : word[2], 2), b = x.shuffle_xor(q & 2 ? word[1] : word[3], 2);
-  if (q & 2)
-    word[0] = a, word[1] = b;
-  else
-    word[2] = a, word[3] = b;
+    word[1] = other;
 }
 
-/// Lanes four apart hold neighbouring columns of the same two rows; afterwards the lower lane has both columns of the first row, the upper
-/// one both of the second.
+/// Lanes four apart hold neighbouring columns of the same two rows, as a word of two bf16 numbers; afterwards the lower lane has both
+/// columns of the first row, the upper one both of the second.
 template <class X>
-STORMCELL_DEVICE uint32_t pair_columns(X& x, float first, float second) {
-  const bool upper = x.thread() / 4 % 2;
-  const float other = x.shuffle_xor(upper ? first : second, 4);
-  return upper ? two_bf16(other, second) : two_bf16(first, other);
+STORMCELL_DEVICE uint32_t pair_columns(X& x, uint32_t rows) {
+  const uint32_t other = x.shuffle_xor(rows, 4);
+  return pick_bytes(rows, other, x.thread() / 4 % 2 ? 0x3276 : 0x5410);
 }
 
 }  // namespace stormcell::gpu

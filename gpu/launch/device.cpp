@@ -3,19 +3,24 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <mutex>
+
+#include "gpu/base/number.h"
 
 namespace stormcell::gpu {
 namespace {
 constexpr int kMostDevices = 64;
+std::atomic<int> most_multiprocessors = INT32_MAX;
 
 Status ask(int index, Device& device) {
   cudaDeviceProp properties{};
   STORMCELL_TRY(check_cuda(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties", ""));
   std::snprintf(device.name, sizeof device.name, "%.63s", properties.name);
   device.major = properties.major, device.minor = properties.minor;
-  device.multiprocessors = properties.multiProcessorCount;
+  device.multiprocessors = least(properties.multiProcessorCount, most_multiprocessors.load());
   device.shared_bytes_a_block = static_cast<int>(properties.sharedMemPerBlockOptin);
   device.index = index;
   return {};
@@ -53,6 +58,8 @@ Status current_device(const Device*& device) {
   device = &entry;
   return check_card(entry);
 }
+
+void limit_multiprocessors(int most) { most_multiprocessors = most; }
 
 Status check_cuda(int error, const char* call, const char* sizes) {
   if (error == cudaSuccess) return {};

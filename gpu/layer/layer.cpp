@@ -1,7 +1,7 @@
 #include "gpu/layer/layer.h"
 
-#include "gpu/layer/one_block_launch.h"
 #include "gpu/routing/choose_launch.h"
+#include "gpu/routing/one_block_launch.h"
 
 namespace stormcell::gpu {
 namespace {
@@ -13,8 +13,7 @@ Status route_and_map(const LayerParts& parts, const RegimeLimits& limits, Stream
     STORMCELL_TRY(route(parts.route, parts.route_workspace, parts.route_workspace_bytes, stream));
     return make_tile_map(args.map.offsets, args.map.experts, limits, parts.map, stream);
   }
-  for (const RouteAndMapInstance& instance : kRouteAndMapInstances)
-    if (args.choose.branches <= instance.branches && args.choose.cells <= instance.cells) return instance.launch(args, stream);
+  if (const RouteAndMapInstance* instance = find_route_and_map(args)) return instance->launch(args, stream);
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
   STORMCELL_TRY(choose(*device, args.choose, stream));

@@ -2,7 +2,7 @@
 // and nothing waits for the host, so it can be captured in a CUDA graph once and replayed for any routing.
 #pragma once
 #include "gpu/grouped/grouped.h"
-#include "gpu/layer/one_block.h"
+#include "gpu/routing/one_block.h"
 #include "gpu/routing/routing.h"
 
 namespace stormcell::gpu {

@@ -101,13 +101,20 @@ struct LimitKernel {
     x.sync_warp();
     const int32_t first = tile * kTileChoices + warp * (kTileSteps * 32) + lane;
     const uint32_t lanes_before = (1u << lane) - 1;
+    const HeldChoices held(a, first, lane);
     int32_t rank[kTileSteps], branch[kTileSteps], parents = 0;
-    uint32_t goes_on = 0;  // a bit a step: the cell's parent began before this warp's cells
+    uint32_t goes_on = 0;         // a bit a step: the cell's parent began before this warp's cells
+    uint32_t begins_parents = 0;  // the cell is its parent's first
     STORMCELL_UNROLL
     for (int step = 0; step < kTileSteps; ++step) {
       const int32_t cell = first + step * 32;
-      branch[step] = cell < a.cells ? branch_of(a.decision.choice[cell]) : -1;
-      const uint32_t begins = x.ballot(cell < a.cells && a.begins_parent(cell));
+      begins_parents |= static_cast<uint32_t>(cell < a.cells && a.begins_parent(cell)) << step;
+      branch[step] = branch_of(held.choice[step]), rank[step] = 0;
+    }
+    STORMCELL_UNROLL
+    for (int step = 0; step < kTileSteps; ++step) {
+      if (step >= held.steps) break;
+      const uint32_t begins = x.ballot(begins_parents >> step & 1);
       const int32_t parent = parents + x.count_bits(begins & (lanes_before << 1 | 1));
       const uint32_t same = x.match(parent * (2 * kMostBranches) + branch[step] + 1);
       const int before = x.count_bits(same & lanes_before);

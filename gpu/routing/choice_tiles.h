@@ -30,4 +30,24 @@ struct IndexArgs {
 /// The branch that a choice belongs to, dropped or not; -1 for none.
 STORMCELL_BOTH inline int32_t branch_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoBranch ? -1 : ~choice; }
 
+/// A lane's choices of a warp's part of a tile, `first` and each 32nd from there on: all loads are under way before the first is needed.
+/// Past the end: none.
+struct HeldChoices {
+  int32_t choice[kTileSteps];
+  int steps = 0;  ///< with a choice in any lane: the rest is skipped
+
+  STORMCELL_DEVICE HeldChoices(const IndexArgs& a, int64_t first, int lane) {
+    const int64_t choices = static_cast<int64_t>(a.cells) * a.decision.fan_out;
+    STORMCELL_UNROLL
+    for (int step = 0; step < kTileSteps; ++step)
+      choice[step] = first + step * 32 < choices ? a.decision.choice[first + step * 32] : kNoBranch;
+    const int64_t left = choices - (first - lane);
+    steps = static_cast<int>(least<int64_t>(kTileSteps, left <= 0 ? 0 : (left + 31) / 32));
+  }
+};
+/// The first choice of a lane in its warp's part of a tile.
+STORMCELL_BOTH constexpr int64_t first_choice(int32_t tile, int warp, int lane) {
+  return static_cast<int64_t>(tile) * kTileChoices + warp * (kTileSteps * 32) + lane;
+}
+
 }  // namespace stormcell::gpu

@@ -2,6 +2,7 @@
 
 #include "gpu/launch/launch.cuh"
 #include "gpu/routing/choose_launch.h"
+#include "gpu/routing/one_block_launch.h"
 #include "gpu/routing/routing.h"
 
 namespace stormcell::gpu {
@@ -32,8 +33,10 @@ Status route(const RouteCall& call, void* workspace, size_t workspace_bytes, Str
   STORMCELL_TRY(current_device(device));
   char sizes[64];
   std::snprintf(sizes, sizeof sizes, "(%lld cells, %d branches)", static_cast<long long>(call.cells), call.branches);
-  if (call.cells > 0) STORMCELL_TRY(choose(*device, choose_args(call), stream));
   const IndexArgs args = index_args(call, workspace);
+  const OneBlockArgs all{choose_args(call), args, {}};
+  if (const RouteAndMapInstance* instance = find_route_and_map(all)) return instance->launch(all, stream);
+  if (call.cells > 0) STORMCELL_TRY(choose(*device, all.choose, stream));
   if (is_one_tile(args)) return launch<IndexOneTileKernel>("route: index", sizes, 1, args, stream);
   return index_in_parts(*device, args, sizes, stream);
 }

@@ -12,7 +12,7 @@ status=0
 "$program" --families selftest-fails,selftest-throws,selftest-crashes,selftest-hangs,selftest-stays,selftest-passes --out "$folder/out.json" >"$folder/table" || status=$?
 expect "exit code 1 after a failure" test "$status" -eq 1
 for words in 'failed +selftest-fails +fails +on purpose' 'failed +selftest-throws +stopped' 'passed +selftest-crashes +before the crash' \
-  'failed +selftest-crashes +all +ended by signal' 'failed +selftest-hangs +all +killed after 1 s' 'passed +selftest-stays +knows its limit +1 s' 'passed +selftest-passes' '4 passed, 4 failed, 0 measured'; do
+  'failed +selftest-crashes +all +ended by signal' "failed +selftest-hangs +all +killed after 1 s in 'the case that hangs'" 'passed +selftest-stays +knows its limit +1 s' 'passed +selftest-passes' '4 passed, 4 failed, 0 measured'; do
   expect "the table has: $words" grep -Eq "$words" "$folder/table"
 done
 expect "eight records of JSON" test "$(grep -c '"family": "selftest-' "$folder/out.json")" -eq 8
@@ -31,6 +31,10 @@ status=0
 "$program" --families selftest-passes --out "$folder/no/such/folder.json" >/dev/null 2>"$folder/usage" || status=$?
 expect "exit code 2 for results that cannot be written, before anything runs" test "$status" -eq 2
 expect "a line that names them" grep -q 'no/such/folder.json' "$folder/usage"
+status=0
+"$program" --blocks none 2>/dev/null || status=$?
+expect "exit code 2 for a number of blocks that is none" test "$status" -eq 2
+expect "bounds of both layers' 41 points without a card" test "$("$program" --bounds | grep -c '^| [0-9]')" -eq 82
 status=0
 "$program" --seconds soon 2>/dev/null || status=$?
 expect "exit code 2 for a time that is none" test "$status" -eq 2

@@ -1,4 +1,5 @@
 // The tensor-core kernels without tensor cores: their copies, descriptors and stores, and what wgmma makes of them.
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <set>
@@ -26,8 +27,11 @@ template <class Shape>
 struct Stage {
   std::vector<std::byte> memory = std::vector<std::byte>(Shape::kStageBytes, std::byte{0xff});
 
-  /// What the producer brings for a depth of 64 from `depth` on: boxes as the copy engine lays them, then the threads' pieces.
+  /// What the producer brings from `depth` on: boxes as the copy engine lays them, then the threads' pieces.
   Stage(const Product<Bf16>& p, const Tile& tile, int32_t depth, int32_t rows_read) {
+    for (int block = 0; block < Shape::kBlocks; ++block) bring(p, tile, depth + block * gpu::kTileDepth, block, rows_read);
+  }
+  void bring(const Product<Bf16>& p, const Tile& tile, int32_t depth, int block, int32_t rows_read) {
     const auto& a = p.args;
     for (int box = 0; box < Shape::kBoxes; ++box)
       for (int32_t r = 0; r < Shape::kBoxRows; ++r)
@@ -36,15 +40,15 @@ struct Stage {
           const bool inside = row < a.n * p.panels && depth + d < a.k;
           const int64_t from = (int64_t{tile.expert} * p.panels * a.n + row) * a.k + depth + d;
           const Bf16 number = inside ? a.w[from] : Bf16{0};
-          const auto to =
-              static_cast<size_t>(box) * Shape::kBoxBytes + gpu::swizzled_address(static_cast<uint32_t>(r * gpu::kRowBytes + d * 2));
+          const auto to = static_cast<size_t>(block) * Shape::kWeightBlockBytes + static_cast<size_t>(box) * Shape::kBoxBytes +
+                          gpu::swizzled_address(static_cast<uint32_t>(r * gpu::kRowBytes + d * 2));
           std::memcpy(memory.data() + to, &number, 2);
         }
     for (int thread = 0; thread < 128; ++thread) {
       const gpu::RowPieces<Shape> pieces(thread);
       for (int j = 0; j < pieces.kMine; ++j) {
         if (pieces.row(j) >= rows_read) continue;
-        std::byte* to = memory.data() + Shape::kWeightBytes + pieces.offset(j);
+        std::byte* to = memory.data() + Shape::kWeightBytes + block * Shape::kRowBlockBytes + pieces.offset(j);
         if (pieces.is_live(a, tile, depth, j))
           std::memcpy(to, pieces.source(a, tile, j) + depth, 16);
         else
@@ -67,9 +71,12 @@ struct Sums {
   std::vector<float> sum = std::vector<float>(size_t{64} * n, 0.0f);
   template <class Shape>
   void multiply(const Stage<Shape>& stage, uint32_t a, uint32_t b) {
-    for (uint64_t step = 0; step < gpu::kSteps; ++step) {
-      const uint64_t left = gpu::matrix_descriptor(a) + step * gpu::kDescriptorStep,
-                     right = gpu::matrix_descriptor(b) + step * gpu::kDescriptorStep;
+    for (uint64_t step = 0; step < gpu::kSteps * Shape::kBlocks; ++step) {
+      const uint64_t block = step / gpu::kSteps, within = step % gpu::kSteps * gpu::kDescriptorStep;
+      const auto offset = [&](uint32_t of) {
+        return block * (of >= Shape::kWeightBytes ? Shape::kRowBlockBytes : Shape::kWeightBlockBytes) / 16;
+      };
+      const uint64_t left = gpu::matrix_descriptor(a) + offset(a) + within, right = gpu::matrix_descriptor(b) + offset(b) + within;
       for (uint32_t i = 0; i < 64; ++i)
         for (uint32_t j = 0; j < n; ++j)
           for (uint32_t d = 0; d < 16; ++d) sum[i * n + j] += stage.number(left, i, d) * stage.number(right, j, d);
@@ -87,7 +94,7 @@ template <int kNarrow, int kPanels>
 std::string play_swapped_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order) {
   using Shape = gpu::SwappedShape<kPanels>;
   std::vector<Sums> sums(kPanels, Sums{kNarrow});
-  for (int32_t depth = 0; depth < p.args.k; depth += gpu::kTileDepth) {
+  for (int32_t depth = 0; depth < p.args.k; depth += Shape::kDepth) {
     const Stage<Shape> stage(p, tile, depth, gpu::narrow_side(tile.rows));
     for (uint32_t q = 0; q < kPanels; ++q) sums[q].multiply(stage, q * Shape::kBoxBytes, Shape::kWeightBytes);
   }
@@ -114,7 +121,7 @@ template <int kPanels>
 std::string play_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order, std::integral_constant<Regime, Regime::large>) {
   using Shape = gpu::LargeShape<kPanels>;
   std::vector<Sums> sums(4, Sums{128});  // two warpgroups, two halves
-  for (int32_t depth = 0; depth < p.args.k; depth += gpu::kTileDepth) {
+  for (int32_t depth = 0; depth < p.args.k; depth += Shape::kDepth) {
     const Stage<Shape> stage(p, tile, depth, Shape::kRows);
     for (uint32_t group = 0; group < 2; ++group)
       for (uint32_t half = 0; half < 2; ++half)
@@ -207,27 +214,34 @@ class GpuTensorCoreTest : public QObject {
     }
   }
 
-  // The barriers' protocol, played through: whoever can go on does, in a random order; nobody may be stuck, and no stage may be refilled
-  // before it was read or read before it was filled.
-  void producer_and_consumer_never_wait_for_each_other() {
+  // The barriers' protocol, played through over several tiles: whoever can go on does, in a random order, consumers at paces of their own;
+  // nobody may be stuck, and no stage may be refilled before all have read it or read before it was filled.
+  void producers_and_consumers_never_wait_for_each_other() {
     std::mt19937 random(5);
-    QVERIFY(play<4>(random, 2, 1) && play<4>(random, 2, 2) && play<4>(random, 2, 1000));
-    QVERIFY(play<8>(random, 4, 3) && play<8>(random, 4, 1000) && play<12>(random, 4, 1) && play<12>(random, 4, 5) &&
-            play<12>(random, 4, 1000));
+    using Large = gpu::LargeShape<1>;
+    using Swapped = gpu::SwappedShape<1>;
+    using SwappedGated = gpu::SwappedShape<2>;
+    for (int i = 0; i < 50; ++i) {
+      std::vector<int> tiles;  // stages of each
+      for (uint32_t t = 0; t < 1 + random() % 6; ++t) tiles.push_back(static_cast<int>(1 + random() % (i % 5 == 0 ? 100 : 9)));
+      QCOMPARE((play<Large::kStages, Large::kConsumers>(random, Large::kLag, tiles)), std::string());
+      QCOMPARE((play<Swapped::kStages, Swapped::kConsumers>(random, Swapped::kLag, tiles)), std::string());
+      QCOMPARE((play<SwappedGated::kStages, SwappedGated::kConsumers>(random, SwappedGated::kLag, tiles)), std::string());
+      QCOMPARE((play<4, 2>(random, 2, {})), std::string());
+    }
     QVERIFY(gpu::is_live(4, 2) && !gpu::is_live(4, 3));
-    QVERIFY(!play<4>(random, 3, 1000));
+    QCOMPARE((play<4, 1>(random, 3, {1000})), std::string("nobody can go on"));
   }
 
-  void quads_transpose_and_rows_pair() {
+  void words_and_columns_pair() {
     for (const ThreadOrder order : {ThreadOrder::ascending, ThreadOrder::shuffled}) {
       bool right = true;
       const std::string wrong = run_grid(1, 64, 0, order, [&](HostExecution& x) {
         const auto lane = static_cast<uint32_t>(x.thread());
-        uint32_t word[4];
-        for (uint32_t i = 0; i < 4; ++i) word[i] = lane * 16 + i;
-        gpu::transpose_quad(x, word);
-        for (uint32_t i = 0; i < 4; ++i) right = right && word[i] == (lane / 4 * 4 + i) * 16 + lane % 4;
-        const uint32_t two = gpu::pair_columns(x, static_cast<float>(lane), static_cast<float>(lane) + 0.5f);
+        uint32_t word[2] = {lane * 16, lane * 16 + 1};
+        gpu::pair_words(x, word);
+        for (uint32_t i = 0; i < 2; ++i) right = right && word[i] == (lane / 2 * 2 + i) * 16 + lane % 2;
+        const uint32_t two = gpu::pair_columns(x, gpu::two_bf16(static_cast<float>(lane), static_cast<float>(lane) + 0.5f));
         const bool upper = lane / 4 % 2 == 1;
         const auto low = static_cast<float>(upper ? lane - 4 : lane) + (upper ? 0.5f : 0.0f);
         right = right && gpu::low_bf16(two) == low && gpu::high_bf16(two) == low + 4;
@@ -238,31 +252,67 @@ class GpuTensorCoreTest : public QObject {
   }
 
  private:
-  template <int kStages>
-  static bool play(std::mt19937& random, int lag, int uses) {
-    using Uses = gpu::Ring<kStages>;
-    struct Barrier {
-      int completed = 0;  // phases
-      bool done(uint32_t parity) const { return (static_cast<uint32_t>(completed) & 1) != parity; }
-    } full[kStages], empty[kStages];
-    int filled = 0, said = 0, consumed = 0;
-    while (consumed < uses) {
-      const bool can_fill = filled < uses && empty[Uses::stage(filled)].done(Uses::parity(filled) ^ 1);
-      const bool can_consume = full[Uses::stage(consumed)].done(Uses::parity(consumed)) && consumed < said;
-      if (full[Uses::stage(consumed)].done(Uses::parity(consumed)) && consumed >= said) return false;  // read before it was filled
-      if (!can_fill && !can_consume) return false;
-      if (can_fill && (!can_consume || random() % 2)) {
-        if (filled - kStages >= consumed) return false;  // refilled before it was read
-        ++filled;
-        const int until = filled == uses ? uses : filled - lag;
-        for (; said < until; ++said) ++full[Uses::stage(said)].completed;
-      } else {
-        // The stage before is given back once this one's products are queued; the last at the end.
-        if (consumed > 0) ++empty[Uses::stage(consumed - 1)].completed;
-        if (++consumed == uses) ++empty[Uses::stage(consumed - 1)].completed;
+  /// Phases as the hardware counts them.
+  struct Barrier {
+    int expected = 1, arrived = 0, completed = 0;
+    void arrive() {
+      if (++arrived == expected) arrived = 0, ++completed;
+    }
+    bool done(uint32_t parity) const { return (static_cast<uint32_t>(completed) & 1) != parity; }
+  };
+  /// Uses of the ring: [tile] how many; empty, or what went wrong.
+  template <int kStages, int kConsumers>
+  static std::string play(std::mt19937& random, int lag, const std::vector<int>& tiles) {
+    using Place = gpu::RingPlace<kStages>;
+    struct Stage {
+      Barrier full{2}, empty{kConsumers};  // rows and weights
+      int rows = -1, weights = -1;         // the use that it holds
+    } stages[kStages];
+    int uses = 0;
+    std::set<int> ends;
+    for (const int n : tiles) ends.insert(uses += n);
+    int read[kConsumers] = {}, given_back[kConsumers] = {}, filled = 0, said = 0, asked = 0;
+    Place reads[kConsumers], before[kConsumers], fills, says, asks;
+    std::vector<int> on_their_way;  // stages whose weights have been asked for
+    const auto all_read = [&](int use) {
+      return std::all_of(given_back, given_back + kConsumers, [&](int n) { return n > use - kStages; });
+    };
+    for (;;) {
+      std::vector<int> able;  // 0 rows, 1 weights, 2 weights land, 3 the last rows are said, 4 on consumers
+      if (filled < uses && stages[fills.stage].empty.done(fills.parity ^ 1)) able.push_back(0);
+      if (asked < uses && stages[asks.stage].empty.done(asks.parity ^ 1)) able.push_back(1);
+      if (!on_their_way.empty()) able.push_back(2);
+      if (filled == uses && said < uses) able.push_back(3);
+      for (int c = 0; c < kConsumers; ++c)
+        if (read[c] < uses && stages[reads[c].stage].full.done(reads[c].parity)) able.push_back(4 + c);
+      if (able.empty()) break;
+      const int who = able[random() % able.size()];
+      if (who == 0) {
+        if (!all_read(filled)) return "rows over what is still read";
+        stages[fills.stage].rows = filled++;
+        fills.next();
+      }
+      if (who == 3 || (who == 0 && filled - said > lag)) ++said, stages[says.stage].full.arrive(), says.next();
+      if (who == 1) {
+        if (!all_read(asked)) return "weights over what is still read";
+        stages[asks.stage].weights = asked++;
+        on_their_way.push_back(asks.stage);
+        asks.next();
+      } else if (who == 2) {
+        const auto which = static_cast<std::ptrdiff_t>(random() % on_their_way.size());
+        stages[on_their_way[static_cast<size_t>(which)]].full.arrive();
+        on_their_way.erase(on_their_way.begin() + which);
+      } else if (who >= 4) {
+        const int c = who - 4;
+        if (stages[reads[c].stage].rows != read[c] || stages[reads[c].stage].weights != read[c]) return "read before it was filled";
+        const bool begins = read[c] == 0 || ends.count(read[c]);
+        if (!begins) stages[before[c].stage].empty.arrive(), ++given_back[c];
+        before[c] = reads[c];
+        reads[c].next();
+        if (ends.count(++read[c])) stages[before[c].stage].empty.arrive(), ++given_back[c];
       }
     }
-    return true;
+    return std::all_of(read, read + kConsumers, [&](int n) { return n == uses; }) ? "" : "nobody can go on";
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace stormcell::device_check {
 namespace {
@@ -25,7 +26,7 @@ double median_seconds(const Queue& queue, double seconds, const std::function<vo
   queue.wait();
   std::vector<double> times;
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (times.size() < 5 || (std::chrono::steady_clock::now() < until && times.size() < 200)) {
+  while (times.size() < 5 || (std::chrono::steady_clock::now() < until && times.size() < 2000)) {
     begin.record(queue.stream());
     once();
     end.record(queue.stream());
@@ -105,8 +106,16 @@ double time_calls(const Queue& queue, int calls, const std::function<void(int)>&
   };
   all();
   queue.wait();
-  const Graph graph(queue, all);
-  return median_seconds(queue, seconds, [&] { graph.replay(); }) / calls;
+  constexpr double kReplay = 1e-3;
+  constexpr int kMostRounds = 64;
+  for (int rounds = 1;;) {
+    const Graph graph(queue, [&] {
+      for (int r = 0; r < rounds; ++r) all();
+    });
+    const double once = median_seconds(queue, 0, [&] { graph.replay(); });
+    if (once >= kReplay || rounds == kMostRounds) return median_seconds(queue, seconds, [&] { graph.replay(); }) / calls / rounds;
+    rounds = static_cast<int>(std::min<double>(kMostRounds, rounds * std::ceil(kReplay / once) + 1));
+  }
 }
 double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds) {
   return median_seconds(queue, seconds,

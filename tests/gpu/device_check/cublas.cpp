@@ -59,6 +59,12 @@ Cublas::Cublas(const Queue& queue, std::string& why) {
     return;
   }
   must_blas(set_stream(handle_, queue.stream()), "cublasSetStream");
+  decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
+  if (find(library_, "cublasSetWorkspace_v2", set_workspace)) {
+    constexpr int64_t kWorkspace = int64_t{64} << 20;
+    workspace_ = std::make_unique<Memory>(kWorkspace);
+    must_blas(set_workspace(handle_, workspace_->as<void>(), kWorkspace), "cublasSetWorkspace");
+  }
 }
 Cublas::~Cublas() {
   if (handle_) destroy_(handle_);

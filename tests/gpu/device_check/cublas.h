@@ -2,6 +2,7 @@
 #pragma once
 #include <cublas_v2.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class Cublas {
   std::string name_;
   void* library_ = nullptr;
   cublasHandle_t handle_ = nullptr;
+  std::unique_ptr<Memory> workspace_;  // else cuBLAS allocates within a graph that captures it
   // cublasGemmEx, which has an overload in C++.
   using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
                                   cudaDataType, int, const void*, cudaDataType, int, const void*, void*, cudaDataType, int,

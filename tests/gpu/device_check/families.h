@@ -14,6 +14,7 @@ struct Task {
   double read_bandwidth = 0;  ///< bytes a second, as the limits family measured; 0: not known
   double copy_bandwidth = 0;  ///< bytes read and written a second
   double bf16_rate = 0;       ///< FLOP a second
+  int blocks = 0;             ///< most blocks of a persistent kernel, so that its ring goes on from tile to tile; 0: all
   std::string folder;         ///< where device_check and its scripts lie
 };
 
@@ -38,6 +39,9 @@ void bench_routing(const Task& task, Report& report);
 void bench_few_rows(const Task& task, Report& report);
 void bench_switch(const Task& task, Report& report);
 void bench_gated(const Task& task, Report& report);
+
+/// The lower bounds of the layers' points as a table; needs no card.
+void print_bounds();
 
 /// In the order in which they run; the first tells the others the card's limits.
 const std::vector<Family>& families();

@@ -70,6 +70,7 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
   };
   const std::string name = std::string(shape.name) + ", " + std::to_string(cells) + " cells, " + std::to_string(experts) + " experts" +
                            (tensor_cores ? "" : ", without tensor cores");
+  report.begins(name);
   const auto poison_y = [&] { poison(call.y, static_cast<size_t>(bytes)); };
   poison_y();
   calls.run(0, queue);

@@ -26,6 +26,7 @@ std::string describe(const Shape& s, gpu::Format format, bool gated, bool gather
 
 void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::Format format, bool gated, bool gathered,
                    gpu::Activation activation, const gpu::RegimeLimits& limits) {
+  report.begins(describe(shape, format, gated, gathered));
   const auto experts = static_cast<int32_t>(shape.rows.size());
   std::vector<int32_t> offsets = {0};
   for (const int32_t rows : shape.rows) offsets.push_back(offsets.back() + rows);

@@ -64,6 +64,7 @@ void Report::add(const Record& record) {
   std::fprintf(file_, "%s\n", to_json(record).c_str());
   std::fflush(file_);
 }
+void Report::begins(const std::string& name) { add({family_, name, "begun", {}, {}}); }
 void Report::passed(const std::string& name, const std::string& note) { add({family_, name, "passed", "", note}); }
 void Report::failed(const std::string& name, const std::string& why) {
   all_passed_ = false;

@@ -9,7 +9,7 @@ namespace stormcell::device_check {
 
 struct Record {
   std::string family, name;
-  std::string result;  ///< passed, failed, measured, absent
+  std::string result;  ///< passed, failed, measured, absent; begun: a case that may not come to its end
   std::string value;   ///< a figure with its unit, or nothing
   std::string note;    ///< why it failed, which limit, which rival
   double number = 0;   ///< the figure
@@ -27,6 +27,8 @@ class Report {
   ~Report();
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
+  /// Names a case before it starts, so that one that faults or hangs is known.
+  void begins(const std::string& name);
   void passed(const std::string& name, const std::string& note = {});
   void failed(const std::string& name, const std::string& why);
   void absent(const std::string& name, const std::string& why);

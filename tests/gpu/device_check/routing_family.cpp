@@ -102,6 +102,7 @@ void check_routing(const Task& task, Report& report) {
       for (const int64_t cells : {int64_t{1}, int64_t{64}, int64_t{4096}}) {
         if (task.small && (cells > 64 || (branches != 8 && branches != 64))) continue;
         const std::string name = std::string(rule.name) + ", " + std::to_string(cells) + " x " + std::to_string(branches);
+        report.begins(name);
         check_one(report, queue, name, rule.protocol, cells, branches, make_scores(cells, branches, Load::zipf, 7), rule.limited ? 512 : 0);
       }
   for (const Rule& rule : rules)

@@ -1,5 +1,5 @@
-// Routing and tile map of a few cells by one block: each launch less is some microseconds less, which is what a layer of few cells has
-// beside its products. Bound: one block's latency.
+// Routing of a few cells by one block, and the tile map of the products after it where one is wanted: each launch less is some microseconds
+// less, which is what a layer of few cells has beside its products. Bound: one block's latency.
 #pragma once
 #include "gpu/grouped/tile_map.h"
 #include "gpu/routing/choose.h"
@@ -10,7 +10,7 @@ namespace stormcell::gpu {
 struct OneBlockArgs {
   ChooseArgs choose;
   IndexArgs index;  ///< of one tile
-  TileMapArgs map;
+  TileMapArgs map;  ///< without a map: routing alone
 };
 
 /// Index and tile map of choices that have been made.
@@ -25,17 +25,18 @@ struct IndexAndMapKernel {
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     IndexOneTileKernel::run(x, a.index);
+    if (!a.map.map) return;
     x.sync();
     TileMapBlock<kThreads>::run(x, a.map);
   }
 };
 
-/// Everything, for cells that take one block a few turns.
+/// Everything, for cells that take one block a few turns; 64 always do.
 template <int kLanes, int kHeld>
 struct RouteAndMapKernel {
   using Args = OneBlockArgs;
   using Choose = ChooseKernel<kLanes, kHeld>;
-  static constexpr int kThreads = 256, kMostCells = 4 * Choose::kCells;
+  static constexpr int kThreads = 256, kMostCells = most(64, 4 * Choose::kCells);
   union Shared {
     typename Choose::Shared choose;
     IndexAndMapKernel::Shared others;

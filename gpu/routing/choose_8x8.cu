@@ -5,8 +5,8 @@
 
 namespace stormcell::gpu {
 
-Status choose_32x4(const Device& device, const ChooseArgs& args, Stream stream) {
-  using Kernel = ChooseKernel<32, 4>;
+Status choose_8x8(const Device& device, const ChooseArgs& args, Stream stream) {
+  using Kernel = ChooseKernel<8, 8>;
   char sizes[64];
   std::snprintf(sizes, sizeof sizes, "(%d cells, %d branches, k %d)", args.cells, args.branches, args.rule.k);
   return launch<Kernel>("choose", sizes, blocks_for(device, parts(args.cells, Kernel::kCells), 16), args, stream);

@@ -1,14 +1,14 @@
 #include <cstdio>
 
 #include "gpu/launch/launch.cuh"
-#include "gpu/layer/one_block_launch.h"
+#include "gpu/routing/one_block_launch.h"
 
 namespace stormcell::gpu {
 
-Status route_and_map_32x4(const OneBlockArgs& args, Stream stream) {
+Status route_and_map_32x8(const OneBlockArgs& args, Stream stream) {
   char sizes[64];
   std::snprintf(sizes, sizeof sizes, "(%d cells, %d branches)", args.choose.cells, args.choose.branches);
-  return launch<RouteAndMapKernel<32, 4>>("layer: route", sizes, 1, args, stream);
+  return launch<RouteAndMapKernel<32, 8>>("layer: route", sizes, 1, args, stream);
 }
 
 }  // namespace stormcell::gpu

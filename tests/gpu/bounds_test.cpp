@@ -1,0 +1,65 @@
+// The lower bounds of device_check, tried on kernels of others: a published time below its bound would refute the bound.
+#include "tests/gpu/device_check/bounds.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+namespace {
+using device_check::bounds_of;
+using device_check::CardRates;
+using device_check::h200_rates;
+using device_check::TiledProduct;
+
+constexpr gpu::RegimeLimits kTensor{0, 64, true};
+}  // namespace
+
+class GpuBoundsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void published_times_are_beyond_what_bounds_them() {
+    // DeepGEMM's README at a6d97a1, H800 (H100's multiprocessors and memory), numbers of one byte: twice the rate, half the bytes.
+    const auto flop = [](double rows, double n, double k) { return 2 * rows * n * k; };
+    const CardRates h100, h200 = h200_rates();
+    const double rate = 2 * h100.tensor_flop * h100.multiprocessors * h100.clock;
+    const double contiguous = flop(4 * 8192, 4096, 7168);
+    QVERIFY(contiguous / 1297e12 > contiguous / rate);
+    const double masked = flop(4 * 256, 4096, 7168);
+    QVERIFY(masked / 932e12 > masked / rate);
+    QVERIFY(masked / 932e12 > (4.0 * 4096 * 7168 + 4.0 * 256 * (7168 + 2 * 4096)) / h100.dram_bytes);
+    // Three matrices of 7168 x 2048 bytes an expert, 256 experts over 8 and 64 ranks, each expert met (aiconfigurator, decode).
+    const auto weights = [](int ranks) { return 256.0 / ranks * 3 * 7168 * 2048; };
+    QVERIFY(383e-6 > weights(8) / h200.dram_bytes && 66e-6 > weights(64) / h200.dram_bytes);
+    QVERIFY(530e-6 > weights(8) / h100.dram_bytes && 85e-6 > weights(64) / h100.dram_bytes);
+  }
+
+  void counts_of_one_tile() {
+    // 128 x 256, 64 deep: 1,024 clocks of the tensor pipe; written 48 KiB, read 2 x 32 + 16 KiB: 128 KiB at 128 bytes a clock.
+    TiledProduct p;
+    p.rows = {128}, p.n = 256, p.k = 64, p.rows_a_tile = 128, p.columns = 256, p.consumers = 2;
+    CardRates rates;
+    rates.clock = 1;
+    auto b = bounds_of(p, {.produce = 100, .consume = 10, .store = 12, .dependent_loads = 3}, rates);
+    QCOMPARE(b.tensor, 1024.0);
+    QCOMPARE(b.shared, 1024.0);
+    QCOMPARE(b.l2, 48.0 * 1024 / 5120);
+    QCOMPARE(b.issue, (100 + 80 + 64 * 12 * 8) / 4.0);
+    QCOMPARE(b.start, rates.launch + 3 * 200 + 400);
+    p.weight_blocks = 2;
+    QCOMPARE(bounds_of(p, {}, rates).l2, 32.0 * 1024 / 5120);
+  }
+
+  void few_rows_are_bound_by_their_weights() {
+    TiledProduct p;
+    p.rows.assign(64, 1);
+    p.n = 3072, p.k = 768, p.rows_a_tile = gpu::row_block(gpu::Regime::swapped), p.columns = 64, p.swapped = true;
+    const auto b = bounds_of(p, {.produce = 60, .consume = 20, .store = 12, .dependent_loads = 8}, h200_rates());
+    QCOMPARE(std::string(b.what()), std::string("DRAM"));
+    QVERIFY(b.seconds() > 302e6 / 4.8e12 && b.seconds() < 303e6 / 4.8e12);
+    p.rows.assign(64, 0);
+    QCOMPARE(std::string(bounds_of(p, {}, h200_rates()).what()), std::string("start"));
+    QVERIFY(gpu::regime_of(1, kTensor) == gpu::Regime::swapped);
+  }
+};
+
+STORMCELL_TEST(GpuBoundsTest)
+}  // namespace stormcell
+#include "bounds_test.moc"

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""count_sass.py FOLDER DOCUMENT [--update] [--show]: counts in the machine code of the kernels (sm_90a) that were built below FOLDER, against the table
+"Counted, not measured" of DOCUMENT. What counts is instructions; nothing here is a time. Exit: 0 as in the table; 1 not; 77 without the disassembler
+(cuobjdump and nvdisasm, by PATH or NVDISASM=folder), without objects, or with another compiler than the table's.
+
+Regions are found by what stands in them, so the kernels carry no marks:
+  code          the whole kernel
+  rows          the innermost loop that copies rows (LDGSTS): the producer, a stage
+  weights       the innermost loop that asks the copy engine (UTMALDG), a stage; the same loop where one warp does both
+  multiply      the innermost loop with HGMMA: a consumer warp, a stage
+  store         from the last wait for products (WARPGROUP.DEPBAR 0x0) on: what stores the tile
+  body          a straight piece of code that stores a tile, no branch within; the longest without special functions (MUFU), without and with
+                weights of slots (FMUL)
+Counts: instructions, branches, divisions (MUFU.RCP of integers: I2F), pairs (words of bf16 pairs stored a thread), loads (LDG, LDC excluded),
+arrivals, fences, steps (HGMMA), and of these quotients as "instructions a pair"."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
+LABEL = re.compile(r"^(\.L_x_\d+):")
+PAIRS = {"": 1, "32": 1, "64": 2, "128": 4}
+
+
+def tool(name):
+    folder = os.environ.get("NVDISASM")
+    for place in [folder, "/usr/local/cuda/bin"]:
+        if place and os.access(Path(place) / name, os.X_OK):
+            return str(Path(place) / name)
+    return shutil.which(name)
+
+
+def skip(why):
+    print(f"not counted: {why}")
+    sys.exit(77)
+
+
+def said(command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+
+def short(name):
+    name = re.sub(r"stormcell::gpu::|^void ", "", name)
+    name = name.split("(")[0].strip()
+    run = re.fullmatch(r"run_kernel<(.*)>", name)
+    return (run.group(1) if run else name).replace(" >", ">").strip()
+
+
+def kernels(folder):
+    """{kernel: [(address, predicate, opcode, operands)], with labels as (address, None, label, '')}, each kernel of sm_90a once; and registers."""
+    found, registers = {}, {}
+    objects = sorted(p for p in Path(folder).rglob("*") if p.suffix == ".cubin" or (p.suffix == ".o" and p.name.endswith(".cu.o") and "stormcell_gpu" in str(p)))
+    if not objects:
+        skip(f"no objects below {folder}")
+    for path in objects:
+        with tempfile.TemporaryDirectory() as scratch:
+            cubin = path
+            if path.suffix == ".o":
+                said([tool("cuobjdump"), "-xelf", "sm_90a", str(path.resolve())], cwd=scratch)
+                cubins = sorted(Path(scratch).glob("*.cubin"))
+                if not cubins:
+                    continue
+                cubin = cubins[0]
+            text = said([tool("nvdisasm"), "-c", str(cubin)])
+            usage = said([tool("cuobjdump"), "-res-usage", str(cubin)])
+        names = {}
+        for mangled in re.findall(r"^\.text\.(\S+):", text, re.M):
+            names[mangled] = short(said(["c++filt", mangled]).strip())
+        for mangled, count in re.findall(r"Function (\S+):\s+REG:(\d+)", usage):
+            registers[names.get(mangled, mangled)] = int(count)
+        lines = None
+        for line in text.splitlines():
+            if line.startswith(".text."):
+                lines = found.setdefault(names[line[6:-1]], [])
+                lines.clear()
+            elif lines is not None:
+                if match := LINE.match(line):
+                    lines.append((int(match[1], 16), match[2], match[3], match[4]))
+                elif match := LABEL.match(line):
+                    lines.append((None, None, match[1], ""))
+                elif line.startswith("//-----"):
+                    lines = None
+    return found, registers
+
+
+def is_branch(line):
+    return line[2] in ("BRA", "BRX", "BRXU", "JMP", "EXIT", "RET", "CALL.REL.NOINC", "BREAK", "BSYNC") or line[2].startswith(("BRA", "CALL", "RET"))
+
+
+def instructions(lines):
+    return [l for l in lines if l[0] is not None and l[2] != "NOP"]
+
+
+def loop_with(lines, opcode):
+    at = {l[2]: i for i, l in enumerate(lines) if l[0] is None}
+    best = None
+    for i, line in enumerate(lines):
+        target = re.search(r"\.L_x_\d+", line[3]) if line[0] is not None and line[2].startswith("BRA") and ".ANY" not in line[2] else None
+        if not target or target[0] not in at or at[target[0]] > i:
+            continue
+        loop = lines[at[target[0]]:i + 1]
+        if any(l[0] is not None and l[2].startswith(opcode) for l in loop) and (best is None or len(loop) / stages(loop) < len(best) / stages(best)):
+            best = loop
+    return best or []
+
+
+def store_code(lines):
+    """From the last wait for products before a store to the next code of another kind."""
+    region, inside = [], False
+    for line in lines:
+        op = line[2]
+        if op.startswith("WARPGROUP.DEPBAR") and "0x0" in line[3]:
+            inside = True
+        elif op.startswith(("HGMMA", "UTMA", "LDGSTS", "WARPGROUP.ARRIVE")):
+            inside = False
+        if inside:
+            region.append(line)
+    return region
+
+
+def pairs(lines):
+    n = 0
+    for line in lines:
+        if line[0] is not None and line[2].startswith("STG.E"):
+            n += PAIRS.get(line[2].split(".")[-1] if line[2].split(".")[-1].isdigit() else "", 1)
+    return n
+
+
+def bodies(lines):
+    """Straight pieces: between labels that something jumps to and branches."""
+    piece, out = [], []
+    for line in lines:
+        if line[0] is None or is_branch(line):
+            if line[0] is not None:
+                piece.append(line)
+            out.append(piece)
+            piece = []
+        else:
+            piece.append(line)
+    out.append(piece)
+    return [p for p in out if p]
+
+
+def stages(loop):
+    """Stages that a loop does a turn, where the compiler has unrolled it: groups of copies or products that it commits, else bytes expected."""
+    committed = sum(l[2] == "LDGDEPBAR" or (l[2].startswith("HGMMA") and "gsb" in l[3]) for l in loop)
+    return max(1, committed or sum(l[2] == "SYNCS.ARRIVE.TRANS64" for l in loop))
+
+
+def rounded(lines):
+    """Pairs that are rounded to a word (the compiler may put the last store behind a branch)."""
+    return sum(l[0] is not None and l[2].startswith("F2FP") for l in lines)
+
+
+def straight_store(lines, of_slots):
+    plain = [b for b in bodies(store_code(lines)) if rounded(b) >= 8 and not any(l[2].startswith("MUFU") for l in b)]
+    mine = [b for b in plain if any(l[2].startswith("FMUL") for l in b) == of_slots]
+    return max(mine, key=lambda b: len(b) / rounded(b), default=[])
+
+
+def quotient(a, b):
+    return "-" if b == 0 else f"{a / b:.1f}".removesuffix(".0")
+
+
+def count(lines, registers, what):
+    """One cell of the table."""
+    code = instructions(lines)
+    starts = lambda region, *opcodes: sum(l[2].startswith(opcodes) for l in instructions(region))
+    store, body, of_slots = store_code(lines), straight_store(lines, False), straight_store(lines, True)
+    rows, weights, multiply = (loop_with(lines, o) for o in ("LDGSTS", "UTMALDG", "HGMMA"))
+    counts = {
+        "registers": lambda: str(registers),
+        "instructions": lambda: str(len(code)),
+        "branches": lambda: str(sum(is_branch(l) for l in code)),
+        "divisions": lambda: str(starts(lines, "I2F")),
+        "loads": lambda: str(starts(lines, "LDG")),
+        "barriers of the block": lambda: str(starts(lines, "BAR")),
+        "shuffles": lambda: str(starts(lines, "SHFL")),
+        "rows: instructions a stage": lambda: quotient(len(instructions(rows)), stages(rows)),
+        "rows: arrivals and fences a stage": lambda: quotient(starts(rows, "SYNCS.ARRIVE", "ARRIVES", "FENCE", "MEMBAR", "LDGDEPBAR", "DEPBAR"), stages(rows)),
+        "weights: instructions a stage": lambda: quotient(len(instructions(weights)), stages(weights)),
+        "multiply: instructions a stage": lambda: quotient(len(instructions(multiply)), stages(multiply)),
+        "multiply: products a stage": lambda: quotient(starts(multiply, "HGMMA"), stages(multiply)),
+        "store: instructions of code": lambda: str(len(instructions(store))),
+        "store: branches of code": lambda: str(sum(is_branch(l) for l in instructions(store))),
+        "store: instructions of code a pair": lambda: quotient(len(instructions(store)), pairs(store)),
+        "body: instructions a pair": lambda: quotient(len(instructions(body)), rounded(body)),
+        "body with slots: instructions a pair": lambda: quotient(len(instructions(of_slots)), rounded(of_slots)),
+        "body: pairs": lambda: str(rounded(body)),
+    }
+    return counts[what]()
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
+    if len(arguments) != 2:
+        print(__doc__)
+        return 2
+    folder, document = arguments
+    if not tool("nvdisasm") or not tool("cuobjdump"):
+        skip("nvdisasm and cuobjdump are not there (NVDISASM=folder names theirs)")
+    text = Path(document).read_text(encoding="utf-8")
+    pinned = re.search(r"by ptxas of CUDA ([\d.]+)", text)
+    nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
+    release = re.search(r"release ([\d.]+),", said([nvcc, "--version"])) if nvcc else None
+    if not pinned or not release or pinned[1] != release[1]:
+        skip(f"the table is of CUDA {pinned[1] if pinned else '?'}, the compiler here of {release[1] if release else '?'}")
+    found, registers = kernels(folder)
+    wrong, out = 0, []
+    for line in text.splitlines():
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        name = cells[0].strip("`")
+        if line.startswith("|") and len(cells) == 4 and name in found:
+            now = count(found[name], registers.get(name, 0), cells[1])
+            if "--show" in sys.argv:
+                print(name, cells[1], now, sep="\t")
+            if now != cells[3]:
+                wrong += 1
+                print(f"{name}, {cells[1]}: {now}, in the table {cells[3]}")
+                line = f"| `{name}` | {cells[1]} | {cells[2]} | {now} |"
+        out.append(line)
+    if "--update" in sys.argv:
+        Path(document).write_text("\n".join(out) + "\n", encoding="utf-8")
+        return 0
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

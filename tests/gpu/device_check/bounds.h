@@ -1,0 +1,102 @@
+// What no kernel of this design can beat on a Hopper card: a lower bound of a grouped product's time, not a prediction. Arithmetic alone.
+// The rates were written down, with their sources, before the kernels were mended by counting, and are not fitted to any measurement of
+// ours.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/grouped/tensor_shape.h"
+
+namespace stormcell::device_check {
+
+/// The highest rate or the shortest time that is published, so that the bound stays one. Clocks are of the multiprocessors.
+struct CardRates {
+  double multiprocessors = 132;  ///< SXM cards; NVIDIA H100 architecture whitepaper
+  double clock = 1.98e9;         ///< highest clock of SXM cards; 1.83e9 gives the whitepaper's 989 TFLOP/s
+  double tensor_flop = 4096;     ///< bf16, dense, a clock and multiprocessor: 4 x 512 multiply-adds (whitepaper)
+  double issues = 4;             ///< instructions of a warp, a clock and multiprocessor (CUDA programming guide, compute capability 9.0)
+  double shared_bytes = 128;     ///< a clock and multiprocessor: 32 banks of 4 bytes (the same guide)
+  double l2_bytes = 5120;        ///< a clock, whole card: 8,986 GB/s at 1,755 MHz (PMC10448217, table 3), and A100's by its whitepaper
+  double dram_bytes = 3.35e12;   ///< a second; H100 SXM5 80 GB datasheet
+  double l2_clocks = 200;        ///< of a load that L2 has (PMC10448217, table 3)
+  double dram_clocks = 400;      ///< of a load from DRAM (the same)
+  double shared_clocks = 20;     ///< of a load from shared memory (the same)
+  double launch = 1.3e-6;        ///< seconds from one kernel of a graph to the next (hazyresearch.stanford.edu, 27 May 2025: "no bubbles")
+};
+/// H200: the same chip, 4.8 TB/s (its datasheet).
+inline CardRates h200_rates() {
+  CardRates rates;
+  rates.dram_bytes = 4.8e12;
+  return rates;
+}
+
+/// Counted in the machine code of the kernels (docs/benchmarks/gpu.md): instructions of a warp.
+struct KernelCounts {
+  double produce = 0;       ///< all producer warps together, a stage
+  double consume = 0;       ///< a consumer warp, a stage
+  double store = 0;         ///< a consumer warp, a pair of stored numbers a thread
+  int dependent_loads = 0;  ///< one after another before the first byte of weights is asked for; by reading
+};
+
+/// The times, in seconds, of which the largest is the bound.
+struct Bounds {
+  double tensor = 0, issue = 0, shared = 0, l2 = 0, dram = 0, start = 0;
+  double seconds() const { return std::max({tensor, issue, shared, l2, dram, start}); }
+  const char* what() const {
+    const double all = seconds();
+    return all == dram     ? "DRAM"
+           : all == tensor ? "tensor pipe"
+           : all == l2     ? "L2"
+           : all == shared ? "shared memory"
+           : all == issue  ? "issue"
+                           : "start";
+  }
+};
+
+/// One regime's tiles of a product: rows of each expert that takes this way.
+struct TiledProduct {
+  std::vector<int32_t> rows;
+  int32_t n = 0, k = 0, panels = 1;
+  int32_t rows_a_tile = 0, columns = 0;  ///< of y, a tile
+  int32_t consumers = 1;                 ///< warpgroups
+  bool swapped = false;                  ///< rows are the narrow side
+  int32_t weight_blocks = 1;             ///< blocks of a cluster that share a fetched panel of weights
+  int32_t depth = gpu::kTileDepth;       ///< of a stage
+};
+
+inline Bounds bounds_of(const TiledProduct& p, const KernelCounts& counts, const CardRates& rates) {
+  double tiles = 0, flop = 0, shared = 0, l2 = 0, weights = 0, rows_moved = 0, most_of_a_tile = 0, pairs = 0;
+  const double column_blocks = gpu::parts(p.n, p.columns), stages = gpu::parts(p.k, p.depth), depth = stages * p.depth;
+  const double panel_bytes = 2.0 * p.columns * p.panels * depth;
+  for (const int32_t rows : p.rows) {
+    if (rows == 0) continue;
+    const double blocks = gpu::parts(rows, p.rows_a_tile);
+    for (int32_t first = 0; first < rows; first += p.rows_a_tile) {
+      const int32_t mine = std::min(p.rows_a_tile, rows - first), side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
+      const double tile_flop = 2.0 * side * p.columns * p.panels * depth, row_bytes = 2.0 * side * depth;
+      flop += column_blocks * tile_flop;
+      most_of_a_tile = std::max(most_of_a_tile, tile_flop);
+      // Written once by the copies, read by each wgmma: both operands, the rows' side by each consumer its own half.
+      shared +=
+          column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * (p.swapped ? p.panels : 1));
+      l2 += column_blocks * (panel_bytes / p.weight_blocks + 2.0 * mine * p.k);
+      pairs += column_blocks * static_cast<double>(side) * p.columns / 2 / (128.0 * p.consumers);
+    }
+    tiles += blocks * column_blocks;
+    weights += 2.0 * p.n * p.panels * static_cast<double>(p.k);
+    rows_moved += 2.0 * rows * (static_cast<double>(p.k) + p.n);
+  }
+  Bounds b;
+  const double busy = std::max(1.0, std::min(rates.multiprocessors, tiles)), second = rates.clock;
+  b.tensor = std::max(flop / busy, most_of_a_tile) / rates.tensor_flop / second;
+  b.issue = (tiles * stages * (counts.produce + counts.consume * 4 * p.consumers) + pairs * counts.store * 4 * p.consumers) / busy /
+            rates.issues / second;
+  b.shared = shared / busy / rates.shared_bytes / second;
+  b.l2 = l2 / rates.l2_bytes / second;
+  b.dram = (weights + rows_moved) / rates.dram_bytes;
+  b.start = rates.launch + (counts.dependent_loads * rates.l2_clocks + rates.dram_clocks) / second;
+  return b;
+}
+
+}  // namespace stormcell::device_check

@@ -1,0 +1,84 @@
+#include "tests/gpu/device_check/bounds_table.h"
+
+#include <cstdio>
+
+namespace stormcell::device_check {
+namespace {
+
+/// Of docs/benchmarks/gpu.md, "Counted, not measured". Dependent loads, by reading: count, begin[count] (tiles_of), seven steps of
+/// find_expert among up to 128 experts, expert, offsets (find_tile).
+/// With a gate a pair takes more than without; what is not counted stays out of a lower bound.
+constexpr KernelCounts kSwapped{4 * 53.5 + 37.8, 114, 11.8, 11}, kSwappedGated{4 * 111.5, 197, 11.8, 11}, kLarge{4 * 135, 80, 7.6, 11},
+    kLargeGated{4 * 135, 82, 7.6, 11};
+
+template <class Shape>
+TiledProduct tiled(int32_t n, int32_t k, bool swapped) {
+  TiledProduct p;
+  p.n = n, p.k = k, p.panels = Shape::kPanels, p.rows_a_tile = Shape::kRows, p.columns = Shape::kColumns;
+  p.consumers = Shape::kConsumers, p.swapped = swapped, p.depth = Shape::kDepth;
+  return p;
+}
+
+template <int kPanels>
+ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, const CardRates& rates) {
+  TiledProduct swapped = tiled<gpu::SwappedShape<kPanels>>(n, k, true), large = tiled<gpu::LargeShape<kPanels>>(n, k, false);
+  for (const int32_t r : rows)
+    if (r > 0) (r <= gpu::row_block(gpu::Regime::swapped) ? swapped : large).rows.push_back(r);
+  ProductBound bound;
+  const char* name = "";
+  double most = 0;
+  const auto add = [&](const TiledProduct& p, const KernelCounts& counts) {
+    if (p.rows.empty()) return;
+    const Bounds b = bounds_of(p, counts, rates);
+    bound.seconds += b.seconds();
+    if (b.seconds() > most) most = b.seconds(), name = b.what();
+  };
+  add(swapped, kPanels == 2 ? kSwappedGated : kSwapped);
+  add(large, kPanels == 2 ? kLargeGated : kLarge);
+  bound.what = name;
+  return bound;
+}
+
+/// Few rows go without tensor cores and shared memory: their weights' bytes and the start are left.
+ProductBound gemv_bound(const LayerShape& shape, const std::vector<int32_t>& rows, bool first, const CardRates& rates) {
+  TiledProduct p = tiled<gpu::SwappedShape<1>>(first ? shape.hidden : shape.width, first ? shape.width : shape.hidden, true);
+  p.panels = first && shape.gated ? 2 : 1, p.rows = rows;
+  const Bounds all = bounds_of(p, {.dependent_loads = kSwapped.dependent_loads}, rates);
+  return {std::max(all.dram, all.start), all.dram > all.start ? "DRAM" : "start"};
+}
+
+}  // namespace
+
+ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first,
+                           const CardRates& rates) {
+  std::vector<int32_t> rows;
+  for (size_t e = 0; e + 1 < offsets.size(); ++e) rows.push_back(offsets[e + 1] - offsets[e]);
+  if (gpu::choose_limits(true, nullptr, 0, cells).gemv_rows > 0) return gemv_bound(shape, rows, first, rates);
+  if (!first) return bound_of<1>(rows, shape.width, shape.hidden, rates);
+  return shape.gated ? bound_of<2>(rows, shape.hidden, shape.width, rates) : bound_of<1>(rows, shape.hidden, shape.width, rates);
+}
+
+std::vector<Point> bench_points(const LayerShape& shape) {
+  std::vector<Point> points = {{16384 / shape.protocol.k, 8, Load::uniform}};
+  for (const int64_t tokens : {int64_t{64}, int64_t{4096}, int64_t{512}, int64_t{8}, int64_t{1}})
+    for (const int32_t experts : {128, 8, 64, 256})
+      for (const Load load : {Load::uniform, Load::zipf}) points.push_back({tokens, experts, load});
+  return points;
+}
+
+void print_bounds() {
+  std::printf("| layer | tokens x experts | load | product 1, us | by | product 2, us | by |\n|---|---|---|---|---|---|---|\n");
+  const CardRates rates = h200_rates();
+  for (const LayerShape& shape : {switch_shape(), gated_shape()})
+    for (const Point& point : bench_points(shape)) {
+      const auto scores = make_scores(point.tokens, point.experts, point.load, 100);  // those of the bench's first call
+      const HostDecision decision = decide(scores, point.tokens, point.experts, shape.protocol);
+      const std::vector<int32_t> offsets(decision.view.offsets, decision.view.offsets + point.experts + 1);
+      const ProductBound first = product_bound(shape, point.tokens, offsets, true, rates),
+                         second = product_bound(shape, point.tokens, offsets, false, rates);
+      std::printf("| %s | %lld x %d | %s | %.1f | %s | %.1f | %s |\n", shape.name, static_cast<long long>(point.tokens), point.experts,
+                  to_text(point.load), first.seconds * 1e6, first.what, second.seconds * 1e6, second.what);
+    }
+}
+
+}  // namespace stormcell::device_check
