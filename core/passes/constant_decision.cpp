@@ -4,7 +4,6 @@
 // the guard, so that a miss computes the region as it was and nothing twice. Weights of branches that got no cell are loaded by a miss.
 #include "core/passes/constant_decision.h"
 
-#include "core/base/counted.h"
 #include "core/base/numbers.h"
 #include "core/passes/constant_routers.h"
 #include "core/passes/dead_branches.h"
