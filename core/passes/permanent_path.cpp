@@ -91,7 +91,7 @@ PassResult permanent_path(const PassInput& input) {
   result.same_bits = !approximate;
   result.reason = (approximate ? "approximate: " : "") +
                   pass.reason(approximate ? "their decisions are not computed, and nothing tells when they would be others"
-                                          : "they decide behind what they decide");
+                                          : "each decides behind what it decides");
   return result;
 }
 
