@@ -65,7 +65,7 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
   if (f.overlap == "two-batch")
     out.emplace_back("two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
-  if (task_lacks(task, "homes") || task.dropped_homes > 0 || !task.routes)
+  if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
   return out;
 }
