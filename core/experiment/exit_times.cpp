@@ -5,18 +5,13 @@
 #include <utility>
 
 #include "core/experiment/exit_record.h"
+#include "core/summary/latency.h"
 
 namespace stormcell {
 namespace {
 
 constexpr int kTimed = 5;  ///< executions that a batch's time is the median of: one alone tells what else the machine did
 constexpr size_t kBatches = 12;
-
-double median(std::vector<double> of) {
-  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-  std::nth_element(of.begin(), middle, of.end());
-  return *middle;
-}
 
 using Kind = std::pair<PictureSize, int64_t>;  // items
 
