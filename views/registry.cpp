@@ -9,6 +9,7 @@
 #include "views/heatmap/heatmap_view.h"
 #include "views/optimisations/optimisations_view.h"
 #include "views/overview/overview_view.h"
+#include "views/placement/placement_view.h"
 #include "views/timeline/timeline_view.h"
 #include "views/transitions/transitions_view.h"
 
@@ -38,6 +39,8 @@ constexpr ViewEntry kViews[] = {
     {"exits", QT_TRANSLATE_NOOP("views", "Exits"),
      QT_TRANSLATE_NOOP("views", "Who answers early, and what every threshold would give"), make<ExitsView>},
     {"data", QT_TRANSLATE_NOOP("views", "Data"), QT_TRANSLATE_NOOP("views", "What the session holds, and what it lacks"), make<DataView>},
+    {"placement", QT_TRANSLATE_NOOP("views", "Placement"),
+     QT_TRANSLATE_NOOP("views", "Which expert stands on which GPU, and what moving one does"), make<PlacementView>},
 };
 
 }  // namespace

@@ -153,6 +153,7 @@ void MainWindow::connect_views() {
     connect(view, &views::View::said, this, &MainWindow::say);
     connect(view, &views::View::run_wanted, this, [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
     connect(view, &views::View::save_wanted, this, &MainWindow::save);
+    connect(view, &views::View::work_wanted, &runs_, &RunController::start_work);
     connect(view, &views::View::edit_wanted, this,
             [this](const QString& what, const std::function<void()>& redo, const std::function<void()>& undo) {
               document_.undo_stack().push(new EditCommand(what, redo, undo));
@@ -221,6 +222,7 @@ void MainWindow::connect_runs() {
   connect(&runs_, &RunController::finished, this,
           [this](const std::shared_ptr<const RunSummaryFigures>& figures) { take_result(*figures); });
   connect(&runs_, &RunController::failed, this, [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
+  connect(&runs_, &RunController::work_stopped, this, [this] { say(tr("Stopped: nothing was changed")); });
   connect(&runs_, &RunController::cancelled, this, [this] {
     const QString message =
         tr("Stopped. What was recorded until then is in the session, and a run that was cut short is marked interrupted. Run it again to "

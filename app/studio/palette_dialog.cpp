@@ -99,6 +99,11 @@ QDialog* make_keys_dialog(const Actions& actions, QWidget* parent) {
   row(QObject::tr("arrows, Escape"), QObject::tr("choose a router and branch; choose nothing"));
   html += "<tr><td colspan='2'><br>" + QObject::tr("In the time strip").toHtmlEscaped() + "</td></tr>";
   row(QObject::tr("left, right, with Shift, Escape, Space"), QObject::tr("move the range, make it longer or shorter, all batches, play"));
+  html += "<tr><td colspan='2'><br>" + QObject::tr("In the placement view").toHtmlEscaped() + "</td></tr>";
+  row(QObject::tr("drag, with Ctrl"), QObject::tr("an expert to another GPU; a replica of it"));
+  row(QObject::tr("arrows, Enter, Ctrl+Enter, Escape"),
+      QObject::tr("choose a slot, take its expert or a replica and let it go, put it back"));
+  row(QObject::tr("Delete, PageUp, PageDown"), QObject::tr("drop a replica; another layer"));
   text->setHtml(html + "</table>");
   layout->addWidget(text);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);

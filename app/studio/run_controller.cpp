@@ -53,6 +53,7 @@ void RunController::cancel() {
 
 void RunController::start(const RunRequest& request) {
   if (importing_) return emit failed(tr("an import is going on: stop it, or wait for it"));
+  if (working_) return emit failed(tr("a view is at work: stop it, or wait for it"));
   if (running_) {
     next_ = request;
     cancel_.cancel();
@@ -68,6 +69,12 @@ void RunController::start_import(const QStringList& traces) {
     const ImportResult result = import_into_new_session(traces, progress);
     return [this, result] { emit imported(result); };
   });
+}
+
+void RunController::start_work(const Work& work) {
+  if (running_) return emit failed(tr("a run, an import or a search is going on: stop it, or wait for it"));
+  working_ = true;
+  begin(work);
 }
 
 RunController::Work RunController::work_of(const RunRequest& request) {
@@ -109,7 +116,10 @@ void RunController::begin(const Work& work) {
     } catch (...) {
       if (token.cancelled())
         deliver([this] {
-          if (!next_) emit cancelled();  // else another took its place
+          if (working_)
+            emit work_stopped();
+          else if (!next_)
+            emit cancelled();  // else another took its place
         });
       else
         deliver([this, message = fault_text(std::current_exception())] { emit failed(message); });
@@ -118,7 +128,7 @@ void RunController::begin(const Work& work) {
 }
 
 void RunController::end() {
-  running_ = importing_ = false;
+  running_ = importing_ = working_ = false;
   if (next_) {
     const RunRequest request = *next_;
     next_.reset();

@@ -25,10 +25,12 @@ class RunController : public QObject {
   ~RunController() override;  ///< cancels and waits
   bool running() const { return running_; }
   bool importing() const { return importing_; }
-  /// Fails while an import is going on.
+  /// Fails while an import or a view's work is going on.
   void start(const RunRequest& request);
   /// Fails while anything is going on.
   void start_import(const QStringList& traces);
+  /// Work of a view, which may be stopped. Fails while anything is going on.
+  void start_work(const std::function<std::function<void()>(const Progress&)>& work);
   void cancel();
   /// Gives the memory of the model back that a next run of it could use.
   void release_model();
@@ -44,6 +46,7 @@ class RunController : public QObject {
   void imported(const stormcell::studio::ImportResult& result);
   void failed(const QString& message);
   void cancelled();
+  void work_stopped();
 
  private:
   using Deliver = std::function<void()>;
@@ -57,7 +60,7 @@ class RunController : public QObject {
   std::string kept_revision_;         ///< of its files when it was opened
   CancellationToken cancel_;
   std::optional<RunRequest> next_;
-  bool running_ = false, importing_ = false;
+  bool running_ = false, importing_ = false, working_ = false;
   int opened_ = 0;
 };
 

@@ -31,16 +31,15 @@ class Search {
 
   std::vector<Hoist> run() {
     std::vector<Hoist> hoists;
-    for (size_t at = 0; at < order_.size(); ++at)
-      if (is_route(g_.node(order_[at]))) hoists.push_back(of_router(at));
+    for (const NodeId id : order_)
+      if (is_route(g_.node(id))) hoists.push_back(of_router(id));
     return hoists;
   }
 
- private:
-  Hoist of_router(size_t at) {
-    const Node& route = g_.node(order_[at]);
+  Hoist of_router(NodeId router) {
+    const Node& route = g_.node(router);
     Hoist hoist;
-    hoist.router = order_[at];
+    hoist.router = router;
     hoist.decision = route.outputs[0];
     hoist.name = route.name;
     const IdVector<ValueId, bool> cone = cone_of(hoist.decision);
@@ -76,6 +75,7 @@ class Search {
     return hoist;
   }
 
+ private:
   /// Everything from which the decision is computed.
   IdVector<ValueId, bool> cone_of(ValueId decision) const {
     IdVector<ValueId, bool> cone(g_.values.size(), false);
@@ -138,6 +138,10 @@ class Search {
 };
 
 }  // namespace
+
+Hoist find_hoist(const Graph& graph, ValueId decision, const Bindings& bindings, const BranchShares& shares) {
+  return Search(graph, bindings, shares).of_router(graph.value(decision).producer);
+}
 
 std::vector<Hoist> find_hoists(const Graph& graph, const Bindings& bindings, const BranchShares& shares) {
   return Search(graph, bindings, shares).run();

@@ -21,6 +21,8 @@ struct Hoist {
   double bytes = 0;  ///< activations; weights are read as long as one cell is left
 };
 
+/// What the router that makes `decision` does not need.
+Hoist find_hoist(const Graph& graph, ValueId decision, const Bindings& bindings, const BranchShares& shares = {});
 /// One entry a route node, in running order. Costs need the extents' values.
 std::vector<Hoist> find_hoists(const Graph& graph, const Bindings& bindings, const BranchShares& shares = {});
 

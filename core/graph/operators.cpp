@@ -7,9 +7,9 @@ namespace stormcell {
 
 extern const Operator kEmbedding, kLinear, kGroupedLinear, kRmsNorm, kActivation, kAdd, kMultiply, kScale, kAttention, kRotary, kPositions,
     kRoute, kScatter, kGather, kConv2d, kPool, kReduce, kBroadcast, kArgmax, kExtent, kAddConstant, kEndSequences, kAllSet, kBranchesEmpty,
-    kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand, kChoiceWeight, kResize, kUnfold, kFold, kPixelShuffle, kConcat,
-    kStandardize, kSquaredDistance, kResidualBlocks, kLayerNorm, kMergeCells, kWindowAttention, kGuard, kRepeat, kExchangeDecision,
-    kExchangeRows, kExchangeBack;
+    kBranchesFull, kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand, kChoiceWeight, kResize, kUnfold, kFold,
+    kPixelShuffle, kConcat, kStandardize, kSquaredDistance, kResidualBlocks, kLayerNorm, kMergeCells, kWindowAttention, kGuard, kRepeat,
+    kExchangeDecision, kExchangeRows, kExchangeBack;
 
 namespace {
 constexpr std::array kOperators = {
@@ -53,6 +53,7 @@ constexpr std::array kOperators = {
     &kEndSequences,
     &kAllSet,
     &kBranchesEmpty,
+    &kBranchesFull,
     &kStateFill,
     &kStateWrite,
     &kStatePut,

@@ -48,7 +48,7 @@ NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::s
   Node node;
   node.op = find_operator("guard");
   node.name = std::string(name);
-  node.inputs = {predicate};
+  if (predicate != kNone) node.inputs = {predicate};
   node.attributes.set("pass", std::string(pass));
   node.bodies = {{std::move(taken.nodes)}, {std::move(fallback.nodes)}};
   node.yields = {std::move(taken.yields), std::move(fallback.yields)};
@@ -141,6 +141,19 @@ void Rewriter::replace_run(BlockPlace place, size_t first, size_t count, const s
   std::vector<NodeId>& nodes = block_at(graph_, place).nodes;
   const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(first);
   nodes.insert(nodes.erase(begin, begin + static_cast<std::ptrdiff_t>(count)), with.begin(), with.end());
+}
+
+NodeId Rewriter::guard_run(BlockPlace place, size_t first, std::vector<NodeId> before, ValueId predicate, Body taken, Body fallback,
+                           std::string_view name, std::string_view pass) {
+  const std::set<NodeId> inside(fallback.nodes.begin(), fallback.nodes.end());
+  const std::vector<ValueId> joined = fallback.yields;
+  const NodeId guard = make_guard(predicate, std::move(taken), std::move(fallback), name, pass);
+  ValueMap now;
+  for (size_t i = 0; i < joined.size(); ++i) now[joined[i]] = graph_.node(guard).outputs[i];
+  substitute(now, inside);
+  before.push_back(guard);
+  replace_run(place, first, inside.size(), before);
+  return guard;
 }
 
 std::optional<size_t> Rewriter::bring_together(BlockPlace place, std::span<const NodeId> members) {

@@ -30,7 +30,8 @@ class Rewriter {
   /// The new node `to` stands for `from`: what was said of that and of its output of[i] is said of this and of output i; each of its own
   /// where `of` is empty.
   void take_annotations(NodeId to, NodeId from, std::span<const size_t> of = {});
-  /// A guard of `pass`, whose outputs lie as what its bodies yield does: `taken` while the predicate is not 0, else `fallback`.
+  /// A guard of `pass`, whose outputs lie as what its bodies yield does: `taken` while the predicate is not 0, else `fallback`. Without a
+  /// predicate (kNone) the last value that `taken` yields is it.
   struct Body {
     std::vector<NodeId> nodes;
     std::vector<ValueId> yields;
@@ -49,6 +50,10 @@ class Rewriter {
   void substitute(const ValueMap& values, const std::set<NodeId>& except = {});
   /// `count` nodes of a block from `first` on are replaced by `with`.
   void replace_run(BlockPlace place, size_t first, size_t count, const std::vector<NodeId>& with);
+  /// Puts a run of nodes, those of the fallback, behind a guard (make_guard): `before`, which find out what it asks, and the guard stand
+  /// there, and what others read of the fallback's yields they read of it. Returns the guard.
+  NodeId guard_run(BlockPlace place, size_t first, std::vector<NodeId> before, ValueId predicate, Body taken, Body fallback,
+                   std::string_view name, std::string_view pass);
   /// Moves nodes of one block next to each other: what stands between them goes before, or behind where it reads what they make. Returns
   /// the place of the first; nothing where that would change what a node reads.
   std::optional<size_t> bring_together(BlockPlace place, std::span<const NodeId> nodes);

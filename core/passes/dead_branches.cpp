@@ -1,82 +1,31 @@
 #include "core/passes/dead_branches.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "core/base/error.h"
 #include "core/graph/roles.h"
 #include "core/graph/uses.h"
 #include "core/passes/dead_path.h"
+#include "core/passes/profiled_branches.h"
 #include "core/passes/region.h"
 
 namespace stormcell {
 namespace {
 
-constexpr const char* kMakeAgain = "make the configuration again: optimize --config-out FILE";
-
-std::vector<int32_t> parse_list(std::string_view text, const std::string& where) {
-  std::vector<int32_t> list;
-  const char *at = text.data(), *end = at + text.size();
-  while (at < end) {
-    int32_t branch = -1;
-    const auto [stop, error] = std::from_chars(at, end, branch);
-    if (error != std::errc() || branch < 0 || (stop < end && *stop != ','))
-      bad_input(where, "expected branches as \"1,4,5\", got \"" + std::string(text) + "\"", kMakeAgain);
-    list.push_back(branch);
-    at = stop < end ? stop + 1 : end;
-  }
-  return list;
-}
-
-/// Branches as a configuration names them. A router that the model does not have is refused later, with a reason.
-std::vector<int32_t> branches_of(const Graph& graph, const std::string& router, const std::string& text) {
-  const std::string where = "pass dead-path, router " + router;
-  const std::vector<int32_t> list = parse_list(text, where);
-  graph.for_each_node([&](NodeId id, int) {
-    const Node& n = graph.node(id);
-    if (!is_route(n) || n.name != router) return;
-    const int32_t branches = graph.value(n.outputs[0]).branches;
-    for (const int32_t b : list)
-      if (b >= branches)
-        bad_input(where, "there is no branch " + std::to_string(b) + ", its branches are 0 to " + std::to_string(branches - 1), kMakeAgain);
-  });
-  return list;
-}
-
-/// A pass before has left the padding out.
-bool decides_about_real_cells(const Graph& graph, const std::string& router) {
-  bool real = false;
-  graph.for_each_node([&](NodeId id, int) {
-    const Node& n = graph.node(id);
-    if (!is_route(n) || n.name != router) return;
-    real = graph.space(graph.value(n.outputs[0]).type.space).kind == SpaceKind::ragged;
-  });
-  return real;
-}
-
 /// Branches that got at most `most_share` of the cells; of `real` ones where padding is left out and they are known.
 std::vector<int32_t> empty_branches(const RouterLoad& load, bool real, double most_share) {
-  real = real && !load.load_real.empty();
-  const std::vector<int64_t>& loads = real ? load.load_real : load.load;
-  const auto cells = static_cast<double>(real ? load.cells_real : load.cells);
+  const LoadInUse in_use = load_in_use(load, real);
   std::vector<int32_t> empty;
-  for (size_t b = 0; b < loads.size(); ++b)
-    if (static_cast<double>(loads[b]) <= most_share * cells) empty.push_back(static_cast<int32_t>(b));
+  for (size_t b = 0; b < in_use.load.size(); ++b)
+    if (static_cast<double>(in_use.load[b]) <= most_share * static_cast<double>(in_use.cells)) empty.push_back(static_cast<int32_t>(b));
   return empty;
 }
 
 }  // namespace
 
-std::string branch_list(const std::vector<int32_t>& branches) {
-  std::string text;
-  for (const int32_t b : branches) text += (text.empty() ? "" : ",") + std::to_string(b);
-  return text;
-}
-
 DeadBranches dead_branches(const PassInput& input) {
   DeadBranches dead;
   if (input.parameters) {
-    for (const auto& [router, branches] : *input.parameters) dead[router] = branches_of(input.graph, router, branches);
+    for (const auto& [router, branches] : *input.parameters) dead[router] = branches_named(input.graph, "dead-path", router, branches);
     return dead;
   }
   const double most_share = input.option(kDeadShare);

@@ -18,8 +18,6 @@ using DeadBranches = std::map<std::string, std::vector<int32_t>, std::less<>>;
 DeadBranches dead_branches(const PassInput& input);
 /// Routers of which the prompt alone or the turns alone have such branches, and why that is of no use.
 std::vector<std::pair<std::string, std::string>> dead_in_one_part(const PassInput& input);
-/// As parameters hold them: "1,4,5".
-std::string branch_list(const std::vector<int32_t>& branches);
 
 /// Weights that only dead branches read, of whichever router: prefill and step read the same ones.
 std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranches& dead_branches);

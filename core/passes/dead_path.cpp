@@ -13,6 +13,7 @@
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
 #include "core/passes/dead_branches.h"
+#include "core/passes/profiled_branches.h"
 #include "core/passes/reasons.h"
 #include "core/passes/region.h"
 
@@ -207,16 +208,10 @@ class DeadPath {
       fallback.yields.push_back(joined);
       taken.yields.push_back(copies.at(joined));
     }
-    const std::vector<ValueId> joined = fallback.yields;
-    std::set<NodeId> inside(region.nodes.begin(), region.nodes.end());
-    std::vector<NodeId> now_there;
-    const ValueId predicate = all_empty(dead, now_there);
-    const NodeId guard = rewriter_.make_guard(predicate, std::move(taken), std::move(fallback), router + ".live", "dead-path");
-    now_there.push_back(guard);
-    ValueMap now;
-    for (size_t i = 0; i < joined.size(); ++i) now[joined[i]] = graph().node(guard).outputs[i];
-    rewriter_.substitute(now, inside);
-    rewriter_.replace_run(region.block, first, region.nodes.size(), now_there);
+    std::vector<NodeId> before;
+    const ValueId predicate = all_empty(dead, before);
+    rewriter_.guard_run(region.block, first, std::move(before), predicate, std::move(taken), std::move(fallback), router + ".live",
+                        "dead-path");
   }
 
   /// 1 where no dead branch of any router got a cell; adds the nodes that find out.

@@ -9,9 +9,12 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/passes/bf16_storage.h"
+#include "core/passes/constant_decision.h"
 #include "core/passes/dead_path.h"
 #include "core/passes/horizontal_fusion.h"
 #include "core/passes/pass.h"
+#include "core/passes/permanent_path.h"
+#include "core/passes/reorder.h"
 #include "core/passes/unpad.h"
 #include "core/passes/vertical_fusion.h"
 
@@ -19,6 +22,12 @@ namespace stormcell {
 namespace {
 constexpr std::array kPasses = {
     Pass{"unpad", "padding is not computed: products, attention and routers run on real cells", false, unpad, {}, true},
+    Pass{"reorder", "work that only cells of one branch need waits for the decision that sends them there", false, reorder,
+         kReorderOptions},
+    Pass{"permanent-path", "routers that always decided the same way decide behind what they decide, as its guard", true, permanent_path,
+         kPermanentPathOptions},
+    Pass{"constant-decision", "routers that sent all cells the same way send nothing, behind a guard", false, constant_decision,
+         kConstantDecisionOptions},
     Pass{"dead-path", "branches that got no cell are neither loaded nor packed, behind a guard", false, dead_path, kDeadPathOptions},
     Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
          horizontal_fusion, kHorizontalFusionOptions},
@@ -26,9 +35,8 @@ constexpr std::array kPasses = {
          vertical_fusion, kVerticalFusionOptions},
     Pass{"bf16-storage", "what only products in bf16 read lies in bf16, half of its bytes, and is rounded once", false, bf16_storage, {}},
 };
-constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", "reorder",       "constant-folding",    "capacity",
-                                         "kernel-tuning",  "quantize-bf16",     "quantize-int8", "speculative-routing", "weight-preload",
-                                         "memory-plan",    "placement"};
+constexpr std::string_view kPlanned[] = {"constant-folding",    "capacity",       "kernel-tuning", "quantize-bf16", "quantize-int8",
+                                         "speculative-routing", "weight-preload", "memory-plan",   "placement"};
 
 std::string shortest(double value) {
   char text[32];

@@ -23,6 +23,18 @@ std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, i
   return shares;
 }
 
+void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchShares& shares) {
+  const size_t held = layer.size() / static_cast<size_t>(ranks);
+  int32_t replicas = 0;
+  shares.clear();
+  for (size_t s = 0; s < layer.size(); ++s) {
+    if (layer[s] != branch) continue;
+    if (shares.empty() || shares.back().rank != s / held) shares.push_back({s / held, 0});
+    ++shares.back().part, ++replicas;
+  }
+  for (BranchShare& share : shares) share.part /= replicas;
+}
+
 TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend)
     : backend_(backend),
       ranks_(static_cast<size_t>(ranks)),

@@ -21,6 +21,8 @@ struct BranchShare {
 using BranchShares = std::vector<BranchShare>;
 /// [branches] of one layer. Replicas share evenly; two on one rank are one share; an empty slot (-1) holds nothing.
 std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, int32_t ranks);
+/// The same of one branch, into `shares`.
+void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchShares& shares);
 
 struct LayerTally {
   LayerTally(size_t ranks, size_t nodes) : work(ranks), unknown(ranks), unknown_node(nodes) {}

@@ -66,6 +66,8 @@ PlacedSteps::PlacedSteps(const std::vector<std::vector<std::vector<double>>>& st
 
 void PlacedSteps::index(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps) {
   const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
+  for (size_t s = 0; s < steps.size(); ++s)
+    for (const size_t t : steps[s]) members_.push_back({static_cast<uint32_t>(s), static_cast<uint32_t>(t)});
   begin_.assign(layers * branches + 1, 0);
   const auto for_each = [&](const auto& visit) {
     for (size_t s = 0; s < steps.size(); ++s)
@@ -157,20 +159,41 @@ void PlacedSteps::replicate(size_t layer, int32_t branch, size_t slot) {
 
 void PlacedSteps::drop(size_t layer, size_t slot) { replicate(layer, -1, slot); }
 
+void PlacedSteps::apply(std::span<const SlotChange> changes) {
+  if (changes.empty()) return;
+  const size_t layer = changes.front().layer;
+  for (const SlotChange& c : changes) placement_.layers[layer][c.slot] = c.after;
+  if (by_token_ && changes.size() * static_cast<size_t>(routes_->k) > static_cast<size_t>(placement_.branches)) return rebuild(layer);
+  // A branch that stands as before costs a look at the slots.
+  for (const SlotChange& c : changes) renew(layer, c.before), renew(layer, c.after);
+  cost_touched(layer);
+}
+
 void PlacedSteps::set_layer(size_t layer, const LayerSlots& slots) {
   placement_.layers[layer] = slots;
   for (int32_t b = 0; b < placement_.branches; ++b) renew(layer, b);
   cost_touched(layer);
 }
 
+void PlacedSteps::rebuild(size_t layer) {
+  shares_[layer] = shares_of(placement_.layers[layer], placement_.branches, placement_.ranks);
+  const size_t branches = static_cast<size_t>(placement_.branches);
+  for (size_t s = 0; s < steps(); ++s) {
+    LayerTally& tally = tally_[at(s, layer)];
+    tally = LayerTally(tally.work.size(), tally.unknown_node.size());
+    for (size_t b = 0; b < branches; ++b) rule_.add_products(tally, shares_[layer][b], count_[at(s, layer) * branches + b], 1);
+    touched_.push_back(static_cast<uint32_t>(s));
+  }
+  for (const Visit& v : members_)
+    rule_.add_token(tally_[at(v.step, layer)], shares_[layer], routes_->at(v.token, static_cast<int32_t>(layer)),
+                    homes_[v.step] ? routes_->tokens[v.token].rank : -1, 1);
+  cost_touched(layer);
+}
+
 // One branch after the other: a token that chose several is taken away as it stands by then and added as it is from then on.
 void PlacedSteps::renew(size_t layer, int32_t branch) {
   if (branch < 0) return;
-  next_.clear();
-  const LayerSlots& slots = placement_.layers[layer];
-  for (size_t s = 0; s < slots.size(); ++s)
-    if (slots[s] == branch) next_.push_back({rank_of(s), 0});
-  for (BranchShare& s : next_) s.part = 1. / static_cast<double>(next_.size());
+  find_shares(placement_.layers[layer], branch, placement_.ranks, next_);
   BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
   if (next_ == shares) return;
   add_branch(layer, branch, -1);

@@ -12,11 +12,10 @@
 
 namespace stormcell {
 
-/// What ranks hold may be changed to anything in which every branch stands somewhere and none twice on a rank; slots may be empty (-1).
+/// What ranks hold may be changed to anything in which every branch stands somewhere; slots may be empty (-1).
 class PlacedSteps {
  public:
-  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes', no fault and no branch twice on a
-  /// rank.
+  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes' and no fault.
   PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes, Backend backend,
               const CostModel& model);
   /// Steps of counts [steps][layers][branches], `k` choices of a token: for backends per_expert and gather.
@@ -46,6 +45,8 @@ class PlacedSteps {
   void move(size_t layer, size_t from, size_t to);  ///< leaves `from` empty
   void replicate(size_t layer, int32_t branch, size_t slot);
   void drop(size_t layer, size_t slot);  ///< leaves it empty
+  /// Any slots of one layer at a time, each once; every branch stands somewhere afterwards.
+  void apply(std::span<const SlotChange> changes);
   /// All slots of a layer at a time.
   void set_layer(size_t layer, const LayerSlots& slots);
 
@@ -60,6 +61,8 @@ class PlacedSteps {
   void add_branch(size_t layer, int32_t branch, double sign);
   /// What holds a branch follows the slots again.
   void renew(size_t layer, int32_t branch);
+  /// All tokens of a layer anew: of a change of many branches each token would be taken away and added for each of its choices.
+  void rebuild(size_t layer);
   void cost_touched(size_t layer);
 
   Placement placement_;
@@ -75,6 +78,7 @@ class PlacedSteps {
   std::vector<uint8_t> homes_;                     // [steps] where their tokens live is known
   std::vector<size_t> begin_;                      // [layers x branches + 1] of visits_
   std::vector<Visit> visits_;                      // of each layer and branch, by step
+  std::vector<Visit> members_;                     // of all steps
   std::vector<double> layer_cost_;                 // [steps, layers]
   std::vector<double> step_s_;
   double sum_s_ = 0;

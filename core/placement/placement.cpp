@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace stormcell {
 namespace {
@@ -13,6 +14,19 @@ std::span<const int32_t> on_rank(const LayerSlots& layer, int32_t ranks, int32_t
 }
 
 }  // namespace
+
+PlacementChange inverse(PlacementChange change) {
+  for (SlotChange& c : change) std::swap(c.before, c.after);
+  return change;
+}
+
+PlacementChange difference(const Placement& before, const Placement& after) {
+  PlacementChange change;
+  for (size_t l = 0; l < after.layers.size(); ++l)
+    for (size_t s = 0; s < after.layers[l].size(); ++s)
+      if (before.layers[l][s] != after.layers[l][s]) change.push_back({l, s, before.layers[l][s], after.layers[l][s]});
+  return change;
+}
 
 std::string placement_fault(const Placement& p) {
   if (p.ranks < 1 || p.branches < 1) return "it has no ranks or no branches";
@@ -78,15 +92,18 @@ int32_t layers_with_idle_replicas(const Placement& p) {
 
 int64_t moved_slots(const Placement& before, const Placement& after) {
   int64_t moved = 0;
-  for (size_t l = 0; l < after.layers.size(); ++l)
+  for (size_t l = 0; l < after.layers.size(); ++l) {
+    if (before.layers[l] == after.layers[l]) continue;
     for (int32_t rank = 0; rank < after.ranks; ++rank) {
       const std::span<const int32_t> old = on_rank(before.layers[l], before.ranks, rank);
       std::multiset<int32_t> left(old.begin(), old.end());
       for (const int32_t branch : on_rank(after.layers[l], after.ranks, rank)) {
+        if (branch < 0) continue;
         const auto at = left.find(branch);
         at == left.end() ? static_cast<void>(++moved) : static_cast<void>(left.erase(at));
       }
     }
+  }
   return moved;
 }
 

@@ -1,5 +1,6 @@
 // Which rank holds which branch, as slots: every rank has equally many, a branch may stand in several (replicas).
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,19 @@ struct Placement {
   int32_t slots_of_rank() const { return slot_count() / ranks; }
   bool operator==(const Placement&) const = default;
 };
+
+/// One slot that gets something else; -1: nothing.
+struct SlotChange {
+  size_t layer = 0, slot = 0;
+  int32_t before = -1, after = -1;
+  bool operator==(const SlotChange&) const = default;
+};
+/// Layers ascending, each slot once.
+using PlacementChange = std::vector<SlotChange>;
+/// What takes it back.
+PlacementChange inverse(PlacementChange change);
+/// Slot by slot. Both of one shape.
+PlacementChange difference(const Placement& before, const Placement& after);
 
 /// What is wrong with a placement, in words with the layer; empty: every branch stands somewhere and everything fits.
 std::string placement_fault(const Placement& placement);

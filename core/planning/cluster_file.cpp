@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
@@ -25,7 +26,7 @@ fs::path preset_folder() { return fs::path(resources_folder()) / "clusters"; }
 /// Reads one file; every complaint names it and the key.
 class ClusterReader {
  public:
-  explicit ClusterReader(const std::string& path) : path_(path), json_(read_json_file(path)) {}
+  ClusterReader(const std::string& path, Json json) : path_(path), json_(std::move(json)) {}
 
   Cluster read() {
     if (text_at(json_, "schema") != "stormcell.cluster/1") wrong("schema is not \"stormcell.cluster/1\"");
@@ -89,15 +90,28 @@ std::vector<std::string> cluster_presets() {
   return names;
 }
 
+std::string to_json(const Cluster& c) {
+  nlohmann::ordered_json json = {
+      {"schema", "stormcell.cluster/1"}, {"name", c.name}, {"nodes", c.nodes}, {"gpus_per_node", c.gpus_per_node}};
+  json["gpu"] = {
+      {"name", c.gpu}, {"memory_bytes", c.memory_bytes}, {"memory_bytes_per_s", c.memory_bytes_per_s}, {"flops_per_s", c.flops_per_s}};
+  json["fabric"] = {{"name", c.fabric}, {"bytes_per_s", c.fabric_bytes_per_s}};
+  if (c.nodes > 1) json["network"] = {{"name", c.network}, {"bytes_per_s", c.network_bytes_per_s}};
+  json["sources"] = c.sources;
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 Cluster read_cluster(const std::string& spec) {
   constexpr std::string_view kPreset = "preset:";
   if (spec.empty()) bad_input("--cluster", "is missing", "preset:NAME or a JSON file");
-  if (!spec.starts_with(kPreset)) return ClusterReader(spec).read();
+  if (spec.starts_with('{')) return ClusterReader("the cluster", parse_json_text(spec, "the cluster")).read();
+  if (!spec.starts_with(kPreset)) return ClusterReader(spec, read_json_file(spec)).read();
   const std::string name = spec.substr(kPreset.size());
   const std::vector<std::string> known = cluster_presets();
   if (std::find(known.begin(), known.end(), name) == known.end())
     bad_input("--cluster", "there is no preset " + in_quotes(name), "one of " + joined(known));
-  return ClusterReader((preset_folder() / (name + ".json")).string()).read();
+  const std::string path = (preset_folder() / (name + ".json")).string();
+  return ClusterReader(path, read_json_file(path)).read();
 }
 
 }  // namespace stormcell

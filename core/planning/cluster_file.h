@@ -7,8 +7,11 @@
 
 namespace stormcell {
 
-/// "preset:NAME" of resources/clusters, or a file of schema stormcell.cluster/1. Error(bad_input) with the key that is wrong.
+/// "preset:NAME" of resources/clusters, a file of schema stormcell.cluster/1, or such a text, which begins with a brace. Error(bad_input)
+/// with the key that is wrong.
 Cluster read_cluster(const std::string& spec);
+/// stormcell.cluster/1
+std::string to_json(const Cluster& cluster);
 /// Names of the presets, sorted.
 std::vector<std::string> cluster_presets();
 

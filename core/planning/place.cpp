@@ -20,6 +20,7 @@
 #include "core/planning/paired.h"
 #include "core/planning/place_task.h"
 #include "core/planning/placement_search.h"
+#include "core/planning/solved_placement.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_writer.h"
@@ -235,15 +236,12 @@ std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSo
 
 std::vector<std::string_view> placement_backends() { return {std::begin(kBackends), std::end(kBackends)}; }
 
-PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
+SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, const Placement* given,
+                           const Progress& progress) {
   const Clock::time_point begin = Clock::now();
-  check_options(options);
-  const SessionPath path = parse_session_path(options.session);
-  const SessionReader session(path.file);
-  PlaceTask task;
-  read_task(options, session, path.run, task, progress);
   PlaceFigures f = about(options, session, task);
-  const SearchOutcome found = search_placement(options, task, progress);
+  SearchOutcome found = search_placement(options, task, progress);
+  if (given) found.result = *given, found.chosen.clear(), found.chosen_on.clear(), found.tried.clear();
   f.aim = found.aim, f.chosen = found.chosen, f.chosen_on = found.chosen_on;
   if (found.bound >= 0) f.bound_ms = found.bound;
   const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
@@ -268,8 +266,25 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   f.spare = spare_price(task, f.slot_bytes);
   f.advice = advice_of(f);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  f.placement = store(options, session, task, found.result, f);
-  return f;
+  return {std::move(found.result), std::move(f), std::move(found.tried)};
+}
+
+int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SolvedPlacement& solved) {
+  solved.figures.placement = store(options, session, task, solved.placement, solved.figures);
+  return solved.figures.placement;
+}
+
+PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
+  const Clock::time_point begin = Clock::now();
+  check_options(options);
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  PlaceTask task;
+  read_task(options, session, path.run, task, progress);
+  SolvedPlacement solved = solve_task(options, session, task, nullptr, progress);
+  solved.figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  store_solved(options, session, task, solved);
+  return std::move(solved.figures);
 }
 
 }  // namespace stormcell

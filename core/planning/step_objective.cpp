@@ -24,9 +24,6 @@ Backend backend_of(const StepOptions& options, Backend usual) {
   return *backend;
 }
 
-/// What a search looks at: its memory is linear in both, and a move's time in the tokens.
-constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
-
 /// Every n-th, so that at most so many remain.
 template <class T>
 void thin_out(std::vector<T>& steps, size_t most) {
@@ -206,22 +203,22 @@ StepCost StepObjective::cost_of_step(StepWork& work, bool held_out, size_t step,
   return work.of_tokens(*routes_, own, visitor);
 }
 
-std::vector<std::vector<size_t>> StepObjective::searched_tokens() const {
-  std::vector<std::vector<size_t>> steps = tokens_[0];
+std::vector<std::vector<size_t>> StepObjective::searched_tokens(bool held_out, size_t most_tokens) const {
+  std::vector<std::vector<size_t>> steps = tokens_[held_out];
   // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
   const size_t each = std::max<size_t>(tokens_of(steps) / std::max<size_t>(steps.size(), 1), 1);
-  thin_out(steps, std::clamp<size_t>(kMostSearchTokens / each, 1, kMostSearchSteps));
-  for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), kMostSearchTokens));
+  thin_out(steps, std::clamp<size_t>(most_tokens / each, 1, kMostSearchSteps));
+  for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), most_tokens));
   return steps;
 }
 
 bool StepObjective::search_sees_all() const {
-  return routes_ ? tokens_of(searched_tokens()) == tokens_of(tokens_[0]) : loads_[0].size() <= kMostSearchSteps;
+  return routes_ ? tokens_of(searched_tokens(false, kMostSearchTokens)) == tokens_of(tokens_[0]) : loads_[0].size() <= kMostSearchSteps;
 }
 
-PlacedSteps StepObjective::placed(const Placement& start) const {
-  if (routes_) return PlacedSteps(*routes_, searched_tokens(), start, cluster_.nodes, backend_, model_);
-  std::vector<LayerLoads> steps = loads_[0];
+PlacedSteps StepObjective::placed(const Placement& start, bool held_out, size_t most_tokens) const {
+  if (routes_) return PlacedSteps(*routes_, searched_tokens(held_out, most_tokens), start, cluster_.nodes, backend_, model_);
+  std::vector<LayerLoads> steps = loads_[held_out];
   thin_out(steps, kMostSearchSteps);
   return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
 }

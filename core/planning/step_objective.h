@@ -43,10 +43,11 @@ class StepObjective {
   StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_}; }
   /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
   StepCost cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part = {}, const LayerVisitor& visitor = {}) const;
-  /// The part to fit, or as much of it as a search should look at, with `start`, in which no branch stands twice on a rank. The objective
-  /// must outlive it. There is such a part.
-  PlacedSteps placed(const Placement& start) const;
-  /// Whether placed() looks at every token of the part to fit.
+  /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
+  static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
+  /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
+  PlacedSteps placed(const Placement& start, bool held_out = false, size_t most_tokens = kMostSearchTokens) const;
+  /// Whether placed() looks at every token of the part to fit, unless told otherwise.
   bool search_sees_all() const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }
   bool by_p95() const { return options_.p95; }
@@ -68,7 +69,7 @@ class StepObjective {
   int64_t count(bool held_out) const;
 
  private:
-  std::vector<std::vector<size_t>> searched_tokens() const;
+  std::vector<std::vector<size_t>> searched_tokens(bool held_out, size_t most_tokens) const;
 
   const StepOptions options_;
   const Cluster& cluster_;

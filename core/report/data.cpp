@@ -88,6 +88,12 @@ ReportData read_report_data(const std::string& session) {
   if (data.figures.model.name.empty()) data.figures.model.name = reader.summary().model.name;
   if (data.figures.model.family.empty()) data.figures.model.family = reader.summary().model.family;
   read_routing(reader, data);
+  for (const StoredPlacement& stored : reader.placements()) {
+    if (stored.run != data.run.id) continue;
+    PlacementOfRun& placement = data.placements.emplace_back(parse_place_summary(stored.summary));
+    placement.id = stored.id, placement.run = stored.run, placement.name = stored.name;
+    placement.solver = stored.solver, placement.created = stored.created;
+  }
   data.settings = flat_json(data.figures.settings);
   data.machine = flat_json(data.run.machine);
   data.dataset = flat_json(data.run.dataset);

@@ -6,6 +6,7 @@
 
 #include "core/base/run_kind.h"
 #include "core/exports/export_origin.h"
+#include "core/readings/placements_view.h"
 #include "core/session/session_types.h"
 #include "core/summary/parse.h"
 
@@ -40,6 +41,7 @@ struct ReportData {
   std::vector<Flows> flows;
   std::vector<GuardLine> guards;
   std::vector<NamedText> settings, machine, dataset;
+  std::vector<PlacementOfRun> placements;  ///< oldest first
   /// Another system made it: there is nothing here but its routing.
   bool imported() const { return run_kind(run.kind) == RunKind::import; }
   bool trusted() const { return figures.verified && figures.verified->passed; }

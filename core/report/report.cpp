@@ -22,6 +22,7 @@ constexpr Section kSections[] = {
     {"routing decisions", loads_section},
     {"labels", labels_section},
     {"transitions between routers", transitions_section},
+    {nullptr, placements_section},
     {"memory", memory_section},
     {nullptr, budget_section},
     {"time by operator", operators_section},

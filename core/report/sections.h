@@ -13,6 +13,7 @@ std::string passes_section(const ReportData& data);
 std::string loads_section(const ReportData& data);
 std::string labels_section(const ReportData& data);
 std::string transitions_section(const ReportData& data);
+std::string placements_section(const ReportData& data);
 std::string memory_section(const ReportData& data);
 std::string budget_section(const ReportData& data);
 std::string operators_section(const ReportData& data);

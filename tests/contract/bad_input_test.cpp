@@ -312,7 +312,7 @@ class BadInputTest : public QObject {
     refused("keys.json", "{\"schema\": 5, \"device\": 7, \"passes\": []}", "");
     refused("device.json", "{\"schema\": \"stormcell.config/1\", \"device\": 7, \"passes\": {}}", "");
     refused("unknown.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"magic\": {}}}", "magic");
-    refused("planned.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"reorder\": {}}}", "not in this version");
+    refused("planned.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"capacity\": {}}}", "not in this version");
     VERIFY_REFUSED(run_on(switch_data(), {"--config", "no/such.json"}), "no/such.json", "");
   }
 

@@ -15,6 +15,7 @@
 #include "app/studio/progress_text.h"
 #include "app/studio/run_dialog.h"
 #include "core/base/blocking.h"
+#include "core/base/error.h"
 #include "tests/contract/traces.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
@@ -178,6 +179,29 @@ class RunsTest : public QObject {
     QVERIFY(session_is_writable(make_session(folder_.filePath("w.storm").toStdString(), 2)));
     QVERIFY(!session_is_writable(folder_.filePath("none/there.storm").toStdString()));
     QVERIFY(!session_is_writable("/proc/sys/kernel/none"));
+  }
+
+  void the_work_of_a_view_goes_on_alone_and_can_be_stopped() {
+    RunController runs;
+    QSignalSpy failed(&runs, &RunController::failed), stopped(&runs, &RunController::work_stopped),
+        cancelled(&runs, &RunController::cancelled);
+    bool delivered = false;
+    runs.start_work([&](const Progress&) -> std::function<void()> { return [&] { delivered = true; }; });
+    QVERIFY(runs.running());
+    runs.start_work([](const Progress&) -> std::function<void()> { return [] {}; });
+    QCOMPARE(failed.size(), 1);
+    QTRY_VERIFY(delivered && !runs.running());
+    runs.start_work([](const Progress& progress) -> std::function<void()> {
+      for (;;) progress.report("searching", 0, 0);
+    });
+    runs.start(RunRequest());
+    QCOMPARE(failed.size(), 2);
+    runs.cancel();
+    QTRY_VERIFY(!runs.running());
+    QVERIFY(stopped.size() == 1 && cancelled.isEmpty());
+    runs.start_work([](const Progress&) -> std::function<void()> { bad_input("a placement", "has an empty slot"); });
+    QTRY_COMPARE(failed.size(), 3);
+    QVERIFY(failed.last().front().toString().contains("has an empty slot"));
   }
 
   void a_model_is_kept_until_its_files_change_or_its_session_is_closed() {

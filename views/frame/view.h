@@ -67,6 +67,8 @@ class View : public QWidget {
   void said(const QString& message);
   /// The run on show once more, with these passes.
   void run_wanted(const stormcell::PassSelection& passes);
+  /// A long piece of work that the user asked for, as load() describes reading: the shell shows how far it is and lets it be stopped.
+  void work_wanted(const stormcell::views::View::Load& work);
   /// A file of the view's making; the shell asks where.
   void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
   /// A change that can be undone: the shell calls `redo` now, and either again when asked to.

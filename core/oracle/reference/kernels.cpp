@@ -8,6 +8,7 @@
 #include "core/oracle/reference/argmax.h"
 #include "core/oracle/reference/attention.h"
 #include "core/oracle/reference/branches_empty.h"
+#include "core/oracle/reference/branches_full.h"
 #include "core/oracle/reference/broadcast.h"
 #include "core/oracle/reference/choice_weight.h"
 #include "core/oracle/reference/compact.h"
@@ -86,6 +87,7 @@ const KernelRow kKernels[] = {
     {"end_sequences", end_sequences<float>, end_sequences<double>},
     {"all_set", all_set<float>, all_set<double>},
     {"branches_empty", branches_empty<float>, branches_empty<double>},
+    {"branches_full", branches_full<float>, branches_full<double>},
     {"state_fill", state_fill<float>, state_fill<double>},
     {"state_write", state_write<float>, state_write<double>},
     {"state_put", state_put<float>, state_put<double>},

@@ -157,6 +157,8 @@ class VerifyTest : public QObject {
         "grouped_linear \"z\": expected branches below 4, got 4");
     row("empty branches out of reach", "%z : i32 [] = branches_empty(%d) branches=[4]",
         "branches_empty \"z\": expected branches of the decision, got 4");
+    row("full branches out of reach", "%z : i32 [] = branches_full(%d) branches=[0,4]",
+        "branches_full \"z\": expected branches of the decision, got 4");
     row("an extent of nothing known", "%z : i32 [] = extent() extent=\"Q\"",
         "extent \"z\": unknown symbol \"Q\" in an extent (declare it first)");
     row("a fill of no state", "state_fill(%x) value=0.0 as \"f\"", "state_fill \"f\": expected a state, got f32 tokens [8]");

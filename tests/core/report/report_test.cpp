@@ -172,6 +172,29 @@ class ReportTest : public QObject {
     QVERIFY(has(html, "<svg viewBox"));
   }
 
+  void placements_are_told_with_what_was_held_out_and_their_front() {
+    page(some_figures(), testing::two_stacks());
+    const std::string path = folder_.filePath("s" + QString::number(made_) + ".storm").toStdString();
+    StoredPlacement stored;
+    stored.run = 1, stored.name = kHostile, stored.solver = "hand", stored.layout = "{}";
+    stored.summary = R"({"cluster":{"name":"8x-h100","nodes":1,"ranks":8},"slots":16,"moved_slots":3,"advice":"stay: nothing is cheaper",
+      "layouts":[{"name":"contiguous","fit":{"imbalance":0.5,"cross_pairs":0.875,"objective":null},"held_out":{"imbalance":0.25}},
+                 {"name":"result","fit":{"imbalance":0.125},"held_out":null}, {"name":"of another version"}],
+      "front":[{"name":"eplb","fit":{"imbalance":0.1,"cross_pairs":0.9}},{"name":"joint","fit":{"imbalance":0.2,"cross_pairs":0.7}}]})";
+    {
+      SessionWriter writer(path, {"0123456789abcdef", some_figures().model.name, some_figures().model.family, "{}"});
+      writer.add_placement(stored);
+      writer.close();
+    }
+    const std::string html = written(path);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html, "<section id=\"placements\"") && has(html, "made by hand for 8x-h100, 8 GPUs in 1 node, 16 slots a layer"));
+    const std::string all = tables(html);
+    for (const char* text : {"contiguous", "0.500", "0.250", "0.875", "0.125", "joint"})
+      QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    QVERIFY(!has(all, "of another version") && has(html, "stay: nothing is cheaper"));
+  }
+
   void settings_stand_there_once_also_of_a_run_without_a_result() {
     RunSummaryFigures without = some_figures();
     without.settings.clear();

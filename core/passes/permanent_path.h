@@ -1,0 +1,15 @@
+// A router that always decided the same way decides behind what it decides.
+#pragma once
+#include <array>
+
+#include "core/passes/constant_branches.h"
+
+namespace stormcell {
+
+inline constexpr PassOption kApproximate = {"approximate", "decisions are not computed: nothing tells when they would be others",
+                                            PassOption::Kind::flag, 0};
+inline constexpr std::array kPermanentPathOptions = {kLeastCells, kApproximate};
+
+PassResult permanent_path(const PassInput& input);
+
+}  // namespace stormcell

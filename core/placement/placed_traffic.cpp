@@ -1,0 +1,108 @@
+#include "core/placement/placed_traffic.h"
+
+#include <algorithm>
+
+namespace stormcell {
+namespace {
+
+/// The chance that two branches meet a token on one rank.
+double overlap(const BranchShares& a, const BranchShares& b) {
+  double same = 0;
+  for (const BranchShare& x : a)
+    for (const BranchShare& y : b)
+      if (x.rank == y.rank) same += x.part * y.part;
+  return same;
+}
+
+/// Whether a branch stood among the choices before this place: no token counts twice.
+bool seen_before(std::span<const int32_t> choices, size_t at) {
+  return std::find(choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(at), choices[at]) !=
+         choices.begin() + static_cast<std::ptrdiff_t>(at);
+}
+
+}  // namespace
+
+PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start)
+    : routes_(routes), all_(tokens.begin(), tokens.end()), ranks_(start.ranks), absent_(static_cast<size_t>(start.ranks), 1) {
+  restart(start);
+  index(tokens);
+}
+
+void PlacedTraffic::restart(const Placement& placement) {
+  shares_.clear();
+  for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
+  sums_ = sum_traffic(routes_, all_, placement);
+}
+
+void PlacedTraffic::index(std::span<const size_t> tokens) {
+  const size_t layers = shares_.size(), branches = shares_[0].size();
+  begin_.assign(layers * branches + 1, 0);
+  const auto for_each = [&](const auto& visit) {
+    for (const size_t t : tokens)
+      for (size_t l = 0; l < layers; ++l) {
+        const std::span<const int32_t> choices = routes_.at(t, static_cast<int32_t>(l));
+        for (size_t c = 0; c < choices.size(); ++c)
+          if (choices[c] >= 0 && !seen_before(choices, c)) visit(l * branches + static_cast<size_t>(choices[c]), static_cast<uint32_t>(t));
+      }
+  };
+  for_each([&](size_t of, uint32_t) { ++begin_[of + 1]; });
+  for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+  tokens_.resize(begin_.back());
+  std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+  for_each([&](size_t of, uint32_t token) { tokens_[next[of]++] = token; });
+}
+
+std::span<const uint32_t> PlacedTraffic::tokens_of(size_t layer, int32_t branch) const {
+  const size_t of = layer * shares_[layer].size() + static_cast<size_t>(branch);
+  return std::span(tokens_).subspan(begin_[of], begin_[of + 1] - begin_[of]);
+}
+
+// One branch after the other, so that of two that move and share a token each is counted where the other stands by then.
+void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<const int32_t> branches) {
+  for (const int32_t branch : branches) {
+    BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
+    find_shares(slots, branch, ranks_, next_);
+    if (next_ == shares) continue;
+    add_pairs(layer, branch, -1), add_ranks(layer, branch, -1);
+    shares.swap(next_);
+    add_pairs(layer, branch, 1), add_ranks(layer, branch, 1);
+  }
+}
+
+void PlacedTraffic::add_pairs(size_t layer, int32_t branch, double sign) {
+  const BranchShares& mine = shares_[layer][static_cast<size_t>(branch)];
+  double same = 0;
+  for (const uint32_t t : tokens_of(layer, branch)) {
+    const auto mine_in = routes_.at(t, static_cast<int32_t>(layer));
+    const auto times = static_cast<double>(std::count(mine_in.begin(), mine_in.end(), branch));
+    const auto beside = [&](size_t other) {
+      for (const int32_t b : routes_.at(t, static_cast<int32_t>(other)))
+        if (b >= 0) same += times * overlap(mine, shares_[other][static_cast<size_t>(b)]);
+    };
+    if (layer > 0) beside(layer - 1);
+    if (layer + 1 < shares_.size()) beside(layer + 1);
+  }
+  sums_.same += sign * same;
+}
+
+void PlacedTraffic::add_ranks(size_t layer, int32_t branch, double sign) {
+  double distinct = 0;
+  for (const uint32_t t : tokens_of(layer, branch)) distinct += distinct_ranks(t, layer);
+  sums_.distinct += sign * distinct;
+}
+
+double PlacedTraffic::distinct_ranks(size_t token, size_t layer) {
+  touched_.clear();
+  for (const int32_t b : routes_.at(token, static_cast<int32_t>(layer))) {
+    if (b < 0) continue;
+    for (const BranchShare& s : shares_[layer][static_cast<size_t>(b)]) {
+      if (absent_[s.rank] == 1) touched_.push_back(s.rank);
+      absent_[s.rank] *= 1 - s.part;
+    }
+  }
+  double distinct = 0;
+  for (const size_t r : touched_) distinct += 1 - absent_[r], absent_[r] = 1;
+  return distinct;
+}
+
+}  // namespace stormcell

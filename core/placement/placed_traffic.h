@@ -1,0 +1,48 @@
+// Traffic of recorded tokens under a placement that changes by single moves: a move is counted by the tokens that chose what it moves. What
+// count_traffic() says of the whole, in the time that a hand leaves between two looks.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/placement/layer_tally.h"
+#include "core/placement/placement.h"
+#include "core/placement/traffic.h"
+#include "core/profile/token_routes.h"
+
+namespace stormcell {
+
+class PlacedTraffic {
+ public:
+  /// Of these tokens, each once; the routes must outlive it. `start` has a layer for each of the routes' and no fault. Takes 4 bytes a
+  /// choice.
+  PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start);
+
+  Traffic traffic() const { return sums_.traffic(); }
+  const TrafficSums& sums() const { return sums_; }
+  /// Branches of a layer stand where `slots` has them now.
+  void follow(size_t layer, const LayerSlots& slots, std::span<const int32_t> branches);
+  /// All of them anew: what much has changed of.
+  void restart(const Placement& placement);
+
+ private:
+  void index(std::span<const size_t> tokens);
+  void add_pairs(size_t layer, int32_t branch, double sign);
+  void add_ranks(size_t layer, int32_t branch, double sign);
+  double distinct_ranks(size_t token, size_t layer);
+  std::span<const uint32_t> tokens_of(size_t layer, int32_t branch) const;
+
+  const TokenRoutes& routes_;
+  const std::vector<size_t> all_;
+  const int32_t ranks_;
+  std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
+  std::vector<size_t> begin_;                      // [layers x branches + 1] of tokens_
+  std::vector<uint32_t> tokens_;                   // of each layer and branch
+  TrafficSums sums_;
+  BranchShares next_;
+  std::vector<double> absent_;  // [ranks] of the token at hand: the chance that it does not come there
+  std::vector<size_t> touched_;
+};
+
+}  // namespace stormcell

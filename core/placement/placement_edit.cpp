@@ -1,0 +1,146 @@
+#include "core/placement/placement_edit.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace stormcell {
+namespace {
+
+/// Branches that a change of one layer moves, each once.
+std::vector<int32_t> moved_branches(std::span<const SlotChange> changes) {
+  std::vector<int32_t> branches;
+  for (const SlotChange& c : changes)
+    for (const int32_t b : {c.before, c.after})
+      if (b >= 0) branches.push_back(b);
+  std::sort(branches.begin(), branches.end());
+  branches.erase(std::unique(branches.begin(), branches.end()), branches.end());
+  return branches;
+}
+
+std::string expert(int32_t branch) { return "expert " + std::to_string(branch); }
+std::string gpu(size_t rank) { return "GPU " + std::to_string(rank); }
+
+}  // namespace
+
+PlacementEdit::PlacementEdit(Placement start, std::vector<EditPart> parts)
+    : placement_(std::move(start)), parts_(std::move(parts)), state_(parts_.size()) {
+  const size_t layers = placement_.layers.size();
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    state_[p].imbalance.assign(layers, 0), state_[p].ranks.resize(layers);
+    for (size_t l = 0; l < layers; ++l) weigh(p, l);
+  }
+}
+
+// The layer from its slots, and not by what moved: sums that go up and down for an hour would drift.
+void PlacementEdit::weigh(size_t part, size_t layer) {
+  State& state = state_[part];
+  const std::vector<double>& load = parts_[part].loads[layer];
+  const LayerSlots& slots = placement_.layers[layer];
+  std::vector<int32_t> replicas(load.size());
+  for (const int32_t b : slots)
+    if (b >= 0) ++replicas[static_cast<size_t>(b)];
+  std::vector<double>& ranks = state.ranks[layer];
+  ranks.assign(static_cast<size_t>(placement_.ranks), 0);
+  for (size_t s = 0; s < slots.size(); ++s)
+    if (slots[s] >= 0) ranks[rank_of(s)] += load[static_cast<size_t>(slots[s])] / replicas[static_cast<size_t>(slots[s])];
+  state.imbalance[layer] = imbalance_of_ranks(ranks);
+}
+
+EditFigures PlacementEdit::figures(size_t part) const {
+  const EditPart& p = parts_[part];
+  EditFigures f;
+  for (const double of_layer : state_[part].imbalance) f.imbalance += of_layer;
+  f.imbalance /= static_cast<double>(std::max<size_t>(state_[part].imbalance.size(), 1));
+  if (p.traffic) {
+    const Traffic traffic = p.traffic->traffic();
+    f.cross_pairs = traffic.cross_pairs, f.ranks_per_token = traffic.ranks_per_token;
+  }
+  if (p.steps && p.steps->steps() > 0) f.step_ms = p.steps->mean_s() * 1e3, f.p95_ms = p.steps->p95_s() * 1e3;
+  return f;
+}
+
+std::optional<double> PlacementEdit::layer_ms(size_t part, size_t layer) const {
+  const std::optional<PlacedSteps>& steps = parts_[part].steps;
+  return steps && steps->steps() > 0 ? std::optional(steps->layer_s(layer) * 1e3) : std::nullopt;
+}
+
+bool PlacementEdit::holds(size_t layer, size_t rank, int32_t branch) const {
+  const auto each = static_cast<size_t>(placement_.slots_of_rank());
+  const auto begin = placement_.layers[layer].begin() + static_cast<std::ptrdiff_t>(rank * each);
+  return std::find(begin, begin + static_cast<std::ptrdiff_t>(each), branch) != begin + static_cast<std::ptrdiff_t>(each);
+}
+
+bool PlacementEdit::stands_elsewhere(size_t layer, size_t slot) const {
+  const LayerSlots& slots = placement_.layers[layer];
+  return std::count(slots.begin(), slots.end(), slots[slot]) > 1;
+}
+
+std::string PlacementEdit::swap_fault(size_t layer, size_t slot, size_t other) const {
+  const int32_t a = placement_.layers[layer][slot], b = placement_.layers[layer][other];
+  const size_t x = rank_of(slot), y = rank_of(other);
+  if (x == y) return "both slots are on " + gpu(x) + ": nothing would change";
+  if (a == b) return a < 0 ? "both slots are empty" : "both slots hold " + expert(a);
+  if (a >= 0 && holds(layer, y, a)) return expert(a) + " is on " + gpu(y) + " already";
+  if (b >= 0 && holds(layer, x, b)) return expert(b) + " is on " + gpu(x) + " already";
+  return {};
+}
+
+std::string PlacementEdit::replicate_fault(size_t layer, int32_t branch, size_t slot) const {
+  if (holds(layer, rank_of(slot), branch)) return expert(branch) + " is on " + gpu(rank_of(slot)) + " already";
+  const int32_t old = placement_.layers[layer][slot];
+  if (old >= 0 && !stands_elsewhere(layer, slot)) return expert(old) + " stands there alone: it would be nowhere";
+  return {};
+}
+
+std::string PlacementEdit::drop_fault(size_t layer, size_t slot) const {
+  const int32_t old = placement_.layers[layer][slot];
+  if (old < 0) return "the slot is empty";
+  return stands_elsewhere(layer, slot) ? std::string() : expert(old) + " stands there alone: it would be nowhere";
+}
+
+PlacementChange PlacementEdit::done(PlacementChange change) {
+  apply(change);
+  return change;
+}
+
+PlacementChange PlacementEdit::swap(size_t layer, size_t slot, size_t other) {
+  const int32_t a = placement_.layers[layer][slot], b = placement_.layers[layer][other];
+  return done({{layer, slot, a, b}, {layer, other, b, a}});
+}
+
+PlacementChange PlacementEdit::replicate(size_t layer, int32_t branch, size_t slot) {
+  return done({{layer, slot, placement_.layers[layer][slot], branch}});
+}
+
+PlacementChange PlacementEdit::drop(size_t layer, size_t slot) { return done({{layer, slot, placement_.layers[layer][slot], -1}}); }
+
+PlacementChange PlacementEdit::become(const Placement& other) { return done(difference(placement_, other)); }
+
+void PlacementEdit::apply(const PlacementChange& change) {
+  const bool much = change.size() > static_cast<size_t>(placement_.slot_count());
+  for (size_t begin = 0; begin < change.size();) {
+    const size_t layer = change[begin].layer;
+    size_t end = begin;
+    while (end < change.size() && change[end].layer == layer) ++end;
+    const std::span of_layer(change.data() + begin, end - begin);
+    for (const SlotChange& c : of_layer) placement_.layers[layer][c.slot] = c.after;
+    const std::vector<int32_t> branches = moved_branches(of_layer);
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      weigh(p, layer);
+      if (parts_[p].traffic && !much) parts_[p].traffic->follow(layer, placement_.layers[layer], branches);
+      if (parts_[p].steps) parts_[p].steps->apply(of_layer);
+    }
+    begin = end;
+  }
+  for (EditPart& part : parts_)
+    if (part.traffic && much) part.traffic->restart(placement_);
+}
+
+size_t PlacementEdit::empty_slots() const {
+  size_t empty = 0;
+  for (const LayerSlots& layer : placement_.layers) empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
+  return empty;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,73 @@
+// A placement that a hand changes, with what each change does to balance, traffic and the cost of steps: a change touches its own layer and
+// the tokens of what it moves, so that a drag is followed at 61 layers of 256 branches on 64 ranks within a frame of the screen.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/placement/edit_figures.h"
+#include "core/placement/placed_steps.h"
+#include "core/placement/placed_traffic.h"
+#include "core/placement/placement.h"
+
+namespace stormcell {
+
+/// What placements are judged on: a part of the data.
+struct EditPart {
+  std::vector<std::vector<double>> loads;  ///< [layers][branches]
+  std::optional<PlacedTraffic> traffic;    ///< of single choices; none: there are counts alone
+  std::optional<PlacedSteps> steps;        ///< none: sizes are not known
+};
+
+class PlacementEdit {
+ public:
+  /// The parts' traffic and steps were made for `start`.
+  PlacementEdit(Placement start, std::vector<EditPart> parts);
+
+  const Placement& placement() const { return placement_; }
+  size_t parts() const { return parts_.size(); }
+  EditFigures figures(size_t part) const;
+  double layer_imbalance(size_t part, size_t layer) const { return state_[part].imbalance[layer]; }
+  /// [ranks] what they compute of a layer, in choices; replicas share evenly.
+  const std::vector<double>& rank_loads(size_t part, size_t layer) const { return state_[part].ranks[layer]; }
+  /// Mean over steps, in ms; none: steps are not costed.
+  std::optional<double> layer_ms(size_t part, size_t layer) const;
+
+  // What stands against a change, in words; empty: nothing. Slots of one layer.
+  std::string swap_fault(size_t layer, size_t slot, size_t other) const;
+  std::string replicate_fault(size_t layer, int32_t branch, size_t slot) const;
+  std::string drop_fault(size_t layer, size_t slot) const;
+
+  // Each asks that nothing stands against it, and says what it changed.
+  /// Also into an empty slot, which leaves the first one empty.
+  PlacementChange swap(size_t layer, size_t slot, size_t other);
+  /// What the slot held gives way.
+  PlacementChange replicate(size_t layer, int32_t branch, size_t slot);
+  /// Leaves it empty.
+  PlacementChange drop(size_t layer, size_t slot);
+  /// All that another placement of this shape has otherwise.
+  PlacementChange become(const Placement& other);
+  /// What each slot holds is what `before` says; every branch stands somewhere afterwards.
+  void apply(const PlacementChange& change);
+
+  /// Slots that hold nothing, over all layers: no server takes such a placement.
+  size_t empty_slots() const;
+
+ private:
+  struct State {
+    std::vector<double> imbalance;           // [layers]
+    std::vector<std::vector<double>> ranks;  // [layers][ranks]
+  };
+  size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(placement_.slots_of_rank()); }
+  bool holds(size_t layer, size_t rank, int32_t branch) const;
+  bool stands_elsewhere(size_t layer, size_t slot) const;
+  void weigh(size_t part, size_t layer);
+  PlacementChange done(PlacementChange change);
+
+  Placement placement_;
+  std::vector<EditPart> parts_;
+  std::vector<State> state_;  // [parts]
+};
+
+}  // namespace stormcell

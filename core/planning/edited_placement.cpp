@@ -1,0 +1,182 @@
+#include "core/planning/edited_placement.h"
+
+#include <algorithm>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/placement/placement_edit.h"
+#include "core/placement/placement_text.h"
+#include "core/planning/solved_placement.h"
+#include "core/readings/lacks.h"
+#include "core/readings/placements_view.h"
+#include "core/readings/session_lookup.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+namespace {
+
+/// Of a part, whose ways are followed while a hand edits: memory, 12 bytes each, and the time of an edit are linear in them. 8,594 tokens
+/// of 61 layers and 8 choices.
+constexpr size_t kMostFollowedChoices = size_t{1} << 22;
+
+size_t most_followed(const TokenRoutes& routes) {
+  return std::max<size_t>(kMostFollowedChoices / std::max<size_t>(static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.k), 1),
+                          1);
+}
+
+std::vector<size_t> evenly(const std::vector<size_t>& tokens, size_t most) {
+  if (tokens.size() <= most) return tokens;
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < most; ++i) kept.push_back(tokens[i * tokens.size() / most]);
+  return kept;
+}
+
+/// So many on each rank, and as few more as make all ranks hold equally many.
+int64_t spare_slots(const SessionReader& session, const std::string& run, int32_t ranks, int32_t of_rank) {
+  const RunSummary chosen = choose_run(
+      session, run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet");
+  const RunLayout layout = session.layout(chosen.id);
+  const int64_t branches = layout.routers.empty() ? 0 : layout.routers[0].branches;
+  return int64_t{of_rank} * ranks + (ranks - branches % ranks) % ranks;
+}
+
+}  // namespace
+
+std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run) {
+  std::vector<StoredLayout> out;
+  for (const StoredPlacement& stored : SessionReader(file).placements()) {
+    if (stored.run != run) continue;
+    try {
+      const std::string where = file + "#" + std::to_string(stored.id);
+      StoredLayout layout{stored.id, stored.run, stored.name, stored.solver, stored.created, {}, {}, {}, {}};
+      layout.placement = parse_placement(stored.layout, where).placement;
+      const PlacementOfRun told = parse_place_summary(stored.summary);
+      layout.cluster = told.cluster, layout.advice = told.advice;
+      for (const PlacementLayoutLine& line : told.front)
+        if (line.fit.cross_pairs) layout.front.push_back({line.name, line.fit.imbalance, *line.fit.cross_pairs});
+      out.push_back(std::move(layout));
+    } catch (const Error&) {  // of a later version: what is there besides is worth showing
+    }
+  }
+  return out;
+}
+
+struct EditedPlacement::State {
+  PlaceOptions options;
+  PlaceTask task;
+  std::optional<PlacementEdit> edit;
+  std::vector<EditFigures> first;                            // [parts] of the start
+  std::vector<std::vector<std::optional<double>>> first_ms;  // [parts][layers] likewise
+};
+
+EditedPlacement::EditedPlacement() : state_(std::make_unique<State>()) {}
+EditedPlacement::~EditedPlacement() = default;
+
+std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int32_t spare_of_gpu, const Progress& progress) {
+  std::shared_ptr<EditedPlacement> out(new EditedPlacement);
+  State& state = *out->state_;
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  options.redundant = spare_slots(session, path.run, read_cluster(options.cluster).ranks(), spare_of_gpu);
+  state.options = options;
+  PlaceTask& task = state.task;
+  read_task(options, session, path.run, task, progress);
+  out->start_ = task.before;
+  const bool held_out = task.loads.steps_held_out > 0;
+  std::vector<EditPart> parts(held_out ? 2 : 1);
+  const size_t most = task.routes ? most_followed(task.routes->routes) : StepObjective::kMostSearchTokens;
+  for (size_t p = 0; p < parts.size(); ++p) {
+    progress.report("following tokens", static_cast<int64_t>(p), static_cast<int64_t>(parts.size()));
+    parts[p].loads = p == 0 ? task.loads.fit : task.loads.held_out;
+    if (task.routes)
+      parts[p].traffic.emplace(task.routes->routes, evenly(p == 0 ? task.routes->parts.fit : task.routes->parts.held_out, most),
+                               out->start_);
+    if (task.objective && task.objective->count(p == 1) > 0) parts[p].steps.emplace(task.objective->placed(out->start_, p == 1, most));
+  }
+  state.edit.emplace(out->start_, std::move(parts));
+  state.first_ms.resize(state.edit->parts());
+  for (size_t p = 0; p < state.edit->parts(); ++p) {
+    state.first.push_back(state.edit->figures(p));
+    for (size_t l = 0; l < out->start_.layers.size(); ++l) state.first_ms[p].push_back(state.edit->layer_ms(p, l));
+  }
+
+  EditedAbout& about = out->about_;
+  about.session = session.path(), about.model = session.summary().model.name, about.run = task.run.id, about.cluster = task.cluster;
+  for (const RouterInfo& r : task.layout.routers) about.routers.push_back(r.name);
+  about.numbers = task.layer_numbers, about.branches = task.branches;
+  about.ranks = task.shape.ranks, about.slot_count = task.shape.slot_count, about.sizes = task.sizes;
+  if (task.objective) about.backend = to_text(task.objective->backend()), about.step_kind = task.objective->steps();
+  about.has_held_out = held_out, about.unit = task.routes ? "tokens" : "steps";
+  about.fitted = task.loads.steps_fit, about.held_out = task.loads.steps_held_out;
+  if (task.routes) about.followed_tokens = static_cast<int64_t>(most);
+  about.lacks = lacks_of_import(task.run);
+  return out;
+}
+
+const Placement& EditedPlacement::placement() const { return state_->edit->placement(); }
+
+size_t EditedPlacement::part_of(DataPart part) const { return about_.has_held_out && part == DataPart::held_out ? 1 : 0; }
+
+std::optional<EditFigures> EditedPlacement::figures(DataPart part) const {
+  if (part == DataPart::held_out && !about_.has_held_out) return {};
+  return state_->edit->figures(part_of(part));
+}
+
+std::optional<EditFigures> EditedPlacement::start_figures(DataPart part) const {
+  if (part == DataPart::held_out && !about_.has_held_out) return {};
+  return state_->first[part_of(part)];
+}
+
+double EditedPlacement::layer_imbalance(DataPart part, size_t layer) const { return state_->edit->layer_imbalance(part_of(part), layer); }
+std::optional<double> EditedPlacement::layer_ms(DataPart part, size_t layer) const { return state_->edit->layer_ms(part_of(part), layer); }
+
+std::optional<double> EditedPlacement::start_layer_ms(DataPart part, size_t layer) const { return state_->first_ms[part_of(part)][layer]; }
+
+const std::vector<double>& EditedPlacement::rank_loads(DataPart part, size_t layer) const {
+  return state_->edit->rank_loads(part_of(part), layer);
+}
+
+const std::vector<double>& EditedPlacement::loads(DataPart part, size_t layer) const {
+  return (part_of(part) == 1 ? state_->task.loads.held_out : state_->task.loads.fit)[layer];
+}
+
+int64_t EditedPlacement::moved_slots() const { return stormcell::moved_slots(start_, placement()); }
+size_t EditedPlacement::empty_slots() const { return state_->edit->empty_slots(); }
+
+std::string EditedPlacement::swap_fault(size_t layer, size_t slot, size_t other) const {
+  return state_->edit->swap_fault(layer, slot, other);
+}
+std::string EditedPlacement::replicate_fault(size_t layer, int32_t branch, size_t slot) const {
+  return state_->edit->replicate_fault(layer, branch, slot);
+}
+std::string EditedPlacement::drop_fault(size_t layer, size_t slot) const { return state_->edit->drop_fault(layer, slot); }
+void EditedPlacement::apply(const PlacementChange& change) { state_->edit->apply(change); }
+
+FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit, const Progress& progress) const {
+  PlaceOptions options = state_->options;
+  options.solver = solver, options.time_limit = time_limit;
+  const SessionReader session(parse_session_path(options.session).file);
+  SolvedPlacement solved = solve_task(options, session, state_->task, nullptr, progress);
+  FoundLayout out{std::move(solved.placement), std::move(solved.figures), {}};
+  for (const LayoutLine& line : out.figures.front) {
+    const auto found = std::find_if(solved.tried.begin(), solved.tried.end(), [&](const FoundPlacement& f) { return f.name == line.name; });
+    if (found != solved.tried.end() && line.fit.cross_pairs)
+      out.front.push_back({{line.name, line.fit.imbalance, *line.fit.cross_pairs}, found->placement});
+  }
+  return out;
+}
+
+int64_t EditedPlacement::store(const Placement& placement, const std::string& name, const Progress& progress) const {
+  size_t empty = 0;
+  for (const LayerSlots& layer : placement.layers) empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
+  if (empty > 0)
+    bad_input(about_.session, counted(static_cast<int64_t>(empty), "slot") + " of the placement hold nothing", "bring an expert into each");
+  PlaceOptions options = state_->options;
+  options.solver = "eplb", options.name = name;
+  const SessionReader session(parse_session_path(options.session).file);
+  SolvedPlacement solved = solve_task(options, session, state_->task, &placement, progress);
+  solved.figures.solver = "hand";
+  return store_solved(options, session, state_->task, solved);
+}
+
+}  // namespace stormcell

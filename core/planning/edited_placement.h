@@ -1,0 +1,109 @@
+// A session's placement in somebody's hands: what it does before and after each change, searched, stored. What the Studio drags.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/placement/edit_figures.h"
+#include "core/placement/placement.h"
+#include "core/planning/cluster_file.h"
+#include "core/planning/place.h"
+
+namespace stormcell {
+
+/// A point of balance against traffic, as fitted, that a search found.
+struct FrontPoint {
+  std::string name;
+  double imbalance = 0, cross_pairs = 0;
+};
+
+/// A placement of a session.
+struct StoredLayout {
+  int64_t id = 0, run = 0;
+  std::string name, solver, created, cluster, advice;
+  Placement placement;
+  std::vector<FrontPoint> front;  ///< empty: nothing was traded
+};
+/// Of a run, oldest first; of another program's rows those that can be read.
+std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run);
+
+/// What a search found, not stored yet.
+struct FoundLayout {
+  Placement placement;
+  PlaceFigures figures;
+  struct Other {
+    FrontPoint point;
+    Placement placement;
+  };
+  std::vector<Other> front;  ///< the most even one first
+};
+
+/// Two parts of the data: what searches fit to, and what judges.
+enum class DataPart : uint8_t { fitted, held_out };
+
+struct EditedAbout {
+  std::string session, model;
+  int64_t run = 0;
+  Cluster cluster;
+  std::vector<std::string> routers;  ///< [layers]
+  std::vector<int32_t> numbers;      ///< [layers] the model's, -1: not known
+  int32_t branches = 0, ranks = 0, slot_count = 0;
+  std::optional<ModelSizes> sizes;
+  std::string backend, step_kind;  ///< empty where steps are not costed
+  bool has_held_out = false;
+  std::string unit;  ///< of what follows: "steps" or "tokens"
+  int64_t fitted = 0, held_out = 0;
+  int64_t followed_tokens = 0;  ///< of each part at most so many are followed while it is edited; 0: there are no single choices
+  std::vector<std::string> lacks;
+};
+
+/// Changes from one thread; solve() and store() may run on another meanwhile, on what was there when they were called.
+class EditedPlacement {
+ public:
+  /// Reads the session's loads and begins at what options.from names, else at the contiguous layout. `spare_of_gpu`: so many spare slots on
+  /// each GPU, and as few more as make them equally many; options.redundant is not looked at. Error(bad_input) as place() says.
+  static std::shared_ptr<EditedPlacement> open(PlaceOptions options, int32_t spare_of_gpu, const Progress& progress = {});
+  ~EditedPlacement();
+
+  const EditedAbout& about() const { return about_; }
+  const Placement& placement() const;
+  const Placement& start() const { return start_; }
+  /// Null of held_out where nothing was held out.
+  std::optional<EditFigures> figures(DataPart part) const;
+  std::optional<EditFigures> start_figures(DataPart part) const;
+  double layer_imbalance(DataPart part, size_t layer) const;
+  std::optional<double> layer_ms(DataPart part, size_t layer) const;
+  std::optional<double> start_layer_ms(DataPart part, size_t layer) const;
+  /// [ranks] choices that each computes of a layer; replicas share evenly.
+  const std::vector<double>& rank_loads(DataPart part, size_t layer) const;
+  /// [branches] choices.
+  const std::vector<double>& loads(DataPart part, size_t layer) const;
+  int64_t moved_slots() const;  ///< from the start
+  size_t empty_slots() const;
+
+  // What stands against a change of a layer, in words; empty: nothing.
+  std::string swap_fault(size_t layer, size_t slot, size_t other) const;
+  std::string replicate_fault(size_t layer, int32_t branch, size_t slot) const;
+  std::string drop_fault(size_t layer, size_t slot) const;
+  /// Every branch stands somewhere afterwards, and what slots hold is what `before` says.
+  void apply(const PlacementChange& change);
+
+  /// By a solver of placement_solvers(), from the start.
+  FoundLayout solve(const std::string& solver, double time_limit, const Progress& progress) const;
+  /// Into the session, as made by hand; returns its number. Error(bad_input): slots are empty.
+  int64_t store(const Placement& placement, const std::string& name, const Progress& progress) const;
+
+ private:
+  struct State;
+  EditedPlacement();
+  size_t part_of(DataPart part) const;
+
+  std::unique_ptr<State> state_;
+  EditedAbout about_;
+  Placement start_;
+};
+
+}  // namespace stormcell

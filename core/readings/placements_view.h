@@ -1,0 +1,32 @@
+// What searches for placements found, as sessions keep it: values for pages and views.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stormcell {
+
+struct PlacementFigures {
+  double imbalance = 0;
+  std::optional<double> cross_pairs, ranks_per_token, objective_ms;  ///< null: the data do not say
+};
+/// A layout by name, on what it was fitted to and on what was held out.
+struct PlacementLayoutLine {
+  std::string name;
+  PlacementFigures fit;
+  std::optional<PlacementFigures> held_out;
+};
+struct PlacementOfRun {
+  int64_t id = 0, run = 0;
+  std::string name, solver, created;  ///< solver: "hand" of one that was made in the Studio
+  std::string cluster, advice;
+  int32_t nodes = 0, ranks = 0, slot_count = 0;
+  int64_t moved_slots = 0;
+  std::vector<PlacementLayoutLine> layouts, front;  ///< front: the most even one first
+};
+
+/// Reads stormcell.place/1; what another version wrote otherwise is empty. `id` and what the session says are left to the caller.
+PlacementOfRun parse_place_summary(const std::string& json);
+
+}  // namespace stormcell

@@ -1,0 +1,62 @@
+// Where nodes, GPUs, slots, figures, front and layers of the placement view lie. Pure functions of sizes.
+#pragma once
+#include <QRectF>
+#include <QSizeF>
+#include <optional>
+#include <vector>
+
+#include "views/drawing/value_axis.h"
+#include "views/placement/placement_model.h"
+
+namespace stormcell::views {
+
+class PlacementLayout {
+ public:
+  /// `line`: height of a line of text; `digit`: width of a digit.
+  PlacementLayout(const PlacementPage& page, QSizeF size, double line, double digit);
+
+  QRectF headline, cluster, layers, figures, front;  ///< front: within the axes of its chart
+
+  QRectF node(int number) const;
+  QRectF gpu(size_t rank) const;
+  /// Of a GPU what its name and load are written in; empty: it has no room.
+  QRectF gpu_title(size_t rank) const;
+  /// The load of a GPU, `over_mean` times the mean: full at twice that.
+  QRectF gpu_bar(size_t rank, double over_mean) const;
+  /// The whole place of a slot, where the mouse finds it.
+  QRectF cell(size_t slot) const;
+  /// Its expert: the area is the load's share of the largest one.
+  QRectF tile(size_t slot) const { return tile(page_.held[slot], slot); }
+  QRectF tile(const ShownSlot& expert, size_t slot) const;
+  std::optional<size_t> slot_at(QPointF place) const;
+  std::optional<size_t> gpu_at(QPointF place) const;
+  /// The nearest slot in a direction of the screen (dx, dy: -1, 0, 1); the same one where there is none.
+  size_t neighbour(size_t slot, int dx, int dy) const;
+
+  QRectF layer(size_t number) const;  ///< the column of a layer, bar and all
+  QRectF layer_bar(size_t number) const;
+  std::optional<size_t> layer_at(QPointF place) const;
+
+  QPointF at(const FrontPoint& point) const;
+  /// The point of the front next to a place, at most some pixels away.
+  std::optional<size_t> front_at(QPointF place) const;
+  const std::vector<double>& imbalance_ticks() const { return x_ticks_; }
+  const std::vector<double>& pairs_ticks() const { return y_ticks_; }
+  double line() const { return line_; }
+  double digit() const { return digit_; }
+
+ private:
+  void choose_grid();
+  void scale_front();
+
+  const PlacementPage& page_;
+  double line_, digit_;
+  int each_ = 1;  // GPUs of a node
+  int node_columns_ = 1, gpu_columns_ = 1, slot_columns_ = 1;
+  double title_ = 0;
+  ValueAxis x_, y_;
+  std::vector<double> x_ticks_, y_ticks_;
+  double most_layer_ = 0;
+};
+
+}  // namespace stormcell::views

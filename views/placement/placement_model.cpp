@@ -1,0 +1,179 @@
+#include "views/placement/placement_model.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <numeric>
+
+#include "views/words/figure_text.h"
+#include "views/words/router_names.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Placement", text); }
+QString of(const std::string& text) { return QString::fromStdString(text); }
+
+std::vector<double> over_mean(const std::vector<double>& loads) {
+  const double mean = std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(std::max<size_t>(loads.size(), 1));
+  std::vector<double> out;
+  for (const double load : loads) out.push_back(mean > 0 ? load / mean : 0);
+  return out;
+}
+
+/// [ranks] at the start.
+std::vector<double> loads_before(const EditedPlacement& edited, size_t layer, DataPart part) {
+  const EditedAbout& about = edited.about();
+  return loads_of_ranks(edited.start().layers[layer], about.ranks, edited.loads(part, layer));
+}
+
+bool stood_there(const LayerSlots& before, size_t rank, size_t each, int32_t branch) {
+  const auto begin = before.begin() + static_cast<std::ptrdiff_t>(rank * each), end = begin + static_cast<std::ptrdiff_t>(each);
+  return std::find(begin, end, branch) != end;
+}
+
+void add_slots(const EditedPlacement& edited, DataPart part, PlacementPage& page) {
+  const LayerSlots& now = edited.placement().layers[page.layer];
+  const std::vector<double>& loads = edited.loads(part, page.layer);
+  std::vector<int32_t> replicas(loads.size());
+  for (const int32_t b : now)
+    if (b >= 0) ++replicas[static_cast<size_t>(b)];
+  const auto each = static_cast<size_t>(page.slots_of_rank);
+  for (size_t s = 0; s < now.size(); ++s) {
+    ShownSlot& shown = page.held.emplace_back();
+    shown.branch = now[s];
+    if (now[s] < 0) continue;
+    shown.replicas = replicas[static_cast<size_t>(now[s])];
+    shown.load = loads[static_cast<size_t>(now[s])] / shown.replicas;
+    shown.moved = !stood_there(edited.start().layers[page.layer], s / each, each, now[s]);
+    page.most = std::max(page.most, shown.load);
+  }
+}
+
+std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer, DataPart part) {
+  const std::optional<EditFigures> before = edited.start_figures(part), now = edited.figures(part);
+  if (!before || !now) return {};
+  std::vector<ShownFigure> out = {
+      {tr("Imbalance"), tr("Mean over layers of max / mean - 1 over GPUs; counted"), before->imbalance, now->imbalance},
+      {tr("Imbalance, this layer"), tr("Max / mean - 1 over GPUs of the layer on show; counted"),
+       imbalance_of_ranks(loads_before(edited, layer, part)), edited.layer_imbalance(part, layer)}};
+  if (now->cross_pairs) {
+    out.push_back({tr("Cross pairs"), tr("Of the pairs of a token's experts at consecutive layers, the share on two GPUs; counted"),
+                   before->cross_pairs, now->cross_pairs});
+    out.push_back({tr("GPUs a token"), tr("Distinct GPUs that a token goes to at a layer, as a mean; counted"), before->ranks_per_token,
+                   now->ranks_per_token});
+  }
+  if (now->step_ms) {
+    const QString origin = tr("predicted from rates of data sheets, without start-up times, queues and overlap");
+    out.push_back({tr("Step, ms"), tr("Mean over steps of dispatch, slowest GPU and combine of all layers; %1").arg(origin),
+                   before->step_ms, now->step_ms});
+    out.push_back({tr("Step, this layer, ms"), tr("Mean over steps of the layer on show; %1").arg(origin),
+                   edited.start_layer_ms(part, layer), edited.layer_ms(part, layer)});
+    out.push_back({tr("Step, 95 %, ms"), tr("Of 95 % of the steps at most; %1").arg(origin), before->p95_ms, now->p95_ms});
+  }
+  return out;
+}
+
+QString state_of(const EditedPlacement& edited) {
+  const int64_t moved = edited.moved_slots();
+  const auto empty = static_cast<qint64>(edited.empty_slots());
+  QString text = moved == 0 ? tr("As at the start") : tr("%1 hold another expert than at the start").arg(counted_text(moved, "slot"));
+  if (empty > 0) text += tr("; %1 empty: no server takes that").arg(counted_text(empty, "slot"));
+  return text;
+}
+
+QString name_of(DataPart part) { return part == DataPart::held_out ? tr("held out") : tr("fitted"); }
+
+std::optional<FrontPoint> point_of(const QString& name, const std::optional<EditFigures>& f) {
+  if (!f || !f->cross_pairs) return {};
+  return FrontPoint{name.toStdString(), f->imbalance, *f->cross_pairs};
+}
+
+}  // namespace
+
+QString layer_name(const EditedAbout& about, size_t layer) {
+  const QString name = of(about.routers[layer]);
+  return about.numbers[layer] >= 0 ? tr("layer %1").arg(about.numbers[layer]) : name;
+}
+
+PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part) {
+  const EditedAbout& about = edited.about();
+  PlacementPage page;
+  page.layer = layer;
+  page.nodes = about.cluster.nodes, page.ranks = about.ranks, page.slots_of_rank = about.slot_count / about.ranks;
+  page.headline = tr("%1 on %2: %3 in %4, %5 a GPU and layer")
+                      .arg(layer_name(about, layer), of(about.cluster.name), counted_text(about.ranks, "GPU"),
+                           counted_text(about.cluster.nodes, "node"), counted_text(page.slots_of_rank, "slot"));
+  page.headline[0] = page.headline[0].toUpper();
+  page.state = state_of(edited);
+  const bool two = about.has_held_out;
+  const DataPart shown = two ? part : DataPart::fitted, other = shown == DataPart::fitted ? DataPart::held_out : DataPart::fitted;
+  add_slots(edited, shown, page);
+  page.gpus = over_mean(edited.rank_loads(shown, layer)), page.gpus_before = over_mean(loads_before(edited, layer, shown));
+  page.part = name_of(shown), page.figures = figures_of(edited, layer, shown);
+  if (two) page.other_part = name_of(other), page.other_figures = figures_of(edited, layer, other);
+  for (size_t l = 0; l < about.routers.size(); ++l) page.layers.push_back(edited.layer_imbalance(shown, l));
+  page.here = point_of(tr("now"), edited.figures(DataPart::fitted));
+  page.start = point_of(tr("at the start"), edited.start_figures(DataPart::fitted));
+  return page;
+}
+
+QString describe_slot(const PlacementPage& page, size_t slot) {
+  const ShownSlot& s = page.held[slot];
+  const QString gpu = tr("GPU %1, slot %2").arg(page.rank_of(slot)).arg(slot);
+  if (s.branch < 0) return tr("%1: empty").arg(gpu);
+  QString text = tr("Expert %1 on %2: %3").arg(s.branch).arg(gpu, counted_text(static_cast<qint64>(s.load + 0.5), "choice"));
+  if (s.replicas > 1) text += tr(", one of %1 replicas that share evenly").arg(s.replicas);
+  if (s.moved) text += tr("; not there at the start");
+  return text;
+}
+
+QString describe_gpu(const PlacementPage& page, size_t rank) {
+  return tr("GPU %1: %2 of the mean load of this layer, at the start %3")
+      .arg(QString::number(rank), percent_text(page.gpus[rank]), percent_text(page.gpus_before[rank]));
+}
+
+QString value_text(const ShownFigure& figure, const std::optional<double>& value) {
+  return value ? number_text(*value, figure.digits) : QString("-");
+}
+
+QString difference_text(const ShownFigure& f) {
+  if (!f.before || !f.now || number_text(*f.before, f.digits) == number_text(*f.now, f.digits)) return {};
+  return change_text(*f.before, *f.now);
+}
+
+size_t least_loaded(const PlacementPage& page) {
+  return static_cast<size_t>(std::min_element(page.gpus.begin(), page.gpus.end()) - page.gpus.begin());
+}
+
+Table make_placement_table(const PlacementPage& page) {
+  Table table;
+  table.columns = {{tr("What"), tr("A figure of all layers, a GPU or a slot of the layer on show, a point of the front")},
+                   {tr("GPU"), tr("Number of the GPU in the cluster; GPUs of a node follow each other")},
+                   {tr("Expert"), tr("That the slot holds; empty: none")},
+                   {tr("Load"), tr("Of a slot: choices, shared evenly over replicas; of a GPU: over the layer's mean. Counted")},
+                   {tr("Before"), tr("At the start")},
+                   {tr("Now"), tr("After what was changed")},
+                   {tr("Part"), tr("Of the data: what searches fit to, or what they never saw")}};
+  const auto known = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
+  const auto add_figures = [&](const std::vector<ShownFigure>& figures, const QString& part) {
+    for (const ShownFigure& f : figures) table.rows.push_back({f.name, Value(), Value(), Value(), known(f.before), known(f.now), part});
+  };
+  add_figures(page.figures, page.part), add_figures(page.other_figures, page.other_part);
+  for (size_t r = 0; r < page.gpus.size(); ++r)
+    table.rows.push_back({tr("GPU"), static_cast<qlonglong>(r), Value(), page.gpus[r], page.gpus_before[r], page.gpus[r], page.part});
+  for (size_t s = 0; s < page.held.size(); ++s) {
+    const ShownSlot& shown = page.held[s];
+    table.rows.push_back({tr("slot %1").arg(s), static_cast<qlonglong>(page.rank_of(s)),
+                          shown.branch < 0 ? Value() : Value(static_cast<qlonglong>(shown.branch)), shown.load, Value(), Value(),
+                          page.part});
+  }
+  for (size_t l = 0; l < page.layers.size(); ++l)
+    table.rows.push_back({tr("imbalance of layer %1").arg(l), Value(), Value(), Value(), Value(), page.layers[l], page.part});
+  for (const FrontPoint& p : page.front)
+    table.rows.push_back({tr("front: %1, imbalance").arg(of(p.name)), Value(), Value(), Value(), Value(), p.imbalance, tr("fitted")});
+  for (const FrontPoint& p : page.front)
+    table.rows.push_back({tr("front: %1, cross pairs").arg(of(p.name)), Value(), Value(), Value(), Value(), p.cross_pairs, tr("fitted")});
+  return table;
+}
+
+}  // namespace stormcell::views

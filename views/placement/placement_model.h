@@ -1,0 +1,61 @@
+// What the placement view shows: one layer of a placement on its GPUs, and what the whole does before and after what was changed. Pure: no
+// widget, no reading.
+#pragma once
+#include <QString>
+#include <optional>
+#include <vector>
+
+#include "core/planning/edited_placement.h"
+#include "views/frame/table.h"
+
+namespace stormcell::views {
+
+struct ShownSlot {
+  int32_t branch = -1;   ///< -1: it is empty
+  double load = 0;       ///< choices that come here: the branch's over its replicas
+  int32_t replicas = 0;  ///< of the branch in this layer
+  bool moved = false;    ///< its branch was not on this GPU at the start
+};
+
+/// A figure of one part of the data, before and now; less is better of all of them.
+struct ShownFigure {
+  QString name, tip;
+  std::optional<double> before, now;
+  int digits = 4;
+};
+
+struct PlacementPage {
+  QString headline;  ///< which layer, on which cluster
+  QString state;     ///< what was changed, what is in the way of a server
+  size_t layer = 0;
+  int nodes = 1, ranks = 1, slots_of_rank = 1;
+  std::vector<ShownSlot> held;                      ///< [ranks x slots_of_rank]
+  std::vector<double> gpus;                         ///< [ranks] load over the mean
+  std::vector<double> gpus_before;                  ///< the same at the start
+  double most = 0;                                  ///< the largest load of a slot
+  QString part;                                     ///< "held out", "fitted"
+  std::vector<ShownFigure> figures, other_figures;  ///< of the part on show, and of the other one
+  QString other_part;                               ///< empty: there is no other
+  std::vector<double> layers;                       ///< [layers] imbalance of each
+  std::vector<FrontPoint> front;                    ///< the most even one first; empty: nothing was searched
+  QString front_of;                                 ///< whose: "#4 joint"
+  std::optional<FrontPoint> here, start;            ///< on the fitted part, as the front is; none: there are counts alone
+
+  size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(slots_of_rank); }
+};
+
+/// `loads_before`: of the start, [ranks] of the layer on show.
+PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part);
+/// Router's name, or the model's number of the layer.
+QString layer_name(const EditedAbout& about, size_t layer);
+QString describe_slot(const PlacementPage& page, size_t slot);
+QString describe_gpu(const PlacementPage& page, size_t rank);
+/// A figure as text; "-": not known.
+QString value_text(const ShownFigure& figure, const std::optional<double>& value);
+/// "−12.5 %"; empty: nothing to compare, or nothing changed.
+QString difference_text(const ShownFigure& figure);
+/// Which GPU of a layer has the least load.
+size_t least_loaded(const PlacementPage& page);
+Table make_placement_table(const PlacementPage& page);
+
+}  // namespace stormcell::views

@@ -1,0 +1,64 @@
+// The painted part of the placement view: experts are taken and let go by mouse or keys.
+#pragma once
+#include <QWidget>
+#include <memory>
+
+#include "views/placement/placement_painter.h"
+
+namespace stormcell::views {
+
+class PlacementPicture : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PlacementPicture(QWidget* parent = nullptr);
+  /// Another state of what is on show; of another layer or shape nothing stays in the hand.
+  void set_page(PlacementPage page);
+  /// Whether what is in the hand may come where it is held; empty: it may. Asked by the view, told here.
+  void set_fault(const QString& fault);
+  void set_selected_branch(int branch);
+  void let_go();  ///< nothing is in the hand any more
+  QSize sizeHint() const override { return {1000, 620}; }
+  const PlacementPage& page() const { return page_; }
+  const PlacementMarks& marks() const { return marks_; }
+  const PlacementLayout& layout_of_page() const;
+
+ signals:
+  /// What is in the hand is held over another slot, or over none: its figures are wanted.
+  void held_over(int from, int to, bool copies);
+  /// It is let go there.
+  void dropped(int from, int to, bool copies);
+  void drop_wanted(int slot);  ///< the replica there is to go
+  void layer_wanted(int layer);
+  void front_wanted(int point);
+  void branch_picked(int branch);
+  void menu_wanted(int slot, const QPoint& global);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+
+ private:
+  QString tip(QPointF place) const;
+  void take(size_t slot, bool copies, std::optional<QPointF> hand);
+  void hold_over(std::optional<size_t> target, bool copies);
+  void finish();
+  bool move_by_key(int key);
+  void tell();
+
+  PlacementPage page_;
+  PlacementMarks marks_;
+  std::optional<size_t> pressed_;
+  QPointF pressed_at_;
+  mutable std::unique_ptr<PlacementLayout> layout_;
+};
+
+}  // namespace stormcell::views

@@ -1,0 +1,451 @@
+#include "views/placement/placement_view.h"
+
+#include <QComboBox>
+#include <QFile>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/exports/export_formats.h"
+#include "views/placement/cluster_dialog.h"
+#include "views/words/figure_text.h"
+
+namespace stormcell::views {
+namespace {
+
+QString of(const std::string& text) { return QString::fromStdString(text); }
+
+constexpr const char* kUsualCluster = "preset:8x-h100";
+constexpr double kSearchSeconds = 15;
+
+/// Files that servers read, of export_formats().
+struct ServerFormat {
+  const char *id, *server, *file;
+};
+constexpr ServerFormat kServerFormats[] = {{"sglang", "SGLang", "expert-location.json"},
+                                           {"vllm-pr41141", "vLLM, pull request 41141", "eplb.json"},
+                                           {"vllm-pr49572", "vLLM, pull request 49572", "eplb.json"},
+                                           {"vllm-ascend", "vLLM Ascend", "expert-map.json"},
+                                           {"trtllm", "TensorRT-LLM", "eplb.yaml"}};
+
+/// In the session, then from there: a server's file says which placement it is.
+QByteArray server_file(const std::string& session, int64_t placement, const std::string& format, const Progress& progress) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("placement");
+  export_session(format, {session + "#" + std::to_string(placement), file.toStdString(), {}}, progress);
+  QFile written(file);
+  if (!written.open(QIODevice::ReadOnly)) failed(file.toStdString(), "cannot be read again", "is the disk full?");
+  return written.readAll();
+}
+
+}  // namespace
+
+PlacementView::PlacementView(QWidget* parent) : View(parent) {
+  add_controls();
+  picture_ = new PlacementPicture(this);
+  set_picture(picture_);
+  for (QComboBox* box : {cluster_, spare_, start_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
+  for (QComboBox* box : {layer_, part_})
+    connect(box, &QComboBox::currentIndexChanged, this, [this] {
+      end_preview();
+      refresh_page();
+    });
+  connect(solve_, &QPushButton::clicked, this, &PlacementView::solve);
+  connect(back_, &QPushButton::clicked, this, [this] {
+    if (!edited_) return;
+    end_preview();
+    edit(tr("all as at the start"), difference(edited_->placement(), edited_->start()));
+  });
+  connect(store_, &QPushButton::clicked, this, &PlacementView::store);
+  connect(picture_, &PlacementPicture::held_over, this, &PlacementView::show_change);
+  connect(picture_, &PlacementPicture::dropped, this, [this](int from, int to, bool copies) {
+    QString fault;
+    const int32_t expert = picture_->page().held[static_cast<size_t>(from)].branch;
+    const PlacementChange change = change_of(from, to, copies, fault);
+    const auto rank = picture_->page().rank_of(static_cast<size_t>(to));
+    edit((copies ? tr("replica of expert %1 on GPU %2") : tr("expert %1 to GPU %2")).arg(expert).arg(rank), change);
+  });
+  connect(picture_, &PlacementPicture::drop_wanted, this, &PlacementView::drop);
+  connect(picture_, &PlacementPicture::layer_wanted, layer_, &QComboBox::setCurrentIndex);
+  connect(picture_, &PlacementPicture::front_wanted, this, &PlacementView::take_front);
+  connect(picture_, &PlacementPicture::menu_wanted, this, &PlacementView::show_menu);
+  connect(picture_, &PlacementPicture::branch_picked, this, [this](int branch) {
+    Selection picked = selection_;
+    picked.router = of(edited_->about().routers[layer()]), picked.branch = branch;
+    emit selection_wanted(picked);
+  });
+}
+
+void PlacementView::add_controls() {
+  cluster_ = add_choice(tr("Cluster"), tr("Whose GPUs, nodes and links the experts are placed on; its figures are published ones"));
+  auto* change = new QToolButton(this);
+  change->setText("...");
+  change->setAccessibleName(tr("Change the cluster"));
+  change->setToolTip(tr("Other figures than the published ones: nodes, GPUs, memory, rates, links"));
+  connect(change, &QToolButton::clicked, this, &PlacementView::edit_cluster);
+  bar()->addWidget(change);
+  const QString spare = tr("Slots of a layer beyond one for each expert, on every GPU: replicas take them");
+  spare_ = add_choice(tr("Spare slots"), spare, {{"0", spare}, {"1", spare}, {"2", spare}, {"4", spare}});
+  start_ = add_choice(tr("Start"), tr("What stands now: changes are counted from there"));
+  start_->addItem(tr("contiguous"), qlonglong{0});
+  layer_ = add_choice(tr("Layer"), tr("The router whose experts are shown; PageUp and PageDown go through them"));
+  const QString part = tr("Which part of the data loads and figures are of: what searches fit to, or what they never see");
+  part_ = add_choice(tr("Data"), part, {{tr("held out"), part}, {tr("fitted"), part}});
+  solver_ = add_choice(tr("Solver"), tr("How Solve searches; it begins at the start"));
+  for (const PlacementSolver& s : placement_solvers()) {
+    if (s.id == "keep") continue;
+    solver_->addItem(QString::fromUtf8(s.id.data(), static_cast<qsizetype>(s.id.size())));
+    solver_->setItemData(solver_->count() - 1, QString::fromUtf8(s.summary.data(), static_cast<qsizetype>(s.summary.size())),
+                         Qt::ToolTipRole);
+  }
+  solver_->setCurrentIndex(std::max(0, solver_->findText("joint")));
+  const auto add_button = [this](const QString& text, const QString& tip) {
+    auto* button = new QPushButton(text, this);
+    button->setToolTip(tip);
+    bar()->addWidget(button);
+    return button;
+  };
+  solve_ = add_button(tr("Solve"), tr("Searches a placement for at most %1 s; can be stopped, and undone").arg(kSearchSeconds));
+  bar()->addStretch(1);
+  back_ = add_button(tr("Back to start"), tr("All experts where they stood; can be undone"));
+  store_ = add_button(tr("Store"), tr("Writes the placement into the session, as `stormcell place` does: S.storm#NUMBER names it"));
+  add_export_menu();
+}
+
+void PlacementView::add_export_menu() {
+  export_ = new QToolButton(this);
+  export_->setText(tr("Export"));
+  export_->setObjectName("export");
+  export_->setToolTip(tr("Stores the placement and writes the file that a server reads"));
+  export_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(export_);
+  menu->setToolTipsVisible(true);
+  for (const ServerFormat& format : kServerFormats)
+    for (const ExportFormat& known : export_formats()) {
+      if (known.id != format.id) continue;
+      QAction* action = menu->addAction(tr("For %1...").arg(format.server), this, [this, id = format.id] { export_as(id); });
+      action->setToolTip(QString::fromUtf8(known.summary.data(), static_cast<qsizetype>(known.summary.size())));
+    }
+  export_->setMenu(menu);
+  bar()->addWidget(export_);
+}
+
+void PlacementView::edit_cluster() {
+  if (!edited_) return;
+  auto* dialog = new ClusterDialog(edited_->about().cluster, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &ClusterDialog::save_wanted, this,
+          [this](const QString& name, const QByteArray& bytes) { emit save_wanted(name, tr("Clusters (*.json)"), bytes); });
+  connect(dialog, &QDialog::accepted, this, [this, dialog] { use_cluster(dialog->cluster()); });
+  dialog->open();
+}
+
+void PlacementView::fill_clusters(const std::vector<std::string>& presets) {
+  const QSignalBlocker quiet(cluster_);
+  if (cluster_->count() == 0)
+    for (const std::string& name : presets) {
+      cluster_->addItem(of(name), of("preset:" + name));
+      cluster_->setItemData(cluster_->count() - 1, tr("Published figures, with their sources in resources/clusters/%1.json").arg(of(name)),
+                            Qt::ToolTipRole);
+    }
+  presets_ = static_cast<int>(presets.size());
+  cluster_->setCurrentIndex(std::max(0, cluster_->findData(of(shown_.cluster))));
+}
+
+/// One choice holds the changed one, whatever it was before.
+void PlacementView::use_cluster(const Cluster& cluster) {
+  const QString text = tr("%1, changed").arg(of(cluster.name));
+  {
+    const QSignalBlocker quiet(cluster_);
+    if (cluster_->count() > presets_) cluster_->removeItem(presets_);
+    cluster_->addItem(text, of(to_json(cluster)));
+    cluster_->setItemData(presets_, of(cluster.sources.back()), Qt::ToolTipRole);
+    cluster_->setCurrentIndex(presets_);
+  }
+  emit load_wanted();
+}
+
+PlacementView::Wanted PlacementView::wanted(const Context& context) const {
+  const QString cluster = cluster_->count() > 0 ? cluster_->currentData().toString() : QString(kUsualCluster);
+  Wanted w{context.main.file, cluster.toStdString(), context.main.run, start_->currentData().toLongLong(), spare_->currentText().toInt()};
+  const bool same = w.file == shown_.file && w.run == shown_.run && w.cluster == shown_.cluster && w.spare == shown_.spare;
+  if (!same) w.start = 0;  // of another shape
+  return w;
+}
+
+View::Load PlacementView::load(const Context& context, const Selection&) {
+  if (context.main.empty()) {
+    edited_.reset(), stored_.clear(), shown_ = {};
+    show_no_run(context);
+    return nullptr;
+  }
+  const Wanted want = wanted(context);
+  const bool same = edited_ && want == shown_;
+  if (same && !(unread() & (Part::run | Part::session))) return nullptr;
+  // A session that grew, by what was stored for instance, leaves what a hand has changed alone.
+  const bool only_list = same && !(edited_->placement() == edited_->start());
+  const bool replaces = edited_ && want.file == shown_.file && want.run == shown_.run;
+  return [this, want, only_list, replaces](const Progress& progress) -> Deliver {
+    Opened opened;
+    opened.stored = stored_layouts(want.file, want.run);
+    opened.presets = cluster_presets();
+    PlaceOptions options;
+    options.session = want.file + "#" + std::to_string(want.run), options.cluster = want.cluster;
+    if (want.start > 0) options.from = want.file + "#" + std::to_string(want.start);
+    try {
+      if (!only_list) opened.edited = EditedPlacement::open(options, want.spare, progress);
+    } catch (const Error& e) {
+      if (!replaces || progress.cancel.cancelled()) throw;
+      opened.refused = QString::fromUtf8(e.what());
+    }
+    return [this, want, opened] { take(want, opened); };
+  };
+}
+
+void PlacementView::take(const Wanted& want, Opened opened) {
+  stored_ = std::move(opened.stored);
+  if (!opened.refused.isEmpty()) {
+    emit said(opened.refused);
+    const QSignalBlocker quiet(spare_);
+    spare_->setCurrentIndex(std::max(0, spare_->findText(QString::number(shown_.spare))));
+  }
+  if (opened.edited) {
+    picture_->let_go();
+    preview_.clear();
+    edited_ = std::move(opened.edited);
+    shown_ = want;
+    fill_layers();
+    follow_router();
+    show_front_of_session();
+  }
+  fill_clusters(opened.presets);
+  fill_starts();
+  select(selection_);
+  refresh_page();
+  show_content();
+}
+
+void PlacementView::fill_starts() {
+  const QSignalBlocker quiet(start_);
+  start_->clear();
+  start_->addItem(tr("contiguous"), qlonglong{0});
+  start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
+  for (const StoredLayout& s : stored_) {
+    if (s.placement.ranks != edited_->about().ranks || s.placement.slot_count() != edited_->about().slot_count) continue;
+    start_->addItem(QString("#%1 %2").arg(s.id).arg(of(s.name)), static_cast<qlonglong>(s.id));
+    start_->setItemData(start_->count() - 1,
+                        tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), of(s.cluster), of(s.solver), of(s.advice)),
+                        Qt::ToolTipRole);
+  }
+  start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
+}
+
+void PlacementView::fill_layers() {
+  const QSignalBlocker quiet(layer_);
+  const QString chosen = layer_->currentText();
+  layer_->clear();
+  const EditedAbout& about = edited_->about();
+  for (size_t l = 0; l < about.routers.size(); ++l) {
+    layer_->addItem(layer_name(about, l));
+    layer_->setItemData(layer_->count() - 1, of(about.routers[l]), Qt::ToolTipRole);
+  }
+  layer_->setCurrentIndex(std::max(0, layer_->findText(chosen)));
+  part_->setEnabled(about.has_held_out);
+}
+
+/// Of the newest stored search for such a cluster.
+void PlacementView::show_front_of_session() {
+  front_.clear(), front_placements_.clear(), front_of_.clear();
+  for (auto s = stored_.rbegin(); s != stored_.rend(); ++s) {
+    if (s->front.empty() || s->placement.ranks != edited_->about().ranks || s->placement.slot_count() != edited_->about().slot_count)
+      continue;
+    front_ = s->front, front_of_ = QString("#%1 %2").arg(s->id).arg(of(s->name));
+    return;
+  }
+}
+
+QStringList PlacementView::remarks() const {
+  if (!edited_) return {};
+  const EditedAbout& about = edited_->about();
+  QStringList lines;
+  if (about.backend.empty()) lines << tr("The model's sizes or its steps are not known, so no step is costed.");
+  if (!about.has_held_out) lines << tr("There is one step: nothing is held out.");
+  if (about.followed_tokens > 0 && std::max(about.fitted, about.held_out) > about.followed_tokens)
+    lines << tr("Traffic and steps are of %1 tokens of each part, evenly chosen.").arg(count_text(about.followed_tokens));
+  return lines;
+}
+
+size_t PlacementView::layer() const { return static_cast<size_t>(std::max(0, layer_->currentIndex())); }
+DataPart PlacementView::part() const { return part_->currentIndex() == 1 ? DataPart::fitted : DataPart::held_out; }
+
+void PlacementView::select(const Selection& selection) {
+  const bool other_router = selection.router != selection_.router;
+  selection_ = selection;
+  if (!edited_) return;
+  if (other_router) follow_router();
+  const bool here = selection.router.isEmpty() || selection.router == of(edited_->about().routers[layer()]);
+  picture_->set_selected_branch(here ? selection.branch : -1);
+}
+
+/// To the layer of the common selection, where that is here.
+void PlacementView::follow_router() {
+  const std::vector<std::string>& routers = edited_->about().routers;
+  const auto at = std::find(routers.begin(), routers.end(), selection_.router.toStdString());
+  if (at != routers.end()) layer_->setCurrentIndex(static_cast<int>(at - routers.begin()));
+}
+
+void PlacementView::refresh_page() {
+  if (!edited_) return;
+  PlacementPage page = make_placement_page(*edited_, layer(), part());
+  page.front = front_, page.front_of = front_of_;
+  picture_->set_page(std::move(page));
+  back_->setEnabled(!(edited_->placement() == edited_->start()));
+  refresh_table();
+}
+
+void PlacementView::end_preview() {
+  if (preview_.empty()) return;
+  edited_->apply(inverse(preview_));
+  preview_.clear();
+}
+
+PlacementChange PlacementView::change_of(int from, int to, bool copies, QString& fault) const {
+  const size_t l = layer(), a = static_cast<size_t>(from), b = static_cast<size_t>(to);
+  const LayerSlots& now = edited_->placement().layers[l];
+  if (!copies) {
+    fault = of(edited_->swap_fault(l, a, b));
+    if (!fault.isEmpty()) return {};
+    return {{l, a, now[a], now[b]}, {l, b, now[b], now[a]}};
+  }
+  fault = of(edited_->replicate_fault(l, now[a], b));
+  // Another slot of that GPU will do.
+  const auto each = static_cast<size_t>(picture_->page().slots_of_rank);
+  size_t place = b;
+  for (size_t s = b / each * each; s < (b / each + 1) * each && !fault.isEmpty(); ++s)
+    if (edited_->replicate_fault(l, now[a], s).empty()) place = s, fault.clear();
+  if (!fault.isEmpty()) return {};
+  return {{l, place, now[place], now[a]}};
+}
+
+void PlacementView::show_change(int from, int to, bool copies) {
+  end_preview();
+  QString fault;
+  if (to >= 0) preview_ = change_of(from, to, copies, fault);
+  if (!preview_.empty()) edited_->apply(preview_);
+  refresh_page();
+  picture_->set_fault(fault);
+}
+
+void PlacementView::edit(const QString& what, const PlacementChange& change) {
+  if (change.empty()) return;
+  const auto apply = [this, edited = edited_](const PlacementChange& c) {
+    end_preview();
+    edited->apply(c);
+    if (edited == edited_)
+      refresh_page();
+    else
+      emit said(tr("That was another cluster's placement, which is not on show"));
+  };
+  emit edit_wanted(
+      what, [apply, change] { apply(change); }, [apply, change] { apply(inverse(change)); });
+}
+
+void PlacementView::drop(int slot) {
+  const auto s = static_cast<size_t>(slot);
+  if (const std::string fault = edited_->drop_fault(layer(), s); !fault.empty()) return emit said(of(fault));
+  const int32_t branch = edited_->placement().layers[layer()][s];
+  edit(tr("replica of expert %1 dropped").arg(branch), {{layer(), s, branch, -1}});
+}
+
+void PlacementView::show_menu(int slot, const QPoint& global) {
+  const PlacementPage& page = picture_->page();
+  const auto s = static_cast<size_t>(slot);
+  const size_t l = layer(), idle = least_loaded(page), to = idle * static_cast<size_t>(page.slots_of_rank);
+  QMenu menu(this);
+  menu.setToolTipsVisible(true);
+  const int32_t branch = page.held[s].branch;
+  const auto add = [&](const QString& text, const QString& fault, const std::function<void()>& run) {
+    QAction* action = menu.addAction(text, this, run);
+    action->setEnabled(fault.isEmpty());
+    action->setToolTip(fault.isEmpty() ? text : fault);
+  };
+  if (branch >= 0) {
+    QString fault;
+    const PlacementChange copy = change_of(slot, static_cast<int>(to), true, fault);
+    const QString what = tr("replica of expert %1 on GPU %2").arg(branch).arg(idle);
+    add(tr("Replica of expert %1 on GPU %2, which has the least load").arg(branch).arg(idle), fault,
+        [this, what, copy] { edit(what, copy); });
+    add(tr("Drop this replica of expert %1").arg(branch), of(edited_->drop_fault(l, s)), [this, slot] { drop(slot); });
+  }
+  PlacementChange back;
+  for (const SlotChange& c : difference(edited_->placement(), edited_->start()))
+    if (c.layer == l) back.push_back(c);
+  add(tr("This layer as at the start"), back.empty() ? tr("it is") : QString(),
+      [this, back] { edit(tr("a layer as at the start"), back); });
+  menu.exec(global);
+}
+
+void PlacementView::solve() {
+  if (!edited_) return;
+  emit work_wanted([this, edited = edited_, solver = solver_->currentText().toStdString()](const Progress& progress) -> Deliver {
+    const auto found = std::make_shared<const FoundLayout>(edited->solve(solver, kSearchSeconds, progress));
+    return [this, edited, found] { take_found(edited, *found); };
+  });
+}
+
+void PlacementView::take_found(const Edited& edited, const FoundLayout& found) {
+  if (edited != edited_) return emit said(tr("The search was for another cluster than the one on show"));
+  end_preview();
+  picture_->let_go();
+  if (!found.front.empty()) {
+    front_.clear(), front_placements_.clear();
+    for (const FoundLayout::Other& o : found.front) front_.push_back(o.point), front_placements_.push_back(o.placement);
+    front_of_ = of(found.figures.solver);
+  }
+  for (const std::string& warning : found.figures.warnings) emit said(of(warning));
+  emit said(tr("Advice: %1").arg(of(found.figures.advice)));
+  edit(tr("solved by %1").arg(of(found.figures.solver)), difference(edited_->placement(), found.placement));
+  refresh_page();
+}
+
+void PlacementView::take_front(int point) {
+  const auto p = static_cast<size_t>(point);
+  if (p >= front_placements_.size())
+    return emit said(tr("Of a stored search the front's figures are kept, not its placements: Solve finds them"));
+  end_preview();
+  edit(tr("the front's %1").arg(of(front_[p].name)), difference(edited_->placement(), front_placements_[p]));
+}
+
+void PlacementView::store() {
+  if (!edited_) return;
+  end_preview();
+  emit work_wanted([this, edited = edited_, placement = edited_->placement()](const Progress& progress) -> Deliver {
+    const int64_t id = edited->store(placement, "hand", progress);
+    return [this, edited, id] { emit said(tr("Stored: %1#%2").arg(of(edited->about().session)).arg(id)); };
+  });
+}
+
+void PlacementView::export_as(const std::string& format) {
+  if (!edited_) return;
+  end_preview();
+  emit work_wanted([this, edited = edited_, placement = edited_->placement(), format](const Progress& progress) -> Deliver {
+    const int64_t id = edited->store(placement, "hand", progress);
+    const QByteArray bytes = server_file(edited->about().session, id, format, progress);
+    return [this, bytes, format] {
+      for (const ServerFormat& f : kServerFormats)
+        if (format == f.id) {
+          const QString suffix = QString(f.file).section('.', -1);
+          emit save_wanted(f.file, tr("Placements for %1 (*.%2)").arg(f.server, suffix), bytes);
+        }
+    };
+  });
+}
+
+Table PlacementView::table() const { return edited_ ? make_placement_table(picture_->page()) : Table(); }
+
+}  // namespace stormcell::views

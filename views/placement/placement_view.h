@@ -1,0 +1,89 @@
+// Placement: which expert stands on which GPU, what moving one does, what a search finds.
+#pragma once
+#include <memory>
+
+#include "core/planning/edited_placement.h"
+#include "views/frame/view.h"
+#include "views/placement/placement_picture.h"
+
+class QComboBox;
+class QPushButton;
+class QToolButton;
+
+namespace stormcell::views {
+
+class PlacementView : public View {
+  Q_OBJECT
+ public:
+  explicit PlacementView(QWidget* parent = nullptr);
+  Table table() const override;
+  QWidget* picture() override { return picture_; }
+  const EditedPlacement* edited() const { return edited_.get(); }
+
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Parts heeded() const override { return kNoPart; }
+  QStringList remarks() const override;
+
+ private:
+  /// What was opened, or is to be.
+  struct Wanted {
+    std::string file, cluster;
+    int64_t run = 0, start = 0;  ///< start: a placement of the session, 0: the contiguous layout
+    int spare = 0;
+    bool operator==(const Wanted&) const = default;
+  };
+  struct Opened {
+    std::shared_ptr<EditedPlacement> edited;  ///< null: only the list was read
+    std::vector<StoredLayout> stored;
+    std::vector<std::string> presets;  ///< of clusters
+    QString refused;
+  };
+  using Edited = std::shared_ptr<EditedPlacement>;
+
+  void add_controls();
+  void add_export_menu();
+  /// Figures of the cluster on show, to be changed.
+  void edit_cluster();
+  void use_cluster(const Cluster& cluster);
+  Wanted wanted(const Context& context) const;
+  void take(const Wanted& wanted, Opened opened);
+  void fill_clusters(const std::vector<std::string>& presets);
+  void fill_starts();
+  void fill_layers();
+  void follow_router();
+  void show_front_of_session();
+  size_t layer() const;
+  DataPart part() const;
+
+  void refresh_page();
+  void show_change(int from, int to, bool copies);
+  void end_preview();
+  /// What letting an expert go there changes; empty, and why in `fault`: it cannot.
+  PlacementChange change_of(int from, int to, bool copies, QString& fault) const;
+  void edit(const QString& what, const PlacementChange& change);
+  void drop(int slot);
+  void show_menu(int slot, const QPoint& global);
+  void solve();
+  void take_found(const Edited& edited, const FoundLayout& found);
+  void take_front(int point);
+  void store();
+  void export_as(const std::string& format);
+
+  PlacementPicture* picture_;
+  QComboBox *cluster_, *spare_, *start_, *layer_, *part_, *solver_;
+  QPushButton *solve_, *back_, *store_;
+  QToolButton* export_;
+  Edited edited_;
+  Wanted shown_;
+  std::vector<StoredLayout> stored_;
+  std::vector<FrontPoint> front_;
+  std::vector<Placement> front_placements_;  ///< of those points; empty: only their figures were stored
+  QString front_of_;
+  PlacementChange preview_;  ///< is applied, and taken back before anything else is
+  int presets_ = 0;          ///< choices of clusters that are published ones
+  Selection selection_;
+};
+
+}  // namespace stormcell::views
