@@ -2,6 +2,7 @@
 // What cannot be fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
 #include <algorithm>
 #include <filesystem>
+#include <new>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -99,15 +100,18 @@ std::string reason_of(const Error& error, const std::string& file) {
 
 class PictureFolder : public SequenceSource {
  public:
-  PictureFolder(const std::string& folder, const PictureForm& form, int64_t limit) : folder_(folder), form_(form) {
+  PictureFolder(const std::string& folder, const PictureForm& form, int64_t limit, const CancellationToken& cancel)
+      : folder_(folder), form_(form) {
     Found found = find_files(folder);
     classes_ = std::move(found.classes), warnings_ = std::move(found.warnings);
     labelled_ = !found.labels.empty();
     skipped_ = std::move(found.skipped);
     const size_t beside = skipped_.size();
     size_t looked_at = 0;
-    for (; looked_at < found.names.size() && size() < limit; ++looked_at)
+    for (; looked_at < found.names.size() && size() < limit; ++looked_at) {
+      cancel.check();
       take(std::move(found.names[looked_at]), labelled_ ? std::move(found.labels[looked_at]) : std::string());
+    }
     if (pictures_.empty()) refuse_all();
     warn_of_skipped(static_cast<int64_t>(beside + looked_at));
   }
@@ -173,6 +177,8 @@ class PictureFolder : public SequenceSource {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_input) throw;
       skipped_.push_back({std::move(name), reason_of(error, path)});
+    } catch (const std::bad_alloc&) {
+      skipped_.push_back({std::move(name), "takes more memory to read than there is (resize it)"});
     }
   }
 
@@ -205,8 +211,9 @@ class PictureFolder : public SequenceSource {
 
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit) {
-  return std::make_unique<PictureFolder>(folder, form, limit);
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit,
+                                                          const CancellationToken& cancel) {
+  return std::make_unique<PictureFolder>(folder, form, limit, cancel);
 }
 std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form) {
   return std::make_unique<PictureFolder>(fs::path(path), form);
