@@ -94,7 +94,7 @@ class Search {
     return s;
   }
   void add(Sums& s, size_t item, size_t exit, double sign) const {
-    s.part += sign * case_.part[exit][item], s.cost += sign * case_.cost[exit];
+    s.part += sign * case_.part[exit][item], s.cost += sign * case_.cost[exit][item];
   }
 
   /// Changes two thresholds at a time, until none gains.

@@ -13,7 +13,7 @@ struct ExitCase {
   std::vector<std::vector<float>> confidence;
   std::vector<std::vector<double>>
       part;                  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
-  std::vector<double> cost;  ///< [exits] of an item that answers there, in any unit
+  std::vector<std::vector<double>> cost;  ///< [exits][items] of the item that answers there, in any unit
 };
 
 /// What is asked of the means over all items.

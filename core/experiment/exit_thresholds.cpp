@@ -52,7 +52,7 @@ std::vector<double> milliseconds_by_exit(Workload& work, const ExitChain& chain,
   std::vector<std::vector<double>> times(chain.costs.size());
   const size_t some = std::min(batches.size(), kBatches);
   for (size_t i = 0; i < some; ++i) {
-    const Batch batch = work.state().data->batch(batches[i * batches.size() / some]);
+    const Batch batch = work.state().data->batch(batches[i * batches.size() / some], progress.cancel);
     plan->use(batch.picture);
     for (int round = 0; round <= kTimed; ++round)  // the first of them is not counted
       for (size_t exit = 0; exit < times.size(); ++exit) {
@@ -114,9 +114,8 @@ class Search {
                 "give labels of all, or another --profile-split");
     start(found);
     const ExitAim aim = aim_of(found);
-    const std::vector<double> cost = found.milliseconds.empty() ? record.chain.costs : found.milliseconds;
     progress_.report("searching thresholds", 0, 0);
-    const FoundExits best = find_exits(record.exit_case(searched, cost), aim, found.figures.own_thresholds, progress_.cancel);
+    const FoundExits best = find_exits(record.exit_case(searched, found.milliseconds), aim, found.figures.own_thresholds, progress_.cancel);
     ExitTarget& t = found.figures;
     t.thresholds = best.thresholds, t.is_optimum = best.is_optimum;
     t.fitted = point(record, searched, t.thresholds);
@@ -199,15 +198,16 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
   ExitPoint real;
   real.threshold = t.thresholds.front();
   real.items.assign(record.exits(), 0);
-  double milliseconds = 0, cost = 0, part = 0, whole = 0;
+  double milliseconds = 0, cost = 0, of_all = 0, part = 0, whole = 0;
   for (size_t i = 0; i < batches.size(); ++i) {
     progress.report("judging thresholds", static_cast<int64_t>(i), static_cast<int64_t>(batches.size()));
     progress.cancel.check();
-    const Batch batch = s.data->batch(batches[i]);
+    const Batch batch = s.data->batch(batches[i], progress.cancel);
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
     s.run_batch(plan, batch, execute);
     const std::vector<int32_t> taken = exits_of_rows(plan, record.chain, batch.size());
+    const std::vector<double>& operations = record.operations.at(batch.picture);
     const size_t before = scores.size();
     for (const OutputValue& o : plan.result.outputs)
       if (o.name == s.model->answer.output) judge->score(batch, o, scores);
@@ -215,12 +215,12 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
       const auto row = std::find(batch.items.begin(), batch.items.end(), scores[n].item) - batch.items.begin();
       const auto exit = static_cast<size_t>(taken.at(static_cast<size_t>(row)));
       ++real.items[exit];
-      cost += record.chain.costs[exit], part += scores[n].part, whole += scores[n].whole;
+      cost += operations[exit], of_all += operations.back(), part += scores[n].part, whole += scores[n].whole;
     }
     if (t.fitted_ms) milliseconds += timed(s, plan, batch);
   }
   real.value = record.task->value(part, whole), real.value_ci95 = record.task->ci95(scores);
-  real.mean_cost = scores.empty() ? 1 : cost / static_cast<double>(scores.size());
+  real.mean_cost = of_all > 0 ? cost / of_all : 1;
   t.held_out = std::move(real);
   if (t.fitted_ms) t.held_out_ms = milliseconds / static_cast<double>(batches.size());
 }

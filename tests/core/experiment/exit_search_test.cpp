@@ -29,7 +29,8 @@ ExitCase random_case(uint32_t seed, size_t tests, size_t items) {
       if (e < tests) c.confidence[e].push_back(static_cast<float>(std::round(20 * (0.6 * right + 0.4 * number())) / 20));
     }
   }
-  for (size_t e = 0; e <= tests; ++e) c.cost.push_back(0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
+  for (size_t e = 0; e <= tests; ++e)
+    c.cost.emplace_back(items, 0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
   return c;
 }
 
@@ -40,7 +41,7 @@ Means means_of(const ExitCase& c, const std::vector<double>& thresholds) {
   const std::vector<int32_t> taken = exits_taken(c.confidence, thresholds);
   Means m;
   for (size_t i = 0; i < taken.size(); ++i)
-    m.part += c.part[static_cast<size_t>(taken[i])][i], m.cost += c.cost[static_cast<size_t>(taken[i])];
+    m.part += c.part[static_cast<size_t>(taken[i])][i], m.cost += c.cost[static_cast<size_t>(taken[i])][i];
   return {m.part / static_cast<double>(taken.size()), m.cost / static_cast<double>(taken.size())};
 }
 
@@ -121,21 +122,31 @@ class ExitSearchTest : public QObject {
   }
 
   void thresholds_are_short_numbers_between_confidences() {
-    const ExitCase c{{{0.2F, 0.6F, 0.9F}}, {{0, 1, 1}, {1, 1, 1}}, {0.5, 1}};
+    const ExitCase c{{{0.2F, 0.6F, 0.9F}}, {{0, 1, 1}, {1, 1, 1}}, {{0.5, 0.5, 0.5}, {1, 1, 1}}};
     const FoundExits found = find_exits(c, {ExitAim::Of::part, 1}, {0.9}, {});
     QVERIFY(found.met && found.is_optimum);
     QCOMPARE(found.thresholds, std::vector<double>{0.4});
     const FoundExits all = find_exits(c, {ExitAim::Of::cost, 0.5}, {0.9}, {});
     QCOMPARE(all.thresholds, std::vector<double>{0});
-    const FoundExits none = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1}}, {ExitAim::Of::part, 1}, {0.9}, {});
+    const FoundExits none = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {{0.5, 0.5}, {1, 1}}}, {ExitAim::Of::part, 1}, {0.9}, {});
     QCOMPARE(none.thresholds, std::vector<double>{0.9});  // as none leaves: what stood there stays
-    const FoundExits changed = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {0.5, 1}}, {ExitAim::Of::part, 1}, {0.5}, {});
+    const FoundExits changed = find_exits({{{0.6F, 0.7F}}, {{0, 0}, {1, 1}}, {{0.5, 0.5}, {1, 1}}}, {ExitAim::Of::part, 1}, {0.5}, {});
     QCOMPARE(changed.thresholds, std::vector<double>{2});
+  }
+
+  /// The large item's half is as much as all of two small ones.
+  void each_item_costs_what_its_own_size_does() {
+    const ExitCase c{{{0.9F, 0.5F, 0.4F}}, {{1, 0, 0}, {1, 1, 1}}, {{4, 1, 1}, {8, 2, 2}}};
+    const FoundExits found = find_exits(c, {ExitAim::Of::cost, 8.0 / 3}, {2}, {});
+    QVERIFY(found.met && std::fabs(found.cost - 8.0 / 3) < 1e-9);
+    QCOMPARE(exits_taken(c.confidence, found.thresholds), (std::vector<int32_t>{0, 1, 1}));
+    const FoundExits unmet = find_exits(c, {ExitAim::Of::cost, 1.9}, {2}, {});
+    QVERIFY(!unmet.met && std::fabs(unmet.cost - 2) < 1e-9);
   }
 
   void a_broken_score_never_leaves_early_and_a_full_one_may() {
     const float nan = std::nanf("");
-    const ExitCase c{{{nan, 1.0F, 1.0F, 0.9999999F}}, {{1, 1, 1, 0}, {1, 1, 1, 1}}, {0.5, 1}};
+    const ExitCase c{{{nan, 1.0F, 1.0F, 0.9999999F}}, {{1, 1, 1, 0}, {1, 1, 1, 1}}, {{0.5, 0.5, 0.5, 0.5}, {1, 1, 1, 1}}};
     const FoundExits found = find_exits(c, {ExitAim::Of::part, 1}, {0.9}, {});
     QVERIFY(found.met && std::fabs(found.cost - 0.75) < 1e-9);
     QCOMPARE(exits_taken(c.confidence, found.thresholds), (std::vector<int32_t>{1, 0, 0, 1}));
