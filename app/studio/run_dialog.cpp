@@ -20,9 +20,10 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   model_ = path_line(tr("Model"), tr("a folder with config.json, preset:switch-base-8 or demo:switch-names"), true, false);
   model_->setText(model);
   data_ = path_line(tr("Data"), tr("text, token ids, pictures or a video; random:64x128, demo:switch-names"), false, false);
-  data_->setToolTip(tr("For a model of text: .txt, .jsonl, token ids as .npy or .safetensors, random:ITEMSxTOKENS, demo:NAME.\n"
-                       "For one of pictures: a folder of them or of folders, one a class; one picture; a video; .npy or .safetensors with "
-                       "pixels; random:ITEMS or random:ITEMSxHEIGHTxWIDTH, demo:NAME."));
+  data_->setToolTip(
+      tr("For a model of text: .txt, .jsonl, token ids as .npy or .safetensors, random:ITEMSxTOKENS, demo:NAME.\n"
+         "For one of pictures: a folder of them or of folders, one a class; one picture; a video; .npy or .safetensors with "
+         "pixels; random:ITEMS or random:ITEMSxHEIGHTxWIDTH, demo:NAME."));
   session_ = path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
   session_->setText(QDir::homePath() + "/model.storm");
   batch_ = new QSpinBox(this);

@@ -26,8 +26,8 @@ struct FramePlaces {
 /// A video that can be told which frame is to come next.
 class VideoCursor {
  public:
-  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more. `stop` ends a walk between two frames,
-  /// by what its check() throws.
+  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more. `stop` ends a walk between two
+  /// frames, by what its check() throws.
   VideoCursor(std::string path, const FramePlaces& places, CancellationToken stop = {});
   /// The next frame is `index`, or one before it from which it is reached.
   void go_to(int64_t index);
@@ -86,7 +86,7 @@ class FramesAhead {
   int64_t wanted_ = 0;           ///< the frame that was asked for last
   std::optional<int64_t> jump_;  ///< the thread is to go on there
   std::exception_ptr problem_;   ///< why the thread ended
-  std::thread thread_;  ///< started by the first who asks
+  std::thread thread_;           ///< started by the first who asks
 };
 
 }  // namespace stormcell

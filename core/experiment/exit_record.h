@@ -31,8 +31,8 @@ struct ExitRecord {
   size_t items() const { return batch.size(); }
   /// Numbers of the items of these batches; `batches` ascending.
   std::vector<size_t> items_of(const std::vector<int64_t>& batches) const;
-  /// These items alone, as the search wants them. Costs are `of_exit`, alike for all; where that is empty, each item's operations as a share
-  /// of what the whole network takes for one of them on average.
+  /// These items alone, as the search wants them. Costs are `of_exit`, alike for all; where that is empty, each item's operations as a
+  /// share of what the whole network takes for one of them on average.
   ExitCase exit_case(const std::vector<size_t>& items, const std::vector<double>& of_exit) const;
   /// What it gives where item items[i] leaves at exit taken[i].
   ExitPoint point(const std::vector<size_t>& items, const std::vector<int32_t>& taken) const;

@@ -12,7 +12,7 @@ struct ExitCase {
   /// [exit tests][items] the confidence that the test compares with its threshold; NaN never leaves.
   std::vector<std::vector<float>> confidence;
   std::vector<std::vector<double>>
-      part;                  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
+      part;  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
   std::vector<std::vector<double>> cost;  ///< [exits][items] of the item that answers there, in any unit
 };
 

@@ -76,7 +76,8 @@ struct PngForm {
   size_t stored_row = 0, row = 0;  ///< bytes of a row before and after its bits are widened
 };
 
-/// Every chunk that says no pixel is passed over: a few bytes of a text or a profile inflate to megabytes each, a thousand of them to gigabytes.
+/// Every chunk that says no pixel is passed over: a few bytes of a text or a profile inflate to megabytes each, a thousand of them to
+/// gigabytes.
 void pass_over_words(png_structp png) { png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); }
 
 /// Reads up to the pixels. The size is looked at first, as it stands in the file, and how many bytes it asks for before libpng takes memory

@@ -277,9 +277,9 @@ struct ExitFigures {
 };
 /// What thresholds give: which items leave where, at which mean cost, with which quality.
 struct ExitPoint {
-  double threshold = 0;                             ///< one for all exits
-  double mean_cost = 1;                             ///< operations as a share of those through the whole network, each item's of its own size
-  double value = 0;                                 ///< of the measure
+  double threshold = 0;  ///< one for all exits
+  double mean_cost = 1;  ///< operations as a share of those through the whole network, each item's of its own size
+  double value = 0;      ///< of the measure
   std::optional<std::array<double, 2>> value_ci95;  ///< as PlanQuality has it
   std::vector<int64_t> items;                       ///< by exit
 };

@@ -29,8 +29,7 @@ ExitCase random_case(uint32_t seed, size_t tests, size_t items) {
       if (e < tests) c.confidence[e].push_back(static_cast<float>(std::round(20 * (0.6 * right + 0.4 * number())) / 20));
     }
   }
-  for (size_t e = 0; e <= tests; ++e)
-    c.cost.emplace_back(items, 0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
+  for (size_t e = 0; e <= tests; ++e) c.cost.emplace_back(items, 0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
   return c;
 }
 
