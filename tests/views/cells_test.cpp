@@ -363,16 +363,18 @@ class CellsTest : public QObject {
   void parts_of_a_picture_tile_it() {
     CellsMetrics m;
     m.picture = 120, m.gutter = 50, m.width = 400, m.stripes = 7;
-    const LineLayout six = lay_out_picture({32, 16}, {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}}, m);
+    const LineLayout six = lay_out_picture({32, 16}, {3, 2}, {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}}, m);
     QCOMPARE(six.picture, QRectF(50, 0, 120, 60));
     QCOMPARE(six.chips[4], QRectF(90, 30, 40, 30));
     QCOMPARE(six.at({95, 45}), 4);
     QCOMPARE(six.neighbour(1, 1), 4);
-    const LineLayout whole = lay_out_picture({16, 32}, {{0, 0}}, m);
+    const LineLayout whole = lay_out_picture({16, 32}, {1, 1}, {{0, 0}}, m);
     QCOMPARE(whole.chips[0], whole.picture);
     QCOMPARE(whole.height, 120 + 7 + m.block_gap);
     m.width = 80;
-    QCOMPARE(lay_out_picture({32, 16}, {{0, 0}}, m).picture.width(), 30.0);
+    QCOMPARE(lay_out_picture({32, 16}, {1, 1}, {{0, 0}}, m).picture.width(), 30.0);
+    // What is not shown leaves a gap.
+    QCOMPARE(lay_out_picture({32, 16}, {3, 2}, {{0, 0}}, m).chips[0].width(), 10.0);
   }
 
   void whatever_the_height_all_sequences_can_be_scrolled_to() {

@@ -63,18 +63,16 @@ LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPo
   return layout;
 }
 
-LineLayout lay_out_picture(QSizeF picture, const std::vector<QPoint>& places, const CellsMetrics& m) {
+LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>& places, const CellsMetrics& m) {
   LineLayout layout;
   const QSizeF size = picture.scaled(std::min(m.picture, m.width - m.gutter), m.picture, Qt::KeepAspectRatio);
   layout.picture = {QPointF(m.gutter, 0), size};
-  int columns = 1, rows = 1;
-  for (const QPoint& place : places) columns = std::max(columns, place.x() + 1), rows = std::max(rows, place.y() + 1);
-  const double width = size.width() / columns, height = size.height() / rows;
+  const double width = size.width() / grid.width(), height = size.height() / grid.height();
   for (const QPoint& place : places) {
     layout.chips.emplace_back(m.gutter + place.x() * width, place.y() * height, width, height);
     layout.row.push_back(place.y());
   }
-  layout.height = std::max(2 * m.line, size.height() + (places.size() == 1 ? m.stripes : 0)) + m.block_gap;
+  layout.height = std::max(2 * m.line, size.height() + (grid == QSize(1, 1) ? m.stripes : 0)) + m.block_gap;
   return layout;
 }
 

@@ -39,9 +39,9 @@ LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& w
 /// there is room for.
 LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places, const CellsMetrics& metrics, bool note_below);
 
-/// Cells that lie on a picture of that shape, each as large as its part of it: an even grid (patches that overlap are drawn without). Below
-/// a picture that is one cell there is room for its stripes.
-LineLayout lay_out_picture(QSizeF picture, const std::vector<QPoint>& places, const CellsMetrics& metrics);
+/// Cells that lie on a picture of that shape, each as large as its part of it: an even grid of so many columns and rows (patches that
+/// overlap are drawn without). Below a picture that is one cell there is room for its stripes.
+LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>& places, const CellsMetrics& metrics);
 
 /// What is at the top: a sequence, and how many pixels of it are above.
 struct CellScroll {

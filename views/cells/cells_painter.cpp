@@ -165,7 +165,7 @@ void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QP
     if (box.bottom() + m.stripes < clip.top()) continue;
     if (box.top() > clip.bottom()) return;
     if (pictured) {
-      if (line.chips.size() == 1) paint_stripes(p, line.chips[c], box, m, page, theme);
+      if (box.size() == layout.picture.size()) paint_stripes(p, line.chips[c], box, m, page, theme);
       paint_part(p, line.chips[c], box, page, marks, static_cast<int>(c), theme);
       continue;
     }

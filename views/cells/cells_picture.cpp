@@ -123,8 +123,11 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
       places.emplace_back(position % read.columns, position / read.columns);
     }
   if (!shown.picture.isNull()) {
+    // Of all cells, padding that is not shown too: a part keeps its place.
+    const int columns = std::max(1, read.columns);
+    const QSize grid(columns, std::max(1, static_cast<int>((read.cells + columns - 1) / columns)));
     if (places.empty()) places.resize(shown.chips.size());
-    return layouts_.emplace(key, lay_out_picture(shown.picture.size(), places, m)).first->second;
+    return layouts_.emplace(key, lay_out_picture(shown.picture.size(), grid, places, m)).first->second;
   }
   LineLayout made = places.empty() ? lay_out(widths, words, m, note_below) : lay_out_grid(widths, places, m, note_below);
   return layouts_.emplace(key, std::move(made)).first->second;
