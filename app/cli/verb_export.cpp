@@ -21,11 +21,14 @@ class ExportVerb : public Verb {
     add_text(app, "--format", format_, "one of the formats below", "FORMAT");
     add_text(app, "--what", export_.what, "csv: " + tables + "; trtllm: static, dynamic", "WHAT");
     add_text(app, "-o", output_, "file to write; - is standard output, the default of texts", "FILE|-");
+    app.add_flag("--no-pictures", no_pictures_, "session: the copy holds none of the pictures that the session keeps");
     app.footer(formats);
   }
 
   int execute(Console& console) override {
     if (!export_.what.empty() && format_ != "csv" && format_ != "trtllm") bad_input("--what", "belongs to --format csv and trtllm alone");
+    if (no_pictures_ && format_ != "session") bad_input("--no-pictures", "belongs to --format session alone");
+    export_.pictures = !no_pictures_;
     export_.output = output_.empty() ? "-" : output_;
     if (export_.output == "-") console.take_standard_output();
     export_session(format_, export_, console.progress());
@@ -36,6 +39,7 @@ class ExportVerb : public Verb {
  private:
   ExportOptions export_;
   std::string format_, output_;
+  bool no_pictures_ = false;
 };
 
 }  // namespace

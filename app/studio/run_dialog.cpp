@@ -19,8 +19,11 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   auto* form = new QFormLayout(this);
   model_ = path_line(tr("Model"), tr("a folder with config.json, preset:switch-base-8 or demo:switch-names"), true, false);
   model_->setText(model);
-  data_ =
-      path_line(tr("Data"), tr(".txt .jsonl .npy .safetensors, a folder of pictures, random:64x128 or demo:switch-names"), false, false);
+  data_ = path_line(tr("Data"), tr("text, token ids, pictures or a video; random:64x128, demo:switch-names"), false, false);
+  data_->setToolTip(
+      tr("For a model of text: .txt, .jsonl, token ids as .npy or .safetensors, random:ITEMSxTOKENS, demo:NAME.\n"
+         "For one of pictures: a folder of them or of folders, one a class; one picture; a video; .npy or .safetensors with "
+         "pixels; random:ITEMS or random:ITEMSxHEIGHTxWIDTH, demo:NAME."));
   session_ = path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
   session_->setText(QDir::homePath() + "/model.storm");
   batch_ = new QSpinBox(this);
@@ -44,8 +47,8 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   connect(phase_, &QComboBox::currentIndexChanged, this, allow_new_tokens);
   allow_new_tokens();
   label_ = new QLineEdit(this);
-  label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label"));
-  inputs_ = new QCheckBox(tr("Record texts and tokens (whoever gets the session can read them)"), this);
+  label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label; of pictures folders or labels.csv say it"));
+  inputs_ = new QCheckBox(tr("Record texts, tokens and small pictures (whoever gets the session can see them)"), this);
   inputs_->setChecked(true);
   by_length_ = new QCheckBox(tr("Batches of sequences of like length"), this);
   by_length_->setToolTip(tr("Less padding is computed; the sequences run in another order"));

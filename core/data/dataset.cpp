@@ -198,7 +198,7 @@ int64_t Dataset::real_cells(int64_t index) const {
   return tokens > 0 ? tokens : static_cast<int64_t>(items.size());
 }
 
-Batch Dataset::batch(int64_t index) const {
+Batch Dataset::batch(int64_t index, const CancellationToken& cancel) const {
   if (index < 0 || index >= batch_count()) throw std::out_of_range("batch " + std::to_string(index) + " of " + name_);
   const SequenceSource::Contents contents = source_->contents();
   Batch batch;
@@ -207,6 +207,8 @@ Batch Dataset::batch(int64_t index) const {
   std::vector<Prepared> rows;
   rows.reserve(batch.items.size());
   for (const int64_t i : batch.items) {
+    cancel.check();
+    source_->await(i, cancel);
     rows.push_back(prepare(source_->sequence(i), i));
     batch.truncated += rows.back().cut;
   }

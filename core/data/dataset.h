@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/data/arrangement.h"
 #include "core/data/batch.h"
 
@@ -31,7 +32,8 @@ struct DataOptions {
   std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
   std::vector<InputSpec> inputs;     ///< what every batch brings
   int32_t pad_id = 0, end_id = 1, decoder_start_id = 0;
-  std::string resources;  ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
+  CancellationToken cancel;  ///< asked while everything is looked at
+  std::string resources;     ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
 
 /// Where items are padded, over all batches.
@@ -87,8 +89,8 @@ class Dataset {
   int64_t items() const { return items_; }
   /// One past the largest number of an item in a batch: beyond items() where --batches leaves out pictures of some sizes.
   int64_t end_item() const { return static_cast<int64_t>(lengths_.size()); }
-  /// Throws std::out_of_range for an index that is no batch's.
-  Batch batch(int64_t index) const;
+  /// Throws std::out_of_range for an index that is no batch's, and what cancel.check() throws.
+  Batch batch(int64_t index, const CancellationToken& cancel = {}) const;
   /// The batch without its values: its items, the size of its pictures, how many cells of each space an item has. Reads no data.
   Batch outline(int64_t index) const;
   /// Of batch `index`, as Batch::real_cells(). Reads no data.

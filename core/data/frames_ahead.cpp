@@ -1,14 +1,15 @@
 #include "core/data/frames_ahead.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/error.h"
 #include "core/base/start_thread.h"
 
 namespace stormcell {
 
-VideoCursor::VideoCursor(std::string path, const FramePlaces& places)
-    : path_(std::move(path)), places_(places), may_jump_(!places_.times.empty()) {
+VideoCursor::VideoCursor(std::string path, const FramePlaces& places, CancellationToken stop)
+    : path_(std::move(path)), places_(places), stop_(std::move(stop)), may_jump_(!places_.times.empty()) {
   begin_again();
 }
 
@@ -47,6 +48,7 @@ bool VideoCursor::jump_to(int64_t key, int64_t index) {
 }
 
 VideoFrame VideoCursor::take() {
+  stop_.check();
   std::optional<VideoFrame> frame = read_ ? std::move(read_) : video_->next();
   read_.reset();
   const bool is_it = frame && (!may_jump_ || frame->time == places_.times[static_cast<size_t>(next_)]);
@@ -65,7 +67,7 @@ VideoFrame VideoCursor::take() {
 FramesAhead::~FramesAhead() {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    stop_.cancel();
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
@@ -79,9 +81,45 @@ bool FramesAhead::is_far(int64_t index) const {
   return index >= next + kMostHeld && behind != places_.keys.begin() && *std::prev(behind) > next;
 }
 
+/// As long as it lives nobody else asks, and its thread has the mutex but while it waits.
+class FramesAhead::Turn {
+ public:
+  Turn(FramesAhead& frames, const CancellationToken& cancel) : frames_(frames), cancel_(cancel), lock_(frames.mutex_) {
+    wait([&] { return !frames_.is_asked_; });
+    frames_.is_asked_ = true;
+  }
+  ~Turn() {
+    frames_.is_asked_ = false;
+    frames_.changed_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  template <class Until>
+  void wait(const Until& until) {
+    constexpr auto kPoll = std::chrono::milliseconds(20);
+    while (!frames_.changed_.wait_for(lock_, kPoll, until)) cancel_.check();
+  }
+
+ private:
+  FramesAhead& frames_;
+  const CancellationToken& cancel_;
+  std::unique_lock<std::mutex> lock_;
+};
+
 VideoFrame FramesAhead::frame(int64_t index) {
-  const std::lock_guard one(asking_);
-  std::unique_lock lock(mutex_);
+  const CancellationToken never;
+  Turn turn(*this, never);
+  return bring(index, turn);
+}
+
+void FramesAhead::await(int64_t index, const CancellationToken& cancel) {
+  Turn turn(*this, cancel);
+  bring(index, turn);
+}
+
+/// Of the frames in memory.
+const VideoFrame& FramesAhead::bring(int64_t index, Turn& turn) {
   if (is_far(index)) {
     held_.clear();
     first_ = index;
@@ -91,7 +129,7 @@ VideoFrame FramesAhead::frame(int64_t index) {
   if (!thread_.joinable()) thread_ = start_thread([this] { decode_ahead(); });
   changed_.notify_all();
   const auto is_held = [&] { return index >= first_ && index < first_ + static_cast<int64_t>(held_.size()); };
-  changed_.wait(lock, [&] { return problem_ || is_held(); });
+  turn.wait([&] { return problem_ || is_held(); });
   if (!is_held()) std::rethrow_exception(problem_);
   return held_[static_cast<size_t>(index - first_)];
 }
@@ -107,9 +145,9 @@ void FramesAhead::decode_ahead() {
 }
 
 void FramesAhead::decode_until_stopped() {
-  VideoCursor cursor(path_, places_);
+  VideoCursor cursor(path_, places_, stop_);
   std::unique_lock lock(mutex_);
-  while (!stop_) {
+  while (!stop_.cancelled()) {
     if (jump_) {
       const int64_t to = *jump_;
       jump_.reset();

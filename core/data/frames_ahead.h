@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/formats/video.h"
 
 namespace stormcell {
@@ -25,8 +26,9 @@ struct FramePlaces {
 /// A video that can be told which frame is to come next.
 class VideoCursor {
  public:
-  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more.
-  VideoCursor(std::string path, const FramePlaces& places);
+  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more. `stop` ends a walk between two
+  /// frames, by what its check() throws.
+  VideoCursor(std::string path, const FramePlaces& places, CancellationToken stop = {});
   /// The next frame is `index`, or one before it from which it is reached.
   void go_to(int64_t index);
   int64_t next() const { return next_; }
@@ -41,6 +43,7 @@ class VideoCursor {
 
   std::string path_;
   const FramePlaces& places_;
+  const CancellationToken stop_;
   std::unique_ptr<Video> video_;
   std::optional<VideoFrame> read_;  ///< frame next_, where a jump had to look which one it met
   int64_t next_ = 0;
@@ -58,27 +61,32 @@ class FramesAhead {
 
   /// Throws Error(bad_input) that names the file where the frame is not there any more.
   VideoFrame frame(int64_t index);
+  /// Returns when the frame is there, or throws what cancel.check() throws: then it is decoded all the same, for whoever asks next.
+  void await(int64_t index, const CancellationToken& cancel);
 
  private:
   /// Frames in memory: those that wait, and of those that were taken the latest, since a batch is asked for more than once.
   static constexpr int64_t kMostHeld = 8, kKept = 4;
 
+  class Turn;
+
   bool is_far(int64_t index) const;
+  const VideoFrame& bring(int64_t index, Turn& turn);
   void decode_ahead();
   void decode_until_stopped();
 
   const std::string path_;
   const FramePlaces places_;
-  std::mutex asking_;  ///< taken first
-  std::mutex mutex_;   ///< of what follows
+  const CancellationToken stop_;  ///< of the thread
+  std::mutex mutex_;              ///< of what follows
   std::condition_variable changed_;
+  bool is_asked_ = false;        ///< somebody waits for wanted_; others wait for their turn
   std::deque<VideoFrame> held_;  ///< frames from first_ on
   int64_t first_ = 0;
   int64_t wanted_ = 0;           ///< the frame that was asked for last
   std::optional<int64_t> jump_;  ///< the thread is to go on there
   std::exception_ptr problem_;   ///< why the thread ended
-  bool stop_ = false;
-  std::thread thread_;  ///< started by the first who asks
+  std::thread thread_;           ///< started by the first who asks
 };
 
 }  // namespace stormcell

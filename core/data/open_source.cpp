@@ -24,13 +24,13 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
   if (spec.starts_with("demo:")) return open_tensor_pictures(find_demo_data(spec, options).file, options, form);
-  if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit);
+  if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit, options.cancel);
   if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
   const bool is_file = std::filesystem::is_regular_file(spec, error);
   if (is_file && is_picture(spec)) return open_picture_file(spec, form);
   if (is_file)
-    if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit)) return frames;
+    if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit, options.cancel)) return frames;
   const std::string lacked = lacked_for_video();
   bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
             "a video, a folder of pictures (" + picture_format_names() +

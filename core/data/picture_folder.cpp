@@ -3,6 +3,7 @@
 // What cannot be fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <optional>
 
 #include "core/base/counted.h"
@@ -134,7 +135,8 @@ std::string reason_of(const Error& error, const std::string& file) {
 
 class PictureFolder : public SequenceSource {
  public:
-  PictureFolder(const std::string& folder, const PictureForm& form, int64_t limit) : folder_(folder), form_(form) {
+  PictureFolder(const std::string& folder, const PictureForm& form, int64_t limit, const CancellationToken& cancel)
+      : folder_(folder), form_(form) {
     Found found = find_files(folder);
     classes_ = std::move(found.classes), warnings_ = std::move(found.warnings);
     labelled_ = !found.labels.empty();
@@ -142,8 +144,10 @@ class PictureFolder : public SequenceSource {
     if (found.targets) targets_.emplace((fs::path(folder) / kTargetsFolder).string(), form.channels);
     const size_t beside = skipped_.size();
     size_t looked_at = 0;
-    for (; looked_at < found.names.size() && size() < limit; ++looked_at)
+    for (; looked_at < found.names.size() && size() < limit; ++looked_at) {
+      cancel.check();
       take(std::move(found.names[looked_at]), labelled_ ? std::move(found.labels[looked_at]) : std::string());
+    }
     if (pictures_.empty()) refuse_all();
     warn_of_skipped(static_cast<int64_t>(beside + looked_at));
   }
@@ -215,6 +219,8 @@ class PictureFolder : public SequenceSource {
       std::string reason = reason_of(error, path);
       if (targets_) reason = of_target(error, file, std::move(reason));
       skipped_.push_back({std::move(name), std::move(reason)});
+    } catch (const std::bad_alloc&) {
+      skipped_.push_back({std::move(name), "takes more memory to read than there is (resize it)"});
     }
   }
   /// "has a target that is not there"
@@ -253,8 +259,9 @@ class PictureFolder : public SequenceSource {
 
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit) {
-  return std::make_unique<PictureFolder>(folder, form, limit);
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit,
+                                                          const CancellationToken& cancel) {
+  return std::make_unique<PictureFolder>(folder, form, limit, cancel);
 }
 std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form) {
   return std::make_unique<PictureFolder>(fs::path(path), form);

@@ -84,6 +84,7 @@ void Dataset::scan() {
   for (int64_t b = 0; b < batch_count(); ++b) {
     const std::vector<int64_t> items = arrangement_.items_of(b);
     ItemLength longest;
+    options_.cancel.check();
     for (const int64_t i : items) {
       const Prepared prepared = prepare(source_->outline(i), i);
       const Sequence& s = prepared.sequence;
@@ -114,6 +115,7 @@ void Dataset::scan() {
     }
     fingerprint.add(int64_t{padded(longest).ids});
   }
+  options_.cancel = {};  // what is asked later is another call's
   arrange(given, real);
   check_real_cells();
   warn_of_range();

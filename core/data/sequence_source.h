@@ -47,6 +47,9 @@ class SequenceSource {
   virtual int64_t size() const = 0;
   /// May be called by several threads at once.
   virtual Sequence sequence(int64_t index) const = 0;
+  /// Where an item is long in coming (a frame of a video): returns when sequence(index) is there at once, or throws what cancel.check()
+  /// throws. Nothing to do for others.
+  virtual void await(int64_t /*index*/, const CancellationToken& /*cancel*/) const {}
   /// What is looked at when the data are opened: as sequence(), but of pixels only some (visit_sampled()). Error(bad_input) where the item
   /// cannot be fed; sequence() relies on it.
   virtual Sequence outline(int64_t index) const { return sequence(index); }
@@ -86,12 +89,14 @@ std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& pa
 /// those of labels.csv. Two folders kInputsFolder and kTargetsFolder alone hold pictures and what each should become, under equal names.
 /// Every picture is decoded once; what cannot be fed is skipped. At most `limit` pictures are taken, and no more files looked at.
 /// Error(bad_input): nothing is left, or labels do not fit the files.
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit);
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit,
+                                                          const CancellationToken& cancel = {});
 /// One picture.
 std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form);
 /// The frames of a video, at most `limit`; null where it is none that this build reads. One that ends early or changes its size gives the
 /// frames before, with a warning. Error(bad_input): none is whole, or its pictures do not fit.
-std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit);
+std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit,
+                                                 const CancellationToken& cancel = {});
 /// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
 std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form);
 

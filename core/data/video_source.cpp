@@ -35,10 +35,11 @@ void warn_of_end(const std::string& path, const Video& video, FrameList& list) {
                           (video.fault().empty() ? std::string() : ": " + video.fault()) + "; the frames before are taken");
 }
 
-FrameList read_frames(Video& video, const std::string& path, const PictureForm& form, int64_t limit) {
+FrameList read_frames(Video& video, const std::string& path, const PictureForm& form, int64_t limit, const CancellationToken& cancel) {
   FrameList list;
   bool have_times = true;
   while (list.places.frames < limit) {
+    cancel.check();
     const std::optional<VideoFrame> frame = video.next();
     if (!frame) break;
     const PictureSize size{frame->header.height, frame->header.width};
@@ -66,13 +67,14 @@ FrameList read_frames(Video& video, const std::string& path, const PictureForm& 
 
 class VideoFrames : public SequenceSource {
  public:
-  VideoFrames(const std::string& path, Video& video, const PictureForm& form, int64_t limit)
-      : path_(path), list_(read_frames(video, path, form, limit)), ahead_(path, list_.places) {}
+  VideoFrames(const std::string& path, Video& video, const PictureForm& form, int64_t limit, const CancellationToken& cancel)
+      : path_(path), list_(read_frames(video, path, form, limit, cancel)), ahead_(path, list_.places) {}
   int64_t size() const override { return list_.places.frames; }
   Contents contents() const override { return {.ids = false, .pixels = true}; }
   const std::string& where() const override { return path_; }
   std::string place(int64_t index) const override { return "frame " + std::to_string(index); }
   std::vector<std::string> warnings() const override { return list_.warnings; }
+  void await(int64_t index, const CancellationToken& cancel) const override { ahead_.await(index, cancel); }
   Sequence sequence(int64_t index) const override { return {.pixels = ahead_.frame(index).pixels(), .picture = list_.size}; }
   Sequence outline(int64_t index) const override { return {.pixels = list_.samples[static_cast<size_t>(index)], .picture = list_.size}; }
 
@@ -84,10 +86,11 @@ class VideoFrames : public SequenceSource {
 
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit) {
+std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit,
+                                                 const CancellationToken& cancel) {
   const std::unique_ptr<Video> video = Video::open(path);
   if (!video) return nullptr;
-  return std::make_unique<VideoFrames>(path, *video, form, limit);
+  return std::make_unique<VideoFrames>(path, *video, form, limit, cancel);
 }
 
 }  // namespace stormcell

@@ -83,7 +83,7 @@ class JudgedDecoding final : public JudgedPlan {
     const Experiment::State& s = work_.state();
     if ((s.model->has_encoder ? 0 : s.data->max_length() - 1) + plan_.new_tokens <= kPageRows) return {};
     for (const int64_t b : batches) {
-      const int64_t tokens = plan_.decoded.contains(b) ? tokens_past_a_page(s.data->batch(b)) : 0;
+      const int64_t tokens = plan_.decoded.contains(b) ? tokens_past_a_page(s.data->batch(b, s.cancel)) : 0;
       if (tokens > 0 && tokens <= tokens_ && b == batches.front()) return {};  // it is compared that far
       if (tokens > 0) return Further{b, std::max(tokens, tokens_)};
     }
@@ -104,7 +104,7 @@ class JudgedDecoding final : public JudgedPlan {
         if (written > longest) longest = written, number = b;
       }
     if (longest <= tokens_) return;
-    const Batch batch = work_.state().data->batch(number);
+    const Batch batch = work_.state().data->batch(number, progress.cancel);
     const int64_t bytes_of_turn = batch.size() * work_.state().model->vocabulary * 4;
     const int64_t tokens = std::min(longest, kMostLogits / std::max<int64_t>(bytes_of_turn, 1));
     if (tokens <= tokens_) return;
@@ -124,7 +124,7 @@ class JudgedDecoding final : public JudgedPlan {
     for (const auto& [b, tokens] : parted) {
       if (!parted_.empty() && seconds_now() >= until) break;
       progress.report("verifying texts that part from the baseline's", static_cast<int64_t>(parted_.size()), parted_count_);
-      parted_.emplace(b, compare_text(work_.state().data->batch(b), baseline, tokens, progress));
+      parted_.emplace(b, compare_text(work_.state().data->batch(b, progress.cancel), baseline, tokens, progress));
     }
   }
 

@@ -46,8 +46,8 @@ std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer
   });
   if (!fits || decisions.empty()) return std::nullopt;
   for (size_t passed = 0; passed <= decisions.size(); ++passed) chain.costs.push_back(operations(graph, decisions, chain, passed));
-  const double whole = chain.costs.back();
-  for (double& cost : chain.costs) cost = whole > 0 ? cost / whole : 1;
+  chain.whole = chain.costs.back();
+  for (double& cost : chain.costs) cost = chain.whole > 0 ? cost / chain.whole : 1;
   return chain;
 }
 

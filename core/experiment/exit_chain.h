@@ -15,6 +15,7 @@ struct ExitChain {
   std::vector<Protocol> rules;       ///< of each
   /// Operations of an item that answers at each exit, and behind the last router, as a share of those through the whole network.
   std::vector<double> costs;
+  double whole = 0;  ///< those operations; other sizes of pictures have others, and slightly other shares
 };
 
 /// Nothing where the graph is none: its routers are all exits of one chain, each about the items that the one before let go on, and what

@@ -65,7 +65,7 @@ ExitCurve exit_curve(const ExitRecord& record) {
   }
   for (size_t e = 0; e < record.exits(); ++e) {
     const ExitPoint everybody = record.point(all, std::vector<int32_t>(all.size(), static_cast<int32_t>(e)));
-    c.exits.push_back({e < record.chain.routers.size() ? record.chain.routers[e] : std::string(), record.chain.costs[e], c.chosen.items[e],
+    c.exits.push_back({e < record.chain.routers.size() ? record.chain.routers[e] : std::string(), everybody.mean_cost, c.chosen.items[e],
                        value_at(record, taken, e), everybody.value});
   }
   add_classes(record, taken, c);

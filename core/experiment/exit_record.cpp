@@ -53,11 +53,20 @@ std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t 
   return margin;
 }
 
+/// Of the graph of one size; the exits of every size are the same.
+std::vector<double> operations_by_exit(const Graph& graph, const TaskAnswer& answer) {
+  const ExitChain chain = exit_chain(graph, answer).value();
+  std::vector<double> list;
+  for (const double share : chain.costs) list.push_back(share * chain.whole);
+  return list;
+}
+
 void add(const Batch& batch, const BatchLogits& logits, TaskJudge& judge, ExitRecord& record) {
   const size_t before = record.items();
   for (size_t e = 0; e < record.exits(); ++e)
     judge.score(batch, {"", DType::f32, {logits.items, logits.classes}, logits.of_exit[e], {}}, record.scores[e]);
   record.batch.resize(record.scores.front().size(), batch.index);
+  record.size.resize(record.batch.size(), batch.picture);
   for (size_t test = 0; test + 1 < record.exits(); ++test) {
     const std::vector<float> all = confidences(record.chain.rules[test], logits, test);
     for (size_t i = before; i < record.items(); ++i) {
@@ -87,6 +96,16 @@ std::vector<size_t> ExitRecord::items_of(const std::vector<int64_t>& batches) co
   return some;
 }
 
+std::vector<std::vector<double>> ExitRecord::relative_operations(const std::vector<size_t>& some) const {
+  double whole = 0;
+  for (const size_t i : some) whole += operations.at(size[i]).back();
+  whole = whole > 0 ? whole / static_cast<double>(some.size()) : 1;
+  std::vector<std::vector<double>> shares(exits());
+  for (size_t e = 0; e < exits(); ++e)
+    for (const size_t i : some) shares[e].push_back(operations.at(size[i])[e] / whole);
+  return shares;
+}
+
 ExitCase ExitRecord::exit_case(const std::vector<size_t>& some, std::vector<std::vector<double>> cost) const {
   ExitCase c{{}, {}, std::move(cost)};
   for (const std::vector<float>& of : confidence) {
@@ -104,16 +123,18 @@ ExitPoint ExitRecord::point(const std::vector<size_t>& some, const std::vector<i
   ExitPoint f;
   f.items.assign(exits(), 0);
   std::vector<ItemScore> answers;
-  double part = 0, whole = 0, cost = 0;
+  double part = 0, whole = 0, cost = 0, of_all = 0;
   for (size_t i = 0; i < some.size(); ++i) {
     const auto exit = static_cast<size_t>(at[i]);
     answers.push_back(scores[exit][some[i]]);
-    part += answers.back().part, whole += answers.back().whole, cost += chain.costs[exit];
+    part += answers.back().part, whole += answers.back().whole;
+    const std::vector<double>& of_size = operations.at(size[some[i]]);
+    cost += of_size[exit], of_all += of_size.back();
     ++f.items[exit];
   }
   f.value = task->value(part, whole);
   f.value_ci95 = task->ci95(answers);
-  f.mean_cost = some.empty() ? 1 : cost / static_cast<double>(some.size());
+  f.mean_cost = of_all > 0 ? cost / of_all : 1;
   return f;
 }
 
@@ -134,14 +155,16 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
   const std::unique_ptr<TaskJudge> judge = task->judge(*s.model, *s.data, said_before);
   if (!judge) return std::nullopt;
   const auto plan = s.make_plan("all through", work.graph_of_size(), 0, progress, KeepScores::yes);
-  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, s.data->sizes().empty() ? "item" : "picture"};
+  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, s.data->sizes().empty() ? "item" : "picture", {}, {}};
   record.confidence.resize(record.chain.routers.size());
   record.scores.resize(record.exits());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("exits", b, s.data->batch_count());
     progress.cancel.check();
-    const Batch batch = s.data->batch(b);
+    const Batch batch = s.data->batch(b, progress.cancel);
     plan->use(batch.picture);
+    if (!record.operations.contains(batch.picture))
+      record.operations.emplace(batch.picture, operations_by_exit(*plan->program->graph, answer));
     const ReplayedDecisions on = all_at(*plan, record.chain, record.exits() - 1, batch.size());
     ExecuteOptions execute;
     execute.outputs = execute.record = true;

@@ -2,10 +2,12 @@
 // of each at every exit test, and how good its answer there is.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/cell/picture_size.h"
 #include "core/experiment/exit_chain.h"
 #include "core/experiment/exit_search.h"
 #include "core/experiment/workload.h"
@@ -21,11 +23,16 @@ struct ExitRecord {
   std::vector<int64_t> batch;                  ///< [items]
   std::vector<std::string> classes;            ///< names of ItemScore::group
   std::string item;                            ///< "picture", "item"
+  /// By size of picture: operations of an item that answers at each exit, as `chain` has them for the largest.
+  std::map<PictureSize, std::vector<double>> operations;
+  std::vector<PictureSize> size;  ///< [items]
 
   size_t exits() const { return chain.costs.size(); }
   size_t items() const { return batch.size(); }
   /// Numbers of the items of these batches; `batches` ascending.
   std::vector<size_t> items_of(const std::vector<int64_t>& batches) const;
+  /// [exits][items] Operations, each item's of its own size, as a share of what the whole network takes for one of them on average.
+  std::vector<std::vector<double>> relative_operations(const std::vector<size_t>& items) const;
   /// These items alone, as the search wants them; `cost` [exits][items].
   ExitCase exit_case(const std::vector<size_t>& items, std::vector<std::vector<double>> cost) const;
   /// What it gives where item items[i] leaves at exit taken[i].

@@ -38,13 +38,6 @@ ExitRecord record_or_refuse(Workload& work, const std::string& option, const Pro
   return std::move(*record);
 }
 
-/// [exits][items] Operations as a share of the whole network's, which are alike for all items.
-std::vector<std::vector<double>> item_operations(const ExitChain& chain, size_t items) {
-  std::vector<std::vector<double>> costs;
-  for (const double cost : chain.costs) costs.emplace_back(items, cost);
-  return costs;
-}
-
 double mean_cost(const std::vector<std::vector<double>>& costs, const std::vector<int32_t>& taken) {
   double sum = 0;
   for (size_t i = 0; i < taken.size(); ++i) sum += costs[static_cast<size_t>(taken[i])][i];
@@ -131,7 +124,7 @@ class Search {
     return {found.figures.of == "quality" ? ExitAim::Of::part : ExitAim::Of::cost, found.figures.target};
   }
   std::vector<std::vector<double>> cost_of(const ExitRecord& record, const std::vector<size_t>& items) const {
-    if (times_.empty()) return item_operations(record.chain, items.size());
+    if (times_.empty()) return record.relative_operations(items);
     std::vector<int64_t> batch;
     for (const size_t i : items) batch.push_back(record.batch[i]);
     return item_milliseconds(times_, batch);
@@ -177,6 +170,7 @@ class RealRun {
   /// True if items of the batch that ran last with `plan` were judged.
   bool add(const ReadyPlan& plan, const Batch& batch) {
     const std::vector<int32_t> taken = exits_of_rows(plan, record_.chain, batch.size());
+    const std::vector<double>& operations = record_.operations.at(batch.picture);
     const size_t before = scores_.size();
     for (const OutputValue& o : plan.result.outputs)
       if (o.name == state_.model->answer.output) judge_->score(batch, o, scores_);
@@ -186,7 +180,7 @@ class RealRun {
       const auto said = replayed_.find(scores_[n].item);
       elsewhere_ += said == replayed_.end() || said->second != exit;
       ++point_.items[static_cast<size_t>(exit)];
-      cost_ += record_.chain.costs[static_cast<size_t>(exit)], part_ += scores_[n].part, whole_ += scores_[n].whole;
+      cost_ += operations[static_cast<size_t>(exit)], of_all_ += operations.back(), part_ += scores_[n].part, whole_ += scores_[n].whole;
     }
     return scores_.size() > before;
   }
@@ -194,7 +188,7 @@ class RealRun {
   void put_in(ExitTarget& t) const {
     t.held_out = point_;
     t.held_out.value = record_.task->value(part_, whole_), t.held_out.value_ci95 = record_.task->ci95(scores_);
-    t.held_out.mean_cost = scores_.empty() ? 1 : cost_ / static_cast<double>(scores_.size());
+    t.held_out.mean_cost = of_all_ > 0 ? cost_ / of_all_ : 1;
     t.left_elsewhere = elsewhere_;
   }
 
@@ -207,7 +201,7 @@ class RealRun {
   std::vector<ItemScore> scores_;
   ExitPoint point_;
   int64_t elsewhere_ = 0;
-  double cost_ = 0, part_ = 0, whole_ = 0;
+  double cost_ = 0, of_all_ = 0, part_ = 0, whole_ = 0;
 };
 
 /// The held-out batches as they run: who leaves where, what they answer.
@@ -219,7 +213,7 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
   for (size_t i = 0; i < batches.size(); ++i) {
     progress.report("judging thresholds", static_cast<int64_t>(i), static_cast<int64_t>(batches.size()));
     progress.cancel.check();
-    const Batch batch = s.data->batch(batches[i]);
+    const Batch batch = s.data->batch(batches[i], progress.cancel);
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
     s.run_batch(plan, batch, execute);

@@ -15,7 +15,7 @@ namespace stormcell {
 namespace {
 
 /// What the data must be for the model.
-DataOptions data_options(const Experiment::State& s) {
+DataOptions data_options(const Experiment::State& s, const Progress& progress) {
   const ExperimentOptions& options = s.options;
   DataOptions data;
   data.batch = options.batch;
@@ -34,6 +34,7 @@ DataOptions data_options(const Experiment::State& s) {
   data.pad_id = s.model->tokens.pad;
   data.end_id = s.model->tokens.end;
   data.decoder_start_id = s.model->tokens.decoder_start;
+  data.cancel = progress.cancel;
   data.resources = resources_folder();
   return data;
 }
@@ -65,7 +66,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   progress.report("opening the data", 0, 0);
   const bool pictures = asks_for(s.model->inputs, InputRole::pixels);
   if (options.batch == 0) s.options.batch = pictures ? 1 : 8;
-  s.data = Dataset::open(options.data, s.model->tokenizer, data_options(s));
+  s.data = Dataset::open(options.data, s.model->tokenizer, data_options(s, progress));
 
   s.device = open_device(options.device, {options.threads});
   if (const std::vector<DType> formats = s.device->info().formats;

@@ -75,8 +75,6 @@ std::vector<std::string> warnings_of(const Experiment::State& s) {
   if (const int threads = s.device->info().threads, cores = available_cores(); threads > cores)
     list.push_back("--threads " + std::to_string(threads) + " is more than the " + std::to_string(cores) +
                    " cores this process may use: they take turns, and every step waits for the last");
-  if (s.options.record_inputs && !s.data->sizes().empty())
-    list.emplace_back("--record-inputs has no effect on pictures: a session stores none");
   if (s.options.tolerance && s.dtype == s.model->dtype)
     list.emplace_back(
         "--tolerance has no effect: it limits what a conversion by --dtype may change, and the weights run as they are stored");

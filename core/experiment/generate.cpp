@@ -108,7 +108,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   TimedReads read;
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("generating", b, s.data->batch_count());
-    const Batch batch = s.data->batch(b);
+    const Batch batch = s.data->batch(b, progress.cancel);
     ExecuteOptions execute;
     execute.record = true;
     execute.events = recording.open();

@@ -14,7 +14,7 @@ void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, 
   const int64_t batches = state.data->batch_count();
   for (int64_t b = 0; b < batches; ++b) {
     progress.report(what, b, batches);
-    const Batch batch = state.data->batch(b);
+    const Batch batch = state.data->batch(b, progress.cancel);
     state.run_batch(plan, batch, options);
     then(batch);
   }

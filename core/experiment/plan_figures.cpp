@@ -41,7 +41,7 @@ double mean_limit_milliseconds(Experiment::State& s, ReadyPlan& plan, const std:
   double limit = 0;
   for (const auto& [b, share] : shares_of(batches)) {
     progress.cancel.check();
-    const Batch batch = s.data->batch(b);
+    const Batch batch = s.data->batch(b, progress.cancel);
     ExecuteOptions execute;
     execute.record = true;
     s.run_batch(plan, batch, execute);
@@ -75,7 +75,7 @@ std::vector<OperatorTime> operator_times(Experiment::State& s, ReadyPlan& plan, 
   const double stalled = s.store->counters().stall_seconds;
   for (int64_t b = 0; b < batches; ++b) {
     progress.report("time by operator", b, batches);
-    const Batch batch = s.data->batch(b);
+    const Batch batch = s.data->batch(b, progress.cancel);
     ExecuteOptions execute;
     execute.events = true;
     execute.record = true;

@@ -1,5 +1,6 @@
 #include "core/experiment/recording.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/scratch_folder.h"
@@ -25,9 +26,21 @@ ModelSummary summary_of(const Experiment::State& state) {
   return model;
 }
 
+/// Of the data's pictures, where there are any.
+ThumbnailChoice thumbnails_of(const Experiment::State& state) {
+  PictureSize most;
+  for (const SizeCount& s : state.data->sizes()) most = {std::max(most.height, s.size.height), std::max(most.width, s.size.width)};
+  for (const InputSpec& input : state.model->inputs)
+    if (input.role == InputRole::pixels) return {state.data->end_item(), most, input.content.back()};
+  return {};
+}
+
 /// As the run is stored.
 RecordOptions stored_options(const Experiment::State& state, const RunAbout& about) {
-  return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores};
+  RecordOptions options{
+      about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores, {}};
+  if (options.inputs) options.thumbnails = thumbnails_of(state);
+  return options;
 }
 
 RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about) {

@@ -56,7 +56,7 @@ MirroredTimes measure_ways(Experiment::State& s, RecordedPlan& plan, double batc
   const double way_ms = seconds * 1e3 / static_cast<double>(kWaysAChain * kLeastRounds);
   cost.batches = evenly_spread(s.data->batch_count(), way_ms / std::max(batch_ms, 1e-6));
   std::vector<Batch> batches;
-  for (const int64_t b : cost.batches) batches.push_back(s.data->batch(b));
+  for (const int64_t b : cost.batches) batches.push_back(s.data->batch(b, progress.cancel));
   MirroredJob job{.plans = 1, .batches = {0}, .seconds = seconds};
   job.execute = [&](size_t recorded, int64_t) {
     double total = 0;
@@ -76,13 +76,13 @@ MirroredTimes measure_in_order(Experiment::State& s, RecordedPlan& plan, double 
   set_order(job, batch_ms, s.budget.settling_batches());
   job.filled = [&] { return s.budget.filled(); };
   job.execute = [&](size_t recorded, int64_t b) {
-    const Batch batch = s.data->batch(b);
+    const Batch batch = s.data->batch(b, progress.cancel);
     const BudgetMeter::Timed timed(s.budget, b);
     const double ms = plan.run(batch, recorded != 0);
     if (!recorded) cost.plain_ms.push_back(plan.milliseconds());
     return TimedExecution(ms, timed.end(plan.milliseconds()));
   };
-  job.run_untimed = [&](size_t, int64_t b) { plan.run(s.data->batch(b), false); };
+  job.run_untimed = [&](size_t, int64_t b) { plan.run(s.data->batch(b, progress.cancel), false); };
   job.finish = [&](size_t recorded) { return plan.finish(recorded != 0); };
   const MirroredTimes times = measure_mirrored(job, progress);
   for (const Chain& c : times.chains) cost.batches.push_back(c.batch);

@@ -84,7 +84,7 @@ class Verifying {
   void compare_with_oracle(size_t place) {
     const bool stored_apart = judges_format_ && s_.rounds_weights();
     report("verifying against the oracle", place);
-    const Batch batch = s_.data->batch(order_.batches[place]);
+    const Batch batch = s_.data->batch(order_.batches[place], progress_.cancel);
     Observed reference = references_.running(batch);
     for (size_t p = 0; p < plans_.size(); ++p)
       plans_[p]->compare_with_oracle(batch, reference, p == 0 && judges_format_ && !stored_apart ? &format_ : nullptr);
@@ -98,7 +98,7 @@ class Verifying {
     const std::optional<JudgedPlan::Further> further = plans_[0]->further(order_.batches);
     if (!further) return;
     progress_.report("verifying past a page of states", 0, 0);
-    const Batch batch = s_.data->batch(further->batch);
+    const Batch batch = s_.data->batch(further->batch, progress_.cancel);
     const Observed reference = References(work_, further->tokens, progress_).running(batch);
     for (const auto& plan : plans_) plan->compare_further(batch, reference, further->tokens, progress_);
   }
@@ -110,7 +110,7 @@ class Verifying {
     if (plans_.size() < 2) return 0;
     const auto compare = [this](size_t place) {
       report("verifying against the baseline", place);
-      const Batch batch = s_.data->batch(order_.batches[place]);
+      const Batch batch = s_.data->batch(order_.batches[place], progress_.cancel);
       plans_[0]->compare_with_baseline(batch, plans_[1]->run(batch, nullptr));
     };
     compare(std::min(first, order_.batches.size() - 1));
@@ -168,7 +168,7 @@ Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const 
 std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
                                           int64_t number) {
   const Progress unseen{work.state().cancel};
-  const Batch batch = work.state().data->batch(number);
+  const Batch batch = work.state().data->batch(number, unseen.cancel);
   std::optional<Observed> reference;
   std::vector<std::string> differences(plans.size());
   for (size_t p = 0; p < plans.size(); ++p) {

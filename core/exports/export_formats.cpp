@@ -40,7 +40,7 @@ void write_config(const ExportOptions& options, const Progress&) {
 }
 
 void write_copy(const ExportOptions& options, const Progress& progress) {
-  copy_session(parse_session_path(options.session).file, options.output, progress);
+  copy_session(parse_session_path(options.session).file, options.output, progress, options.pictures ? CopyPictures::yes : CopyPictures::no);
 }
 
 constexpr std::array kFormats = {

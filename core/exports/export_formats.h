@@ -9,9 +9,10 @@
 namespace stormcell {
 
 struct ExportOptions {
-  std::string session;  ///< S.storm, S.storm#3, S.storm#name
-  std::string output;   ///< file, "-": standard output
-  std::string what;     ///< csv: loads, labels, transitions, decisions, scores or timings; trtllm: static or dynamic
+  std::string session;   ///< S.storm, S.storm#3, S.storm#name
+  std::string output;    ///< file, "-": standard output
+  std::string what;      ///< csv: loads, labels, transitions, decisions, scores or timings; trtllm: static or dynamic
+  bool pictures = true;  ///< session: those that it keeps are copied
 };
 
 struct ExportFormat {

@@ -76,7 +76,12 @@ struct PngForm {
   size_t stored_row = 0, row = 0;  ///< bytes of a row before and after its bits are widened
 };
 
-/// Reads up to the pixels. The size is looked at first, as it stands in the file: libpng would take memory for a row of it.
+/// Every chunk that says no pixel is passed over: a few bytes of a text or a profile inflate to megabytes each, a thousand of them to
+/// gigabytes.
+void pass_over_words(png_structp png) { png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); }
+
+/// Reads up to the pixels. The size is looked at first, as it stands in the file, and how many bytes it asks for before libpng takes memory
+/// for a row of it.
 PngForm read_form(PngReading& reading, std::span<const std::byte> file, const std::string& where) {
   constexpr size_t kWidth = 16;  // IHDR follows the signature: length, name, width, height
   const auto number = [&](size_t at) {
@@ -89,8 +94,16 @@ PngForm read_form(PngReading& reading, std::span<const std::byte> file, const st
   PngForm form;
   const bool whole = reading.attempt([&form](png_structp png, png_infop info) {
     png_set_user_limits(png, static_cast<png_uint_32>(kMostPixels), static_cast<png_uint_32>(kMostPixels));
+    pass_over_words(png);
     png_read_info(png, info);
+    form.header = {png_get_image_height(png, info), png_get_image_width(png, info), png_get_channels(png, info)};
     form.stored_row = png_get_rowbytes(png, info);
+  });
+  if (!whole) reading.refuse(where);
+  // Deflate makes at most 1,032 bytes of one: a header that asks for more has no pixels behind it.
+  constexpr int64_t kMostDeflated = 1032;
+  check_picture_bytes(where, form.header, file.size(), form.header.height * static_cast<int64_t>(form.stored_row + 1) / kMostDeflated);
+  const bool widened = reading.attempt([&form](png_structp png, png_infop info) {
     const int kind = png_get_color_type(png, info);
     if (kind == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
     if (kind == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png);
@@ -98,14 +111,11 @@ PngForm read_form(PngReading& reading, std::span<const std::byte> file, const st
     if (std::endian::native == std::endian::little && png_get_bit_depth(png, info) == 16) png_set_swap(png);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    form.header = {png_get_image_height(png, info), png_get_image_width(png, info), png_get_channels(png, info)};
+    form.header.channels = png_get_channels(png, info);
     form.bits = png_get_bit_depth(png, info);
     form.row = png_get_rowbytes(png, info);
   });
-  if (!whole) reading.refuse(where);
-  // Deflate makes at most 1,032 bytes of one: a header that asks for more has no pixels behind it.
-  constexpr int64_t kMostDeflated = 1032;
-  check_picture_bytes(where, form.header, file.size(), form.header.height * static_cast<int64_t>(form.stored_row + 1) / kMostDeflated);
+  if (!widened) reading.refuse(where);
   return form;
 }
 

@@ -1,6 +1,7 @@
 #include "core/profile/record.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stormcell {
 namespace {
@@ -41,6 +42,7 @@ void BatchRecord::clear() {
   decisions_.clear();
   loads_.clear();
   sequences_.clear();
+  thumbnails_.clear();
   ints_.clear();
   floats_.clear();
   bits_.clear();
@@ -80,6 +82,8 @@ void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
   sequences_.push_back({first, keep(chars_, std::span<const char>(text))});
 }
 
+void BatchRecord::add_thumbnail(size_t sequence, Thumbnail thumbnail) { thumbnails_.push_back({sequence, std::move(thumbnail)}); }
+
 SpaceRecord BatchRecord::space(size_t i) const {
   const Space& s = spaces_[i];
   CellTable cells = s.cells;
@@ -106,10 +110,12 @@ std::string_view BatchRecord::label(size_t i) const { return {chars_.data() + se
 std::string_view BatchRecord::text(size_t i) const { return {chars_.data() + sequences_[i].text.begin, sequences_[i].text.count}; }
 
 size_t BatchRecord::bytes() const {
-  return events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + items_.capacity() * sizeof(int64_t) +
+  size_t pixels = 0;
+  for (const SequenceThumbnail& t : thumbnails_) pixels += t.thumbnail.pixels.capacity();
+  return pixels + events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + items_.capacity() * sizeof(int64_t) +
          spaces_.capacity() * sizeof(Space) + decisions_.capacity() * sizeof(Decision) + loads_.capacity() * sizeof(Loads) +
-         sequences_.capacity() * sizeof(Sequence) + (ints_.capacity() + floats_.capacity()) * 4 + bits_.capacity() +
-         longs_.capacity() * sizeof(int64_t) + chars_.capacity();
+         sequences_.capacity() * sizeof(Sequence) + thumbnails_.capacity() * sizeof(SequenceThumbnail) +
+         (ints_.capacity() + floats_.capacity()) * 4 + bits_.capacity() + longs_.capacity() * sizeof(int64_t) + chars_.capacity();
 }
 
 }  // namespace stormcell

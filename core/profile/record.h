@@ -9,6 +9,7 @@
 
 #include "core/cell/cell_space.h"
 #include "core/cell/decision.h"
+#include "core/cell/thumbnail.h"
 
 namespace stormcell {
 
@@ -144,6 +145,13 @@ class BatchRecord {
   size_t sequences() const { return sequences_.size(); }
   std::string_view label(size_t sequence) const;
   std::string_view text(size_t sequence) const;
+  /// What is kept of the picture of the batch's sequence number `sequence`, each at most once.
+  void add_thumbnail(size_t sequence, Thumbnail thumbnail);
+  struct SequenceThumbnail {
+    size_t sequence = 0;
+    Thumbnail thumbnail;
+  };
+  const std::vector<SequenceThumbnail>& thumbnails() const { return thumbnails_; }
   /// Memory held, in use or not.
   size_t bytes() const;
 
@@ -176,6 +184,7 @@ class BatchRecord {
   std::vector<Decision> decisions_;
   std::vector<Loads> loads_;
   std::vector<Sequence> sequences_;
+  std::vector<SequenceThumbnail> thumbnails_;
   std::vector<int32_t> ints_;
   std::vector<float> floats_;
   std::vector<uint8_t> bits_;

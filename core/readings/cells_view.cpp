@@ -146,6 +146,7 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
   o->sequences = o->end_sequence = reader.sequences(summary.id);
   o->decisions = reader.has_decisions(summary.id);
   o->pieces = reader.has_pieces();
+  o->thumbnails = reader.thumbnail_count(summary.id);
   if (summary.batches == 0) return o;
   constexpr int64_t kLookedAt = 64;
   for (const Phase phase : reader.phases(summary.id))
@@ -217,6 +218,8 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
     CellLine& line = page->lines[static_cast<size_t>(input.sequence - page->first_sequence)];
     line.label = input.label, line.text = input.text;
   }
+  for (auto& [item, picture] : reader.thumbnails(summary.id, {page->first_sequence, page->end_sequence()}))
+    page->lines[static_cast<size_t>(item - page->first_sequence)].picture = std::move(picture);
   return page;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/cell/thumbnail.h"
 #include "core/readings/session_view.h"
 
 namespace stormcell {
@@ -22,6 +23,7 @@ struct CellsOverview {
   bool decisions = false;                        ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;
   bool weights = false;
+  int64_t thumbnails = 0;  ///< of so many sequences a picture is kept
   /// By space: the phases that its cells have, as kPhaseNames; of the first batches, where a decoding run begins with its prompts.
   std::map<std::string, std::set<std::string>> phases;
   bool has_phase(const std::string& space, const std::string& phase) const {
@@ -37,6 +39,7 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
 struct CellLine {
   int64_t sequence = 0;
   std::string label, text;
+  Thumbnail picture;              ///< empty: none is kept
   int64_t cells = 0;              ///< of the sequence; more than are listed where it is long
   int32_t columns = 0;            ///< > 0: position p lies in row p / columns of a grid; 0: in a sequence
   std::vector<int32_t> position;  ///< [listed]

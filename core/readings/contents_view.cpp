@@ -24,6 +24,7 @@ void look_into(const SessionReader& reader, RunContents& run, size_t routers) {
   const RecordedInputs inputs = recorded_inputs(reader, id);
   keep(Kept::texts, inputs.texts), keep(Kept::labels, inputs.labels), keep(Kept::tokens, inputs.tokens);
   keep(Kept::pieces, inputs.tokens && reader.has_pieces());
+  keep(Kept::pictures, reader.thumbnail_count(id) > 0);
   for (size_t r = 0; r < routers && run.line.decisions; ++r)
     if (const auto d = reader.decision(id, static_cast<int32_t>(r), 0)) {
       keep(Kept::weights, !d->weight.empty());

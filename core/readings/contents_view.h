@@ -13,8 +13,8 @@
 namespace stormcell {
 
 /// What a run may keep.
-enum class Kept : uint8_t { sums, decisions, weights, tokens, texts, pieces, labels, margins, scores, events, guards };
-inline constexpr size_t kKeptKinds = 11;
+enum class Kept : uint8_t { sums, decisions, weights, tokens, texts, pieces, pictures, labels, margins, scores, events, guards };
+inline constexpr size_t kKeptKinds = 12;
 
 struct RunContents {
   RunLine line;

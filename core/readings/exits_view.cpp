@@ -47,7 +47,7 @@ std::vector<int64_t> left_of(const RunFacts& facts, const std::vector<std::strin
 /// Nothing of padding, and of items that no exit saw.
 std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
   if (line.position.empty() || line.real.front() == 0) return std::nullopt;
-  ExitItem item{line.sequence, line.label, static_cast<int32_t>(chain.routers.size()), {}};
+  ExitItem item{line.sequence, line.label, static_cast<int32_t>(chain.routers.size()), {}, line.picture};
   bool seen = false;
   for (size_t test = 0; test < chain.routers.size(); ++test) {
     const CellLine::Routed& routed = line.routed[chain.routers[test]];
@@ -61,24 +61,34 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
   return seen ? std::optional(item) : std::nullopt;
 }
 
+/// Those that can be shown come first, and of each exit no more than `most`.
+void choose_gallery(size_t exits, int64_t most, std::vector<ExitItem>& gallery) {
+  std::stable_partition(gallery.begin(), gallery.end(), [](const ExitItem& item) { return !item.picture.empty(); });
+  std::vector<int64_t> taken(exits, 0);
+  std::erase_if(gallery, [&](const ExitItem& item) { return taken[static_cast<size_t>(item.exit)]++ >= most; });
+}
+
 void read_gallery(const std::string& file, const std::string& space, int64_t most_of_exit, int64_t most_items, const Progress& progress,
                   ExitsOfRun& view) {
   std::vector<int64_t> found(view.routers.size() + 1, 0);
   const int64_t end = std::min(view.items, most_items);
+  int64_t pictures = 0;
   for (int64_t first = 0; first < end;) {
     progress.cancel.check();
     const auto page = read_cell_page(file, view.run, {space, first, std::min(kPage, end - first)}, progress);
-    if (page->lines.empty()) return;
+    if (page->lines.empty()) break;
     const Chain chain = chain_of(page->routers);
     for (const CellLine& line : page->lines) {
       std::optional<ExitItem> item = item_of(line, chain);
-      if (!item || static_cast<size_t>(item->exit) >= found.size() || found[static_cast<size_t>(item->exit)] >= most_of_exit) continue;
-      ++found[static_cast<size_t>(item->exit)];
+      if (!item || static_cast<size_t>(item->exit) >= found.size()) continue;
+      if (found[static_cast<size_t>(item->exit)]++ >= most_of_exit && item->picture.empty()) continue;
       view.gallery.push_back(std::move(*item));
     }
     first = page->end_sequence();
-    if (std::all_of(found.begin(), found.end(), [&](int64_t n) { return n >= most_of_exit; })) return;
+    pictures += std::count_if(page->lines.begin(), page->lines.end(), [](const CellLine& l) { return !l.picture.empty(); });
+    if (pictures >= view.thumbnails && std::all_of(found.begin(), found.end(), [&](int64_t n) { return n >= most_of_exit; })) break;
   }
+  choose_gallery(found.size(), most_of_exit, view.gallery);
 }
 
 }  // namespace
@@ -101,6 +111,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   view->left = left_of(*facts, view->routers, chain.leave);
   view->decisions = overview->decisions;
   view->items = overview->sequences;
+  view->thumbnails = overview->thumbnails;
   if (!chain.routers.empty() && view->decisions)
     read_gallery(file, overview->routers[chain.routers.front()].space, most_of_exit, most_items, progress, *view);
   return view;

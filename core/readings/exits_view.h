@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/cell/thumbnail.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
@@ -17,6 +18,7 @@ struct ExitItem {
   std::string label;             ///< empty: the data give none
   int32_t exit = 0;              ///< counted from 0; the last is the end of the network
   std::optional<double> margin;  ///< how far its confidence there, at the end that of the last test, was from the threshold
+  Thumbnail picture = {};        ///< empty: none is kept
 };
 
 struct ExitsOfRun {
@@ -29,7 +31,8 @@ struct ExitsOfRun {
   std::vector<int64_t> left;         ///< by exit, the end too: cells that were counted while the run was recorded
   bool decisions = false;            ///< every decision is stored, so that single items can be told
   int64_t items = 0;                 ///< of the run
-  /// In the run's order, of each exit at most as many as were asked for.
+  int64_t thumbnails = 0;            ///< of so many items a picture is kept
+  /// Items of which a picture is kept first, else in the run's order; of each exit at most as many as were asked for.
   std::vector<ExitItem> gallery;
 };
 /// `run` 0: the newest. Looks at items until `most_of_exit` of each exit are found, at most at `most_items`.

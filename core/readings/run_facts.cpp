@@ -50,7 +50,7 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   facts->device = text_at(json_or_null(summary.machine), "name");
   facts->pictures = flag_at(json_or_null(summary.dataset), "pictures");
   const RecordedInputs inputs = recorded_inputs(reader, summary.id);
-  facts->inputs = inputs.texts || inputs.tokens, facts->labels = inputs.labels;
+  facts->inputs = inputs.texts || inputs.tokens || reader.thumbnail_count(summary.id) > 0, facts->labels = inputs.labels;
   for (const RunSummary& other : reader.runs())
     if (!other.summary.empty() && run_kind(other.kind) != RunKind::import) facts->newest_result = other.id;
   if (summary.summary.empty()) add_times(reader, progress, *facts);

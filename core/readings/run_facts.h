@@ -8,8 +8,8 @@ namespace stormcell {
 struct RunFacts {
   RunLine line;
   std::string model, family, device;
-  bool inputs = false, labels = false;  ///< texts or token ids, and labels, are recorded
-  bool pictures = false;                ///< its data are pictures: no words could be recorded
+  bool inputs = false, labels = false;  ///< texts, token ids or pictures, and labels, are recorded
+  bool pictures = false;                ///< its data are pictures
   Latency latency_ms;                   ///< of the recorded batches, recording included; runs 0: no times are there
   int64_t guard_hits = 0, guard_misses = 0;
   std::vector<RoutingLoads::Row> routers;

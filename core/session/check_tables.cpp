@@ -23,6 +23,7 @@ constexpr Owned kOwned[] = {
     {"step", kNoRun},
     {"batch", kNoRun},
     {"sequence", kNoRun},
+    {"picture", kNoRun},
     {"guard", kNoRun},
     {"placement", kNoRun},
     {"batch_item", "NOT EXISTS(SELECT 1 FROM batch b WHERE b.id = batch_item.run * 4294967296 + batch_item.batch AND b.items IS NOT NULL)"},
@@ -74,6 +75,10 @@ constexpr const char* kRules[] = {
     "SELECT 'the cells of a batch stand under another''s number' FROM batch_space WHERE id <> batch * 64 + space",
     "SELECT 'the cells of batch ' || (batch % 4294967296) || ' are of phase ' || phase FROM batch_space WHERE phase NOT BETWEEN 0 AND 2",
     "SELECT 'an input of run #' || run || ' has the number ' || number FROM sequence WHERE number < 0",
+    "SELECT 'the picture of item ' || item || ' of run #' || run || ' is not of its size' FROM picture WHERE item < 0 OR height NOT "
+    "BETWEEN 1 "
+    "AND 96 OR width NOT BETWEEN 1 AND 96 OR channels NOT IN (1, 3) OR typeof(pixels) <> 'blob' OR length(pixels) <> height * width * "
+    "channels",
     "SELECT 'placement #' || id || ' has the number of a run' FROM placement WHERE id < 1 OR id IN (SELECT id FROM run)",
     "SELECT 'placement #' || id || ' is not JSON' FROM placement WHERE NOT json_valid(layout) OR NOT json_valid(summary)",
     "SELECT 'the piece of token ' || token || ' is no text' FROM piece WHERE token < 0 OR typeof(text) <> 'text'",

@@ -45,6 +45,7 @@ struct RunWriter::State : WindowSink {
   GuardTotal write_guards(const BatchRecord& batch, int64_t key);
   void write_space(const SpaceRecord& space, int64_t batch);
   void write_sequences(const BatchRecord& batch, int64_t first, int64_t sequences);
+  void write_thumbnails(const BatchRecord& batch, int64_t first);
   void write_pieces(std::span<const int32_t> tokens_of_batch);
   void write_keyed_loads();
   void write_totals();
@@ -57,6 +58,7 @@ struct RunWriter::State : WindowSink {
   ProfileAccumulator accumulator;
   std::vector<GuardTotal> guards;
   blob::Bytes buffer, tokens;
+  int64_t thumbnails = 0, thumbnail_bytes = 0;
   int64_t last_batch = -1;
   int64_t batches = 0;
   bool keyed_loads_pending = false, finished = false;
@@ -187,6 +189,7 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
 
   for (size_t i = 0; i < batch.spaces(); ++i) write_space(batch.space(i), key);
   write_sequences(batch, first, sequences);
+  if (inputs) write_thumbnails(batch, first);
   for (size_t i = 0; decisions && i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
     const RouterInfo& info = accumulator.layout().routers[static_cast<size_t>(d.router)];
@@ -255,6 +258,20 @@ void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first, 
     if (items.empty() ? batch.spaces() > 0 && static_cast<int64_t>(i) >= sequences : i >= items.size()) break;
     const int64_t item = items.empty() ? first + static_cast<int64_t>(i) : items[i];
     session->insert_sequence.bind(1, id).bind(2, item).bind(3, label).bind(4, text).run();
+  }
+}
+
+// The bounds hold whoever records: readers rely on them.
+void RunWriter::State::write_thumbnails(const BatchRecord& batch, int64_t first) {
+  const std::span<const int64_t> items = batch.items();
+  for (const auto& [sequence, small] : batch.thumbnails()) {
+    const auto bytes = static_cast<int64_t>(small.pixels.size());
+    if (small.empty() || thumbnails == kMostThumbnails || thumbnail_bytes + bytes > kMostThumbnailBytes) continue;
+    const int64_t item = items.empty() ? first + static_cast<int64_t>(sequence) : items[sequence];
+    Statement& insert = session->insert_picture;
+    insert.bind(1, id).bind(2, item).bind(3, small.size.height).bind(4, small.size.width).bind(5, small.channels);
+    insert.bind(6, std::span<const uint8_t>(small.pixels)).run();
+    ++thumbnails, thumbnail_bytes += bytes;
   }
 }
 

@@ -92,6 +92,12 @@ CREATE TABLE placement(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT N
     R"sql(
 ALTER TABLE batch ADD COLUMN server_step INTEGER;
 ALTER TABLE batch ADD COLUMN rank INTEGER;
+)sql",
+    // What pictures looked like, made small.
+    R"sql(
+CREATE TABLE picture(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, item INTEGER NOT NULL, height INTEGER NOT NULL, width INTEGER NOT NULL,
+  channels INTEGER NOT NULL, pixels BLOB NOT NULL);
+CREATE UNIQUE INDEX picture_of_item ON picture(run, item);
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
@@ -125,6 +131,9 @@ CREATE TEMP VIEW placement AS SELECT 0 AS id, 0 AS run, '' AS name, '' AS solver
                                   R"sql(
 CREATE TEMP VIEW IF NOT EXISTS batch AS SELECT id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items,
   NULL AS server_step, NULL AS rank FROM main.batch;
+)sql",
+                                  R"sql(
+CREATE TEMP VIEW picture AS SELECT 0 AS id, 0 AS run, 0 AS item, 0 AS height, 0 AS width, 0 AS channels, x'' AS pixels WHERE 0;
 )sql"};
 static_assert(kAdapters.size() == kSchemaVersion);
 

@@ -66,6 +66,10 @@ void check_inputs(const CheckedRun& run, int64_t listed, const Progress& progres
     if (input.integer(0) >= all)
       run.damaged("an input has the number " + std::to_string(input.integer(0)) + ", the batches hold " + std::to_string(all));
   }
+  Statement picture(run.state.db, "SELECT max(item) FROM picture WHERE run = ?");
+  picture.bind(1, run.summary.id);
+  if (picture.step() && !picture.null(0) && picture.integer(0) >= all)
+    run.damaged("a picture is of item " + std::to_string(picture.integer(0)) + ", the batches hold " + std::to_string(all));
 }
 
 void check_run(const CheckedRun& run, const Progress& progress, SessionReader::Checked& seen) {

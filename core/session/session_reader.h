@@ -10,6 +10,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/ranges.h"
+#include "core/cell/thumbnail.h"
 #include "core/session/session_types.h"
 
 namespace stormcell {
@@ -74,6 +75,10 @@ class SessionReader {
   std::vector<StepEvent> events(int64_t run, int64_t batch) const;
   std::vector<GuardTotal> guards(int64_t run) const;
   std::vector<SequenceInput> inputs(int64_t run, ItemRange items = {}) const;
+  /// What is kept of pictures, by item; those of which nothing is are left out.
+  std::map<int64_t, Thumbnail> thumbnails(int64_t run, ItemRange items = {}) const;
+  /// Of how many items.
+  int64_t thumbnail_count(int64_t run) const;
   /// One past the last sequence of a run.
   int64_t sequences(int64_t run) const;
   /// How many of them are in a batch: fewer than sequences() where items were left out, or the run was interrupted.
@@ -108,7 +113,9 @@ class SessionReader {
   std::unique_ptr<State> state_;
 };
 
-/// A consistent copy of a session, also of one that is being written: one plain file. `to` must not exist.
-void copy_session(const std::string& from, const std::string& to, const Progress& progress = {});
+enum class CopyPictures : uint8_t { yes, no };
+/// A consistent copy of a session, also of one that is being written: one plain file. `to` must not exist. Where pictures stay behind, no
+/// byte of them is in the copy.
+void copy_session(const std::string& from, const std::string& to, const Progress& progress = {}, CopyPictures pictures = CopyPictures::yes);
 
 }  // namespace stormcell

@@ -17,6 +17,32 @@ std::vector<SequenceInput> SessionReader::inputs(int64_t run, ItemRange items) c
   return out;
 }
 
+std::map<int64_t, Thumbnail> SessionReader::thumbnails(int64_t run, ItemRange items) const {
+  std::map<int64_t, Thumbnail> out;
+  Statement find(
+      state_->db,
+      "SELECT item, height, width, channels, pixels FROM picture WHERE run = ? AND item >= ? AND item < ? ORDER BY item LIMIT ?");
+  items = items.within(INT64_MAX);
+  find.bind(1, run).bind(2, items.first).bind(3, items.end).bind(4, kMostThumbnails);
+  while (find.step()) {
+    Thumbnail t{{find.integer(1), find.integer(2)}, find.integer(3), {}};
+    const std::span<const uint8_t> pixels = find.blob(4);
+    const auto is_side = [](int64_t side) { return side >= 1 && side <= kThumbnailSide; };
+    if (!is_side(t.size.height) || !is_side(t.size.width) || (t.channels != 1 && t.channels != 3) ||
+        static_cast<int64_t>(pixels.size()) != t.size.pixels() * t.channels)
+      state_->damaged("the picture of item " + std::to_string(find.integer(0)) + " is not of its size");
+    t.pixels.assign(pixels.begin(), pixels.end());
+    out.emplace(find.integer(0), std::move(t));
+  }
+  return out;
+}
+
+int64_t SessionReader::thumbnail_count(int64_t run) const {
+  Statement find(state_->db, "SELECT count(*) FROM picture WHERE run = ?");
+  find.bind(1, run);
+  return find.step() ? state_->count_of(find, 0) : 0;
+}
+
 int64_t SessionReader::sequences(int64_t run) const {
   // Batches that share the last first sequence may differ in size: decoding steps of sequences that ended earlier.
   Statement find(

@@ -270,16 +270,16 @@ struct QualityFigures {
 /// An exit of a network: where pictures may answer and go no further.
 struct ExitFigures {
   std::string router;           ///< that decides there; empty: the end of the network
-  double cost = 1;              ///< operations of an item that answers there, as a share of those through the whole network
+  double cost = 1;              ///< operations where every item answers there, as a share of those through the whole network
   int64_t items = 0;            ///< that left there, with the thresholds that ran
   std::optional<double> value;  ///< the measure over those; nothing: none left there
   double value_of_all = 0;      ///< the measure where every item answers there
 };
 /// What thresholds give: which items leave where, at which mean cost, with which quality.
 struct ExitPoint {
-  double threshold = 0;                             ///< one for all exits
-  double mean_cost = 1;                             ///< as ExitFigures::cost, of all items
-  double value = 0;                                 ///< of the measure
+  double threshold = 0;  ///< one for all exits
+  double mean_cost = 1;  ///< operations as a share of those through the whole network, each item's of its own size
+  double value = 0;      ///< of the measure
   std::optional<std::array<double, 2>> value_ci95;  ///< as PlanQuality has it
   std::vector<int64_t> items;                       ///< by exit
 };

@@ -7,6 +7,7 @@
 
 #include "core/formats/safetensors.h"
 #include "core/formats/safetensors_writer.h"
+#include "core/session/session_reader.h"
 #include "tests/contract/models.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
@@ -209,10 +210,25 @@ class PicturesTest : public QObject {
     for (const Arguments& option : {Arguments{"--length", "7"}, Arguments{"--truncate"}, Arguments{"--bucket-by-length"},
                                     Arguments{"--field", "x"}, Arguments{"--label-field", "x"}})
       VERIFY_REFUSED(quick("run", "random:2", option), option[0], "has no meaning for pictures");
-    const Arguments inputs = quick("run", "random:2", {"--record-inputs"});
-    const Ended ended = run_program(inputs);
-    VERIFY_DONE(ended, inputs);
-    QVERIFY2(ended.err.find("--record-inputs has no effect on pictures") != std::string::npos, ended.err.c_str());
+  }
+
+  void pictures_are_kept_small_where_inputs_are_asked_for() {
+    const Scratch scratch;
+    for (const bool inputs : {false, true}) {
+      const std::string session = scratch.path(inputs ? "with.storm" : "without.storm");
+      Arguments more{"-o", session};
+      if (inputs) more.emplace_back("--record-inputs");
+      const Arguments profiled = quick("profile", "random:3", more);
+      VERIFY_DONE(run_program(profiled), profiled);
+      const SessionReader reader(session);
+      QCOMPARE(reader.thumbnail_count(1), int64_t{inputs ? 3 : 0});
+      reader.check();
+    }
+    const std::string session = scratch.path("with.storm"), copy = scratch.path("copy.storm");
+    const Arguments shared{"export", session, "--format", "session", "--no-pictures", "-o", copy};
+    VERIFY_DONE(run_program(shared), shared);
+    QCOMPARE(SessionReader(copy).thumbnail_count(1), int64_t{0});
+    VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "loads", "--no-pictures"}), "--no-pictures", "belongs to");
   }
 
   void a_folder_goes_on_past_files_that_cannot_be_fed() {

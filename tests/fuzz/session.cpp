@@ -173,6 +173,11 @@ void read_all(const std::string& path) {
     ask([&] { levels = reader.levels(run); });
     ask([&] { reader.guards(run); });
     ask([&] { reader.inputs(run, {0, kMany}); });
+    ask([&] {
+      for (const auto& [item, t] : reader.thumbnails(run, {0, kMany}))
+        fuzz::require(static_cast<int64_t>(t.pixels.size()) == t.size.pixels() * t.channels, "a picture has the pixels of its size");
+    });
+    ask([&] { reader.thumbnail_count(run); });
     ask([&] { batches = reader.batches(run, {0, kMany}); });
     ask([&] { reader.batches_with(run, {0, kMany}, kMany); });
     ask([&] { reader.sequences(run); });

@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QGuiApplication>
+#include <QLineEdit>
 #include <QMutex>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -44,6 +45,15 @@ class RunsTest : public QObject {
     QCOMPARE(progress_text("opening", 0, 0, 10), QString("opening"));
     QCOMPARE(progress_text("measuring", 1, 4, 10, "3 reads, 7.0 KiB, waited 0.2 s"),
              QString("measuring, 25 %, 30 s left; 3 reads, 7.0 KiB, waited 0.2 s"));
+  }
+
+  void the_hint_of_the_data_names_every_form() {
+    const RunDialog dialog("", nullptr);
+    QString hint;
+    for (const QLineEdit* line : dialog.findChildren<QLineEdit*>())
+      if (line->accessibleName() == "Data") hint = line->placeholderText() + line->toolTip();
+    for (const char* form : {"a video", ".txt", ".jsonl", ".npy", ".safetensors", "a folder", "one picture", "random:", "demo:"})
+      QVERIFY2(hint.contains(form), form);
   }
 
   void a_run_of_batches_of_like_length_is_the_command_that_repeats_it() {

@@ -63,6 +63,10 @@ std::string png_of(const PngToWrite& picture) {
                color_type(picture.kind), picture.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
   write_colours(png, info, picture);
+  std::string words(7'000'000, 'a'), key = "Comment";
+  png_text text{};
+  text.compression = PNG_TEXT_COMPRESSION_zTXt, text.key = key.data(), text.text = words.data(), text.text_length = words.size();
+  for (int i = 0; i < picture.texts; ++i) png_set_text(png, info, &text, 1);
   png_write_info(png, info);
   const size_t in_row = picture.samples.size() / static_cast<size_t>(picture.height);
   std::vector<std::vector<uint8_t>> rows;

@@ -17,6 +17,7 @@ struct PngToWrite {
   std::vector<uint8_t> palette;       ///< three a colour
   std::vector<uint8_t> opacity;       ///< by entry of the palette, as far as it goes
   std::vector<uint16_t> transparent;  ///< the grey or the colour that is clear; empty: none
+  int texts = 0;                      ///< beside the pixels, each of 7 MB, which take a few kilobytes of the file
 };
 /// Empty where the build has no libpng.
 std::string png_of(const PngToWrite& picture);

@@ -22,8 +22,19 @@ struct CellsFixture {
   bool computes_padding = true;  ///< false: routers are recorded over the real cells alone, as a plan without padding leaves it
   int32_t columns = 0;           ///< of the grid that the cells of "token" lie in
   bool scattered = false;        ///< each batch holds sequences from all over the run
+  int32_t picture_every = 0;     ///< of the first and every so manieth sequence a picture is kept, 24 x 32; 0: of none
   bool phases = false;           ///< every third batch is of the input, the others are of decoding
 };
+
+/// Colours that run from left to right and top to bottom, so that it shows where a part of it lies.
+inline Thumbnail some_thumbnail(int64_t number, int64_t channels = 3) {
+  Thumbnail t{{24, 32}, channels, {}};
+  for (int64_t y = 0; y < 24; ++y)
+    for (int64_t x = 0; x < 32; ++x)
+      for (int64_t c = 0; c < channels; ++c)
+        t.pixels.push_back(static_cast<uint8_t>(c == 0 ? x * 8 : c == 1 ? y * 10 : (number * 40) % 256));
+  return t;
+}
 
 /// Two routers over "token", one with two branches a cell over "decoder_token".
 inline RunLayout cells_layout() {
@@ -100,6 +111,7 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
         if (const int32_t t = tokens[static_cast<size_t>(q * f.per_sequence + p)]; t > 1) text += kPieces[static_cast<size_t>(t)];
       for (size_t at; (at = text.find("\u2581")) != std::string::npos;) text.replace(at, 3, " ");
       batch.add_sequence(q % 2 ? "short" : "long", text);
+      if (f.picture_every > 0 && q % f.picture_every == 0) batch.add_thumbnail(static_cast<size_t>(q), some_thumbnail(number + q));
     }
     recorder.submit();
   }

@@ -2,6 +2,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QElapsedTimer>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -308,6 +309,74 @@ class CellsTest : public QObject {
     if (!below.isEmpty()) QVERIFY(below.left() == first.left() && below.top() > first.bottom());
   }
 
+  void cells_lie_on_the_pictures_that_are_kept() {
+    CellsFixture f;
+    f.columns = 5, f.picture_every = 2;
+    const std::string session = make_cells_session(at("pictures.storm"), f);
+    QCOMPARE(read_cells_overview(session, 1)->thumbnails, int64_t{20});
+    const auto page = read_cell_page(session, 1, {"token", 0, 3});
+    QVERIFY(page->lines[0].picture == some_thumbnail(0) && page->lines[1].picture.empty());
+    CellOptions options;
+    options.router = kFirst;
+    QVERIFY(show_page(*page, options).lines[0].picture.size() == QSize(32, 24));
+    QVERIFY(show_page(*page, options).pictures && show_page(*page, options).lines[1].picture.isNull());
+    options.tint = PictureTint::none;
+    QVERIFY(!show_page(*page, options).pictures);
+    // Cells that have no place on it are shown as ever.
+    QVERIFY(!show_page(*read_cell_page(session, 1, {"decoder_token", 0, 3}), CellOptions()).pictures);
+
+    CellsView view;
+    view.resize(900, 600);
+    view.show();
+    run_load(view, context_of(session));
+    auto* picture = view.findChild<CellsPicture*>();
+    const QRectF first = picture->chip_rect(0, {0, 0}), right = picture->chip_rect(0, {0, 1});
+    QVERIFY(std::abs(first.right() - right.left()) < 1e-6 && first.top() == right.top());
+    // What is drawn there is the picture: its colours turn red from left to right; a choice of the view takes the colours of the cells
+    // away.
+    QComboBox* pictures = nullptr;
+    for (QComboBox* box : view.findChildren<QComboBox*>())
+      if (box->accessibleName() == "Pictures") pictures = box;
+    QVERIFY(pictures && pictures->isVisibleTo(&view));
+    pictures->setCurrentIndex(2);
+    const QImage plain = draw(*picture, picture->size());
+    QVERIFY(plain.pixelColor(right.center().toPoint()).red() > plain.pixelColor(first.center().toPoint()).red());
+    pictures->setCurrentIndex(0);
+    QVERIFY(draw(*picture, picture->size()) != plain);
+    // It plays: what has a picture comes to the top, and behind the last the first.
+    QPushButton* play = nullptr;
+    for (QPushButton* button : view.findChildren<QPushButton*>())
+      if (button->text() == "Play") play = button;
+    QVERIFY(play && play->isEnabled());
+    play->setChecked(true);
+    QTRY_COMPARE(picture->scroll().sequence, int64_t{2});
+    picture->show_sequence(29);
+    run_load(view, context_of(session));
+    QTRY_COMPARE(picture->scroll().sequence, int64_t{0});
+    play->setChecked(false);
+    QVERIFY2(!view.note().contains("cells show their places"), qPrintable(view.note()));
+    QVERIFY2(view.note().contains("Pictures are kept of 20 of 30"), qPrintable(view.note()));
+    run_load(view, context_of(session_));
+    QVERIFY(!pictures->isVisibleTo(&view) && !play->isVisibleTo(&view));
+  }
+
+  void parts_of_a_picture_tile_it() {
+    CellsMetrics m;
+    m.picture = 120, m.gutter = 50, m.width = 400, m.stripes = 7;
+    const LineLayout six = lay_out_picture({32, 16}, {3, 2}, {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}}, m);
+    QCOMPARE(six.picture, QRectF(50, 0, 120, 60));
+    QCOMPARE(six.chips[4], QRectF(90, 30, 40, 30));
+    QCOMPARE(six.at({95, 45}), 4);
+    QCOMPARE(six.neighbour(1, 1), 4);
+    const LineLayout whole = lay_out_picture({16, 32}, {1, 1}, {{0, 0}}, m);
+    QCOMPARE(whole.chips[0], whole.picture);
+    QCOMPARE(whole.height, 120 + 7 + m.block_gap);
+    m.width = 80;
+    QCOMPARE(lay_out_picture({32, 16}, {1, 1}, {{0, 0}}, m).picture.width(), 30.0);
+    // What is not shown leaves a gap.
+    QCOMPARE(lay_out_picture({32, 16}, {3, 2}, {{0, 0}}, m).chips[0].width(), 10.0);
+  }
+
   void whatever_the_height_all_sequences_can_be_scrolled_to() {
     CellsView view;
     run_load(view, context_of(session_));
@@ -358,6 +427,7 @@ class CellsTest : public QObject {
     QTest::newRow("cells-weight") << false << 1 << false << 1.0;
     QTest::newRow("cells-beside") << true << 0 << true << 1.0;
     QTest::newRow("cells-2x") << false << 0 << false << 2.0;
+    QTest::newRow("cells-pictures") << false << 0 << false << 1.0;
   }
   void pictures_are_the_stored_ones() {
     QFETCH(bool, dark);
@@ -370,7 +440,11 @@ class CellsTest : public QObject {
     selection.cell = CellPlace{1, 2};
     selection.router = pair ? "encoder.block.3.layer.1.mlp" : kFirst;
     if (!pair && scale > 1) selection.branch = 2;
-    run_load(view, context_of(session_, 1, pair ? other_ : std::string()), selection);
+    CellsFixture pictures;
+    pictures.columns = 5, pictures.picture_every = 1, pictures.sequences = 2;
+    const bool pictured = QTest::currentDataTag() == QString("cells-pictures");
+    run_load(view, context_of(pictured ? make_cells_session(at("shown.storm"), pictures) : session_, 1, pair ? other_ : std::string()),
+             selection);
     for (QComboBox* box : view.findChildren<QComboBox*>())
       if (box->accessibleName() == "Colour") box->setCurrentIndex(color);
     const QString trouble = compare_with_golden(draw(*view.picture(), {720, 480}, scale), QTest::currentDataTag());

@@ -26,7 +26,7 @@ int32_t exit_of(int64_t item) {
 
 struct ExitsFixture {
   int64_t batches = 12, per_batch = 10;
-  bool decisions = true, figures = true, margins = true;
+  bool decisions = true, figures = true, margins = true, pictures = false;
 };
 
 ExitCurve some_curve(int64_t items) {
@@ -55,7 +55,7 @@ std::string make_exits_session(const std::string& path, const ExitsFixture& f = 
   layout.edges = {{0, 1, {1}}};
   SessionWriter writer(path, some_model());
   RunStart start = some_run("exits", layout);
-  start.decisions = f.decisions;
+  start.decisions = f.decisions, start.inputs = f.pictures;
   auto run = writer.begin_run(start);
   Recorder recorder({run.get()});
   for (int64_t number = 0; number < f.batches; ++number) {
@@ -76,6 +76,8 @@ std::string make_exits_session(const std::string& path, const ExitsFixture& f = 
                         .ancestor = rows,
                         .margin = std::span(margins).first(f.margins ? second.size() : 0)});
     for (int64_t i = 0; i < f.per_batch; ++i) batch.add_sequence(std::to_string((number * f.per_batch + i) % 10));
+    // Of every other item, digits of one channel.
+    for (int64_t i = 0; f.pictures && i < f.per_batch; i += 2) batch.add_thumbnail(static_cast<size_t>(i), some_thumbnail(number + i, 1));
     recorder.submit();
   }
   recorder.finish();
@@ -215,6 +217,38 @@ class ExitsTest : public QObject {
     ExitsView empty;
     run_load(empty, {});
     QVERIFY(!empty.has_content() && !empty.message().isEmpty());
+  }
+
+  void items_whose_pictures_are_kept_come_first_and_are_drawn() {
+    ExitsFixture fixture;
+    fixture.pictures = true;
+    const std::string session = make_exits_session(folder_.filePath("pictures.storm").toStdString(), fixture);
+    const auto run = read_exits_of_run(session, 1, 20);
+    QCOMPARE(run->thumbnails, int64_t{60});
+    std::array<int, 3> pictures{}, all{};
+    bool ended = false;
+    for (const ExitItem& item : run->gallery) {
+      QVERIFY(item.picture.empty() || (item.sequence % 2 == 0 && !ended));
+      ended = ended || item.picture.empty();
+      pictures[static_cast<size_t>(item.exit)] += !item.picture.empty(), ++all[static_cast<size_t>(item.exit)];
+    }
+    QVERIFY(all == (std::array<int, 3>{20, 20, 20}) && pictures[0] == 20 && pictures[1] > 0);
+    const ExitsPage page = make_exits_page(*run);
+    QVERIFY(page.pictures.size() == page.gallery.size() && page.pictures[0].size() == QSize(32, 24));
+    QCOMPARE(page.gallery_note, QString("Pictures are kept of 60 of 120, evenly spread."));
+    const ExitsLayout layout(page, {900, 560}, 16, 8);
+    QVERIFY(layout.tile(0).width() == layout.tile(0).height() && layout.tile(0).height() >= 40);
+    const Table items = make_items_table(page);
+    QCOMPARE(items.rows.size(), page.gallery.size());
+    for (const auto& row : items.rows) QCOMPARE(row.size(), items.columns.size());
+    QCOMPARE(std::get<QString>(items.rows[0][4]), QString("32 x 24"));
+    ExitsView view;
+    run_load(view, context_of(session));
+    for (QComboBox* box : view.findChildren<QComboBox*>())
+      if (box->accessibleName() == "Table") box->setCurrentIndex(1);
+    QCOMPARE(view.table().columns.size(), items.columns.size());
+    const QString difference = compare_with_golden(draw(*view.picture(), {900, 560}), "exits-pictures");
+    QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 
   void many_items_are_looked_at_up_to_a_bound() {

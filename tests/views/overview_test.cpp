@@ -414,12 +414,16 @@ class OverviewTest : public QObject {
     QCOMPARE(actions.size(), static_cast<qsizetype>(three.size()));
   }
 
-  void nobody_is_asked_to_record_the_words_of_pictures() {
+  void who_recorded_no_inputs_is_told_what_they_would_be() {
     Situation s = situation(optimised());
     s.facts.inputs = false;
-    QVERIFY(rules_of(s).contains("no-inputs"));
+    const auto rule =
+        std::find_if(step_rules().begin(), step_rules().end(), [](const StepRule& r) { return r.id == QString("no-inputs"); });
+    QVERIFY(rule != step_rules().end() && rule->when(s) && rule->sentence(s).contains("word"));
     s.facts.pictures = true;
-    QVERIFY2(!rules_of(s).contains("no-inputs"), qPrintable(rules_of(s).join(' ')));
+    QVERIFY(rule->when(s) && rule->sentence(s).contains("No pictures are kept"));
+    s.facts.inputs = true;
+    QVERIFY(!rules_of(s).contains("no-inputs"));
   }
 
   void how_much_was_measured_is_said() {

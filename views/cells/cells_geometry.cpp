@@ -63,6 +63,19 @@ LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPo
   return layout;
 }
 
+LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>& places, const CellsMetrics& m) {
+  LineLayout layout;
+  const QSizeF size = picture.scaled(std::min(m.picture, m.width - m.gutter), m.picture, Qt::KeepAspectRatio);
+  layout.picture = {QPointF(m.gutter, 0), size};
+  const double width = size.width() / grid.width(), height = size.height() / grid.height();
+  for (const QPoint& place : places) {
+    layout.chips.emplace_back(m.gutter + place.x() * width, place.y() * height, width, height);
+    layout.row.push_back(place.y());
+  }
+  layout.height = std::max(2 * m.line, size.height() + (grid == QSize(1, 1) ? m.stripes : 0)) + m.block_gap;
+  return layout;
+}
+
 CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, const std::function<double(int64_t)>& height) {
   if (first >= end) return {first, 0};
   from.offset += by;

@@ -3,6 +3,7 @@
 #include <QPoint>
 #include <QPointF>
 #include <QRectF>
+#include <QSizeF>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -15,6 +16,7 @@ struct CellsMetrics {
   double line = 18;     ///< height of a line of words
   double chip = 20;     ///< height of a chip
   double stripes = 0;   ///< height of all stripes below a row of chips
+  double picture = 0;   ///< longer side of a picture
   double word_gap = 5, row_gap = 5, block_gap = 9;
   double pitch() const { return chip + stripes + row_gap; }
   bool operator==(const CellsMetrics&) const = default;
@@ -25,6 +27,7 @@ struct LineLayout {
   std::vector<QRectF> chips;
   std::vector<int> row;  ///< of each chip
   double height = 0;     ///< with the gap below
+  QRectF picture;        ///< below the chips, which then tile it; empty: there is none
   /// -1: none. Between chips: none.
   int at(QPointF point) const;
   /// The chip of another row that lies nearest below or above; -1: there is no such row.
@@ -35,6 +38,10 @@ LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& w
 /// Cells of a grid as they lie there (x: column, y: row), all equally wide; narrower than their texts where the grid has more columns than
 /// there is room for.
 LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places, const CellsMetrics& metrics, bool note_below);
+
+/// Cells that lie on a picture of that shape, each as large as its part of it: an even grid of so many columns and rows (patches that
+/// overlap are drawn without). Below a picture that is one cell there is room for its stripes.
+LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>& places, const CellsMetrics& metrics);
 
 /// What is at the top: a sequence, and how many pixels of it are above.
 struct CellScroll {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/thumbnail_image.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -106,6 +108,12 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
     chip.faded |= !there;
   }
   return chip;
+}
+
+/// Cells of a grid are parts of the picture, a cell alone is all of it; others have no place on it.
+bool lies_on_picture(const CellLine& line) {
+  const bool all_listed = line.cells == static_cast<int64_t>(line.position.size());
+  return !line.picture.empty() && all_listed && (line.columns > 0 || line.cells == 1);
 }
 
 /// The byte that a byte-fallback piece ("<0xE3>") stands for; -1: it is no such piece.
@@ -229,6 +237,7 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
     for (size_t c = 0; c < line.position.size(); ++c)
       if (line.real[c] || options.padding) to.chips.push_back(chip_of(page, line, shown, c));
     join_bytes(page, line, to.chips);
+    if (options.tint != PictureTint::none && lies_on_picture(line)) to.picture = image_of(line.picture), shown.pictures = true;
     if (const int64_t rest = line.cells - static_cast<int64_t>(line.position.size()); rest > 0)
       to.left_out = tr("%1 more cells of this sequence are not shown").arg(grouped(rest));
     if (other) compare(page, line, *other, shown, to);

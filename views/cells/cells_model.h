@@ -1,5 +1,6 @@
 // What the view of cells shows: each cell of some sequences as a chip with a text and a tone. Pure: no widget, no reading.
 #pragma once
+#include <QImage>
 #include <QString>
 #include <vector>
 
@@ -9,6 +10,8 @@
 namespace stormcell::views {
 
 enum class CellColor { branch, weight, margin, drops, work };
+/// How kept pictures are drawn below the colours of their cells; `none`: they are not.
+enum class PictureTint { light, strong, plain, none };
 
 struct CellOptions {
   CellColor color = CellColor::branch;
@@ -16,6 +19,7 @@ struct CellOptions {
   int branch = -1;       ///< the others step back; -1: none does
   bool padding = false;  ///< shown, too
   QString label, phase;  ///< cells of others step back; empty: none does
+  PictureTint tint = PictureTint::light;
   bool operator==(const CellOptions&) const = default;
 };
 
@@ -48,6 +52,7 @@ struct ShownLine {
   QString title;  ///< number and label
   QString text;   ///< of the sequence, where inputs were recorded
   std::vector<Chip> chips;
+  QImage picture;    ///< below the cells, which then lie on it; null: none is kept, or they have no places on it
   QString left_out;  ///< what is not listed, in words; empty: all is there
   int compared = 0, differing = 0;
 };
@@ -57,11 +62,12 @@ struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
-  int router = -1;       ///< index of the one that colours, -1: none of this page
-  int stripes = 0;       ///< choices of all routers together
-  bool tokens = false;   ///< cells are tokens whose ids were recorded; else the chips say where they lie
-  bool numbers = false;  ///< tokens have no texts in this session: their ids stand for them
-  double high = 1;       ///< what the upper end of the scale stands for
+  int router = -1;        ///< index of the one that colours, -1: none of this page
+  int stripes = 0;        ///< choices of all routers together
+  bool tokens = false;    ///< cells are tokens whose ids were recorded; else the chips say where they lie
+  bool numbers = false;   ///< tokens have no texts in this session: their ids stand for them
+  bool pictures = false;  ///< some line has one
+  double high = 1;        ///< what the upper end of the scale stands for
   CellOptions options;
 };
 /// `other`: the same sequences of another run, to mark what differs; may be null. `high` > 0: the scale's upper end.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
 
@@ -34,19 +35,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
   }
 }
 
-void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number, const Theme& theme) {
-  const QFontMetricsF metrics(p.font());
-  const QColor fill = chip_fill(chip, page.options, theme);
-  p.fillRect(box, fill);
-  if (!chip.seen) p.fillRect(box, QBrush(theme.faint, Qt::BDiagPattern));
-  if (chip.dropped) {
-    p.setPen(QPen(theme.bad, 1, Qt::DashLine));
-    p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
-  }
-  if (!chip.text.isEmpty()) {
-    p.setPen(!chip.real || chip.faded ? theme.faint : Theme::text_on(fill));
-    p.drawText(box, Qt::AlignCenter, metrics.elidedText(chip.text, Qt::ElideRight, box.width() - 2));
-  }
+void paint_marks(QPainter& p, const Chip& chip, QRectF box, const QColor& fill, const LineMarks& marks, int number, const Theme& theme) {
   if (chip.differs) {
     // A corner, so that it is seen on every tone.
     p.setPen(Qt::NoPen);
@@ -63,6 +52,40 @@ void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page
     p.setPen(QPen(theme.text, 1));
     p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
   }
+}
+
+void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const QColor fill = chip_fill(chip, page.options, theme);
+  p.fillRect(box, fill);
+  if (!chip.seen) p.fillRect(box, QBrush(theme.faint, Qt::BDiagPattern));
+  if (chip.dropped) {
+    p.setPen(QPen(theme.bad, 1, Qt::DashLine));
+    p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
+  }
+  if (!chip.text.isEmpty()) {
+    p.setPen(!chip.real || chip.faded ? theme.faint : Theme::text_on(fill));
+    p.drawText(box, Qt::AlignCenter, metrics.elidedText(chip.text, Qt::ElideRight, box.width() - 2));
+  }
+  paint_marks(p, chip, box, fill, marks, number, theme);
+}
+
+/// A part of a picture: the picture is seen through its colour, which a frame says whole.
+void paint_part(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number, const Theme& theme) {
+  constexpr double kLight = 0.35, kStrong = 0.7;
+  const QColor fill = chip_fill(chip, page.options, theme);
+  const bool steps_back = !chip.real || chip.faded;
+  QColor tint = fill;
+  tint.setAlphaF(steps_back || page.options.tint == PictureTint::strong ? kStrong : kLight);
+  if (page.options.tint != PictureTint::plain || steps_back) p.fillRect(box, tint);
+  if (!chip.seen) p.fillRect(box, QBrush(theme.faint, Qt::BDiagPattern));
+  if (!steps_back && page.options.tint != PictureTint::plain) {
+    const double width = box.width() > 40 ? 3 : 1;
+    p.setBrush(Qt::NoBrush);
+    p.setPen(QPen(chip.dropped ? theme.bad : fill, width, chip.dropped ? Qt::DashLine : Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+    p.drawRect(box.adjusted(width / 2, width / 2, -width / 2, -width / 2));
+  }
+  paint_marks(p, chip, box, fill, marks, number, theme);
 }
 
 QString figure(const ShownPage& page, double v) {
@@ -132,11 +155,20 @@ void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QP
     if (QFontMetricsF(p.font()).horizontalAdvance(below) > gutter.width()) below = QString("%1/%2").arg(line.differing).arg(line.compared);
   }
   text_line(p, gutter, second, below, line.differing > 0 ? theme.warn : theme.faint);
-  if (line.chips.empty()) text_line(p, row, at.y(), tr("nothing but padding"), theme.faint);
+  const bool pictured = !layout.picture.isEmpty();
+  if (pictured)
+    draw_image(p, layout.picture.translated(at), line.picture);
+  else if (line.chips.empty())
+    text_line(p, row, at.y(), tr("nothing but padding"), theme.faint);
   for (size_t c = 0; c < line.chips.size(); ++c) {
     const QRectF box = layout.chips[c].translated(at);
     if (box.bottom() + m.stripes < clip.top()) continue;
     if (box.top() > clip.bottom()) return;
+    if (pictured) {
+      if (box.size() == layout.picture.size()) paint_stripes(p, line.chips[c], box, m, page, theme);
+      paint_part(p, line.chips[c], box, page, marks, static_cast<int>(c), theme);
+      continue;
+    }
     paint_stripes(p, line.chips[c], box, m, page, theme);
     paint_chip(p, line.chips[c], box, page, marks, static_cast<int>(c), theme);
   }
@@ -159,7 +191,10 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   for (const QString& name : names) stripes << name;
   const ColorText color = text_of(page.options.color);
   QString text = tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", "));
-  if (!page.tokens) text = tr("In the cells: their places, in a grid row and column. ") + text;
+  if (page.pictures)
+    text = tr("Pictures are made small; their patches are drawn as an even grid. ") + text;
+  else if (!page.tokens)
+    text = tr("In the cells: their places, in a grid row and column. ") + text;
   if (page.numbers) text = tr("The numbers are token ids: this session has no texts of tokens. ") + text;
   text_line(p, bounds, bounds.bottom() - line, text, theme.faint);
   std::vector<QRectF> boxes;

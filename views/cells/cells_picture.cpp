@@ -76,6 +76,7 @@ CellsMetrics CellsPicture::metrics() const {
   m.gutter = std::clamp(m.width * 0.22, 50.0, 190.0);
   m.chip = font.height() + 4;
   const int routers = columns_.empty() ? 0 : static_cast<int>(columns_[0].shown.routers.size());
+  m.picture = 9 * m.chip;
   m.stripes = routers ? routers * stripe_height(routers, kMostStripes) + 2 : 0;
   return m;
 }
@@ -121,6 +122,13 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
       const int32_t position = read.position[static_cast<size_t>(chip.cell)];
       places.emplace_back(position % read.columns, position / read.columns);
     }
+  if (!shown.picture.isNull()) {
+    // Of all cells, padding that is not shown too: a part keeps its place.
+    const int columns = std::max(1, read.columns);
+    const QSize grid(columns, std::max(1, static_cast<int>((read.cells + columns - 1) / columns)));
+    if (places.empty()) places.resize(shown.chips.size());
+    return layouts_.emplace(key, lay_out_picture(shown.picture.size(), grid, places, m)).first->second;
+  }
   LineLayout made = places.empty() ? lay_out(widths, words, m, note_below) : lay_out_grid(widths, places, m, note_below);
   return layouts_.emplace(key, std::move(made)).first->second;
 }
@@ -134,7 +142,8 @@ double CellsPicture::block_height(int64_t sequence) const {
   }
   // What is not read yet is taken for one row.
   const CellsMetrics m = metrics();
-  return height > 0 ? height : std::max(2 * m.line, m.pitch()) + m.block_gap;
+  const bool pictures = !columns_.empty() && columns_[0].shown.pictures;
+  return height > 0 ? height : std::max({2 * m.line, m.pitch(), pictures ? m.picture : 0}) + m.block_gap;
 }
 
 std::vector<CellsPicture::Block> CellsPicture::blocks() const {
@@ -203,8 +212,10 @@ void CellsPicture::update_bar() {
   bar_->setGeometry(QRectF(text_area().right() + 6, text_area().top(), kBar, text_area().height()).toRect());
 }
 
+bool CellsPicture::scrolls() const { return bar_->isVisibleTo(this); }
+
 void CellsPicture::scroll_by(double pixels) {
-  if (!bar_->isVisibleTo(this)) return;
+  if (!scrolls()) return;
   const CellScroll to = scrolled(scroll_, pixels, first_, end_, [this](int64_t s) { return block_height(s); });
   if (to == scroll_) return;
   const bool other = to.sequence != scroll_.sequence;

@@ -34,6 +34,8 @@ class CellsPicture : public QWidget {
   /// Puts a sequence on show, unless some of it is.
   void make_visible(int64_t sequence);
   const CellScroll& scroll() const { return scroll_; }
+  /// Not all sequences have room.
+  bool scrolls() const;
   /// Where a cell is drawn; empty where it is not on show.
   QRectF chip_rect(size_t column, const CellPlace& place) const;
   /// Where the legend's chip of a branch is.

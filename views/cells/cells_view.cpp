@@ -4,8 +4,10 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QSpinBox>
 #include <QStandardItemModel>
+#include <QTimer>
 #include <algorithm>
 
 #include "core/readings/selected_view.h"
@@ -74,9 +76,21 @@ void CellsView::build() {
                        tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
                           "chosen branch's dictionary"),
                        {{tr("cells"), {}}, {tr("dictionary"), {}}});
+  pictures_ =
+      add_choice(tr("Pictures"), tr("The pictures that were fed, made small, where the session keeps them; colours lie on their cells"),
+                 {{tr("tinted"), tr("The picture is seen through the colours")},
+                  {tr("strongly tinted"), tr("Colours before pictures")},
+                  {tr("plain"), tr("Without colours; what is chosen still stands out")},
+                  {tr("none"), tr("Cells alone, with their places and the stripes of all routers")}});
   padding_ = new QCheckBox(tr("Padding"), this);
   padding_->setToolTip(tr("Also shows the places that make all sequences of a batch equally long; they hold no data"));
   bar()->addWidget(padding_);
+  play_ = new QPushButton(tr("Play"), this);
+  play_->setCheckable(true);
+  play_->setToolTip(tr("One kept picture after another comes to the top, three a second; at the end from the beginning"));
+  bar()->addWidget(play_);
+  clock_ = new QTimer(this);
+  clock_->setInterval(333);
   bar()->addStretch(1);
   auto* label = new QLabel(tr("Go to"), this);
   sequence_ = new QSpinBox(this);
@@ -100,6 +114,9 @@ void CellsView::connect_all() {
   connect(order_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
   connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
   connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
+  connect(pictures_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(play_, &QPushButton::toggled, this, [this](bool on) { on ? clock_->start() : clock_->stop(); });
+  connect(clock_, &QTimer::timeout, this, &CellsView::play_on);
   connect(sequence_, &QSpinBox::valueChanged, this, [this](int sequence) { picture_->show_sequence(sequence); });
   connect(picture_, &CellsPicture::scrolled_to, this, [this](int64_t sequence) {
     top_ = sequence;
@@ -119,6 +136,17 @@ void CellsView::connect_all() {
   });
 }
 
+/// Only what is read can be told: beyond it the next sequence comes, and is read when it is on show.
+void CellsView::play_on() {
+  if (!data_.page || !data_.overview || !isVisible()) return;
+  int64_t next = picture_->scroll().sequence + 1;
+  const CellPage& page = *data_.page;
+  while (next >= page.first_sequence && next < page.end_sequence() &&
+         page.lines[static_cast<size_t>(next - page.first_sequence)].picture.empty())
+    ++next;
+  picture_->show_sequence(next < data_.overview->end_sequence ? next : data_.overview->first_sequence);
+}
+
 CellOptions CellsView::options() const {
   const RouterLine* router = data_.overview ? router_of(*data_.overview, selection_) : nullptr;
   const QString name = router ? QString::fromStdString(router->name) : QString();
@@ -127,7 +155,8 @@ CellOptions CellsView::options() const {
           name == selection_.router ? selection_.branch : -1,
           padding_->isChecked(),
           selection_.label,
-          data_.overview ? phase_to_show(*data_.overview, selection_) : selection_.phase};
+          data_.overview ? phase_to_show(*data_.overview, selection_) : selection_.phase,
+          static_cast<PictureTint>(pictures_->currentIndex())};
 }
 
 int64_t CellsView::sequences_on_show() const { return std::clamp(std::max(height(), picture_->height()) / 38, 20, 128); }
@@ -233,8 +262,11 @@ void CellsView::select(const Selection& selection) {
 QStringList CellsView::remarks() const {
   QStringList said;
   if (data_.overview && data_.overview->scattered) said << tr("The chosen batches hold sequences from all over the run: all are shown.");
+  if (data_.overview && data_.overview->thumbnails > 0 && data_.overview->thumbnails < data_.overview->sequences)
+    said << tr("Pictures are kept of %1 of %2, evenly spread.").arg(data_.overview->thumbnails).arg(data_.overview->sequences);
   // Pictures have no tokens, so running them again would bring none.
-  if (data_.overview && !data_.overview->tokens) said << tr("This run has no token ids, so cells show their places.");
+  if (data_.overview && !data_.overview->tokens && data_.overview->thumbnails == 0)
+    said << tr("This run has no token ids, so cells show their places.");
   const CellOptions now = options();
   if (!now.label.isEmpty() || !now.phase.isEmpty()) said << tr("Other cells are dimmed.");
   if (now.phase != selection_.phase) said << tr("No cell here is of phase %1: none is dimmed for it.").arg(selection_.phase);
@@ -258,6 +290,8 @@ void CellsView::show_choices() {
   // A branch's dictionary lists tokens.
   order_->setEnabled(data_.overview->tokens);
   listed_->setEnabled(data_.overview->tokens);
+  show_choice(pictures_, data_.overview->thumbnails > 0);
+  play_->setVisible(data_.overview->thumbnails > 0);
   const auto allow = [this](CellColor color, bool there, const QString& why) {
     auto* item = qobject_cast<QStandardItemModel*>(color_->model())->item(static_cast<int>(color));
     item->setEnabled(there);
@@ -287,6 +321,7 @@ void CellsView::show_data() {
     columns.push_back({data_.context.other.title, data_.other, show_page(*data_.other, now, data_.page.get(), high)});
   }
   picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence);
+  play_->setEnabled(picture_->scrolls());
   const bool dictionary =
       now.branch >= 0 && data_.dictionary && data_.dictionary->branch == now.branch && data_.dictionary->router == now.router.toStdString();
   picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,

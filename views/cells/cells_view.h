@@ -5,7 +5,9 @@
 
 class QCheckBox;
 class QComboBox;
+class QPushButton;
 class QSpinBox;
+class QTimer;
 
 namespace stormcell::views {
 
@@ -41,10 +43,13 @@ class CellsView : public View {
   bool page_covers(const Data& data, const Selection& selection, int64_t top) const;
   int64_t sequences_on_show() const;
   CellOptions options() const;
+  void play_on();
 
   CellsPicture* picture_;
-  QComboBox *router_, *color_, *order_, *listed_;
+  QComboBox *router_, *color_, *order_, *listed_, *pictures_;
   QCheckBox* padding_;
+  QPushButton* play_;
+  QTimer* clock_;
   QSpinBox* sequence_;
   Data data_;
   Selection selection_;

@@ -30,7 +30,10 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
   values_ = ValueAxis::around(values, 0, plot.height(), 0.01);
   ticks_ = values_.ticks(std::max(2, static_cast<int>(plot.height() / (3 * line))));
   tiles_.resize(page.gallery.size());
-  const double side_wide = 7 * digit, side_high = line + 4;
+  // Pictures are squares, three lines high where an exit's row has room for one.
+  const double each = gallery_row(0).height() - line - 4;
+  const double side_high = page.pictures.empty() ? line + 4 : std::clamp(each, line + 4, 3 * line);
+  const double side_wide = page.pictures.empty() ? 7 * digit : side_high;
   std::vector<double> used(page.exits.size(), 0);
   for (size_t i = 0; i < page.gallery.size(); ++i) {
     const auto exit = static_cast<size_t>(page.gallery[i].exit);

@@ -6,6 +6,7 @@
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/quality_text.h"
+#include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -64,10 +65,14 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
            "--label-field) and `stormcell profile` or `optimize` give one.");
   }
   if (view.target) add_target(*view.target, page);
+  if (view.thumbnails > 0)
+    for (const ExitItem& item : view.gallery) page.pictures.push_back(image_of(item.picture));
   if (!view.decisions)
     page.gallery_note = tr("No single items here: `stormcell profile` keeps them.");
-  else
-    page.gallery_note = tr("Labels stand for them: sessions keep no pixels.");
+  else if (view.thumbnails == 0)
+    page.gallery_note = tr("Labels stand for them: this run keeps no pictures (--record-inputs does).");
+  else if (view.thumbnails < view.items)
+    page.gallery_note = tr("Pictures are kept of %1 of %2, evenly spread.").arg(view.thumbnails).arg(view.items);
   return page;
 }
 
@@ -126,6 +131,26 @@ Table make_exits_table(const ExitsPage& page) {
   }
   for (const ShownClass& c : page.classes)
     add({tr("class %1").arg(c.name), page.points.front().name, Value(), Value(), Value(), Value()}, c.items);
+  return table;
+}
+
+Table make_items_table(const ExitsPage& page) {
+  Table table;
+  table.columns = {
+      {tr("Item"), tr("Its number in the run, from 0")},
+      {tr("Label"), tr("As the data have it")},
+      {tr("Answered at"), tr("The exit that it left by; measured in the recorded run")},
+      {tr("From the threshold"), tr("How far its confidence there was from the threshold; where it went to the end, that of the "
+                                    "last test")},
+      {tr("Picture"), tr("Width and height of the picture that is kept of it, in pixels; empty: none is")}};
+  for (const ExitItem& item : page.gallery) {
+    const auto exit = static_cast<size_t>(item.exit);
+    std::vector<Value> row{static_cast<qlonglong>(item.sequence), of(item.label),
+                           exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1), Value(), Value()};
+    if (item.margin) row[3] = *item.margin;
+    if (!item.picture.empty()) row[4] = QString("%1 x %2").arg(item.picture.size.width).arg(item.picture.size.height);
+    table.rows.push_back(std::move(row));
+  }
   return table;
 }
 

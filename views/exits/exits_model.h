@@ -1,5 +1,6 @@
 // What the view of exits shows: who left where, by class and one by one, and what every threshold gives. Pure: no widget, no reading.
 #pragma once
+#include <QImage>
 #include <QString>
 #include <array>
 #include <optional>
@@ -36,6 +37,8 @@ struct ExitsPage {
   QString target;                                   ///< in words; empty: no target was asked for
   std::optional<double> target_value, target_cost;  ///< that the target bounds; one of them, none of a latency
 
+  std::vector<QImage> pictures;  ///< of the gallery's items; null: none is kept. Empty: of none
+
   bool has_curve() const { return points.size() > 1; }
 };
 ExitsPage make_exits_page(const ExitsOfRun& view);
@@ -52,5 +55,7 @@ QString describe(const ExitsPage& page, size_t point);
 /// Of one item: "#17, label 7: left at exit 1, 0.08 above its threshold".
 QString describe(const ExitsPage& page, const ExitItem& item);
 Table make_exits_table(const ExitsPage& page);
+/// The items of the gallery, in its order.
+Table make_items_table(const ExitsPage& page);
 
 }  // namespace stormcell::views

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QPainterPath>
 
+#include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -145,9 +146,28 @@ void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
   }
 }
 
+void paint_choice(QPainter& p, QRectF box, const ExitMarks& marks, const ExitItem& item, const Theme& theme) {
+  if (!marks.chosen || *marks.chosen != item.sequence) return;
+  p.setBrush(Qt::NoBrush);
+  p.setPen(QPen(theme.accent, 2));
+  p.drawRect(box.adjusted(-1, -1, 1, 1));
+}
+
+/// Its frame is of the exit's colour.
+void paint_picture(QPainter& p, QRectF box, const QImage& image, const QColor& frame, const Theme& theme) {
+  p.fillRect(box, theme.surface);
+  const QRectF inside = box.adjusted(2, 2, -2, -2);
+  QRectF room({}, QSizeF(image.size()).scaled(inside.size(), Qt::KeepAspectRatio));
+  room.moveCenter(inside.center());
+  draw_image(p, room, image);
+  p.setBrush(Qt::NoBrush);
+  p.setPen(QPen(frame, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+  p.drawRect(box.adjusted(1, 1, -1, -1));
+}
+
 void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  paint_title(p, layout.gallery, tr("The first of each exit"), theme);
+  paint_title(p, layout.gallery, page.pictures.empty() ? tr("The first of each exit") : tr("Some of each exit"), theme);
   const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(), metrics.height());
   p.drawText(note, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(page.gallery_note, Qt::ElideRight, note.width()));
   for (size_t e = 0; e < page.exits.size() && !page.gallery.empty(); ++e) {
@@ -160,14 +180,16 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
     if (box.isEmpty()) continue;
     const ExitItem& item = page.gallery[i];
     const QColor fill = theme.category(item.exit);
+    if (i < page.pictures.size() && !page.pictures[i].isNull()) {
+      paint_picture(p, box, page.pictures[i], fill, theme);
+      paint_choice(p, box, marks, item, theme);
+      continue;
+    }
     p.fillRect(box, fill);
     p.setPen(Theme::text_on(fill));
     const QString text = item.label.empty() ? tr("#%1").arg(item.sequence) : QString::fromStdString(item.label);
     p.drawText(box, Qt::AlignCenter, metrics.elidedText(text, Qt::ElideRight, box.width() - 4));
-    if (!marks.chosen || *marks.chosen != item.sequence) continue;
-    p.setBrush(Qt::NoBrush);
-    p.setPen(QPen(theme.accent, 2));
-    p.drawRect(box.adjusted(-1, -1, 1, 1));
+    paint_choice(p, box, marks, item, theme);
   }
 }
 

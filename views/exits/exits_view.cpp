@@ -17,11 +17,15 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
                                      "all exits, replayed"));
   threshold_->addItem(tr("those that ran"));
   threshold_->setItemData(0, tr("The thresholds of the recorded run"), Qt::ToolTipRole);
+  listed_ = add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
+                       {{tr("figures"), tr("All items with each set of thresholds, and each class")},
+                        {tr("items"), tr("Those of the gallery, each with the exit that it left by")}});
   bar()->addStretch(1);
   picture_ = new ExitsPicture(this);
   set_picture(picture_);
   connect(threshold_, &QComboBox::currentIndexChanged, this,
           [this](int index) { picture_->set_point(static_cast<size_t>(std::max(0, index))); });
+  connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
   connect(picture_, &ExitsPicture::point_wanted, threshold_, &QComboBox::setCurrentIndex);
   connect(picture_, &ExitsPicture::item_picked, this, [this](qint64 sequence) {
     Selection wanted = selection_;
@@ -74,6 +78,9 @@ void ExitsView::show_data() {
   show_content();
 }
 
-Table ExitsView::table() const { return data_ ? make_exits_table(picture_->page()) : Table(); }
+Table ExitsView::table() const {
+  if (!data_) return {};
+  return listed_->currentIndex() == 1 ? make_items_table(picture_->page()) : make_exits_table(picture_->page());
+}
 
 }  // namespace stormcell::views

@@ -23,7 +23,7 @@ class ExitsView : public View {
   void show_data();
 
   ExitsPicture* picture_;
-  QComboBox* threshold_;
+  QComboBox *threshold_, *listed_;
   std::shared_ptr<const ExitsOfRun> data_;
   Selection selection_;
 };

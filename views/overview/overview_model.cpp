@@ -413,8 +413,9 @@ OverviewPageModel make_page(const Situation& s) {
   add(tr("Decisions"), s.facts.line.decisions ? tr("every one is stored") : tr("only their sums are stored"),
       tr("`profile` and `optimize` store each decision."), s.facts.line.decisions ? tr("all") : tr("sums"));
   if (s.facts.pictures)
-    add(tr("Inputs"), tr("pictures"), tr("A session stores no pictures; a cell is named by its picture and its place in it."),
-        tr("pictures"));
+    add(tr("Inputs"), tr("small pictures"),
+        tr("Kept with --record-inputs, and for demos; a cell is named by its picture and its place in it."),
+        s.facts.inputs ? tr("recorded") : tr("not recorded"));
   else
     add(tr("Inputs"), tr("texts or token ids"), tr("Stored with --record-inputs, and for demos."),
         s.facts.inputs ? tr("recorded") : tr("not recorded"));

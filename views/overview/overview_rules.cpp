@@ -126,8 +126,11 @@ constexpr StepRule kRules[] = {
            .arg(most_uneven(s)->name, number_text(most_uneven(s)->imbalance + 1, 2));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
-    {"no-inputs", [](const Situation& s) { return s.repeatable && !s.facts.pictures && !s.facts.inputs && s.facts.line.batches > 0; },
-     [](const Situation&) { return tr("No inputs are recorded, so a cell's path cannot be shown with its word."); },
+    {"no-inputs", [](const Situation& s) { return s.repeatable && !s.facts.inputs && s.facts.line.batches > 0; },
+     [](const Situation& s) {
+       return s.facts.pictures ? tr("No pictures are kept, so cells cannot be shown on what they are of.")
+                               : tr("No inputs are recorded, so a cell's path cannot be shown with its word.");
+     },
      QT_TRANSLATE_NOOP("Overview", "Run with recorded inputs"), "run-with-inputs"},
     {"pass-not-applied", [](const Situation& s) { return idle_pass(s) != nullptr; },
      [](const Situation& s) { return tr("%1 did not apply: %2.").arg(of(idle_pass(s)->name), of(idle_pass(s)->reason)); },

@@ -1,9 +1,12 @@
 // A folder in which some files cannot be fed: the rest goes on, counted and labelled as if they were not there.
+#include <filesystem>
 #include <limits>
 
+#include "core/base/error.h"
 #include "core/data/dataset.h"
 #include "core/formats/picture_formats.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/address_limit.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/picture_files.h"
 #include "tests/testing/testing.h"
@@ -116,6 +119,35 @@ class SkippedPicturesTest : public QObject {
     QCOMPARE(data->items(), int64_t{2});
     QVERIFY2(data->warnings().at(0).find(": 1 of 3 files is skipped") != std::string::npos, data->warnings()[0].c_str());
     QCOMPARE(opened(scratch.path("p"), 3, 9)->skipped().size(), size_t{2});
+  }
+
+  void opening_a_folder_can_be_told_to_stop() {
+    const Scratch scratch;
+    ppm(scratch, "p/a.ppm", 51);
+    DataOptions stopped = options(3);
+    stopped.cancel.cancel();
+    try {
+      Dataset::open(scratch.path("p"), nullptr, stopped);
+      QFAIL("it was opened");
+    } catch (const Error& error) {
+      QVERIFY(error.kind() == ErrorKind::interrupted);
+    }
+  }
+
+  /// 8192 x 8192 bytes of grey, of which a model of colours wants 800 MB of numbers: a hole in the file, which takes no disk.
+  void a_picture_too_large_for_memory_is_skipped_like_a_bad_one() {
+    if (!AddressLimit::limits_hold()) return;
+    const Scratch scratch;
+    ppm(scratch, "p/a.ppm", 51);
+    const std::string header = "P5 8192 8192 255 ", large = scratch.write("p/large.pgm", header);
+    std::filesystem::resize_file(large, header.size() + (size_t{1} << 26));
+    DataOptions any = options(3);
+    any.inputs[0].sizes = PictureSizes{1, 8192};
+    const AddressLimit limit(size_t{200} << 20);
+    const auto data = Dataset::open(scratch.path("p"), nullptr, any);
+    QCOMPARE(data->items(), int64_t{1});
+    QCOMPARE(data->skipped().at(0).name, std::string("large.pgm"));
+    QCOMPARE(data->skipped()[0].reason, std::string("takes more memory to read than there is (resize it)"));
   }
 
   void png_and_jpeg_are_pictures_like_others() {

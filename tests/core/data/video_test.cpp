@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/base/error.h"
 #include "core/data/dataset.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
@@ -90,6 +91,33 @@ class VideoTest : public QObject {
       });
     for (std::thread& t : threads) t.join();
     QCOMPARE(wrong, (std::array<int, 4>{}));
+  }
+
+  void who_waits_for_a_frame_can_be_told_to_stop() {
+    if (!is_read()) return;
+    const Scratch scratch;
+    VideoToWrite video = of_frames(0);
+    video.greys.assign(100, 90), video.height = 480, video.width = 640, video.key_every = 1000;
+    write_video(scratch.path("v.avi"), video);
+    const InputSpec input{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {480, 640, 3}, 0, {}};
+    const CancellationToken stopped;
+    const auto frames = open_video(scratch.path("v.avi"), PictureForm(input), 100, stopped);
+    stopped.cancel();
+    const auto interrupts = [](const auto& call) {
+      try {
+        call();
+      } catch (const Error& error) {
+        return error.kind() == ErrorKind::interrupted;
+      }
+      return false;
+    };
+    // All frames before it have to be decoded first: 20 ms are not enough.
+    QVERIFY(interrupts([&] { frames->await(99, stopped); }));
+    QVERIFY(std::abs(frames->sequence(99).pixels[(640 * 240 + 100) * 3] - 90 / 255.0F) < 0.02F);
+    frames->await(99, stopped);  // it is there
+    QVERIFY(interrupts([&] { open_video(scratch.path("v.avi"), PictureForm(input), 100, stopped); }));
+    // Who goes away does not wait for a walk either.
+    QVERIFY(interrupts([&] { open_video(scratch.path("v.avi"), PictureForm(input), 100)->await(99, stopped); }));
   }
 
   void as_many_frames_as_batches_need_are_looked_at() {

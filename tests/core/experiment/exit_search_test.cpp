@@ -171,6 +171,16 @@ class ExitSearchTest : public QObject {
       if (const Means one = means_of(c, {percent / 100.0, percent / 100.0}); meets(one, aim)) QVERIFY(found.cost <= one.cost + 1e-9);
   }
 
+  /// The large item's half is as much as all of two small ones.
+  void each_item_costs_what_its_own_size_does() {
+    const ExitCase c{{{0.9F, 0.5F, 0.4F}}, {{1, 0, 0}, {1, 1, 1}}, {{4, 1, 1}, {8, 2, 2}}};
+    const FoundExits found = find_exits(c, {ExitAim::Of::cost, 8.0 / 3}, {2}, {});
+    QVERIFY(found.met && std::fabs(found.cost - 8.0 / 3) < 1e-9);
+    QCOMPARE(exits_taken(c.confidence, found.thresholds), (std::vector<int32_t>{0, 1, 1}));
+    const FoundExits unmet = find_exits(c, {ExitAim::Of::cost, 1.9}, {2}, {});
+    QVERIFY(!unmet.met && std::fabs(unmet.cost - 2) < 1e-9);
+  }
+
   void a_broken_score_never_leaves_early_and_a_full_one_may() {
     const float nan = std::nanf("");
     const ExitCase c = case_of({{nan, 1.0F, 1.0F, 0.9999999F}}, {{1, 1, 1, 0}, {1, 1, 1, 1}}, {0.5, 1});

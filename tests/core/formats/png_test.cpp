@@ -3,6 +3,7 @@
 
 #include "core/formats/picture_formats.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/address_limit.h"
 #include "tests/testing/picture_files.h"
 #include "tests/testing/testing.h"
 
@@ -21,6 +22,22 @@ class PngTest : public QObject {
     PngToWrite picture{.height = 5, .width = 7, .kind = Kind::colours, .interlaced = interlaced};
     for (int i = 0; i < 5 * 7 * 3; ++i) picture.samples.push_back(static_cast<uint16_t>(i * 37 % 256));
     return picture;
+  }
+  /// CRC-32 of the chunk IHDR, which begins the file, set right.
+  static std::string with_checksum_of_header(std::string png) {
+    uint32_t sum = 0xFFFFFFFF;
+    for (size_t i = 12; i < 29; ++i) {
+      sum ^= static_cast<uint8_t>(png[i]);
+      for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xEDB88320 : 0);
+    }
+    for (size_t i = 0; i < 4; ++i) png[29 + i] = static_cast<char>(~sum >> (24 - 8 * i));
+    return png;
+  }
+  /// Bytes that the process ever had in memory at once.
+  static int64_t most_memory() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * int64_t{1024};
   }
   static std::string with_width(std::string png, const std::string& four_bytes) { return png.replace(16, 4, four_bytes); }
 
@@ -109,6 +126,24 @@ class PngTest : public QObject {
     scratch.write("x", whole.substr(0, 64));
     VERIFY_BAD_INPUT(open_picture(scratch.path("x")), scratch.path("x"), "is truncated: its 64 bytes cannot hold 6000 x 6000 pixels");
     QCOMPARE(opened(scratch, whole).header.height, int64_t{6000});
+    // A row of 64 million pixels of 8 bytes each, in seven passes: not even that row.
+    PngToWrite one{.height = 1, .width = 1, .kind = Kind::colours_and_opacity, .bits = 16, .interlaced = true, .samples = {1, 2, 3, 4}};
+    std::string wide = with_width(png_of(one), std::string("\4\0\0\0", 4));
+    scratch.write("x", with_checksum_of_header(wide));
+    if (!AddressLimit::limits_hold()) return;
+    const AddressLimit limit(size_t{64} << 20);
+    VERIFY_BAD_INPUT(open_picture(scratch.path("x")), scratch.path("x"), "bytes cannot hold 1 x 67108864 pixels");
+  }
+
+  void words_beside_the_pixels_are_not_inflated() {
+    if (!is_read() || !AddressLimit::limits_hold()) return;
+    const Scratch scratch;
+    PngToWrite one{.height = 1, .width = 1, .kind = Kind::grey, .samples = {51}, .texts = 30};
+    const std::string file = png_of(one);
+    QVERIFY2(file.size() < 400'000, std::to_string(file.size()).c_str());
+    const int64_t before = most_memory();
+    QCOMPARE(opened(scratch, file).decode(), Reals{0.2F});
+    QVERIFY2(most_memory() - before < 30'000'000, std::to_string(most_memory() - before).c_str());
   }
 };
 STORMCELL_TEST(PngTest)

@@ -25,6 +25,7 @@ void record(SessionWriter& writer, const RunStart& start, bool listed, const std
     BatchRecord& batch = recorder.begin_batch();
     fill(start.layout, i, {}, batch);
     if (listed) batch.set_items(std::vector<int64_t>{i + 120, i, i + 80, i + 40});
+    batch.add_thumbnail(0, {{2, 3}, 1, {0, 1, 2, 3, 4, 5}});
     recorder.submit();
   }
   recorder.finish();
@@ -80,6 +81,10 @@ constexpr const char* kSaidOnce[] = {
     "step.op",
     "step.router",
     "step.branch",
+    "picture.id",
+    "picture.run",
+    "picture.item",
+    "picture.pixels",
     "step.flops",
     "step.bytes",
     "batch.latency_ms",

@@ -56,7 +56,8 @@ class SessionFileTest : public QObject {
     const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
     // Back to front, what schemas 6, 5, 4, 3 and 2 brought.
     execute(path,
-            "DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX batch_space_by_phase; DROP "
+            "DROP TABLE picture; DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX "
+            "batch_space_by_phase; DROP "
             "INDEX pair_window_place;"
             "CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number); ALTER TABLE batch DROP COLUMN part;"
             "ALTER TABLE batch DROP COLUMN server_step; ALTER TABLE batch DROP COLUMN rank; "

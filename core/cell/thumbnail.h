@@ -1,0 +1,39 @@
+// A picture made small: what a session keeps of an input, so that who looks at routing sees what was routed.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/cell/picture_size.h"
+
+namespace stormcell {
+
+/// Bounds of what a run keeps: pixels of the longer side, pictures, bytes of all of them together.
+inline constexpr int64_t kThumbnailSide = 96, kMostThumbnails = 256, kMostThumbnailBytes = int64_t{4} << 20;
+
+struct Thumbnail {
+  PictureSize size;             ///< of the thumbnail; 0x0: there is none
+  int64_t channels = 0;         ///< 1 grey, 3 colours
+  std::vector<uint8_t> pixels;  ///< [height, width, channels], rows from the top; 0 to 255
+  bool empty() const { return pixels.empty(); }
+  bool operator==(const Thumbnail&) const = default;
+};
+
+/// Of a picture of `size` the longer side is kThumbnailSide at most, the other in proportion, at least 1; never larger than it was.
+PictureSize thumbnail_size(PictureSize size);
+/// Each pixel is the mean of those that it stands for. `pixels`: [height, width, channels] from 0 to 1; beyond that they are black or
+/// white. Empty for other channels than grey or colours: what they mean is not known.
+Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t channels);
+
+/// Which items of a run are kept: evenly spread over `items`, as many as the bounds allow where the largest picture is of `largest`.
+class ThumbnailChoice {
+ public:
+  ThumbnailChoice() = default;  ///< none
+  ThumbnailChoice(int64_t items, PictureSize largest, int64_t channels);
+  bool takes(int64_t item) const { return stride_ > 0 && item % stride_ == 0; }
+
+ private:
+  int64_t stride_ = 0;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,124 @@
+// Small pictures in a session: kept where inputs are, found by item, bounded, checked, copied.
+#include "core/session/session_writer.h"
+#include "tests/core/session/session_files.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+namespace {
+using namespace testing;
+
+Thumbnail thumbnail(int64_t number, int64_t side = 3, int64_t channels = 3) {
+  return {{side, side}, channels, std::vector<uint8_t>(static_cast<size_t>(side * side * channels), static_cast<uint8_t>(number))};
+}
+
+/// Batches of four items that are listed, of each a picture of `side`.
+void record(SessionWriter& writer, bool inputs, int64_t batches, int64_t side = 3) {
+  RunStart start = some_run();
+  start.inputs = inputs;
+  auto run = writer.begin_run(start);
+  Recorder recorder({run.get()});
+  for (int64_t i = 0; i < batches; ++i) {
+    BatchRecord& batch = recorder.begin_batch();
+    fill(start.layout, i, {}, batch);
+    batch.set_items(std::vector<int64_t>{4 * i + 3, 4 * i, 4 * i + 2, 4 * i + 1});
+    for (size_t s = 0; s < 4; ++s) batch.add_thumbnail(s, thumbnail(batch.items()[s], side));
+    recorder.submit();
+  }
+  recorder.finish();
+  run->finish(RunStatus::finished);
+}
+
+}  // namespace
+
+class SessionPicturesTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  std::string path(const char* name) const { return folder_.filePath(name).toStdString(); }
+
+ private slots:
+  void they_are_kept_where_inputs_are_and_found_by_item() {
+    const std::string file = path("kept.storm");
+    {
+      SessionWriter writer(file, some_model());
+      record(writer, true, 5);
+      record(writer, false, 5);
+    }
+    const SessionReader reader(file);
+    QCOMPARE(reader.thumbnail_count(1), int64_t{20});
+    QCOMPARE(reader.thumbnail_count(2), int64_t{0});
+    QVERIFY(reader.thumbnails(2).empty());
+    const std::map<int64_t, Thumbnail> some = reader.thumbnails(1, {6, 9});
+    QCOMPARE(some.size(), size_t{3});
+    for (const auto& [item, kept] : some) QVERIFY(kept == thumbnail(item));
+    reader.check();
+    copy_session(file, path("copy.storm"));
+    QVERIFY(SessionReader(path("copy.storm")).thumbnails(1) == reader.thumbnails(1));
+  }
+
+  void a_copy_without_them_holds_no_byte_of_them() {
+    const std::string file = path("shared.storm"), copy = path("bare.storm"), marks(300, '\xC5');
+    {
+      SessionWriter writer(file, some_model());
+      RunStart start = some_run();
+      start.inputs = true;
+      auto run = writer.begin_run(start);
+      BatchRecord batch;
+      fill(start.layout, 0, {}, batch);
+      batch.add_thumbnail(0, {{10, 10}, 3, std::vector<uint8_t>(300, 0xC5)});
+      run->batch(batch);
+      run->finish(RunStatus::finished);
+    }
+    copy_session(file, copy, {}, CopyPictures::no);
+    QVERIFY(read_all(file).find(marks) != std::string::npos && read_all(copy).find(marks) == std::string::npos);
+    const SessionReader reader(copy);
+    QCOMPARE(reader.thumbnail_count(1), int64_t{0});
+    QCOMPARE(reader.run(1).batches, int64_t{1});
+    reader.check();
+  }
+
+  void a_run_keeps_no_more_than_its_bounds() {
+    const std::string many = path("many.storm"), large = path("large.storm");
+    {
+      SessionWriter writer(many, some_model());
+      record(writer, true, 70);
+      SessionWriter larger(large, some_model());
+      record(larger, true, 40, 96);
+    }
+    QCOMPARE(SessionReader(many).thumbnail_count(1), kMostThumbnails);
+    const int64_t count = SessionReader(large).thumbnail_count(1);
+    QVERIFY(count == kMostThumbnailBytes / (96 * 96 * 3) && count < 160);
+  }
+
+  void what_is_damaged_is_said_data() {
+    QTest::addColumn<QString>("sql");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("another size") << "UPDATE picture SET height = 2 WHERE item = 3"
+                                  << "item 3";
+    QTest::newRow("no size") << "UPDATE picture SET width = -1 WHERE item = 3"
+                             << "item 3";
+    QTest::newRow("four channels") << "UPDATE picture SET channels = 4 WHERE item = 3"
+                                   << "item 3";
+    QTest::newRow("no run") << "UPDATE picture SET run = 9 WHERE item = 3"
+                            << "table picture";
+    QTest::newRow("no item") << "UPDATE picture SET item = 900 WHERE item = 3"
+                             << "item 900";
+  }
+  void what_is_damaged_is_said() {
+    QFETCH(QString, sql);
+    QFETCH(QString, words);
+    const std::string file = folder_.filePath(QString(QTest::currentDataTag()) + ".storm").toStdString();
+    {
+      SessionWriter writer(file, some_model());
+      record(writer, true, 5);
+    }
+    execute(file, sql.toUtf8().constData());
+    const Outcome checked = outcome([&] { SessionReader(file).check(); });
+    QVERIFY2(checked.kind == ErrorKind::bad_input && checked.message.find(words.toStdString()) != std::string::npos,
+             checked.message.c_str());
+    if (words == "item 3") QVERIFY(outcome([&] { SessionReader(file).thumbnails(1); }).kind == ErrorKind::bad_input);
+  }
+};
+STORMCELL_TEST(SessionPicturesTest)
+
+}  // namespace stormcell
+#include "session_pictures_test.moc"
