@@ -13,6 +13,7 @@ namespace stormcell {
 
 class Tokenizer;
 class SequenceSource;
+struct ClassMap;
 struct TargetPicture;
 struct Sequence;
 
@@ -118,6 +119,10 @@ class Dataset {
   bool has_target_pictures() const;
   /// Of one item, where they do; reads it.
   TargetPicture target_picture(int64_t item) const;
+  /// The data say what each pixel shows.
+  bool has_target_classes() const;
+  ClassMap target_classes(int64_t item) const;
+  /// Height, width and channels of what the data have for an item; of classes one.
   std::array<int64_t, 3> target_shape(int64_t item) const;
   /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not called by numbers,
   /// theirs in their order. Empty: labels are numbers.

@@ -12,6 +12,13 @@ namespace stormcell {
 
 struct PictureForm;
 
+/// A pixel of a ClassMap that does not count.
+inline constexpr int32_t kNotJudged = -1;
+/// What each pixel of a picture shows.
+struct ClassMap {
+  PictureSize size = {};
+  std::vector<int32_t> classes;  ///< [height, width], or kNotJudged
+};
 /// What a picture should become.
 struct TargetPicture {
   std::array<int64_t, 3> shape{};  ///< height, width, channels
@@ -36,7 +43,7 @@ class SequenceSource {
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
     bool end_token = false;  ///< ids end with the end token, also when cut
-    bool ids = true, pixels = false, label_ids = false, target_picture = false;
+    bool ids = true, pixels = false, label_ids = false, target_picture = false, target_classes = false;
   };
 
   virtual ~SequenceSource() = default;
@@ -49,7 +56,9 @@ class SequenceSource {
   virtual Contents contents() const = 0;
   /// Of contents().target_picture: read when it is asked for, whatever a batch brings.
   virtual TargetPicture target_picture(int64_t) const { return {}; }
-  /// Its height, width and channels; reads no data.
+  /// Of contents().target_classes, likewise.
+  virtual ClassMap target_classes(int64_t) const { return {}; }
+  /// Height, width and channels of either, of classes one; reads no data.
   virtual std::array<int64_t, 3> target_shape(int64_t) const { return {}; }
   /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
   virtual std::vector<std::string> classes() const { return {}; }
