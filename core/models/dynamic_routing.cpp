@@ -237,6 +237,7 @@ class DynamicRouting final : public Architecture {
     model.picture = picture_;
     model.sizes = PictureSizes{kLeastSide, kMostSide};
     model.classes = classes_;
+    model.answer = {Task::segmentation, std::string(kLogits), s_.labels};
     model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return DynamicRoutingBuilder(s_, weights).forward(picture); }
