@@ -36,6 +36,8 @@ std::shared_ptr<const Dataset> pictures(const std::string& file) {
   return Dataset::open(file, nullptr, options);
 }
 
+void write(const std::string& path, const std::vector<TensorToWrite>& tensors) { write_safetensors(path, tensors); }
+
 using Map = std::vector<int32_t>;  // classes of the pixels of all pictures
 std::string written(const Scratch& scratch, const Map& targets, std::vector<uint8_t> judged = {},
                     std::vector<int64_t> shape = {kPictures, kSide, kSide}) {
@@ -136,8 +138,8 @@ class SegmentationTest : public QObject {
     const Model model = segmenter();
     const std::vector<float> pixels(kPictures * kPixels * kClasses, 0.5F);
     const std::vector<uint8_t> targets = {0, 0, 1, 255, 0, 0, 0, 255, 2, 1, 1, 1};
-    write_safetensors(scratch.path("x.safetensors"), {{"pixels", DType::f32, {kPictures, kSide, kSide, kClasses}, pixels.data()},
-                                                      {"targets", DType::u8, {kPictures, kSide, kSide}, targets.data()}});
+    write(scratch.path("x.safetensors"), {{"pixels", DType::f32, {kPictures, kSide, kSide, kClasses}, pixels.data()},
+                                          {"targets", DType::u8, {kPictures, kSide, kSide}, targets.data()}});
     const auto data = pictures(scratch.path("x.safetensors"));
     QCOMPARE(data->target_classes(0).classes, (std::vector<int32_t>{0, 0, 1, kNotJudged}));
     QualityMeter meter(model, *data);
@@ -174,11 +176,11 @@ class SegmentationTest : public QObject {
     std::string said = judge(enlarger, written(scratch, kShown));
     QVERIFY2(says(said, "targets are classes of pixels, the model answers pictures"), said.c_str());
     const std::vector<int64_t> shape = {kPictures, kSide, kSide, kClasses};
-    write_safetensors(scratch.path("p.safetensors"), {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, shape, pixels.data()}});
+    write(scratch.path("p.safetensors"), {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, shape, pixels.data()}});
     said = judge(classes, scratch.path("p.safetensors"));
     QVERIFY2(says(said, "targets are pictures, the model answers a class of each pixel"), said.c_str());
-    write_safetensors(scratch.path("f.safetensors"),
-                      {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, {kPictures, kSide, kSide}, pixels.data()}});
+    write(scratch.path("f.safetensors"),
+          {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, {kPictures, kSide, kSide}, pixels.data()}});
     said = judge(classes, scratch.path("f.safetensors"));
     QVERIFY2(says(said, "holds f32, classes are integers"), said.c_str());
   }
