@@ -39,8 +39,9 @@ class ClassMapJudge final : public TaskJudge {
   void add(int32_t shown, const float* logits, int64_t item, std::vector<Overlap>& overlaps) const {
     const auto classes = static_cast<std::ptrdiff_t>(names_.size());
     if (shown >= classes)
-      bad_input(data_.name(), "the target of picture " + std::to_string(item) + " has class " + std::to_string(shown) + ", the model has " +
-                                  std::to_string(classes),
+      bad_input(data_.name(),
+                "the target of picture " + std::to_string(item) + " has class " + std::to_string(shown) + ", the model has " +
+                    std::to_string(classes),
                 "give classes from 0 to " + std::to_string(classes - 1) + ", and 255 (u8) or -1 (i32) where nothing is to be judged");
     const auto answer = static_cast<size_t>(std::max_element(logits, logits + classes) - logits), target = static_cast<size_t>(shown);
     ++overlaps[target].either;
@@ -60,7 +61,8 @@ std::string text_of(PictureSize size) { return "[" + std::to_string(size.height)
 
 std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& data, std::vector<std::string>&) {
   if (data.has_target_pictures())
-    bad_input(data.name(), "targets are pictures, the model answers a class of each pixel", "give targets [items, height, width], u8 or i32");
+    bad_input(data.name(), "targets are pictures, the model answers a class of each pixel",
+              "give targets [items, height, width], u8 or i32");
   if (!data.has_target_classes()) return nullptr;
   for (int64_t b = 0; b < data.batch_count(); ++b) {
     const Batch batch = data.outline(b);

@@ -58,7 +58,8 @@ std::optional<std::array<double, 2>> drawn_iou(std::span<const ItemScore> scores
 constexpr double kIouRounding = 0.001;  // a pixel in a thousand
 
 constexpr QualityTask kTasks[] = {
-    {Task::classification, "classification", "accuracy", "share", "Wilson", "right", true, Mean::none, 0, share, wilson_of_items, judge_classes},
+    {Task::classification, "classification", "accuracy", "share", "Wilson", "right", true, Mean::none, 0, share, wilson_of_items,
+     judge_classes},
     {Task::super_resolution, "super-resolution", "PSNR", "dB", "bootstrap", "", true, Mean::items, kPsnrRounding, psnr, drawn_psnr,
      judge_pictures},
     {Task::segmentation, "segmentation", "mean IoU", "share", "bootstrap", "", true, Mean::classes, kIouRounding, share, drawn_iou,
