@@ -1,6 +1,7 @@
 // One class of each pixel: of each class, the pixels that answer and target both have of those that either has, over those that are judged.
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/sequence_source.h"
 #include "core/quality/task.h"
@@ -13,6 +14,7 @@ class ClassMapJudge final : public TaskJudge {
   ClassMapJudge(const Dataset& data, std::vector<std::string> names) : data_(data), names_(std::move(names)) {}
 
   void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
+    check(batch, answers);
     const float* logits = answers.reals.data();
     std::vector<Overlap> overlaps(names_.size());
     for (const int64_t item : batch.items) {
@@ -35,6 +37,13 @@ class ClassMapJudge final : public TaskJudge {
     int64_t both = 0, either = 0;
   };
 
+  /// A plan whose answers are not as large as its graph says: nothing is read beyond them.
+  void check(const Batch& batch, const OutputValue& answers) const {
+    const int64_t wanted = batch.size() * batch.picture.pixels() * static_cast<int64_t>(names_.size());
+    if (const auto came = static_cast<int64_t>(answers.reals.size()); came != wanted)
+      failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") +
+                            ", the classes of its pixels " + with_commas(wanted));
+  }
   /// The answer is the largest logit, of equal ones the first.
   void add(int32_t shown, const float* logits, int64_t item, std::vector<Overlap>& overlaps) const {
     const auto classes = static_cast<std::ptrdiff_t>(names_.size());

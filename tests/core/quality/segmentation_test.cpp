@@ -1,6 +1,7 @@
 // Maps of classes against what pixels show: IoU by hand, pixels that do not count, two plans, and targets that do not fit.
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/graph/builder.h"
@@ -183,6 +184,15 @@ class SegmentationTest : public QObject {
           {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, {kPictures, kSide, kSide}, pixels.data()}});
     said = judge(classes, scratch.path("f.safetensors"));
     QVERIFY2(says(said, "holds f32, classes are integers"), said.c_str());
+  }
+
+  void answers_of_another_size_are_a_fault_of_the_plan() {
+    const Scratch scratch;
+    const Model model = segmenter();
+    const auto data = pictures(written(scratch, kShown));
+    QualityMeter meter(model, *data);
+    const Batch batch = data->batch(0);
+    QVERIFY_THROWS_EXCEPTION(Error, meter.add(JudgedAs::baseline, batch, {{"logits", DType::f32, {}, std::vector<float>(7), {}}}));
   }
 
   void without_targets_there_is_no_quality() {
