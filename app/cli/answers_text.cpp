@@ -25,6 +25,9 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (q.baseline) add((both ? "baseline: " : "") + quality_sentence(q, *q.baseline));
   if (q.optimized) add(after + quality_sentence(q, *q.optimized));
   if (const std::string change = quality_change_text(q); !change.empty()) add(change);
+  if (const std::string classes = quality_classes_text(q, q.baseline ? &GroupQuality::baseline : &GroupQuality::optimized);
+      !classes.empty())
+    add((both ? "baseline by class: " : "by class: ") + classes);
   add(quality_source_text(q));
   std::string text = "\n" + table_text(rows, {});
   if (!verbose || q.groups.size() < 2) return text;

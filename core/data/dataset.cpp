@@ -98,6 +98,8 @@ bool Dataset::has_labels() const { return source_->contents().label; }
 
 bool Dataset::has_target_pictures() const { return source_->contents().target_picture; }
 TargetPicture Dataset::target_picture(int64_t item) const { return source_->target_picture(item); }
+bool Dataset::has_target_classes() const { return source_->contents().target_classes; }
+ClassMap Dataset::target_classes(int64_t item) const { return source_->target_classes(item); }
 std::array<int64_t, 3> Dataset::target_shape(int64_t item) const { return source_->target_shape(item); }
 std::string Dataset::place(int64_t item) const { return source_->place(item); }
 

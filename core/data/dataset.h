@@ -14,6 +14,7 @@ namespace stormcell {
 
 class Tokenizer;
 class SequenceSource;
+struct ClassMap;
 struct TargetPicture;
 struct Sequence;
 
@@ -121,6 +122,10 @@ class Dataset {
   bool has_target_pictures() const;
   /// Of one item, where they do; reads it.
   TargetPicture target_picture(int64_t item) const;
+  /// The data say what each pixel shows.
+  bool has_target_classes() const;
+  ClassMap target_classes(int64_t item) const;
+  /// Height, width and channels of what the data have for an item; of classes one.
   std::array<int64_t, 3> target_shape(int64_t item) const;
   /// An item as messages name it: "line 17", "picture 3", a file's name.
   std::string place(int64_t item) const;

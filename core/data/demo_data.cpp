@@ -18,7 +18,8 @@ struct MadeData {
 constexpr MadeData kMade[] = {{"switch-names", "test.jsonl", "./dev data", "target", "language"},
                               {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""},
                               {"swinv2-moe-digits", "test.safetensors", "./dev data swinv2-moe-digits", "", ""},
-                              {"livesr-street", "test.safetensors", "./dev data livesr-street", "", ""}};
+                              {"livesr-street", "test.safetensors", "./dev data livesr-street", "", ""},
+                              {"dynamic-routing-street", "test.safetensors", "./dev data dynamic-routing-street", "", ""}};
 
 /// Data of our own that come with the program.
 struct SampleData {
@@ -26,7 +27,8 @@ struct SampleData {
 };
 constexpr SampleData kSamples[] = {{"switch-names-sample", "names.jsonl", "language"},
                                    {"msdnet-digits-sample", "digits.safetensors", ""},
-                                   {"livesr-street-sample", "street.safetensors", ""}};
+                                   {"livesr-street-sample", "street.safetensors", ""},
+                                   {"dynamic-routing-street-sample", "people.safetensors", ""}};
 
 std::vector<fs::path> data_folders(const DataOptions& options) {
   std::vector<fs::path> folders;

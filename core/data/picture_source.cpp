@@ -7,6 +7,7 @@
 #include "core/data/item_labels.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
+#include "core/data/target_classes.h"
 #include "core/data/target_pictures.h"
 #include "core/data/tensor_names.h"
 #include "core/formats/npy.h"
@@ -75,7 +76,7 @@ class TensorPictures : public SequenceSource {
                 "call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1, [items, height, width, channels]");
     pixels_.emplace(path, "pixels", pixels->dtype, pixels->shape, file_.range(*pixels), form);
     labels_ = ItemLabels(file_, options, pixels_->items());
-    targets_ = TargetPictures(file_, pixels_->items());
+    open_targets();
     const TensorPlace* labels = file_.find("labels");
     if (labels && !labels_.name_items() && !labels_.are_taken())
       warnings_.push_back(path + ": nothing reads labels " + shape_text(labels->shape) +
@@ -87,7 +88,8 @@ class TensorPictures : public SequenceSource {
             .ids = false,
             .pixels = true,
             .label_ids = labels_.are_taken(),
-            .target_picture = targets_.are_there()};
+            .target_picture = targets_.are_there(),
+            .target_classes = classes_.are_there()};
   }
   const std::string& where() const override { return path_; }
   std::string place(int64_t index) const override { return picture_place(index); }
@@ -95,10 +97,26 @@ class TensorPictures : public SequenceSource {
   Sequence outline(int64_t index) const override { return labelled(index, pixels_->outline(path_, index)); }
   TargetPicture target_picture(int64_t index) const override { return targets_.picture(index); }
   TargetPicture target_outline(int64_t index) const override { return targets_.outline(index); }
-  std::array<int64_t, 3> target_shape(int64_t) const override { return targets_.shape(); }
+  ClassMap target_classes(int64_t index) const override { return classes_.map(index); }
+  std::array<int64_t, 3> target_shape(int64_t) const override { return classes_.are_there() ? classes_.shape() : targets_.shape(); }
   std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
+  /// By its extents: pictures have channels, classes have none.
+  void open_targets() {
+    const TensorPlace* targets = file_.find("targets");
+    if (!targets) {
+      if (file_.find("judged"))
+        bad_input(path_, "has judged and no targets",
+                  "add what the pictures should become, targets [items, height, width, channels], or what their pixels show, targets " +
+                      std::string("[items, height, width]"));
+      return;
+    }
+    if (targets->shape.size() == 3)
+      classes_ = TargetClasses(file_, *targets, pixels_->items());
+    else
+      targets_ = TargetPictures(file_, *targets, pixels_->items());
+  }
   Sequence labelled(int64_t index, Sequence item) const {
     labels_.put(index, item);
     return item;
@@ -110,6 +128,7 @@ class TensorPictures : public SequenceSource {
   std::optional<PixelArray> pixels_;
   ItemLabels labels_;
   TargetPictures targets_;
+  TargetClasses classes_;
 };
 }  // namespace
 

@@ -102,6 +102,7 @@ void Dataset::scan() {
       fingerprint.add_also(s.label_ids);
       fingerprint.add_also(s.pixels);
       if (has_target_pictures()) fingerprint.add(source_->target_outline(i));
+      if (has_target_classes()) fingerprint.add(source_->target_classes(i).classes);
       if (sizes_are_free) fingerprint.add(s.picture.height), fingerprint.add(s.picture.width);
       real_.push_back(0);
       for (size_t k = 0; k < filled_.size(); ++k) {

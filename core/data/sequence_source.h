@@ -16,6 +16,13 @@ struct PictureForm;
 /// Folders of one folder: pictures, and what each should become.
 inline constexpr std::string_view kInputsFolder = "inputs", kTargetsFolder = "targets";
 
+/// A pixel of a ClassMap that does not count.
+inline constexpr int32_t kNotJudged = -1;
+/// What each pixel of a picture shows.
+struct ClassMap {
+  PictureSize size = {};
+  std::vector<int32_t> classes;  ///< [height, width], or kNotJudged
+};
 /// What a picture should become.
 struct TargetPicture {
   std::array<int64_t, 3> shape{};  ///< height, width, channels
@@ -40,7 +47,7 @@ class SequenceSource {
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
     bool end_token = false;  ///< ids end with the end token, also when cut
-    bool ids = true, pixels = false, label_ids = false, target_picture = false;
+    bool ids = true, pixels = false, label_ids = false, target_picture = false, target_classes = false;
   };
 
   virtual ~SequenceSource() = default;
@@ -58,7 +65,9 @@ class SequenceSource {
   virtual TargetPicture target_picture(int64_t) const { return {}; }
   /// What is looked at of it when the data are opened: as target_picture(), but of its values only some (visit_sampled()).
   virtual TargetPicture target_outline(int64_t) const { return {}; }
-  /// Its height, width and channels; reads no data.
+  /// Of contents().target_classes, likewise.
+  virtual ClassMap target_classes(int64_t) const { return {}; }
+  /// Height, width and channels of either, of classes one; reads no data.
   virtual std::array<int64_t, 3> target_shape(int64_t) const { return {}; }
   /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
   virtual std::vector<std::string> classes() const { return {}; }

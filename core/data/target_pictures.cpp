@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "core/base/error.h"
 #include "core/data/picture_form.h"
@@ -14,41 +13,28 @@ namespace {
 int64_t values_of(const std::array<int64_t, 3>& shape) { return shape[0] * shape[1] * shape[2]; }
 }  // namespace
 
-TargetPictures::TargetPictures(const TensorFile& file, int64_t items) : path_(file.path()) {
-  const TensorPlace *targets = file.find("targets"), *judged = file.find("judged");
-  if (!targets) {
-    if (judged)
-      bad_input(path_, "has judged and no targets", "add what the pictures should become: targets [items, height, width, channels]");
-    return;
-  }
-  expect_pixels(path_, "targets", targets->dtype);
-  if (targets->shape.size() != 4 || targets->shape[0] != items)
-    bad_input(path_, "targets has the shape " + shape_text(targets->shape) + ", the pictures are " + std::to_string(items),
-              "give targets [items, height, width, channels]");
-  std::copy_n(targets->shape.begin() + 1, 3, shape_.begin());
-  type_ = targets->dtype;
-  targets_ = file.range(*targets);
-  if (!judged) return;
-  if (judged->dtype != DType::u8 || judged->shape != std::vector<int64_t>{items, shape_[0], shape_[1]})
-    bad_input(path_,
-              "judged holds " + std::string(to_text(judged->dtype)) + " " + shape_text(judged->shape) + ", the targets are " +
-                  shape_text(targets->shape),
-              "give judged as u8 [items, height, width], 0 where a pixel does not count");
-  judged_ = file.range(*judged);
+TargetPictures::TargetPictures(const TensorFile& file, const TensorPlace& targets, int64_t items) : path_(file.path()) {
+  expect_pixels(path_, "targets", targets.dtype);
+  if (targets.shape.size() != 4 || targets.shape[0] != items)
+    bad_input(path_, "targets has the shape " + shape_text(targets.shape) + ", the pictures are " + std::to_string(items),
+              "give targets [items, height, width, channels], or classes [items, height, width]");
+  std::copy_n(targets.shape.begin() + 1, 3, shape_.begin());
+  type_ = targets.dtype;
+  targets_ = file.range(targets);
+  judged_ = JudgedPixels(file, targets);
 }
 
 TargetPicture TargetPictures::picture(int64_t index) const {
-  TargetPicture picture{shape_, {}, {}};
+  TargetPicture picture{shape_, {}, judged_.of(index)};
   const size_t bytes = static_cast<size_t>(values_of(shape_)) * element_size(type_);
   picture.values = pixels_of(type_, targets_->part(static_cast<size_t>(index) * bytes, bytes));
   if (!std::all_of(picture.values.begin(), picture.values.end(), [](float v) { return std::isfinite(v); }))
     bad_input(path_, "the target of picture " + std::to_string(index) + " holds values that are not finite", "give numbers");
-  read_judged(index, picture);
   return picture;
 }
 
 TargetPicture TargetPictures::outline(int64_t index) const {
-  TargetPicture picture{shape_, {}, {}};
+  TargetPicture picture{shape_, {}, judged_.of(index)};
   const size_t element = element_size(type_);
   const int64_t values = values_of(shape_);
   visit_sampled(values, [&](int64_t first, int64_t count) {
@@ -56,15 +42,7 @@ TargetPicture TargetPictures::outline(int64_t index) const {
     const std::vector<float> some = pixels_of(type_, run);
     picture.values.insert(picture.values.end(), some.begin(), some.end());
   });
-  read_judged(index, picture);
   return picture;
-}
-
-void TargetPictures::read_judged(int64_t index, TargetPicture& picture) const {
-  if (!judged_) return;
-  const auto pixels = static_cast<size_t>(shape_[0] * shape_[1]);
-  picture.judged.resize(pixels);
-  judged_->read(static_cast<size_t>(index) * pixels, std::as_writable_bytes(std::span(picture.judged)));
 }
 
 }  // namespace stormcell

@@ -24,6 +24,7 @@ namespace {
 using namespace dynamic_routing;
 
 constexpr int64_t kLeastSide = 8, kMostSide = 8192, kMostChannels = 4096, kMostLevels = 8, kMostLayers = 256;
+constexpr double kLeastThreshold = 1e-12;
 constexpr std::string_view kKeys[] = {"image_size", "num_channels", "num_labels", "stem_channels",  "num_levels", "num_layers",
                                       "gate",       "unreached",    "threshold",  "batch_norm_eps", "id2label"};
 
@@ -50,7 +51,9 @@ Settings read_settings(const Config& config) {
                   "an even number that makes at most " + std::to_string(kMostChannels) + " channels at the coarsest level");
   s.small_gate = config.word("gate", "small", {"small", "full"}) == "small";
   s.skips_unreached = config.word("unreached", "skip", {"skip", "zeros"}) == "skip";
-  s.threshold = config.real("threshold", 1e-4, 0, 1);
+  // Of 0 no node would skip, and a closed gate, which is exactly 0, would lie on the limit: its margin would call each such decision a tie,
+  // and the node of one way would send it on.
+  s.threshold = config.real("threshold", 1e-4, kLeastThreshold, 1);
   s.eps = config.real("batch_norm_eps", 1e-5, 1e-12, 1);
   return s;
 }
@@ -234,6 +237,7 @@ class DynamicRouting final : public Architecture {
     model.picture = picture_;
     model.sizes = PictureSizes{kLeastSide, kMostSide};
     model.classes = classes_;
+    model.answer = {Task::segmentation, std::string(kLogits), s_.labels};
     model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return DynamicRoutingBuilder(s_, weights).forward(picture); }

@@ -42,12 +42,14 @@ enum class Task : uint8_t {
   none,              ///< nothing that data bring says how good they are
   classification,    ///< one class of each item
   super_resolution,  ///< an enlarged picture of each
+  segmentation,      ///< one class of each pixel
 };
 /// The output of the forward graph that answers.
 struct TaskAnswer {
   Task task = Task::none;
-  std::string output;   ///< [items, classes]: the largest number is the answer; or pictures [items, height, width, channels], 0 to 1
-  int64_t classes = 0;  ///< of a classification
+  std::string output;   ///< [items, classes]: the largest number is the answer; [items, height, width, classes]: of each pixel; or pictures
+                        ///< [items, height, width, channels], 0 to 1
+  int64_t classes = 0;  ///< of a classification, of a segmentation
 };
 
 struct Model {

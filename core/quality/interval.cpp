@@ -17,18 +17,26 @@ std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of) 
   return std::array{right == 0 ? 0.0 : std::max(0.0, centre - half), right == of ? 1.0 : std::min(1.0, centre + half)};
 }
 
-std::optional<std::array<double, 2>> bootstrap_interval(std::span<const double> values) {
-  if (values.size() < 2) return std::nullopt;
+std::optional<std::array<double, 2>> bootstrap_interval(size_t count, const std::function<double(std::span<const size_t>)>& figure) {
+  if (count < 2) return std::nullopt;
   constexpr size_t kSamples = 2000, kOutside = kSamples / 40;
   std::mt19937_64 random(0);  // NOLINT(bugprone-random-generator-seed): the same figures each time
-  std::vector<double> means(kSamples);
-  for (double& mean : means) {
-    double sum = 0;
-    for (size_t i = 0; i < values.size(); ++i) sum += values[random() % values.size()];
-    mean = sum / static_cast<double>(values.size());
+  std::vector<double> figures(kSamples);
+  std::vector<size_t> drawn(count);
+  for (double& of_sample : figures) {
+    for (size_t& at : drawn) at = random() % count;
+    of_sample = figure(drawn);
   }
-  std::sort(means.begin(), means.end());
-  return std::array{means[kOutside], means[kSamples - 1 - kOutside]};
+  std::sort(figures.begin(), figures.end());
+  return std::array{figures[kOutside], figures[kSamples - 1 - kOutside]};
+}
+
+std::optional<std::array<double, 2>> bootstrap_interval(std::span<const double> values) {
+  return bootstrap_interval(values.size(), [&](std::span<const size_t> drawn) {
+    double sum = 0;
+    for (const size_t at : drawn) sum += values[at];
+    return sum / static_cast<double>(values.size());
+  });
 }
 
 }  // namespace stormcell

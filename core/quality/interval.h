@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -14,5 +15,8 @@ std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of);
 /// 95 % interval of the mean: percentiles of the means of 2,000 samples drawn from `values` with replacement (Efron 1979), always the same
 /// ones. Nothing of fewer than two values.
 std::optional<std::array<double, 2>> bootstrap_interval(std::span<const double> values);
+
+/// The same of any figure of `count` things: `figure` is given which of them were drawn.
+std::optional<std::array<double, 2>> bootstrap_interval(size_t count, const std::function<double(std::span<const size_t>)>& figure);
 
 }  // namespace stormcell

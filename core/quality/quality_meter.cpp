@@ -2,8 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace stormcell {
+namespace {
+
+std::map<int64_t, double> values_of_items(const QualityTask& task, const std::vector<ItemScore>& scores) {
+  std::map<int64_t, double> values;
+  for (const std::span<const ItemScore> one : by_item(scores)) values[one.front().item] = value_of(task, one);
+  return values;
+}
+
+}  // namespace
 
 QualityMeter::QualityMeter(const Model& model, const Dataset& data)
     : task_(quality_task(model.answer.task)), output_(model.answer.output), unit_(data.sizes().empty() ? "item" : "picture") {
@@ -27,7 +37,7 @@ PlanQuality QualityMeter::quality_of(const std::vector<ItemScore>& scores) const
   PlanQuality quality;
   quality.value = value_of(*task_, scores);
   quality.value_ci95 = task_->ci95(scores);
-  quality.items = static_cast<int64_t>(scores.size());
+  quality.items = static_cast<int64_t>(by_item(scores).size());
   if (task_->counts.empty()) return quality;
   double part = 0;
   for (const ItemScore& s : scores) part += s.part;
@@ -39,12 +49,10 @@ PlanQuality QualityMeter::quality_of(const std::vector<ItemScore>& scores) const
 void QualityMeter::compare(QualityFigures& figures) const {
   const std::vector<ItemScore>*before = scores_of(JudgedAs::baseline), *after = scores_of(JudgedAs::optimized);
   if (!before || !after) return;
-  std::map<int64_t, double> of_item;
-  for (const ItemScore& s : *before) of_item[s.item] = task_->value(s.part, s.whole);
+  const std::map<int64_t, double> of_item = values_of_items(*task_, *before);
   figures.better = figures.worse = 0;
-  for (const ItemScore& s : *after) {
-    const auto at = of_item.find(s.item);
-    const double value = task_->value(s.part, s.whole);
+  for (const auto& [item, value] : values_of_items(*task_, *after)) {
+    const auto at = of_item.find(item);
     if (at == of_item.end() || std::fabs(at->second - value) <= task_->least_change) continue;
     ++((value > at->second) == task_->more_is_better ? *figures.better : *figures.worse);
   }

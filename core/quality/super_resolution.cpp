@@ -62,6 +62,8 @@ std::string text_of(const std::array<int64_t, 3>& shape) { return shape_text({sh
 }  // namespace
 
 std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& data, std::vector<std::string>&) {
+  if (data.has_target_classes())
+    bad_input(data.name(), "targets are classes of pixels, the model answers pictures", "give targets [items, height, width, channels]");
   if (!data.has_target_pictures()) return nullptr;
   for (int64_t b = 0; b < data.batch_count(); ++b) {
     const Batch batch = data.outline(b);

@@ -17,18 +17,25 @@
 namespace stormcell {
 
 /// What one item brings to a measure: a part of a whole. Right or wrong of 1; pixels that both marked of those that either did; squared
-/// error of so many values.
+/// error of so many values. A task whose items show several classes gives a score for each of them.
 struct ItemScore {
   int64_t item = 0;  ///< its number in the data
   double part = 0, whole = 1;
   int32_t group = -1;  ///< its class; -1: none
 };
 
+/// What the value of a measure is the mean of.
+enum class Mean : uint8_t {
+  none,     ///< the value of the sums of parts and wholes
+  items,    ///< of the items' values
+  classes,  ///< of the classes' values, each of the sums of its parts and wholes
+};
+
 /// Holds a batch's answers against what the data say of it.
 class TaskJudge {
  public:
   virtual ~TaskJudge() = default;
-  /// Adds a score for each item of the batch that can be judged. `answers`: of the output that Model::answer names.
+  /// Adds the scores of each item of the batch that can be judged. `answers`: of the output that Model::answer names.
   virtual void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) = 0;
   /// Names of the groups, by number; empty: there are none.
   virtual std::vector<std::string> groups() const { return {}; }
@@ -44,7 +51,7 @@ struct QualityTask {
   std::string_view interval;  ///< how the interval is computed: "Wilson"
   std::string_view counts;    ///< what `part` counts, as a sentence has it: "right"; empty: nothing that is counted
   bool more_is_better;
-  bool averages_items;  ///< over items the mean of their values; else the value of the sums
+  Mean mean;
   double least_change;  ///< of an item's value: what is less is rounding
   double (*value)(double part, double whole);
   /// 95 %, over the items; nothing where there are too few.
@@ -53,7 +60,9 @@ struct QualityTask {
   std::unique_ptr<TaskJudge> (*judge)(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 };
 
-/// Over the items, of which there is one at least.
+/// The scores of each item, in their order: a judge leaves them one behind the other.
+std::vector<std::span<const ItemScore>> by_item(std::span<const ItemScore> scores);
+/// Over the items, of which there is one at least; of one item's scores, its value.
 double value_of(const QualityTask& task, std::span<const ItemScore> scores);
 
 /// Null of Task::none.
@@ -61,6 +70,8 @@ const QualityTask* quality_task(Task task);
 
 /// classification.cpp
 std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
+/// segmentation.cpp
+std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 /// super_resolution.cpp
 std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 

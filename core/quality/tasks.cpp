@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <vector>
 
 #include "core/quality/interval.h"
@@ -31,18 +32,67 @@ std::optional<std::array<double, 2>> drawn_psnr(std::span<const ItemScore> score
 
 constexpr double kPsnrRounding = 0.01;  // dB
 
+/// Of one class.
+struct Overlap {
+  double part = 0, whole = 0;
+};
+/// Mean of the classes that anything was judged of.
+double mean_of_classes(const std::map<int32_t, Overlap>& classes) {
+  double sum = 0, count = 0;
+  for (const auto& [_, o] : classes)
+    if (o.whole > 0) sum += share(o.part, o.whole), count += 1;
+  return count > 0 ? sum / count : 0;
+}
+
+/// Pictures are drawn, each with all of its classes.
+std::optional<std::array<double, 2>> drawn_iou(std::span<const ItemScore> scores) {
+  const std::vector<std::span<const ItemScore>> pictures = by_item(scores);
+  return bootstrap_interval(pictures.size(), [&](std::span<const size_t> drawn) {
+    std::map<int32_t, Overlap> classes;
+    for (const size_t at : drawn)
+      for (const ItemScore& s : pictures[at]) classes[s.group].part += s.part, classes[s.group].whole += s.whole;
+    return mean_of_classes(classes);
+  });
+}
+
+constexpr double kIouRounding = 0.001;  // a pixel in a thousand
+
 constexpr QualityTask kTasks[] = {
-    {Task::classification, "classification", "accuracy", "share", "Wilson", "right", true, false, 0, share, wilson_of_items, judge_classes},
-    {Task::super_resolution, "super-resolution", "PSNR", "dB", "bootstrap", "", true, true, kPsnrRounding, psnr, drawn_psnr,
+    {Task::classification, "classification", "accuracy", "share", "Wilson", "right", true, Mean::none, 0, share, wilson_of_items,
+     judge_classes},
+    {Task::super_resolution, "super-resolution", "PSNR", "dB", "bootstrap", "", true, Mean::items, kPsnrRounding, psnr, drawn_psnr,
      judge_pictures},
+    {Task::segmentation, "segmentation", "mean IoU", "share", "bootstrap", "", true, Mean::classes, kIouRounding, share, drawn_iou,
+     judge_class_maps},
 };
 
 }  // namespace
 
+std::vector<std::span<const ItemScore>> by_item(std::span<const ItemScore> scores) {
+  std::vector<std::span<const ItemScore>> items;
+  for (size_t first = 0, end = 0; first < scores.size(); first = end) {
+    while (end < scores.size() && scores[end].item == scores[first].item) ++end;
+    items.push_back(scores.subspan(first, end - first));
+  }
+  return items;
+}
+
 double value_of(const QualityTask& task, std::span<const ItemScore> scores) {
   double part = 0, whole = 0, sum = 0;
-  for (const ItemScore& s : scores) part += s.part, whole += s.whole, sum += task.value(s.part, s.whole);
-  return task.averages_items ? sum / static_cast<double>(scores.size()) : task.value(part, whole);
+  std::map<int32_t, Overlap> classes;
+  for (const ItemScore& s : scores) {
+    part += s.part, whole += s.whole, sum += task.value(s.part, s.whole);
+    if (task.mean == Mean::classes) classes[s.group].part += s.part, classes[s.group].whole += s.whole;
+  }
+  switch (task.mean) {
+    case Mean::items:
+      return sum / static_cast<double>(scores.size());
+    case Mean::classes:
+      return mean_of_classes(classes);
+    case Mean::none:
+      break;
+  }
+  return task.value(part, whole);
 }
 
 const QualityTask* quality_task(Task task) {

@@ -47,6 +47,15 @@ std::string quality_change_text(const QualityFigures& q) {
   return "the optimised plan answers " + counted(*q.better, q.item) + " better than the baseline and " + with_commas(*q.worse) + " worse";
 }
 
+std::string quality_classes_text(const QualityFigures& q, std::optional<double> GroupQuality::*plan) {
+  constexpr size_t kFew = 4;
+  if (q.groups.size() < 2 || q.groups.size() > kFew) return {};
+  std::string text;
+  for (const GroupQuality& g : q.groups)
+    if (g.*plan) text += (text.empty() ? "" : ", ") + g.name + " " + quality_value_text(q, *(g.*plan));
+  return text;
+}
+
 std::string quality_source_text(const QualityFigures& q) {
   std::string text = "over all batches, each once";
   const bool interval = (q.baseline && q.baseline->value_ci95) || (q.optimized && q.optimized->value_ci95);

@@ -182,6 +182,9 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
   if (q.baseline) tip << tr("Baseline: %1.").arg(of(quality_sentence(q, *q.baseline)).toHtmlEscaped());
   if (q.optimized) tip << tr("Optimised: %1.").arg(of(quality_sentence(q, *q.optimized)).toHtmlEscaped());
   if (const std::string change = quality_change_text(q); !change.empty()) tip << of(change).toHtmlEscaped();
+  if (const std::string classes = quality_classes_text(q, q.optimized ? &GroupQuality::optimized : &GroupQuality::baseline);
+      !classes.empty())
+    tip << tr("By class: %1.").arg(of(classes).toHtmlEscaped());
   tip << tr("Counted %1.").arg(of(quality_source_text(q)).toHtmlEscaped());
   const bool after = both && q.baseline && q.optimized;
   page.figures.push_back({of(quality_title(q)),

@@ -127,6 +127,8 @@ class DynamicRoutingTest : public QObject {
     row("an unknown gate", R"("gate": "tiny")", "small or full");
     row("an unknown reading", R"("unreached": "none")", "skip or zeros");
     row("a threshold above every gate", R"("threshold": 1.5)", "1");
+    row("a threshold that a closed gate is not below", R"("num_levels": 1, "num_layers": 3, "threshold": 0)", "1e-12");
+    row("a threshold below 0", R"("threshold": -0.1)", "1e-12");
     row("a tiny picture", R"("image_size": 4)", "8");
     row("three sides", R"("image_size": [32, 32, 32])", "one side, or [height, width]");
   }

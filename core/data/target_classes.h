@@ -1,0 +1,35 @@
+// The tensor `targets` of a .safetensors file where it holds classes: what each pixel shows.
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+
+#include "core/data/judged_pixels.h"
+#include "core/data/sequence_source.h"
+#include "core/formats/file_range.h"
+
+namespace stormcell {
+
+class TensorFile;
+struct TensorPlace;
+
+/// `targets` [items, height, width]: the class of each pixel, u8 or i32. 255 of u8 (as in PASCAL VOC and Cityscapes) and what is negative
+/// of i32 does not count, and neither does what `judged` leaves out.
+class TargetClasses {
+ public:
+  TargetClasses() = default;
+  /// Error(bad_input) where they do not fit `items` or each other.
+  TargetClasses(const TensorFile& file, const TensorPlace& targets, int64_t items);
+  bool are_there() const { return targets_.has_value(); }
+  /// Height, width, 1.
+  const std::array<int64_t, 3>& shape() const { return shape_; }
+  ClassMap map(int64_t index) const;
+
+ private:
+  std::optional<FileRange> targets_;
+  JudgedPixels judged_;
+  DType type_ = DType::u8;
+  std::array<int64_t, 3> shape_{};
+};
+
+}  // namespace stormcell

@@ -1,0 +1,90 @@
+// One class of each pixel: of each class, the pixels that answer and target both have of those that either has, over those that are judged.
+#include <algorithm>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/data/sequence_source.h"
+#include "core/quality/task.h"
+
+namespace stormcell {
+namespace {
+
+class ClassMapJudge final : public TaskJudge {
+ public:
+  ClassMapJudge(const Dataset& data, std::vector<std::string> names) : data_(data), names_(std::move(names)) {}
+
+  void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
+    check(batch, answers);
+    const float* logits = answers.reals.data();
+    std::vector<Overlap> overlaps(names_.size());
+    for (const int64_t item : batch.items) {
+      const ClassMap target = data_.target_classes(item);
+      std::fill(overlaps.begin(), overlaps.end(), Overlap{});
+      for (const int32_t shown : target.classes) {
+        if (shown != kNotJudged) add(shown, logits, item, overlaps);
+        logits += names_.size();
+      }
+      for (size_t c = 0; c < overlaps.size(); ++c)
+        if (overlaps[c].either > 0)
+          scores.push_back({item, static_cast<double>(overlaps[c].both), static_cast<double>(overlaps[c].either), static_cast<int32_t>(c)});
+    }
+  }
+
+  std::vector<std::string> groups() const override { return names_; }
+
+ private:
+  struct Overlap {
+    int64_t both = 0, either = 0;
+  };
+
+  /// A plan whose answers are not as large as its graph says: nothing is read beyond them.
+  void check(const Batch& batch, const OutputValue& answers) const {
+    const int64_t wanted = batch.size() * batch.picture.pixels() * static_cast<int64_t>(names_.size());
+    if (const auto came = static_cast<int64_t>(answers.reals.size()); came != wanted)
+      failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") +
+                            ", the classes of its pixels " + with_commas(wanted));
+  }
+  /// The answer is the largest logit, of equal ones the first.
+  void add(int32_t shown, const float* logits, int64_t item, std::vector<Overlap>& overlaps) const {
+    const auto classes = static_cast<std::ptrdiff_t>(names_.size());
+    if (shown >= classes)
+      bad_input(data_.name(),
+                "the target of picture " + std::to_string(item) + " has class " + std::to_string(shown) + ", the model has " +
+                    std::to_string(classes),
+                "give classes from 0 to " + std::to_string(classes - 1) + ", and 255 (u8) or -1 (i32) where nothing is to be judged");
+    const auto answer = static_cast<size_t>(std::max_element(logits, logits + classes) - logits), target = static_cast<size_t>(shown);
+    ++overlaps[target].either;
+    if (answer == target)
+      ++overlaps[target].both;
+    else
+      ++overlaps[answer].either;
+  }
+
+  const Dataset& data_;
+  std::vector<std::string> names_;
+};
+
+std::string text_of(PictureSize size) { return "[" + std::to_string(size.height) + ", " + std::to_string(size.width) + "]"; }
+
+}  // namespace
+
+std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& data, std::vector<std::string>&) {
+  if (data.has_target_pictures())
+    bad_input(data.name(), "targets are pictures, the model answers a class of each pixel",
+              "give targets [items, height, width], u8 or i32");
+  if (!data.has_target_classes()) return nullptr;
+  for (int64_t b = 0; b < data.batch_count(); ++b) {
+    const Batch batch = data.outline(b);
+    for (const int64_t item : batch.items)
+      if (const auto shape = data.target_shape(item); PictureSize{shape[0], shape[1]} != batch.picture)
+        bad_input(data.name(),
+                  "the target of picture " + std::to_string(item) + " is " + text_of({shape[0], shape[1]}) + ", the picture is " +
+                      text_of(batch.picture),
+                  "give targets as large as the pictures");
+  }
+  std::vector<std::string> names = model.classes;
+  for (auto n = static_cast<int64_t>(names.size()); n < model.answer.classes; ++n) names.push_back(std::to_string(n));
+  return std::make_unique<ClassMapJudge>(data, std::move(names));
+}
+
+}  // namespace stormcell
