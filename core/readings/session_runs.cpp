@@ -28,8 +28,8 @@ bool is_session_file(const std::string& path) {
 namespace {
 
 /// By Kept.
-constexpr std::array kKeptNames = {"loads",  "decisions", "weights", "token ids", "texts", "pieces",
-                                   "labels", "margins",   "scores",  "events",    "guards"};
+constexpr std::array kKeptNames = {"loads",    "decisions", "weights", "token ids", "texts",  "pieces",
+                                   "pictures", "labels",    "margins", "scores",    "events", "guards"};
 static_assert(kKeptNames.size() == kKeptKinds);
 
 /// What a run keeps of its plan says it with those of a configuration; of what did not get so far its settings do.
