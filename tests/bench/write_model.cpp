@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "core/graph/graph.h"
 #include "core/models/model.h"
 #include "core/models/presets.h"
+#include "core/weights/recipe.h"
 
 using namespace stormcell;
 
@@ -19,12 +21,15 @@ namespace {
 
 void write_model(const std::string& preset, const std::string& folder) {
   const auto model = open_model("preset:" + preset);
+  std::set<std::string> stored;
+  for (const Value& v : model->forward->values)
+    if (v.kind == ValueKind::weight)
+      for (std::string& name : tensors_of(recipe_of(v))) stored.insert(std::move(name));
   std::vector<TensorDeclaration> tensors;
-  for (const Value& v : model->forward->values) {
-    if (v.kind != ValueKind::weight) continue;
-    const WeightInfo* info = model->weights->find(v.name);
-    if (!info) bad_input(preset, "has weights made by recipes, which are not written");
-    tensors.push_back({v.name, info->dtype, info->shape});
+  for (const std::string& name : stored) {
+    const WeightInfo* info = model->weights->find(name);
+    if (!info) bad_input(preset, "has no tensor " + name);
+    tensors.push_back({name, info->dtype, info->shape});
   }
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/config.json") << preset_config(preset).dump(2) << '\n';

@@ -17,6 +17,7 @@ ExitRecord record_of(int64_t items, Confidence confidence) {
   ExitRecord r;
   r.chain = {{"a", "b"}, {Protocol{}, Protocol{}}, {0.3, 0.7, 1}};
   r.chain.rules[0].threshold = r.chain.rules[1].threshold = 0.9F;
+  r.operations[PictureSize{}] = {3, 7, 10};
   r.task = quality_task(Task::classification);
   r.confidence.resize(2), r.scores.resize(3);
   for (int64_t i = 0; i < items; ++i) {
@@ -25,6 +26,7 @@ ExitRecord record_of(int64_t items, Confidence confidence) {
     r.confidence[1].push_back(static_cast<float>(confidence(std::sqrt(at))));
     for (auto& of_exit : r.scores) of_exit.push_back({i, 1, 1, 0});
     r.batch.push_back(i / 8);
+    r.size.emplace_back();
   }
   r.classes = {"0"}, r.item = "item";
   return r;

@@ -135,7 +135,7 @@ class ReportTest : public QObject {
     QVERIFY(has(html, "<section id=\"quality\"") && has(html, "Accuracy, optimised"));
     for (const char* text : {"98.9 %", "98.0 % to 99.4 %", "990", "97.5 %", "&lt;cat&gt;"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
-    QVERIFY(has(html, "990 of 1,000 pictures right; baseline 98.9 %"));
+    QVERIFY(has(html, "990 of 1,000 pictures right; &lt;cat&gt; 98.0 %; baseline 98.9 %"));
     QVERIFY(has(html, "the optimised plan answers 2 pictures better than the baseline and 1 worse"));
     QVERIFY(has(html, "95 % interval by Wilson; of 12 pictures more the data do not say what is right"));
   }
