@@ -9,14 +9,13 @@
 #include <QToolButton>
 #include <QUndoCommand>
 #include <QUndoStack>
-#include <random>
 
 #include "core/planning/place.h"
-#include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/mixture_fixture.h"
 #include "views/drawing/theme.h"
 #include "views/placement/cluster_dialog.h"
 #include "views/placement/placement_view.h"
@@ -25,44 +24,6 @@ namespace stormcell::views {
 namespace {
 
 using namespace stormcell::testing;
-
-constexpr int32_t kExperts = 16, kLayers = 3, kCells = 24;
-
-/// Of each item a group of experts that go on together, and some that are chosen far more often. Its sizes are told.
-std::string make_mixture_session(const std::string& path) {
-  RunLayout layout;
-  layout.spaces = {"token"};
-  for (int32_t l = 0; l < kLayers; ++l)
-    layout.routers.push_back({"model.layers." + std::to_string(l) + ".mlp", kExperts, 2, "top-k", 0, "model", 0, l});
-  layout.edges = {{0, 1, {}}, {1, 2, {}}};
-  SessionWriter writer(path, some_model());
-  RunStart start = some_run("mixture", layout);
-  start.dataset = R"({"hidden":1024,"ffn":2048})";
-  auto run = writer.begin_run(start);
-  Recorder recorder({run.get()});
-  std::mt19937 random(4);
-  for (int64_t number = 0; number < 20; ++number) {
-    BatchRecord& batch = recorder.begin_batch();
-    batch.number = number;
-    batch.add_space(0, {number, 1, kCells, 0, Phase::forward, 0});
-    for (int32_t r = 0; r < kLayers; ++r) {
-      std::vector<int32_t> choice;
-      for (int32_t c = 0; c < kCells; ++c) {
-        const auto first = static_cast<int32_t>(std::min(random() % 16, random() % 16));
-        choice.push_back(first), choice.push_back((first + 4) % kExperts);
-      }
-      const std::vector<float> weight(choice.size(), 0.5F);
-      batch.add_decision({.router = r, .choice = choice, .weight = weight});
-    }
-    batch.add_sequence("");
-    recorder.submit();
-  }
-  recorder.finish();
-  run->finish(RunStatus::finished, "{}");
-  run.reset();
-  writer.close();
-  return path;
-}
 
 /// What the window does for a view: undo, work.
 class Shell : public QObject {

@@ -9,6 +9,7 @@
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/mixture_fixture.h"
 #include "views/registry.h"
 #include "views/words/glossary.h"
 
@@ -41,8 +42,10 @@ class GlossaryTest : public QObject {
     QFETCH(int, view);
     QTemporaryDir folder;
     const std::string session = make_cells_session(folder.filePath("a.storm").toStdString(), {.margins = true});
+    const std::string placed = make_mixture_session(folder.filePath("b.storm").toStdString());
     const std::unique_ptr<View> shown(all_views()[static_cast<size_t>(view)].make(nullptr));
     run_load(*shown, context_of(session));
+    if (shown->table().columns.empty()) run_load(*shown, context_of(placed));  // it is about mixtures whose sizes are told
     shown->show_table(true);
     TableModel model;
     model.set(shown->table());
