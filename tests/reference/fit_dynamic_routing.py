@@ -19,6 +19,7 @@ from seeded import draw, picture
 
 STATED = {"a": 52.5e9, "b": 58.9e9, "c": 59.8e9, "raw": 114.9e9}  # brainstorm.md 4.5
 SPREAD = 30.0  # of scores: gates that are open are nearly 1, so that the maps of all pictures stay of one size
+WIDE = 20.0  # between the scores on both sides of a gate's bias: more brings nothing
 EARLY, EARLY_SHARE = 4, 0.6  # until all levels are there, so that pictures reach them
 STEM, LEVELS, LAYERS = 64, 4, 16
 
@@ -113,8 +114,11 @@ class Fit:
         deviation = float(f"{base * SPREAD / float(raw.std()):.4g}")
         scores = (raw * (deviation / base)).sort(descending=True).values
         count = len(scores)
-        opened = min(count - 1, max(1, round(count * p + self.carry)))
-        self.carry = max(-1.0, min(1.0, self.carry + count * p - opened))
+        # Of three cuts the one whose neighbours lie farthest apart: their gates are fully open or closed, so that rounding does not show.
+        wanted = min(count - 1, max(1, round(count * p + self.carry)))
+        cuts = range(max(1, wanted - 1), min(count - 1, wanted + 1) + 1)
+        opened = max(cuts, key=lambda n: (min(float(scores[n - 1] - scores[n]), WIDE), -abs(n - wanted)))
+        self.carry = max(-2.0, min(2.0, self.carry + count * p - opened))
         bias = float(f"{-float(scores[opened - 1] + scores[opened]) / 2:.6g}")
         self.rows.append((bias, deviation))
         self.shares.append(opened / count)

@@ -1,5 +1,7 @@
 #include "core/cpu/kernels/pool.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "core/cpu/kernels/kernel_table.h"
@@ -29,17 +31,37 @@ void walk_windows(ThreadTeam& team, const Pool2dShape& s, const float* x, float*
   });
 }
 
+constexpr int64_t kChannels = 64, kRun = 32;
+
+/// sum[channels] of `pixels` pixels that lie `stride` apart, at most kChannels of their channels. Runs of kRun one after another, those
+/// in pairs, pairs of pairs, ...: its error grows with the logarithm of the pixels, where one running sum's grows with them.
+void sum_in_pairs(const KernelTable& table, const float* x, int64_t pixels, int64_t stride, int64_t channels, float* sum) {
+  float level[40][kChannels];  // level[l], where bit l of `runs` is set: of 2^l runs
+  const size_t bytes = static_cast<size_t>(channels) * sizeof(float);
+  uint64_t runs = 0;
+  for (int64_t first = 0; first < pixels; first += kRun, ++runs) {
+    std::memcpy(sum, x + first * stride, bytes);
+    for (int64_t p = first + 1; p < std::min(pixels, first + kRun); ++p) table.add(sum, x + p * stride, channels, sum);
+    int l = 0;
+    for (; runs >> l & 1; ++l) table.add(level[l], sum, channels, sum);
+    std::memcpy(level[l], sum, bytes);
+  }
+  std::memset(sum, 0, bytes);
+  for (int l = 0; runs >> l != 0; ++l)
+    if (runs >> l & 1) table.add(level[l], sum, channels, sum);
+}
+
 }  // namespace
 
 void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, images, pixels * channels, [&](int64_t begin, int64_t end) {
+  const int64_t parts = (channels + kChannels - 1) / kChannels;
+  split_rows(team, images * parts, pixels * std::min(channels, kChannels), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const float* image = x + i * pixels * channels;
-      float* out = y + i * channels;
-      std::memcpy(out, image, static_cast<size_t>(channels) * sizeof(float));
-      for (int64_t p = 1; p < pixels; ++p) table.add(out, image + p * channels, channels, out);
-      table.scale(out, 1.0f / static_cast<float>(pixels), channels, out);
+      const int64_t first = i % parts * kChannels, some = std::min(channels - first, kChannels);
+      float* out = y + i / parts * channels + first;
+      sum_in_pairs(table, x + i / parts * pixels * channels + first, pixels, channels, some, out);
+      table.scale(out, 1.0f / static_cast<float>(pixels), some, out);
     }
   });
 }
