@@ -24,7 +24,7 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_concat(const Making&), make_conv2d_direct(const Making&), make_standardize(const Making&), make_squared_distance(const Making&),
     make_conv2d_planar(const Making&), make_residual_blocks(const Making&), make_exchange_decision(const Making&),
     make_exchange_rows(const Making&), make_exchange_back(const Making&), make_layer_norm(const Making&), make_merge_cells(const Making&),
-    make_window_attention(const Making&);
+    make_window_attention(const Making&), make_zeros(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -56,6 +56,7 @@ constexpr std::array kKernels = {
     KernelRow{"pack", "pack.rows", make_pack, {.bf16_in = true, .bf16_out = true}},
     KernelRow{"expand", "expand.rows", make_expand},
     KernelRow{"choice_weight", "choice_weight", make_choice_weight},
+    KernelRow{"zeros", "zeros", make_zeros},
     KernelRow{"resize", "resize", make_resize},
     KernelRow{"unfold", "unfold", make_unfold},
     KernelRow{"fold", "fold", make_fold},

@@ -10,6 +10,7 @@
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
 #include "core/graph/roles.h"
+#include "core/graph/within.h"
 
 namespace stormcell {
 namespace {
@@ -79,12 +80,17 @@ class Places {
     const CellSpace& s = graph_.space(space);
     const CellSpace& dense = graph_.space(d.dense_space);
     if (s.kind != SpaceKind::routed && dense.kind == SpaceKind::dense) d.per_parent = dense.per_parent.evaluate(bindings);
-    if (s.kind == SpaceKind::ragged) return fill_ragged(space, ancestor, d);
-    if (s.kind != SpaceKind::routed) {
+    if (s.kind == SpaceKind::ragged) {
+      fill_ragged(space, ancestor, d);
+    } else if (s.kind == SpaceKind::routed) {
+      fill_routed(s, d);
+    } else {
       d.place.resize(static_cast<size_t>(d.shape.cells));
       std::iota(d.place.begin(), d.place.end(), 0);
-      return;
     }
+    for (const LeftBranch& left : left_branches(n)) add_left(left, d);
+  }
+  void fill_routed(const CellSpace& s, JudgedDecision& d) {
     const JudgedDecision& above = decision_above(graph_.value(s.decision).producer, d);
     d.above = above.above;
     d.above.push_back(above.router);
@@ -98,6 +104,23 @@ class Places {
       d.place.insert(d.place.end(), from, from + static_cast<int64_t>(depth));
       d.place.push_back(branch);
     }
+  }
+  /// All cells are in a branch to which nobody sends them any more: its router, where it decided before, sent them there.
+  void add_left(const LeftBranch& left, JudgedDecision& d) const {
+    const size_t depth = d.depth();
+    std::vector<int32_t> place;
+    for (int64_t c = 0; c < d.shape.cells; ++c) {
+      const auto from = d.place.begin() + c * static_cast<int64_t>(depth);
+      place.insert(place.end(), from, from + static_cast<int64_t>(depth));
+      place.push_back(left.branch);
+    }
+    if (all_)
+      for (const JudgedDecision& above : *all_)
+        if (above.router == left.router && above.execution == d.execution && above.above == d.above &&
+            static_cast<int64_t>(sent_rows(above, left.branch).size()) != d.shape.cells)
+          failed(d.router, "decided over " + std::to_string(d.shape.cells) + " cells as if " + left.router + " had sent all of them");
+    d.above.push_back(left.router);
+    d.place = std::move(place);
   }
   /// Cells that a mask left, or the members of parents that another router sent to a branch.
   void fill_ragged(SpaceId space, const std::vector<int32_t>& ancestor, JudgedDecision& d) {

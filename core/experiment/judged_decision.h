@@ -30,7 +30,8 @@ struct JudgedDecision {
   int64_t per_item = 0;    ///< rows of the dense space that belong to one item of the batch; 0: not as many of each
   int64_t per_parent = 0;  ///< rows of the dense space that have one parent, which capacity is counted over; 0: all cells have one
   /// The cells' identity within the batch: the routers between the dense space and these cells, outermost first, and [cells, 1 +
-  /// above.size()] the row in the dense space and the branch at each of them.
+  /// above.size()] the row in the dense space and the branch at each of them. A router that a pass made straight is one of them, wherever
+  /// its cells are.
   std::vector<std::string> above;
   std::vector<int32_t> place;
 

@@ -78,6 +78,7 @@ class Optimization {
     });
     result_->routing = router_figures(session.profile());
     profile_ = load_profile(session.profile());
+    held_out_ = held_out_loads(session.profile());
     session.finish("");
   }
 
@@ -85,7 +86,7 @@ class Optimization {
   /// than the baseline has no speed by which anything could be left out: it stays, and the verification fails.
   void find_plan() {
     candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
-    for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(report_of(outcome));
+    for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
     measure(options_.measure_seconds);
     for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
       if (candidates_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], candidates_.alone_of[i]);
@@ -110,6 +111,11 @@ class Optimization {
     return lost.empty() ? passes_to_leave_out(contributions_of(candidates_, *baseline_, times_), total) : lost;
   }
 
+  PassReport reported(const PassOutcome& outcome) const {
+    PassReport made = report_of(outcome);
+    add_held_out(outcome.cumulative.claims, held_out_, made);
+    return made;
+  }
   PassReport& report(std::string_view pass) {
     return *std::find_if(result_->passes.begin(), result_->passes.end(), [&](const PassReport& r) { return r.name == pass; });
   }
@@ -125,7 +131,7 @@ class Optimization {
 
   /// What a pass did upon other passes than before.
   void take_outcome(const PassOutcome& outcome) {
-    PassReport fresh = report_of(outcome);
+    PassReport fresh = reported(outcome);
     fresh.speedup_alone = report(fresh.name).speedup_alone;
     fresh.speedup_alone_ci95 = report(fresh.name).speedup_alone_ci95;
     report(fresh.name) = fresh;
@@ -275,7 +281,7 @@ class Optimization {
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> baseline_;
   double batch_ms_ = 0;  // mean, of the profile
-  LoadProfile profile_;
+  LoadProfile profile_, held_out_;
   Gains gains_;
   Candidates candidates_;
   OtherLoad others_;     // while measuring

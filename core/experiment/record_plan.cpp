@@ -8,6 +8,7 @@
 #include "core/graph/patch_grid.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/router_edges.h"
+#include "core/graph/within.h"
 
 namespace stormcell {
 namespace {
@@ -30,6 +31,21 @@ SpaceId routed_above(const Graph& g, SpaceId space) {
     space = s.kind == SpaceKind::ragged && !g.holds_members(space) ? s.base : s.parent;
   }
   return space;
+}
+
+/// The named router in one of whose branches a router is nested, also where a pass has made that branch straight; -1: there is none.
+struct Nesting {
+  int32_t router = -1, branch = -1;
+};
+Nesting nested_in(const Program& program, const NamedRouters& named, RouterId router) {
+  const Graph& g = *program.graph;
+  if (const std::vector<LeftBranch> left = left_branches(g.node(program.routers[router].node)); !left.empty()) {
+    for (const RouterId r : program.routers.ids())
+      if (program.routers[r].name == left.back().router) return {named.of[r], left.back().branch};
+    return {};
+  }
+  const SpaceId above = routed_above(g, g.value(decision_of(program, router)).type.space);
+  return above == kNone ? Nesting() : Nesting{router_over(program, named, g.space(above)), g.space(above).branch};
 }
 
 /// Index of the recorded space that a graph space is, added where it is new.
@@ -74,10 +90,8 @@ void add_routers(RecordPlan& plan, const Program& program) {
     info.fan_out = decision.fan_out;
     info.protocol = node.attributes.word("protocol");
     info.stack = node.attributes.word("stack", g.space(router.dense_space).name);
-    if (const SpaceId above = routed_above(g, decision.type.space); above != kNone) {
-      info.parent = router_over(program, plan.routers, g.space(above));
-      info.parent_branch = g.space(above).branch;
-    }
+    const Nesting nesting = nested_in(program, plan.routers, first);
+    info.parent = nesting.router, info.parent_branch = nesting.branch;
     plan.layout.routers.push_back(std::move(info));
   }
 }
@@ -102,13 +116,10 @@ std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& 
 /// fallback comes after its whole taken body, so a router that only the fallback has stands last, though in the model it may come before
 /// one that both bodies have. `edges` name the routers as `named` does.
 void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Program& program) {
-  const Graph& g = *program.graph;
   const size_t count = named.first.size();
   std::set<std::pair<int32_t, int32_t>> before;
   for (const LayoutEdge& e : edges) before.emplace(e.from, e.to);
-  for (const RouterId r : program.routers.ids())
-    if (const SpaceId above = routed_above(g, g.value(decision_of(program, r)).type.space); above != kNone)
-      before.emplace(router_over(program, named, g.space(above)), named.of[r]);
+  for (const RouterId r : program.routers.ids()) before.emplace(nested_in(program, named, r).router, named.of[r]);
   std::vector<std::vector<int32_t>> next(count);
   std::vector<int32_t> waits_for(count, 0);
   for (const auto& [from, to] : before)

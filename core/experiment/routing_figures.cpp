@@ -22,6 +22,16 @@ std::map<std::string_view, std::span<const int64_t>> loads_by_label(const Profil
   return labels;
 }
 
+RouterLoad load_of(const CountedLoads& of, int64_t batches) { return {of.loads.load, of.loads.cells, batches, of.loads.real(), of.cells_real}; }
+
+/// What is left of a load without a part of it, over so many batches.
+RouterLoad without(RouterLoad all, const RouterLoad& part, int64_t batches) {
+  all.batches = batches;
+  all.cells -= part.cells, all.cells_real -= part.cells_real;
+  for (size_t b = 0; b < all.load.size(); ++b) all.load[b] -= part.load[b], all.load_real[b] -= part.load_real[b];
+  return all;
+}
+
 }  // namespace
 
 std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
@@ -51,9 +61,6 @@ std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
 }
 
 LoadProfile load_profile(const ProfileAccumulator& counted) {
-  const auto load_of = [](const CountedLoads& of, int64_t batches) {
-    return RouterLoad{of.loads.load, of.loads.cells, batches, of.loads.real(), of.cells_real};
-  };
   LoadProfile profile;
   int32_t router = 0;
   for (const RouterInfo& info : counted.layout().routers) {
@@ -61,13 +68,23 @@ LoadProfile load_profile(const ProfileAccumulator& counted) {
     ++router;
     RouterLoad& of = profile.routers[info.name] = load_of(all, counted.profiled_batches());
     if (turns.loads.batches == 0 || turns.loads.batches == all.loads.batches) continue;
-    RouterLoad of_turns = load_of(turns, turns.loads.batches), of_prompt = of;
-    of_prompt.batches = all.loads.batches - turns.loads.batches;
-    of_prompt.cells -= of_turns.cells, of_prompt.cells_real -= of_turns.cells_real;
-    for (size_t b = 0; b < of.load.size(); ++b) of_prompt.load[b] -= of_turns.load[b], of_prompt.load_real[b] -= of_turns.load_real[b];
+    RouterLoad of_turns = load_of(turns, turns.loads.batches);
+    RouterLoad of_prompt = without(of, of_turns, all.loads.batches - turns.loads.batches);
     of.prompt_and_turns = {std::move(of_prompt), std::move(of_turns)};
   }
   return profile;
+}
+
+LoadProfile held_out_loads(const ProfileAccumulator& counted) {
+  LoadProfile held_out;
+  int32_t router = 0;
+  for (const RouterInfo& info : counted.layout().routers) {
+    held_out.routers[info.name] = without(load_of(counted.counts(router), counted.batches()),
+                                          load_of(counted.profiled(router), counted.profiled_batches()),
+                                          counted.batches() - counted.profiled_batches());
+    ++router;
+  }
+  return held_out;
 }
 
 std::vector<std::string> routed_labels(const ProfileAccumulator& counted) {

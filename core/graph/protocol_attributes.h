@@ -8,8 +8,8 @@ namespace stormcell {
 inline constexpr std::string_view kSoftmaxWords = "none before after";  ///< in the order of SoftmaxPlace
 inline constexpr std::string_view kDroppedWords = "zero scaled_input";  ///< in the order of DroppedCells
 
-/// What a route node may say: its protocol's parameters, the number of branches where one label a cell decides, and which stack of
-/// the model it belongs to.
+/// What a route node may say: its protocol's parameters, the number of branches where one label a cell decides, which stack of
+/// the model it belongs to, and in which branches that are no more (within.h).
 inline constexpr AttributeRule kRouteAttributes[] = {
     {"protocol", AttributeKind::word},  // parse_protocol names those there are
     {"k", AttributeKind::integer, Presence::optional},
@@ -29,6 +29,7 @@ inline constexpr AttributeRule kRouteAttributes[] = {
     {"path_wise_padding", AttributeKind::flag, Presence::optional},
     {"branches", AttributeKind::integer, Presence::optional},
     {"stack", AttributeKind::word, Presence::optional},
+    {"within", AttributeKind::word, Presence::optional},
 };
 
 /// Only parameters that differ from their defaults are written.

@@ -1,8 +1,8 @@
 #include "core/passes/constant_branches.h"
 
-#include <cmath>
 #include <cstdio>
 
+#include "core/base/binomial_bound.h"
 #include "core/base/counted.h"
 #include "core/passes/profiled_branches.h"
 
@@ -34,11 +34,11 @@ ConstantBranches constant_branches(const PassInput& input, std::string_view pass
   return constant;
 }
 
-std::string none_of(int64_t cells, std::string_view what) {
-  const double most = 1 - std::pow(0.05, 1 / static_cast<double>(cells));
+std::string otherwise_text(int64_t otherwise, int64_t cells, std::string_view which) {
   char percent[16];
-  std::snprintf(percent, sizeof percent, "%.2g", 100 * most);
-  return "0 of " + with_commas(cells) + " " + std::string(what) + ", at most " + percent + " % at 95 %";
+  std::snprintf(percent, sizeof percent, "%.2g", 100 * binomial_upper_bound(otherwise, cells));
+  return with_commas(otherwise) + " of " + with_commas(cells) + " " + std::string(which) + " cells otherwise, at most " + percent +
+         " % at 95 %";
 }
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// A router of which each branch got every profiled cell or none: its region becomes
+// Routers of which each branch got every profiled cell or none: the region behind them becomes
 //   guard(branches_full(decision; those that got all), branches_empty(decision; the others)) { the region without sending } { as it was }
 // All cells or none is the sound rule: a share, or places at regular distances, says nothing of the next batch. The decision stays before
 // the guard, so that a miss computes the region as it was and nothing twice. Weights of branches that got no cell are loaded by a miss.
@@ -16,16 +16,16 @@ class ConstantDecision : public ConstantRouters {
   explicit ConstantDecision(const PassInput& input) : ConstantRouters(input, "constant-decision") {}
 
  private:
-  std::string make_straight(const Region& region, ValueId decision) override {
-    StraightRegion straight(rewriter_, region, decision, taken(decision));
-    if (std::string why = straight.obstacle(); !why.empty()) return why;
+  std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) override {
+    StraightRegion straight(rewriter_, region, std::move(taken));
+    if (std::optional<Obstacle> why = straight.obstacle()) return why;
     const std::optional<size_t> first = rewriter_.bring_together(region.block, region.nodes);
-    if (!first) return kDependsOnIt;
+    if (!first) return depends_on_it();
     Rewriter::Body fallback{region.nodes, joined(region)};
     std::vector<NodeId> before;
-    const ValueId predicate = straight.holds(decision, before);
+    const ValueId predicate = straight.holds({}, before);
     rewriter_.guard_run(region.block, *first, std::move(before), predicate, straight.make(), std::move(fallback),
-                        router_name(graph(), decision) + ".constant", "constant-decision");
+                        name_of(region, "constant"), "constant-decision");
     return {};
   }
 };

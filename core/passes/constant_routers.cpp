@@ -15,7 +15,11 @@ PassResult ConstantRouters::run() {
   PassResult result;
   result.applied = !applied_.empty();
   result.graph = result.applied ? rewriter_.finish() : input_.graph;
-  for (const std::string& router : applied_) result.parameters[router] = branch_list(constant_.taken.at(router));
+  for (const std::string& router : applied_) {
+    result.parameters[router] = branch_list(constant_.taken.at(router));
+    result.claims.push_back(
+        {router, constant_.taken.at(router), fan_out_of(input_.graph, router), decides_about_real_cells(input_.graph, router)});
+  }
   if (!result.applied) result.reason = reason({});
   return result;
 }
@@ -27,17 +31,66 @@ bool ConstantRouters::step() {
       const std::string router = router_name(graph(), decision);
       seen_.insert(router);
       if (!constant_.taken.contains(router) || !done_.insert({decision, place.owner, place.body}).second) continue;
-      for (const Region& region : find_regions(graph(), place, decision)) {
-        const std::string why = make_straight(part_behind(graph(), region, std::span(&decision, 1)), decision);
-        if (why.empty()) {
-          applied_.insert(router);
+      for (const Region& region : find_regions(graph(), place, decision))
+        if (step(region)) {
           done_.erase({decision, place.owner, place.body});  // it may have other regions
           return true;
         }
-        refusals_.emplace_back(router, why);
-      }
     }
   return false;
+}
+
+std::vector<ValueId> ConstantRouters::constant_in(const Region& region) const {
+  std::vector<ValueId> decisions;
+  for (const ValueId d : region.decisions)
+    if (constant_.taken.contains(router_name(graph(), d)) && !refused_.contains({d, region.nodes[0]})) decisions.push_back(d);
+  return decisions;
+}
+
+/// One guard for all constant routers of a region that decide before what is behind any of them: their rows meet in the same gathers, which
+/// can stand in one guard alone. Those within what they send to come in a later step, in what is taken. Where one is in the way of the others,
+/// these go on without it.
+bool ConstantRouters::step(const Region& region) {
+  for (std::vector<ValueId> all = constant_in(region); !all.empty(); all = constant_in(region)) {
+    const Region behind = part_behind(graph(), region, all);
+    std::vector<ValueId> first;
+    for (const ValueId d : all)
+      if (std::find(behind.nodes.begin(), behind.nodes.end(), graph().value(d).producer) == behind.nodes.end()) first.push_back(d);
+    std::optional<Obstacle> why = straighten(region, first);
+    if (why && why->decision == kNone && first.size() > 1)
+      for (const ValueId d : first)
+        if (why) why = straighten(region, std::span(&d, 1));
+    if (!why) return true;
+    if (why->decision != kNone) refuse(region, why->decision, why->why);
+    else
+      for (const ValueId d : first) refuse(region, d, why->why);
+  }
+  return false;
+}
+
+/// What lies behind these decisions of a region.
+std::optional<ConstantRouters::Obstacle> ConstantRouters::straighten(const Region& region, std::span<const ValueId> decisions) {
+  TakenBranches taken;
+  std::vector<std::string> routers;
+  for (const ValueId d : decisions) {
+    routers.push_back(router_name(graph(), d));
+    const std::vector<int32_t>& branches = constant_.taken.find(routers.back())->second;
+    taken[d] = {branches.begin(), branches.end()};
+  }
+  std::optional<Obstacle> why = make_straight(part_behind(graph(), region, decisions), std::move(taken));
+  if (!why) applied_.insert(routers.begin(), routers.end());
+  return why;
+}
+
+void ConstantRouters::refuse(const Region& region, ValueId decision, const std::string& why) {
+  refused_.insert({decision, region.nodes[0]});
+  refusals_.emplace_back(router_name(graph(), decision), why);
+}
+
+std::string ConstantRouters::name_of(const Region& region, const std::string& what) const {
+  std::string name;
+  for (const ValueId d : region.decisions) name += (name.empty() ? "" : "+") + router_name(graph(), d);
+  return name + "." + what;
 }
 
 std::vector<ValueId> ConstantRouters::joined(const Region& region) const {
@@ -61,7 +114,7 @@ std::string ConstantRouters::reason(const std::string& what) const {
       if (const auto at = constant_.cells.find(router); at != constant_.cells.end())
         least = least == 0 ? at->second : std::min(least, at->second);
     text = counted(static_cast<int64_t>(applied_.size()), "router") + " always decided the same way";
-    if (least > 0) text += " (" + none_of(least, "profiled cells otherwise") + ")";
+    if (least > 0) text += " (" + otherwise_text(0, least, "profiled") + ")";
     text += ": " + what;
   }
   return with_refusals(std::move(text), refusals_);

@@ -1,6 +1,7 @@
 // What the passes about routers that always decide the same way share: which regions, one after the other, and what is said of them.
 #pragma once
 #include <tuple>
+#include <utility>
 
 #include "core/passes/constant_branches.h"
 #include "core/passes/reasons.h"
@@ -20,23 +21,30 @@ class ConstantRouters {
   std::string reason(const std::string& what) const;
 
  protected:
-  static constexpr const char* kDependsOnIt = "nodes between its scatters and gathers depend on it";
+  using Obstacle = StraightRegion::Obstacle;
 
   const Graph& graph() const { return rewriter_.graph(); }
-  const std::vector<int32_t>& taken(ValueId decision) const { return constant_.taken.find(router_name(graph(), decision))->second; }
   std::vector<ValueId> joined(const Region& region) const;
-  /// Rewrites what lies behind a decision; why it cannot, empty where it has.
-  virtual std::string make_straight(const Region& region, ValueId decision) = 0;
+  /// "a+b.WHAT" of what stands behind these decisions.
+  std::string name_of(const Region& region, const std::string& what) const;
+  /// Rewrites what lies behind the region's decisions, all of which are constant; why it cannot, nothing where it has.
+  virtual std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) = 0;
+  static Obstacle depends_on_it() { return {kNone, "nodes between its scatters and gathers depend on it"}; }
 
   Rewriter rewriter_;
 
  private:
   bool step();
+  bool step(const Region& region);
+  std::vector<ValueId> constant_in(const Region& region) const;
+  std::optional<Obstacle> straighten(const Region& region, std::span<const ValueId> decisions);
+  void refuse(const Region& region, ValueId decision, const std::string& why);
 
   const PassInput& input_;
   ConstantBranches constant_;
   std::set<std::string> applied_, seen_;
   std::set<std::tuple<ValueId, NodeId, size_t>> done_;
+  std::set<std::pair<ValueId, NodeId>> refused_;  // in the region that begins with this node
   Refusals refusals_;
 };
 

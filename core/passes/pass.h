@@ -64,11 +64,20 @@ struct PassInput {
   }
 };
 
+/// What a pass takes for granted of a router: every cell goes to all of `branches`, and to no other.
+struct ConstantClaim {
+  std::string router;
+  std::vector<int32_t> branches;
+  int32_t fan_out = 1;
+  bool of_real_cells = false;  ///< padding is left out where it decides
+};
+
 struct PassResult {
   Graph graph;  ///< equal to the input's where not applied; verified
   bool applied = false;
   bool same_bits = true;      ///< real cells keep their last bit; false: sums run in another order. What is lossy says false
   std::string reason;         ///< one sentence: what was done, or why not
+  std::vector<ConstantClaim> claims = {};
   PassParameters parameters;  ///< what the pass found and `run --config` needs, beside the options, to do the same again
 };
 

@@ -1,5 +1,5 @@
-// A router of which each branch got every profiled cell or none: its region becomes
-//   guard { the region without sending; then the decision, and whether it is the same } { the decision and the region as they were }
+// Routers of which each branch got every profiled cell or none: the region behind them becomes
+//   guard { the region without sending; then the decisions, and whether they are the same } { decisions and region as they were }
 // The branches wait for no decision, which a device that runs several things at once computes beside them. A miss has computed the branches
 // in vain. Where the decision itself is what costs, a guard saves nothing: `approximate` leaves it out, and the answers of cells that would
 // have gone elsewhere are wrong.
@@ -18,17 +18,20 @@ class PermanentPath : public ConstantRouters {
   explicit PermanentPath(const PassInput& input) : ConstantRouters(input, "permanent-path"), approximate_(input.is_on(kApproximate)) {}
 
  private:
-  std::string make_straight(const Region& region, ValueId decision) override {
-    StraightRegion straight(rewriter_, region, decision, taken(decision));
-    if (std::string why = straight.obstacle(); !why.empty()) return why;
-    const std::vector<NodeId> deciding = only_deciding(region, decision);
-    if (deciding.empty()) return "others ask for its decision";
+  std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) override {
+    StraightRegion straight(rewriter_, region, std::move(taken));
+    if (std::optional<Obstacle> why = straight.obstacle()) return why;
+    const std::set<ValueId> weighed = straight.weighed();
+    if (approximate_ && !weighed.empty()) return Obstacle{*weighed.begin(), "what it chose is weighed by its scores"};
+    for (const ValueId d : region.decisions)
+      if (!decides_for_it_alone(region, d)) return Obstacle{d, "others ask for its decision"};
+    const std::vector<NodeId> deciding = only_deciding(region);
     std::vector<NodeId> nodes = deciding;
     nodes.insert(nodes.end(), region.nodes.begin(), region.nodes.end());
     const std::optional<size_t> first = rewriter_.bring_together(region.block, nodes);
-    if (!first) return kDependsOnIt;
-    Rewriter::Body body = straight.make();
+    if (!first) return depends_on_it();
     if (approximate_) {
+      const Rewriter::Body body = straight.make();
       ValueMap now;
       for (size_t i = 0; i < region.gathers.size(); ++i) now[graph().node(region.gathers[i]).outputs[0]] = body.yields[i];
       rewriter_.substitute(now);
@@ -36,39 +39,57 @@ class PermanentPath : public ConstantRouters {
       return {};
     }
     ValueMap copies;
-    for (const NodeId id : deciding) body.nodes.push_back(rewriter_.clone(id, copies));
-    body.yields.push_back(straight.holds(copies.at(decision), body.nodes));
+    std::vector<NodeId> copied;
+    for (const NodeId id : deciding) copied.push_back(rewriter_.clone(id, copies));
+    Rewriter::Body body = straight.make(copies);
+    // Only weights of choices wait for the decision.
+    body.nodes.insert(weighed.empty() ? body.nodes.end() : body.nodes.begin(), copied.begin(), copied.end());
+    body.yields.push_back(straight.holds(copies, body.nodes));
     Rewriter::Body fallback{std::move(nodes), joined(region)};
-    rewriter_.guard_run(region.block, *first, {}, kNone, std::move(body), std::move(fallback),
-                        router_name(graph(), decision) + ".permanent", "permanent-path");
+    rewriter_.guard_run(region.block, *first, {}, kNone, std::move(body), std::move(fallback), name_of(region, "permanent"),
+                        "permanent-path");
     return {};
   }
 
-  /// What nobody needs but the decision, in running order, its router last; nothing where more than the region asks for the decision, or
-  /// where it is made elsewhere.
-  std::vector<NodeId> only_deciding(const Region& region, ValueId decision) const {
+  /// It is made in the region's block, and nothing but the region asks for it.
+  bool decides_for_it_alone(const Region& region, ValueId decision) const {
     const std::vector<NodeId>& block = block_at(graph(), region.block).nodes;
-    const NodeId route = graph().value(decision).producer;
-    const auto users = graph().users();
-    const IdVector<ValueId, int32_t> uses = count_uses(graph());
-    const auto serves_only = [&](ValueId v, const std::set<NodeId>& nodes) {
-      int64_t by_them = 0;
-      for (const NodeId user : std::set<NodeId>(users[v].begin(), users[v].end()))
-        if (nodes.contains(user)) by_them += std::count(graph().node(user).inputs.begin(), graph().node(user).inputs.end(), v);
-      return by_them == uses[v];
-    };
-    const auto at = std::find(block.begin(), block.end(), route);
-    if (at == block.end() || !serves_only(decision, {region.nodes.begin(), region.nodes.end()})) return {};
-    std::set<NodeId> deciding{route};
-    std::vector<NodeId> list{route};
-    for (auto node = std::make_reverse_iterator(at); node != block.rend(); ++node)
-      if (may_wait(*node) && std::all_of(graph().node(*node).outputs.begin(), graph().node(*node).outputs.end(),
-                                         [&](ValueId v) { return serves_only(v, deciding); })) {
+    return std::find(block.begin(), block.end(), graph().value(decision).producer) != block.end() &&
+           Uses(graph()).are_of(decision, {region.nodes.begin(), region.nodes.end()});
+  }
+
+  /// What nobody needs but the region's decisions, in running order, their routers among it.
+  std::vector<NodeId> only_deciding(const Region& region) const {
+    const std::vector<NodeId>& block = block_at(graph(), region.block).nodes;
+    const Uses uses(graph());
+    std::set<NodeId> deciding;
+    for (const ValueId d : region.decisions) deciding.insert(graph().value(d).producer);
+    for (auto node = block.rbegin(); node != block.rend(); ++node) {
+      const std::vector<ValueId>& outputs = graph().node(*node).outputs;
+      const bool asked = std::any_of(outputs.begin(), outputs.end(), [&](ValueId v) { return uses.counts[v] > 0; });
+      if (asked && may_wait(*node) && std::all_of(outputs.begin(), outputs.end(), [&](ValueId v) { return uses.are_of(v, deciding); }))
         deciding.insert(*node);
-        list.insert(list.begin(), *node);
-      }
+    }
+    std::vector<NodeId> list;
+    for (const NodeId id : block)
+      if (deciding.contains(id)) list.push_back(id);
     return list;
   }
+
+  /// How often each value is used, and by whom.
+  struct Uses {
+    explicit Uses(const Graph& of) : graph(of), users(of.users()), counts(count_uses(of)) {}
+    /// Nobody but these nodes uses it.
+    bool are_of(ValueId v, const std::set<NodeId>& nodes) const {
+      int64_t by_them = 0;
+      for (const NodeId user : std::set<NodeId>(users[v].begin(), users[v].end()))
+        if (nodes.contains(user)) by_them += std::count(graph.node(user).inputs.begin(), graph.node(user).inputs.end(), v);
+      return by_them == counts[v];
+    }
+    const Graph& graph;
+    IdVector<ValueId, std::vector<NodeId>> users;
+    IdVector<ValueId, int32_t> counts;
+  };
 
   /// It has outputs and nothing else, and reads no state, which may be another one later.
   bool may_wait(NodeId id) const {

@@ -46,6 +46,15 @@ std::vector<int32_t> branches_named(const Graph& graph, std::string_view pass, c
   return list;
 }
 
+int32_t fan_out_of(const Graph& graph, const std::string& router) {
+  int32_t fan_out = 1;
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& n = graph.node(id);
+    if (is_route(n) && n.name == router) fan_out = graph.value(n.outputs[0]).fan_out;
+  });
+  return fan_out;
+}
+
 bool decides_about_real_cells(const Graph& graph, const std::string& router) {
   bool real = false;
   graph.for_each_node([&](NodeId id, int) {

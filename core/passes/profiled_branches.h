@@ -14,6 +14,8 @@ std::string branch_list(const std::vector<int32_t>& branches);
 /// not have. A router that the model does not have is the pass's to refuse, with a reason.
 std::vector<int32_t> branches_named(const Graph& graph, std::string_view pass, const std::string& router, const std::string& text);
 
+/// Most branches that one cell of the router gets.
+int32_t fan_out_of(const Graph& graph, const std::string& router);
 /// A pass before has left the padding out.
 bool decides_about_real_cells(const Graph& graph, const std::string& router);
 /// Loads and cells of a router as it decides in the graph at hand: of real cells where `real` and where they are known.

@@ -1,101 +1,171 @@
 // The cells of a branch that gets all cells are the cells of its decision, in their order: rows are not sent, a node of the branch is made
-// again over all of them, and a gather reads them as rows of its own cells. A router within such a branch would be
-// known by another way there (judges and records name a cell by the routers above), so that it is an obstacle; one in a branch that gets
-// no cell is not.
+// again over all of them, a router too, and a gather reads them as rows of its own cells. What a weighted gather multiplied by, and what
+// choice_weight told of the branch's cells, is told of all cells. A router that is made again is known by the names it had: it says from
+// which branches its cells would have come (attribute within).
 #include "core/passes/straight_region.h"
 
 #include <algorithm>
 
 #include "core/graph/roles.h"
+#include "core/graph/within.h"
 
 namespace stormcell {
+namespace {
 
-bool StraightRegion::is_gather(NodeId id) const {
-  return std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end();
+/// The decision that alone sends rows into these cells, straight from the gather's own: its rows are joined in the order in which they
+/// were chosen; kNone: in the order in which they are listed.
+struct Origin {
+  ValueId decision = kNone;
+  SpaceId from = kNone;
+};
+bool in_listed_order(const std::vector<Origin>& joined, SpaceId target) {
+  return std::any_of(joined.begin(), joined.end(), [&](const Origin& o) {
+    return o.decision == kNone || o.from != target || o.decision != joined.front().decision;
+  });
 }
 
+}  // namespace
+
+/// Of the decisions the one in one of whose branches a space lies; kNone: it lies in none. None of them is made in another's branch.
+ValueId StraightRegion::decision_over(SpaceId space) const {
+  for (const auto& [decision, branches] : taken_)
+    if (branch_within(graph(), space, decision)) return decision;
+  return kNone;
+}
+ValueId StraightRegion::decision_over(NodeId id) const {
+  for (const ValueId v : graph().node(id).outputs)
+    if (const ValueId over = decision_over(graph().value(v).type.space); over != kNone) return over;
+  return kNone;
+}
+
+/// Its cells are those that one of the decisions sends.
+bool StraightRegion::is_sent(SpaceId space) const {
+  return space != kNone && graph().space(space).kind == SpaceKind::routed && taken_.contains(graph().space(space).decision);
+}
 bool StraightRegion::is_dead(SpaceId space) const {
-  const std::optional<int32_t> branch = branch_within(graph(), space, decision_);
-  return branch && !taken_.contains(*branch);
+  const ValueId decision = decision_over(space);
+  return decision != kNone && !taken_.at(decision).contains(*branch_within(graph(), space, decision));
 }
-
 /// It works for branches alone that get no cell.
 bool StraightRegion::is_dead(NodeId id) const {
-  const std::vector<int32_t> branches = branches_of_node(graph(), decision_, id);
-  return !branches.empty() && std::none_of(branches.begin(), branches.end(), [&](int32_t b) { return taken_.contains(b); });
+  return std::any_of(taken_.begin(), taken_.end(), [&](const auto& taken) {
+    const std::vector<int32_t> branches = branches_of_node(graph(), taken.first, id);
+    return !branches.empty() && std::none_of(branches.begin(), branches.end(), [&](int32_t b) { return taken.second.contains(b); });
+  });
 }
 
-std::string StraightRegion::obstacle() const {
-  if (!region_.obstacle.empty()) return region_.obstacle;
+ValueId StraightRegion::sends_by(const Node& node) const { return stormcell::sends_by(graph(), node); }
+
+/// The decision of which a node reads the weights of choices and nothing else; kNone: it does not.
+ValueId StraightRegion::weighed_by(const Node& node) const {
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (taken_.contains(node.inputs[i]) && node.op->flow && node.op->flow(graph(), node, i).weights && node.inputs.size() == 1)
+      return node.inputs[i];
+  return kNone;
+}
+
+/// It joins rows of the decisions' branches in cells outside of them.
+bool StraightRegion::joins(NodeId id) const {
+  if (std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end()) return true;
+  const Node& node = graph().node(id);
+  if (!has_role(node, Role::close) || decision_over(id) != kNone) return false;
+  const auto end = node.inputs.begin() + static_cast<std::ptrdiff_t>(plain_inputs(node));
+  return std::any_of(node.inputs.begin(), end, [&](ValueId v) { return decision_over(graph().value(v).type.space) != kNone; });
+}
+
+std::optional<StraightRegion::Obstacle> StraightRegion::obstacle() const {
+  if (!region_.obstacle.empty()) return Obstacle{kNone, region_.obstacle};
   for (const NodeId id : region_.nodes) {
     const Node& node = graph().node(id);
-    const std::string why = is_gather(id) ? obstacle_of_gather(node) : obstacle_of(id);
-    if (!why.empty()) return node_text(node) + " " + why;
+    if (joins(id)) {
+      if (auto why = obstacle_of_gather(node)) return Obstacle{why->decision, node_text(node) + " " + why->why};
+      continue;
+    }
+    const std::string why = obstacle_of(id);
+    if (why.empty()) continue;
+    const ValueId sent_by = sends_by(node), over = decision_over(id);
+    ValueId asked = kNone;
+    for (const ValueId v : node.inputs)
+      if (taken_.contains(v)) asked = v;
+    return Obstacle{over != kNone ? over : taken_.contains(sent_by) ? sent_by : asked, node_text(node) + " " + why};
   }
   return {};
 }
 
 std::string StraightRegion::obstacle_of(NodeId id) const {
   const Node& node = graph().node(id);
-  const bool sends = sends_by(graph(), node) == decision_;
-  if (!sends && is_dead(id)) return {};
+  if (!node.bodies.empty()) return "holds a region";
+  const ValueId over = decision_over(id);
+  const auto in_branch = [&](ValueId v) { return decision_over(graph().value(v).type.space) != kNone; };
+  if (over == kNone && std::any_of(node.inputs.begin(), node.inputs.end(), in_branch)) return "takes rows out of a branch";
+  if (!sends(node) && is_dead(id)) return {};
   for (const ValueId v : node.outputs)
-    for (SpaceId s = graph().value(v).type.space; s != kNone; s = graph().space(s).parent) {
+    for (SpaceId s = graph().value(v).type.space; over != kNone && s != kNone; s = graph().space(s).parent) {
       const CellSpace& space = graph().space(s);
-      if (space.kind == SpaceKind::routed && space.decision == decision_) {
+      if (is_sent(s)) {
         if (space.branch == kAllBranches) return "works on slots already";
         break;
       }
       if (space.kind != SpaceKind::routed) return "works on cells below those that are routed";
     }
-  if (sends) return has_role(node, Role::open) ? std::string() : "works on slots already";
-  if (!node.bodies.empty()) return "holds a region";
-  if (std::find(node.inputs.begin(), node.inputs.end(), decision_) != node.inputs.end()) return "asks for more than where cells go";
-  if (is_route(node)) return "decides within a branch that got all cells";
-  for (size_t i = 0; i < node.inputs.size(); ++i)
+  if (sends(node)) return has_role(node, Role::open) ? std::string() : "works on slots already";
+  if (weighed_by(node) != kNone) return {};
+  if (std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return taken_.contains(v); }))
+    return "asks for more than where cells go";
+  for (size_t i = 0; over != kNone && i < node.inputs.size(); ++i)
     if (const Mix mix = node.op->flow ? node.op->flow(graph(), node, i).mix : Mix::batch; mix != Mix::cell && mix != Mix::none)
       return "works on several cells at once";
   return {};
 }
 
-/// Rows of these spaces are joined in the order in which they are listed: they are not all direct branches of one decision, whose rows are
-/// joined in the order in which they were chosen.
-bool StraightRegion::in_listed_order(const std::vector<SpaceId>& joined, SpaceId target) const {
-  ValueId decision = kNone;
-  for (const SpaceId s : joined) {
-    if (s == target || graph().space(s).kind != SpaceKind::routed || graph().space(s).parent != target) return true;
-    if (decision != kNone && graph().space(s).decision != decision) return true;
-    decision = graph().space(s).decision;
-  }
-  return false;
-}
-
-std::string StraightRegion::obstacle_of_gather(const Node& gather) const {
+std::optional<StraightRegion::Obstacle> StraightRegion::obstacle_of_gather(const Node& gather) const {
   const SpaceId target(gather.attributes.integer("space"));
-  std::vector<SpaceId> before, after;
-  bool joins_taken = false, joins_own = false;
+  const std::string& mode = gather.attributes.word("mode");
+  std::vector<Origin> before, after;
+  ValueId ours = kNone;
+  size_t weighed = 0;
   for (size_t i = 0; i < plain_inputs(gather); ++i) {
     const SpaceId s = graph().value(gather.inputs[i]).type.space;
-    const std::optional<int32_t> branch = branch_within(graph(), s, decision_);
-    if (branch == kAllBranches) return "works on slots already";
-    before.push_back(s);
-    joins_own = joins_own || branch;
+    const ValueId over = decision_over(s);
+    if (over != kNone) ours = over;
+    if (over != kNone && branch_within(graph(), s, over) == kAllBranches) return Obstacle{over, "works on slots already"};
+    const CellSpace& space = graph().space(s);
+    const bool routed = space.kind == SpaceKind::routed && s != target;
+    before.push_back(routed ? Origin{space.decision, space.parent} : Origin{});
     if (is_dead(s)) continue;
-    joins_taken = joins_taken || branch;
-    const bool direct = graph().space(s).kind == SpaceKind::routed && graph().space(s).decision == decision_;
-    if (direct && gather.attributes.word("mode") == "weighted") return "weighs rows by the decision";
-    after.push_back(direct ? straight(s) : s);
+    weighed += mode == "weighted" && is_sent(s);
+    if (is_sent(s)) {
+      after.push_back({});
+    } else {
+      after.push_back(routed ? Origin{space.decision, is_sent(space.parent) ? graph().space(space.parent).parent : space.parent} : Origin{});
+    }
   }
-  if (after.empty() || (joins_own && !joins_taken)) return "would have no row to join";
-  if (gather.attributes.word("mode") == "sum" && after.size() > 2 && in_listed_order(before, target) != in_listed_order(after, target))
-    return "would sum rows in another order";
+  if (weighed > 0 && weighed < after.size()) return Obstacle{ours, "weighs rows of several routers"};
+  if (mode == "weighted" && weighed == 0 && after.size() < before.size() && extra_input(gather, "otherwise", before.size()))
+    return Obstacle{ours, "weighs what capacity left out"};
+  const bool zeros = after.empty() && (mode == "weighted" || !extra_input(gather, "otherwise", before.size()));
+  if (zeros && graph().value(gather.outputs[0]).type.dtype != DType::f32) return Obstacle{ours, "would have no row to join"};
+  if (mode != "place" && after.size() > 2 && in_listed_order(before, target) != in_listed_order(after, target))
+    return Obstacle{ours, "would sum rows in another order"};
   return {};
+}
+
+std::set<ValueId> StraightRegion::weighed() const {
+  std::set<ValueId> decisions;
+  for (const NodeId id : region_.nodes) {
+    const Node& node = graph().node(id);
+    if (const ValueId by = weighed_by(node); by != kNone && !is_dead(id)) decisions.insert(by);
+    if (!joins(id) || node.attributes.word("mode") != "weighted") continue;
+    for (size_t i = 0; i < plain_inputs(node); ++i)
+      if (const SpaceId s = graph().value(node.inputs[i]).type.space; is_sent(s) && !is_dead(s)) decisions.insert(graph().space(s).decision);
+  }
+  return decisions;
 }
 
 /// The space in which a copy of a value of `space` lives.
 SpaceId StraightRegion::straight(SpaceId space) const {
-  const bool sent = space != kNone && graph().space(space).kind == SpaceKind::routed && graph().space(space).decision == decision_;
-  return sent ? graph().space(space).parent : space;
+  if (is_sent(space)) return graph().space(space).parent;
+  return rewriter_.space_of_copies(space, copies_);
 }
 
 ValueId StraightRegion::copy_of(ValueId v) const {
@@ -103,15 +173,22 @@ ValueId StraightRegion::copy_of(ValueId v) const {
   return at == copies_.end() ? v : at->second;
 }
 
-Rewriter::Body StraightRegion::make() {
+Rewriter::Body StraightRegion::make(ValueMap decided) {
+  decided_ = std::move(decided);
   Rewriter::Body body;
   for (const NodeId id : region_.nodes) {
-    if (is_gather(id)) {
+    if (joins(id)) {
       join(id, body);
-    } else if (sends_by(graph(), graph().node(id)) == decision_) {
+    } else if (sends(graph().node(id))) {
       skip_sending(id);
-    } else if (!is_dead(id)) {
+    } else if (is_dead(id)) {
+      continue;
+    } else if (weighed_by(graph().node(id)) != kNone) {
+      body.nodes.push_back(make_weight(id));
+    } else if (decision_over(id) != kNone) {
       body.nodes.push_back(make_again(id));
+    } else {
+      body.nodes.push_back(rewriter_.clone(id, copies_));
     }
   }
   for (const NodeId id : region_.gathers) body.yields.push_back(copies_.at(graph().node(id).outputs[0]));
@@ -128,10 +205,30 @@ NodeId StraightRegion::make_again(NodeId id) {
   Node node = graph().node(id);
   for (ValueId& v : node.inputs) v = copy_of(v);
   map_spaces(node, [&](SpaceId s) { return straight(s); });
+  if (is_route(node)) {
+    const SpaceId space = graph().value(node.outputs[0]).type.space;
+    if (is_sent(space)) add_within(graph(), space, node);
+  }
   const std::vector<ValueId> before = node.outputs;
   const NodeId made = rewriter_.make_node(node.op->name, std::move(node.inputs), std::move(node.attributes), node.name);
   rewriter_.take_annotations(made, id);
   for (size_t i = 0; i < before.size(); ++i) copies_[before[i]] = graph().node(made).outputs[i];
+  return made;
+}
+
+namespace {
+Attributes weight_of_all(SpaceId cells, int32_t branch) { return {{"space", int64_t{cells}}, {"branch", int64_t{branch}}}; }
+}  // namespace
+
+/// The weights that a node told of a branch's cells, of all cells.
+NodeId StraightRegion::make_weight(NodeId id) {
+  const Node node = graph().node(id);
+  const CellSpace& sent_to = graph().space(graph().value(node.outputs[0]).type.space);
+  const auto at = decided_.find(sent_to.decision);
+  const ValueId decision = at == decided_.end() ? sent_to.decision : at->second;
+  const NodeId made = rewriter_.make_node(node.op->name, {decision}, weight_of_all(sent_to.parent, sent_to.branch), node.name);
+  rewriter_.take_annotations(made, id);
+  copies_[node.outputs[0]] = graph().node(made).outputs[0];
   return made;
 }
 
@@ -140,17 +237,34 @@ void StraightRegion::join(NodeId id, Rewriter::Body& body) {
   Node node = graph().node(id);
   const SpaceId target(node.attributes.integer("space"));
   const size_t plain = plain_inputs(node);
-  std::vector<ValueId> inputs;
   bool covers = false;  // a row for each cell
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (i < plain && is_dead(graph().value(node.inputs[i]).type.space)) continue;
-    inputs.push_back(copy_of(node.inputs[i]));
-    covers = covers || (i < plain && graph().value(inputs.back()).type.space == target);
+  std::vector<ValueId> inputs;
+  const bool weighted = node.attributes.word("mode") == "weighted";
+  for (size_t i = 0; i < plain; ++i) {
+    const SpaceId s = graph().value(node.inputs[i]).type.space;
+    if (is_dead(s)) continue;
+    ValueId row = copy_of(node.inputs[i]);
+    if (weighted && is_sent(s)) {
+      row = weigh(row, s, node.name, body);
+      node.attributes.set("mode", std::string("sum"));
+    }
+    inputs.push_back(row);
+    covers = covers || graph().value(row).type.space == target;
   }
-  if (const auto otherwise = extra_input(node, "otherwise", plain); covers && otherwise) {
-    inputs.erase(inputs.end() - static_cast<std::ptrdiff_t>(node.inputs.size() - *otherwise));
-    remove_extra(node, "otherwise");
+  if (const auto otherwise = extra_input(node, "otherwise", plain); inputs.empty() && otherwise && !weighted) {
+    inputs.push_back(copy_of(node.inputs[*otherwise]));
+    covers = true;
+  } else if (inputs.empty()) {
+    std::vector<int64_t> shape;
+    for (const Dim& d : graph().value(node.outputs[0]).type.content) shape.push_back(d.constant());
+    body.nodes.push_back(rewriter_.make_node("zeros", {}, {{"space", int64_t{target}}, {"shape", std::move(shape)}}, node.name));
+    inputs.push_back(graph().node(body.nodes.back()).outputs[0]);
+    node.attributes.set("mode", std::string("sum"));
+    covers = true;
   }
+  for (size_t i = plain; i < node.inputs.size(); ++i)
+    if (!covers || extra_name(graph().node(id), i - plain) != "otherwise") inputs.push_back(copy_of(node.inputs[i]));
+  if (covers) remove_extra(node, "otherwise");
   const ValueId joined = node.outputs[0];
   if (covers && inputs.size() == 1 && node.annotations.empty() && graph().value(joined).annotations.empty()) {
     copies_[joined] = inputs[0];
@@ -162,24 +276,40 @@ void StraightRegion::join(NodeId id, Rewriter::Body& body) {
   body.nodes.push_back(made);
 }
 
-ValueId StraightRegion::holds(ValueId decision, std::vector<NodeId>& nodes) const {
-  const std::string& router = router_name(graph(), decision_);
-  std::vector<int64_t> full(taken_.begin(), taken_.end()), empty;
-  const Value& decided = graph().value(decision_);
-  // As many choices as a cell may have are those of the branches that got all cells.
-  if (static_cast<int32_t>(full.size()) < decided.fan_out)
-    for (int32_t b = 0; b < decided.branches; ++b)
-      if (!taken_.contains(b)) empty.push_back(b);
+/// The row of each cell times the weight of the choice that would have sent it to the branch `sent_to`.
+ValueId StraightRegion::weigh(ValueId row, SpaceId sent_to, const std::string& name, Rewriter::Body& body) {
+  const CellSpace space = graph().space(sent_to);
+  const auto at = decided_.find(space.decision);
+  const std::string branch = name + "." + std::to_string(space.branch);
+  body.nodes.push_back(rewriter_.make_node("choice_weight", {at == decided_.end() ? space.decision : at->second},
+                                           weight_of_all(space.parent, space.branch), branch + ".weight"));
+  const ValueId weight = graph().node(body.nodes.back()).outputs[0];
+  body.nodes.push_back(rewriter_.make_node("multiply", {row, weight}, {}, branch + ".weighed"));
+  return graph().node(body.nodes.back()).outputs[0];
+}
+
+ValueId StraightRegion::holds(const ValueMap& decided, std::vector<NodeId>& nodes) const {
   std::vector<ValueId> flags;
-  const auto ask = [&](std::string_view op, std::vector<int64_t> branches, const std::string& name) {
+  const auto ask = [&](std::string_view op, ValueId decision, std::vector<int64_t> branches, const std::string& name) {
     if (branches.empty()) return;
-    nodes.push_back(rewriter_.make_node(op, {decision}, {{"branches", std::move(branches)}}, name));
+    const auto at = decided.find(decision);
+    nodes.push_back(
+        rewriter_.make_node(op, {at == decided.end() ? decision : at->second}, {{"branches", std::move(branches)}}, name));
     flags.push_back(graph().node(nodes.back()).outputs[0]);
   };
-  ask("branches_full", std::move(full), router + ".all");
-  ask("branches_empty", std::move(empty), router + ".none");
+  for (const auto& [decision, taken] : taken_) {
+    const std::string router = router_name(graph(), decision);
+    std::vector<int64_t> empty;
+    const int32_t branches = graph().value(decision).branches;
+    // As many choices as a cell may have are those of the branches that got all cells.
+    if (static_cast<int32_t>(taken.size()) < graph().value(decision).fan_out)
+      for (int32_t b = 0; b < branches; ++b)
+        if (!taken.contains(b)) empty.push_back(b);
+    ask("branches_full", decision, {taken.begin(), taken.end()}, router + ".all");
+    ask("branches_empty", decision, std::move(empty), router + ".none");
+  }
   if (flags.size() == 1) return flags[0];
-  nodes.push_back(rewriter_.make_node("all_set", std::move(flags), {}, router + ".constant"));
+  nodes.push_back(rewriter_.make_node("all_set", std::move(flags), {}, "constant"));
   return graph().node(nodes.back()).outputs[0];
 }
 

@@ -1,44 +1,66 @@
-// A region as it is where one of its routers sends every cell to the same branches: nothing is sent, the branches work on all cells.
+// A region as it is where some of its routers send every cell to the same branches: nothing is sent, the branches work on all cells.
 #pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "core/graph/rewrite.h"
 #include "core/passes/region.h"
 
 namespace stormcell {
 
-/// Of a region behind one decision (part_behind) what it computes while each of the branches `taken` gets every cell and the others get
-/// none: bit for bit the same, without scatters and, where nothing else is joined, without gathers.
+/// By decision the branches that get every cell; the others get none.
+using TakenBranches = std::map<ValueId, std::set<int32_t>>;
+
+/// Of a region behind decisions (part_behind), none of which is made in it, what it computes while they are so: bit for bit the same, without
+/// scatters and, where nothing else is joined, without gathers.
 class StraightRegion {
  public:
-  StraightRegion(Rewriter& rewriter, const Region& region, ValueId decision, const std::vector<int32_t>& taken)
-      : rewriter_(rewriter), region_(region), decision_(decision), taken_(taken.begin(), taken.end()) {}
+  StraightRegion(Rewriter& rewriter, const Region& region, TakenBranches taken)
+      : rewriter_(rewriter), region_(region), taken_(std::move(taken)) {}
 
-  /// Why it cannot be made; empty where it can.
-  std::string obstacle() const;
+  /// Why it cannot be made, and because of which decision; kNone: of none more than of another.
+  struct Obstacle {
+    ValueId decision = kNone;
+    std::string why;
+  };
+  std::optional<Obstacle> obstacle() const;
+  /// The decisions whose weights it reads.
+  std::set<ValueId> weighed() const;
   /// Copies of its nodes, which stand in no block yet, and what stands for the values of its gathers, in their order. Where there is no
-  /// obstacle.
-  Rewriter::Body make();
-  /// A flag that says whether the decision at hand, or a copy of it, is so; the nodes that find out are added to `nodes`.
-  ValueId holds(ValueId decision, std::vector<NodeId>& nodes) const;
+  /// obstacle. `decided`: what stands for decisions, where copies of them do.
+  Rewriter::Body make(ValueMap decided = {});
+  /// A flag that says whether the decisions at hand are so; the nodes that find out are added to `nodes`.
+  ValueId holds(const ValueMap& decided, std::vector<NodeId>& nodes) const;
 
  private:
   const Graph& graph() const { return rewriter_.graph(); }
-  bool is_gather(NodeId id) const;
+  ValueId decision_over(SpaceId space) const;
+  ValueId decision_over(NodeId id) const;
+  bool is_sent(SpaceId space) const;
   bool is_dead(SpaceId space) const;
   bool is_dead(NodeId id) const;
+  bool sends(const Node& node) const { return taken_.contains(sends_by(node)); }
+  ValueId sends_by(const Node& node) const;
+  ValueId weighed_by(const Node& node) const;
+  bool joins(NodeId id) const;
   std::string obstacle_of(NodeId id) const;
-  std::string obstacle_of_gather(const Node& gather) const;
-  bool in_listed_order(const std::vector<SpaceId>& joined, SpaceId target) const;
+  std::optional<Obstacle> obstacle_of_gather(const Node& gather) const;
+
   SpaceId straight(SpaceId space) const;
   ValueId copy_of(ValueId v) const;
   NodeId make_again(NodeId id);
+  NodeId make_weight(NodeId id);
   void skip_sending(NodeId id);
   void join(NodeId id, Rewriter::Body& body);
+  ValueId weigh(ValueId row, SpaceId sent_to, const std::string& name, Rewriter::Body& body);
 
   Rewriter& rewriter_;
   const Region& region_;
-  ValueId decision_;
-  std::set<int32_t> taken_;
-  ValueMap copies_;
+  TakenBranches taken_;
+  ValueMap decided_, copies_;
 };
 
 }  // namespace stormcell

@@ -206,6 +206,12 @@ void fields(auto& v, Of<Verification> auto& f) {
   v("listed_flips", f.listed);
 }
 
+void fields(auto& v, Of<HeldOutRouter> auto& h) {
+  v("router", h.router);
+  v("cells", h.cells);
+  v("otherwise", h.otherwise);
+}
+
 void fields(auto& v, Of<PassReport> auto& p) {
   v("name", p.name);
   v("applied", p.applied);
@@ -221,6 +227,7 @@ void fields(auto& v, Of<PassReport> auto& p) {
   v("speedup_cumulative_ci95", p.speedup_cumulative_ci95);
   v("guard_hits", p.guard_hits);
   v("fallbacks", p.fallbacks);
+  v("held_out", p.held_out);
   v("options", p.options);
   v("parameters", p.parameters);
 }

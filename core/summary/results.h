@@ -158,6 +158,13 @@ struct Verification {
 /// "no routing choice differs", "2 routing choices differ, all of them near ties; 5 more follow from them", ...
 std::string flips_text(const Verification& verification);
 
+/// Of a router that a pass takes for constant: cells of held-out batches about which it decided, and how many went another way.
+struct HeldOutRouter {
+  std::string router;
+  int64_t cells = 0;
+  int64_t otherwise = 0;  ///< of a router with several branches a cell: at least
+};
+
 struct PassReport {
   std::string name;
   bool applied = false;
@@ -170,6 +177,8 @@ struct PassReport {
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
   std::optional<std::array<double, 2>> speedup_own_ci95;
   bool left_out = false;  ///< it could be applied, and lost
+  /// Of a pass that takes routers for constant, each of these; counted where the baseline ran the batches that were not profiled.
+  std::vector<HeldOutRouter> held_out = {};
   /// Where it applied, real cells alone are computed. Nothing: an older run, which does not say.
   std::optional<bool> leaves_padding_out = {};
 

@@ -163,6 +163,7 @@ class JsonTest : public QObject {
                                              "passes[].speedup_cumulative",
                                              "passes[].guard_hits",
                                              "passes[].fallbacks",
+                                             "passes[].held_out",
                                              "passes[].speedup_own",
                                              "passes[].speedup_own_ci95",
                                              "passes[].left_out",

@@ -5,6 +5,7 @@
 namespace stormcell::cpu {
 namespace {
 
+/// Of the cells that are there by a choice.
 class ChoiceWeight : public Kernel {
  public:
   explicit ChoiceWeight(const Making& m) : branch_(m.graph().space(SpaceId(m.node().attributes.integer("space"))).branch) {}
@@ -17,6 +18,28 @@ class ChoiceWeight : public Kernel {
   int32_t branch_;
 };
 
+/// Of all cells.
+class WeightOfBranch : public Kernel {
+ public:
+  explicit WeightOfBranch(int32_t branch) : branch_(branch) {}
+  void run(const Call& c) const override {
+    const DecisionView& d = *c.in[0].decision;
+    float* out = c.out[0].reals();
+    for (int64_t cell = 0; cell < c.out[0].rows; ++cell) {
+      const int32_t* choice = d.choice + cell * d.fan_out;
+      const int32_t* mine = std::find(choice, choice + d.fan_out, branch_);
+      out[cell] = mine == choice + d.fan_out ? 0.0f : d.choice_weight[cell * d.fan_out + (mine - choice)];
+    }
+  }
+
+ private:
+  int32_t branch_;
+};
+
 }  // namespace
-std::unique_ptr<Kernel> make_choice_weight(const Making& m) { return std::make_unique<ChoiceWeight>(m); }
+std::unique_ptr<Kernel> make_choice_weight(const Making& m) {
+  const Attributes& attributes = m.node().attributes;
+  if (attributes.has("branch")) return std::make_unique<WeightOfBranch>(static_cast<int32_t>(attributes.integer("branch")));
+  return std::make_unique<ChoiceWeight>(m);
+}
 }  // namespace stormcell::cpu

@@ -1,17 +1,19 @@
 // route(scores [S, branches], or [S] of one branch; extra bias [branches]) -> decision by the protocol in the attributes. attributes
-// besides: branches, where one label a cell decides; stack, which names the part of the model it belongs to.
+// besides: branches, where one label a cell decides; stack, which names the part of the model it belongs to; within, branches that a
+// rewrite made straight.
 #include <algorithm>
 #include <array>
 
 #include "core/cell/protocol_row.h"
 #include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/within.h"
 
 namespace stormcell {
 namespace {
 /// A parameter that the protocol does not read would be taken for one that it does.
 void expect_parameters(const Node& n, const ProtocolRow& row) {
-  constexpr std::array<std::string_view, 3> kOfEveryRouter = {"protocol", "stack", "extras"};
+  constexpr std::array<std::string_view, 4> kOfEveryRouter = {"protocol", "stack", "within", "extras"};
   const auto expect_known = [&](std::string_view name) {
     if (takes(row, name)) return;
     const std::string known = std::string(row.takes) + " " + std::string(kCommonParameters);
@@ -33,6 +35,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const ProtocolRow& row = protocol_row(protocol.kind);
   const bool by_label = row.by_label();
   expect_parameters(n, row);
+  left_branches(n);  // which complains
   if (by_label) {
     expect_one_integer(g, n, 0);
   } else if (input_type(g, n, 0).content.empty()) {

@@ -44,6 +44,7 @@
 #include "core/oracle/reference/state_write.h"
 #include "core/oracle/reference/unfold.h"
 #include "core/oracle/reference/window_attention.h"
+#include "core/oracle/reference/zeros.h"
 
 namespace stormcell::reference {
 namespace {
@@ -71,6 +72,7 @@ const KernelRow kKernels[] = {
     {"pack", pack<float>, pack<double>},
     {"expand", expand<float>, expand<double>},
     {"choice_weight", choice_weight<float>, choice_weight<double>},
+    {"zeros", zeros<float>, zeros<double>},
     {"resize", resize<float>, resize<double>},
     {"unfold", unfold<float>, unfold<double>},
     {"fold", fold<float>, fold<double>},

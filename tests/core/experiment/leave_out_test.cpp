@@ -33,6 +33,34 @@ class LeaveOutTest : public QObject {
     QCOMPARE(lost[0].reason, std::string("left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved"));
   }
 
+  void held_out_cells_are_counted_by_what_a_pass_takes_for_granted() {
+    const std::vector<ConstantClaim> one = {{"moe", {2}}}, two = {{"moe", {2}}, {"exit", {}, 1, true}}, pair = {{"moe", {0, 1}, 2}};
+    const auto told = [](const std::vector<ConstantClaim>& claims, const std::map<std::string, RouterLoad, std::less<>>& loads) {
+      PassReport report;
+      report.reason = "applied";
+      add_held_out(claims, {loads}, report);
+      return report;
+    };
+    const PassReport none = told(one, {{"moe", {{0, 0, 500}, 500, 3}}});
+    QCOMPARE(none.reason, std::string("applied; 0 of 500 held-out cells otherwise, at most 0.6 % at 95 %"));
+    QVERIFY(none.held_out.size() == 1 && none.held_out[0].router == "moe" && none.held_out[0].cells == 500 && none.held_out[0].otherwise == 0);
+    QCOMPARE(told(one, {{"moe", {{1, 2, 497}, 500, 3}}}).reason,
+             std::string("applied; moe: 3 of 500 held-out cells otherwise, at most 1.5 % at 95 %"));
+    // A cell that capacity dropped went otherwise.
+    QCOMPARE(told(one, {{"moe", {{0, 0, 497}, 500, 3}}}).held_out[0].otherwise, int64_t{3});
+    // Of several routers the one that says least for the pass; where padding is left out, real cells alone.
+    const RouterLoad exit{{0, 3}, 503, 3, {0, 0}, 40};
+    QCOMPARE(told(two, {{"moe", {{0, 0, 500}, 500, 3}}, {"exit", exit}}).reason,
+             std::string("applied; 0 of 40 held-out cells otherwise, at most 7.2 % at 95 %"));
+    QCOMPARE(told(two, {{"moe", {{0, 1, 499}, 500, 3}}, {"exit", exit}}).reason,
+             std::string("applied; moe: 1 of 500 held-out cells otherwise, at most 0.95 % at 95 %"));
+    // Of several branches a cell the loads give no more than a lower bound.
+    QCOMPARE(told(pair, {{"moe", {{90, 95, 15}, 100, 3}}}).reason, std::string("applied; moe: at least 10 of 100 held-out cells otherwise"));
+    QCOMPARE(told(one, {{"moe", {{0, 0, 0}, 0, 3}}}).reason, std::string("applied; no held-out cell came to them"));
+    QCOMPARE(told(one, {{"moe", {{0, 0, 0}, 0, 0}}}).reason, std::string("applied; no batch was held out"));
+    QCOMPARE(told({}, {{"moe", {{0, 0, 0}, 0, 0}}}).reason, std::string("applied"));
+  }
+
   void a_speed_up_of_a_plan_that_computes_something_else_is_withheld_and_that_is_said() {
     std::vector<PassReport> passes(2);
     passes[0].name = "dead-path", passes[1].name = "unpad";
