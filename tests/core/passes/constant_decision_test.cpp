@@ -3,6 +3,7 @@
 #include "core/cpu/cpu_device.h"
 #include "core/graph/operator.h"
 #include "core/graph/text.h"
+#include "core/graph/uses.h"
 #include "core/graph/verify.h"
 #include "core/oracle/oracle.h"
 #include "core/passes/constant_branches.h"
@@ -77,6 +78,49 @@ void check_oracle(const RandomCase& from, const Graph& graph, const CaseInputs& 
   const auto straight = Oracle<float>(graph, *from.weights).run(oracle_inputs<float>(inputs), from.bindings);
   for (const auto& [name, tensor] : plain.outputs)
     if (straight.output(name).reals != tensor.reals) QTest::qFail((from.name + ": the oracle's " + name).c_str(), __FILE__, __LINE__);
+}
+
+/// Scores of an input of its own, so that the test decides who goes where: of each cell the branches' scores, one after the other.
+CaseInputs with_scores(const RandomCase& from, const std::string& router, const std::vector<std::vector<float>>& scores) {
+  CaseInputs inputs = from.inputs;
+  auto& all = std::get<std::vector<float>>(inputs.at(router + ".scores"));
+  const size_t columns = scores[0].size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t cell = i / columns;
+    all[i] = scores[cell % scores.size()][i % columns] + 0.001f * static_cast<float>(cell);  // each cell its own weights
+  }
+  return inputs;
+}
+ValueId given_scores(CaseBuilder& b, SpaceId space, int64_t branches, const Protocol& rule, const std::string& name) {
+  return b.route(b.floats(name + ".scores", space, {branches}), rule, name);
+}
+ValueId weighed(CaseBuilder& b, ValueId rows, ValueId decision, const std::string& name) {
+  const ValueId weight = b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(rows)}}}, name + ".weight");
+  return b.value("multiply", {rows, weight}, {}, name + ".weighed");
+}
+
+/// The guards of a plan on both devices and both inputs: they hold on the usual one and miss on the other, and the answer is right on both.
+void check_hit_and_miss(const RandomCase& from, const PassResult& result, const CaseInputs& usual, const CaseInputs& other) {
+  QVERIFY2(result.applied, (from.name + ": " + result.reason).c_str());
+  const std::string text = to_text(result.graph);
+  QCOMPARE(to_text(parse_graph(text, "again")), text);
+  check_oracle(from, result.graph, usual);
+  check_oracle(from, result.graph, other);
+  cpu::CpuDevice cpu(2);
+  EmulatedDevice emulated(1);
+  for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
+    const ExecutionResult held = check_answer(*device, from, result.graph, usual), missed = check_answer(*device, from, result.graph, other);
+    QVERIFY2(sum(held.guard_hits) > 0 && sum(held.guard_misses) == 0, from.name.c_str());
+    QVERIFY2(sum(missed.guard_misses) > 0, from.name.c_str());
+  }
+}
+
+/// Nodes of an operator that run while all guards hold.
+size_t count_usual(const Graph& graph, std::string_view op) {
+  size_t count = 0;
+  for (const BlockPlace place : blocks_of(graph, Fallbacks::left_out))
+    for (const NodeId id : block_at(graph, place).nodes) count += graph.node(id).op->name == op;
+  return count;
 }
 
 /// Nodes of an operator in the body that runs while the only guard holds.
@@ -184,11 +228,14 @@ class ConstantDecisionTest : public QObject {
         for (const std::vector<int32_t>& labels : {std::vector<int32_t>{0, 1}, {1}, {0}})
           check_answer(*device, from, result.graph, with_labels(from, "first", labels));
     }
-    // What decides within a branch that gets all cells would be known by another way.
+    // An exit that nobody takes leaves the next one with all cells.
     profile.routers["first"] = {{0, 40}, 40, 1};
     profile.routers["second"] = {{20, 20}, 40, 1};
-    QCOMPARE(apply("constant-decision", from, profile).reason,
-             std::string("not applied to first: route \"second\" decides within a branch that got all cells"));
+    for (const char* pass : kBoth) {
+      const PassResult result = apply(pass, from, profile);
+      QCOMPARE(result.parameters, (PassParameters{{"first", "1"}}));
+      check_hit_and_miss(from, result, with_labels(from, "first", {1}), with_labels(from, "first", {0, 1}));
+    }
   }
 
   void it_says_why_it_does_not_apply() {
@@ -206,11 +253,175 @@ class ConstantDecisionTest : public QObject {
     QCOMPARE(apply("constant-decision", from, LoadProfile{}).reason, std::string("no router was profiled"));
     MixtureBuilder b(8);
     const ValueId x = b.tokens(4, 10, 8);
-    b.output("y", b.mixture(x, b.scored(x, {}, 4, "moe"), {.mode = "weighted"}, "moe"));
+    Protocol rule;
+    rule.k = 3;
+    b.output("y", b.mixture(x, b.scored(x, rule, 4, "moe"), {.mode = "weighted"}, "moe"));
     LoadProfile profile;
-    profile.routers["moe"] = {{0, 40, 0, 0}, 40, 1};
+    profile.routers["moe"] = {{0, 40, 40, 40}, 40, 1};
     QCOMPARE(apply("constant-decision", b.take("weighted"), profile).reason,
-             std::string("not applied to moe: gather \"moe.joined\" weighs rows by the decision"));
+             std::string("not applied to moe: gather \"moe.joined\" would sum rows in another order"));
+  }
+
+  void rows_that_the_decision_weighs_are_weighed_over_all_cells() {
+    for (const char* pass : kBoth)
+      for (const int32_t k : {1, 2}) {
+        MixtureBuilder b(11);
+        const ValueId x = b.tokens(4, 10, 8);
+        Protocol rule;
+        rule.k = k;
+        b.output("y", b.mixture(x, given_scores(b, b.space_of(x), 4, rule, "moe"), {.mode = "weighted"}, "moe"));
+        const RandomCase from = b.take("weighted, of " + std::to_string(k));
+        const CaseInputs usual = with_scores(from, "moe", {{0, 3, 2, -1}, {-2, 5, 2.5f, 0}}),
+                         other = with_scores(from, "moe", {{0, 3, 2, -1}, {-2, 5, 2.5f, 0}, {0, 1, 2, 4}});
+        const PassResult result = apply(pass, from, usual);
+        check_hit_and_miss(from, result, usual, other);
+        QCOMPARE(result.parameters, (PassParameters{{"moe", k == 1 ? "1" : "1,2"}}));
+        QCOMPARE(count_taken(result.graph, "scatter"), size_t{0});
+        QCOMPARE(count_taken(result.graph, "choice_weight"), static_cast<size_t>(k));
+        QCOMPARE(count_taken(result.graph, "gather"), static_cast<size_t>(k - 1));
+      }
+  }
+
+  void what_capacity_may_drop_is_weighed_where_nothing_is_dropped() {
+    MixtureBuilder b(12);
+    const ValueId x = b.tokens(4, 10, 8);
+    Protocol rule;
+    rule.kind = ProtocolKind::switch_top1;
+    rule.capacity = 10;
+    rule.dropped = DroppedCells::scaled_input;
+    b.output("y", b.mixture(x, given_scores(b, b.space_of(x), 4, rule, "moe"), {.mode = "weighted", .otherwise = true}, "moe"));
+    const RandomCase from = b.take("capacity");
+    const CaseInputs usual = with_scores(from, "moe", {{0, 3, 2, -1}}), other = with_scores(from, "moe", {{0, 3, 2, -1}, {4, 3, 2, -1}});
+    for (const char* pass : kBoth) {
+      const PassResult result = apply(pass, from, usual);
+      check_hit_and_miss(from, result, usual, other);
+      QCOMPARE(count_taken(result.graph, "gather"), size_t{0});
+    }
+  }
+
+  /// Three ways with gates of their own, as DynamicRouting sends its maps: any of them may be open.
+  void closed_ways_go_and_open_ones_are_weighed_without_sending() {
+    for (const char* pass : kBoth) {
+      MixtureBuilder b(13);
+      const ValueId x = b.tokens(4, 10, 8);
+      const SpaceId tokens = b.space_of(x);
+      Protocol rule;
+      rule.kind = ProtocolKind::threshold;
+      const ValueId decision = given_scores(b, tokens, 3, rule, "ways");
+      std::vector<ValueId> ways, came;
+      for (int32_t w = 0; w < 3; ++w) {
+        const std::string name = "way." + std::to_string(w);
+        const ValueId part = b.scatter(x, decision, {w})[0];
+        ways.push_back(weighed(b, b.product(part, 8, name), decision, name));
+        came.push_back(b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}, name + ".came"));
+      }
+      b.output("first", b.gather({ways[0], ways[1]}, tokens, "sum", kNone, "first"));
+      b.output("second", b.gather({ways[2]}, tokens, "sum", kNone, "second"));  // which no row reaches
+      b.output("third", b.gather({ways[2]}, tokens, "sum", x, "third"));
+      b.output("came", b.gather(came, tokens, "sum", kNone, "came"));
+      const RandomCase from = b.take("ways");
+      const CaseInputs usual = with_scores(from, "ways", {{0.5f, 2, -1}, {0.25f, 1, -3}}),
+                       other = with_scores(from, "ways", {{0.5f, 2, -1}, {0.25f, 1, -3}, {-1, 1, 2}});
+      const PassResult result = apply(pass, from, usual);
+      check_hit_and_miss(from, result, usual, other);
+      QCOMPARE(count_taken(result.graph, "linear"), size_t{2});
+      QCOMPARE(count_taken(result.graph, "scatter"), size_t{0});
+      QCOMPARE(count_taken(result.graph, "zeros"), size_t{1});
+      QCOMPARE(count_taken(result.graph, "gather"), size_t{1});  // of two rows; weights alone, which send nothing, stay as they are
+    }
+  }
+
+  /// Rows of several routers meet in one gather, which only one guard can hold.
+  void routers_whose_rows_meet_share_a_guard() {
+    for (const char* pass : kBoth) {
+      MixtureBuilder b(14);
+      const ValueId x = b.tokens(4, 10, 8);
+      const SpaceId tokens = b.space_of(x);
+      std::vector<ValueId> rows;
+      for (const char* name : {"a", "b", "c"}) {
+        const std::vector<ValueId> parts = b.scatter(x, b.labelled(tokens, 2, name), {0, 1});
+        for (size_t i = 0; i < parts.size(); ++i) rows.push_back(b.product(parts[i], 8, name + std::to_string(i)));
+      }
+      b.output("y", b.gather(rows, tokens, "place", kNone, "joined"));
+      const RandomCase from = b.take("three routers");
+      // One of them is not constant: the guard is of the others.
+      CaseInputs usual = with_labels(from, "a", {1}), other = usual;
+      std::get<std::vector<int32_t>>(usual.at("b.labels")).assign(40, 0);
+      other = usual;
+      for (CaseInputs* inputs : {&usual, &other}) {
+        auto& mixed = std::get<std::vector<int32_t>>(inputs->at("c.labels"));
+        for (size_t i = 0; i < mixed.size(); ++i) mixed[i] = static_cast<int32_t>(i % 2);
+      }
+      std::get<std::vector<int32_t>>(other.at("b.labels"))[7] = 1;
+      const PassResult result = apply(pass, from, usual);
+      check_hit_and_miss(from, result, usual, other);
+      QCOMPARE(result.parameters, (PassParameters{{"a", "1"}, {"b", "0"}}));
+      QCOMPARE(count_nodes(result.graph, "guard"), size_t{1});
+      QCOMPARE(count_usual(result.graph, "scatter"), size_t{1});
+      QCOMPARE(count_usual(result.graph, "linear"), size_t{4});
+    }
+  }
+
+  /// A router in a branch of another, in which one more decides: each where its cells are all that there are.
+  void routers_within_what_gets_all_cells_are_made_straight_in_turn() {
+    for (const char* pass : kBoth) {
+      MixtureBuilder b(15);
+      const ValueId x = b.tokens(4, 10, 8);
+      const SpaceId tokens = b.space_of(x);
+      Protocol rule;
+      rule.kind = ProtocolKind::threshold;
+      const ValueId outer = b.labelled(tokens, 2, "outer");
+      const ValueId all_scores = b.floats("inner.scores", tokens, {2}), all_labels = b.integers("last.labels", tokens, 2);
+      const std::vector<ValueId> parts = b.scatter(x, outer, {0, 1});
+      const ValueId inner = b.route(b.scatter(all_scores, outer, {1})[0], rule, "inner");
+      Protocol by_label;
+      by_label.kind = ProtocolKind::label;
+      std::vector<ValueId> rows{b.product(parts[0], 8, "skip")};
+      const ValueId kept = b.scatter(b.product(parts[1], 8, "work"), inner, {0})[0];
+      rows.push_back(weighed(b, b.product(kept, 8, "kept"), inner, "kept"));
+      const ValueId sent = b.scatter(parts[1], inner, {1})[0];
+      const ValueId labels = b.scatter(b.scatter(all_labels, outer, {1})[0], inner, {1})[0];
+      const ValueId last = b.route(labels, by_label, "last", 2);
+      const std::vector<ValueId> leaves = b.scatter(sent, last, {0, 1});
+      rows.push_back(b.product(leaves[0], 8, "left"));
+      rows.push_back(b.product(leaves[1], 8, "right"));
+      b.output("y", b.gather(rows, tokens, "sum", kNone, "joined"));
+      const RandomCase from = b.take("within");
+      const auto inputs = [&](std::vector<int32_t> outer_goes, std::vector<std::vector<float>> inner_scores, std::vector<int32_t> last_goes) {
+        CaseInputs set = with_labels(from, "outer", std::move(outer_goes));
+        set.at("inner.scores") = with_scores(from, "inner", inner_scores).at("inner.scores");
+        set.at("last.labels") = with_labels(from, "last", std::move(last_goes)).at("last.labels");
+        return set;
+      };
+      const CaseInputs usual = inputs({1}, {{1, 2}, {2, 0.5f}}, {1});
+      const PassResult result = apply(pass, from, usual);
+      QCOMPARE(result.parameters, (PassParameters{{"inner", "0,1"}, {"last", "1"}, {"outer", "1"}}));
+      QCOMPARE(count_usual(result.graph, "scatter"), size_t{0});
+      QCOMPARE(count_nodes(result.graph, "guard"), size_t{3});
+      // Each of the three misses in turn, and all of them at once.
+      check_hit_and_miss(from, result, usual, inputs({1, 0}, {{1, 2}}, {1}));
+      check_hit_and_miss(from, result, usual, inputs({1}, {{1, 2}, {1, -1}}, {1}));
+      check_hit_and_miss(from, result, usual, inputs({1}, {{1, 2}}, {1, 0}));
+      check_hit_and_miss(from, result, usual, inputs({0, 1, 1}, {{-1, 2}, {1, 1}}, {0, 1, 1}));
+    }
+  }
+
+  void a_router_that_ranks_the_cells_of_its_branch_is_left_where_it_is() {
+    MixtureBuilder b(16);
+    const ValueId x = b.tokens(4, 10, 8);
+    const SpaceId tokens = b.space_of(x);
+    const ValueId outer = b.labelled(tokens, 2, "outer");
+    const std::vector<ValueId> parts = b.scatter(x, outer, {0, 1});
+    Protocol rule;
+    rule.kind = ProtocolKind::switch_top1;
+    rule.capacity = 5;
+    const ValueId inner = b.scored(parts[1], rule, 2, "inner");
+    const std::vector<ValueId> within = b.scatter(parts[1], inner, {0, 1});
+    b.output("y", b.gather({b.product(parts[0], 8, "a"), b.product(within[0], 8, "b"), b.product(within[1], 8, "c")}, tokens, "sum", kNone,
+                           "joined"));
+    const RandomCase from = b.take("ranked");
+    QCOMPARE(apply("constant-decision", from, with_labels(from, "outer", {1})).reason,
+             std::string("not applied to outer: route \"inner\" works on several cells at once"));
   }
 
   void a_decision_that_others_ask_for_stays_where_it_is() {
@@ -257,16 +468,22 @@ class ConstantDecisionTest : public QObject {
   }
 
   void random_graphs_answer_as_before() {
-    int applied = 0, hits = 0, misses = 0;
+    int applied = 0, hits = 0, misses = 0, within = 0, weights = 0;
     cpu::CpuDevice cpu(2);
     EmulatedDevice emulated(1);
     for (uint64_t seed = 0; seed < 120; ++seed) {
-      const RandomCase from = seed % 3 == 0 ? random_mixtures(seed) : make_random_case(seed);
+      RandomOptions options;
+      options.maps = seed % 3 == 1;
+      const RandomCase from = seed % 3 == 0 ? random_mixtures(seed) : make_random_case(seed, options);
       const LoadProfile profile = profile_of(from, {from.inputs});
       for (const char* pass : kBoth) {
         const PassResult result = apply(pass, from, profile, {{"min-cells", "1"}});
         if (!result.applied) continue;
         ++applied;
+        result.graph.for_each_node([&](NodeId id, int) {
+          const Attributes& attributes = result.graph.node(id).attributes;
+          within += attributes.has("within"), weights += result.graph.node(id).op->name == "choice_weight" && attributes.has("branch");
+        });
         for (uint64_t turn = 0; turn < 3; ++turn) {
           const CaseInputs inputs = turn == 0 ? from.inputs : drawn_anew(from, turn);
           const ExecutionResult came =
@@ -275,8 +492,34 @@ class ConstantDecisionTest : public QObject {
         }
       }
     }
-    qInfo("applied %d times, %d hits, %d misses", applied, hits, misses);
+    qInfo("applied %d times, %d hits, %d misses; %d routers within, %d weights", applied, hits, misses, within, weights);
     QVERIFY(applied > 10 && hits > 10 && misses > 3);
+    QVERIFY(within > 3 && weights > 3);
+  }
+
+  /// Everything constant that may be, on a network of ways over maps of three sizes: the loads that the pass is shown are those of one
+  /// picture, which the others do not follow.
+  void a_network_of_ways_answers_as_before() {
+    int hits = 0, misses = 0;
+    cpu::CpuDevice cpu(2);
+    for (uint64_t seed = 1; seed < 8; ++seed) {
+      const RandomCase from = path_network_toy(seed);
+      LoadProfile profile = profile_of(from, {from.inputs});
+      // A branch that most cells take counts as taken by all, the others as dead.
+      for (auto& [router, load] : profile.routers)
+        for (int64_t& n : load.load) n = 2 * n > load.cells ? load.cells : 0;
+      for (const char* pass : kBoth) {
+        const PassResult result = apply(pass, from, profile, {{"min-cells", "1"}});
+        QVERIFY2(result.applied, result.reason.c_str());
+        check_oracle(from, result.graph, from.inputs);
+        for (uint64_t turn = 0; turn < 3; ++turn) {
+          const ExecutionResult came = check_answer(cpu, from, result.graph, turn == 0 ? from.inputs : drawn_anew(from, turn));
+          hits += static_cast<int>(sum(came.guard_hits)), misses += static_cast<int>(sum(came.guard_misses));
+        }
+      }
+    }
+    qInfo("%d hits, %d misses", hits, misses);
+    QVERIFY(misses > 10);
   }
 };
 STORMCELL_TEST(ConstantDecisionTest)
