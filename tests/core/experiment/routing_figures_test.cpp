@@ -80,7 +80,7 @@ struct Met {
 
 void compare(const ProfileAccumulator& counted, const Counts& all, const Counts& profiled, const std::string& what, Met& met) {
   const std::vector<RouterFigures> figures = router_figures(counted);
-  const LoadProfile profile = load_profile(counted);
+  const LoadProfile profile = load_profile(counted), held_out = held_out_loads(counted);
   QVERIFY2(figures.size() == counted.layout().routers.size() && profile.routers.size() == figures.size(), what.c_str());
   std::set<std::string> labels;
   for (size_t r = 0; r < figures.size(); ++r) {
@@ -104,6 +104,11 @@ void compare(const ProfileAccumulator& counted, const Counts& all, const Counts&
     const Count& p = part == profiled.routers.end() ? none : part->second;
     QVERIFY2(load.load == p.load && load.load_real == p.load_real, where.c_str());
     QVERIFY2(load.cells == p.cells && load.cells_real == p.real && load.batches == profiled.batches, where.c_str());
+    const RouterLoad& rest = held_out.routers.at(f.router);
+    QVERIFY2(rest.cells == c.cells - p.cells && rest.cells_real == c.real - p.real && rest.batches == all.batches - profiled.batches,
+             where.c_str());
+    for (size_t b = 0; b < rest.load.size(); ++b)
+      QVERIFY2(rest.load[b] == c.load[b] - p.load[b] && rest.load_real[b] == c.load_real[b] - p.load_real[b], where.c_str());
     ++met.routers, met.padding += c.cells > c.real, met.dropped += c.dropped > 0, met.labels += !table.empty();
     met.nested += counted.layout().routers[r].parent >= 0;
   }

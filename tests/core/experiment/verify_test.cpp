@@ -5,6 +5,8 @@
 #include <set>
 
 #include "core/experiment/candidates.h"
+#include "core/experiment/compare_decisions.h"
+#include "core/experiment/record_plan.h"
 #include "core/experiment/verify.h"
 #include "core/graph/operator.h"
 #include "core/passes/pipeline.h"
@@ -57,6 +59,61 @@ class VerifyTest : public QObject {
       QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
     }
     QVERIFY(applied > 20 && missed > 5);
+  }
+
+  /// A router whose cells nobody sends any more is known by the same names: recorded, replayed, judged and nested as in the model.
+  void routers_within_what_is_made_straight_are_the_model_s() {
+    int within = 0, held = 0, missed = 0;
+    cpu::CpuDevice device(2);
+    for (int seed = -static_cast<int>(toys().size()); seed < 60; ++seed) {
+      RandomOptions options;
+      options.maps = seed % 2 == 1;
+      const RandomCase c = seed < 0 ? toy_or_random(seed) : make_random_case(static_cast<uint64_t>(seed), options);
+      const Observed reference = by_oracle(c, c.graph, *c.weights, device.info().rounds_bf16_inputs);
+      Plan baseline(device, c, std::make_shared<Graph>(c.graph), c.weights);
+      const Observed usual = baseline.run(nullptr);
+      for (const bool as_it_is : {true, false})
+        for (const char* pass : {"constant-decision", "permanent-path"}) {
+          LoadProfile profile;
+          for (const JudgedDecision& d : usual.decisions) {
+            RouterLoad& load = profile.routers[d.router];
+            load.load.resize(static_cast<size_t>(d.shape.branches));
+            load.cells += d.shape.cells, load.batches = 1;
+            for (const int32_t choice : d.choice)
+              if (is_kept(choice)) ++load.load[static_cast<size_t>(choice)];
+          }
+          // What most cells do counts as what all do: guards miss.
+          if (!as_it_is)
+            for (auto& [router, load] : profile.routers)
+              for (int64_t& n : load.load) n = 2 * n > load.cells ? load.cells : 0;
+          PassSelection selection;
+          selection.only = {pass};
+          selection.options[pass]["min-cells"] = "1";
+          const PipelineResult passes = run_passes({c.graph, profile}, select_passes(selection), OnTheirOwn::no);
+          if (!passes.outcomes[0].cumulative.applied) continue;
+          passes.graph.for_each_node([&](NodeId id, int) { within += passes.graph.node(id).attributes.has("within"); });
+          Plan plan(device, c, std::make_shared<Graph>(passes.graph), c.weights);
+          const Observed free = plan.run(nullptr);
+          (plan.misses == 0 ? held : missed) += 1;
+          QVERIFY2(decided_alike(free.decisions, usual.decisions), c.name.c_str());
+          const bool bf16 = c.weight_dtype == DType::bf16;
+          Judge judge(bf16 ? 2e-2 : 1e-4, bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
+          judge.add(0, reference, plan.run(&reference), &free);
+          const Verification v = judge.verdict();
+          QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
+          // What is recorded of it names the same router and branch above it.
+          const RunLayout mine = record_plan(*plan.program).layout, model = record_plan(*baseline.program).layout;
+          const auto above = [](const RunLayout& layout, const std::string& name) {
+            for (const RouterInfo& r : layout.routers)
+              if (r.name == name && r.parent >= 0)
+                return layout.routers[static_cast<size_t>(r.parent)].name + "=" + std::to_string(r.parent_branch);
+            return std::string();
+          };
+          for (const RouterInfo& r : mine.routers) QCOMPARE(above(mine, r.name), above(model, r.name));
+        }
+    }
+    qInfo("%d routers within, %d plans held, %d missed", within, held, missed);
+    QVERIFY(within > 20 && held > 20 && missed > 20);
   }
 
   void a_replay_records_what_each_router_would_have_chosen_on_every_device() {

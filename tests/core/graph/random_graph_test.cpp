@@ -40,7 +40,7 @@ class RandomGraphTest : public QObject {
                            "gather",         "conv2d",          "pool",           "reduce",           "broadcast",       "argmax",
                            "branches_empty", "guard",           "choice_weight",  "resize",           "unfold",          "fold",
                            "pixel_shuffle",  "concat",          "standardize",    "squared_distance", "residual_blocks", "layer_norm",
-                           "merge_cells",    "window_attention"})
+                           "merge_cells",    "window_attention", "zeros"})
       QVERIFY2(operators.contains(op), op);
   }
 

@@ -26,6 +26,23 @@ class ImageOperatorsTest : public QObject {
       compare(h.result(h.gather(parts, s, "sum")).reals, {6, 12, 24, 32});
     }
   }
+  void a_choice_s_weight_is_told_of_all_cells() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 3));
+    Protocol rule;
+    rule.kind = ProtocolKind::threshold;
+    rule.threshold = 0.5f;
+    const ValueId d = h.route(h.reals("scores", s, {2}, {2, 4, 0, 8, 0.25, 0}), rule, "router");
+    const auto of = [&](int64_t branch) { return h.value("choice_weight", {d}, {{"space", int64_t{s}}, {"branch", branch}}); };
+    const ValueId both = h.value("multiply", {h.reals("x", s, {1}, {1, 10, 100}), of(0)});
+    compare(h.result(h.value("add", {both, h.value("multiply", {h.reals("y", s, {1}, {3, 30, 300}), of(1)})})).reals, {14, 240, 0});
+  }
+  void zeros_for_each_cell() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2));
+    const ValueId z = h.value("zeros", {}, {{"space", int64_t{s}}, {"shape", std::vector<int64_t>{1, 2}}});
+    compare(h.result(h.value("add", {z, h.reals("x", s, {1, 2}, {1, -2, 3, 4})})).reals, {1, -2, 3, 4});
+  }
   void weights_of_routers_within_branches_multiply() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 2));
