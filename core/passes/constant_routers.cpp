@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/graph/roles.h"
 #include "core/passes/profiled_branches.h"
 
 namespace stormcell {
@@ -10,8 +11,12 @@ namespace stormcell {
 PassResult ConstantRouters::run() {
   while (step()) {
   }
+  std::set<std::string> routers;
+  input_.graph.for_each_node([&](NodeId id, int) {
+    if (is_route(input_.graph.node(id))) routers.insert(input_.graph.node(id).name);
+  });
   for (const auto& [router, branches] : constant_.taken)
-    if (input_.parameters && !seen_.contains(router)) refusals_.emplace_back(router, "the model has no such router");
+    if (input_.parameters && !routers.contains(router)) refusals_.emplace_back(router, "the model has no such router");
   PassResult result;
   result.applied = !applied_.empty();
   result.graph = result.applied ? rewriter_.finish() : input_.graph;
@@ -28,9 +33,7 @@ PassResult ConstantRouters::run() {
 bool ConstantRouters::step() {
   for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
     for (const ValueId decision : decisions_of(graph(), place)) {
-      const std::string router = router_name(graph(), decision);
-      seen_.insert(router);
-      if (!constant_.taken.contains(router) || !done_.insert({decision, place.owner, place.body}).second) continue;
+      if (!constant_.taken.contains(router_name(graph(), decision)) || !done_.insert({decision, place.owner, place.body}).second) continue;
       for (const Region& region : find_regions(graph(), place, decision))
         if (step(region)) {
           done_.erase({decision, place.owner, place.body});  // it may have other regions

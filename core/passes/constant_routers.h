@@ -42,7 +42,7 @@ class ConstantRouters {
 
   const PassInput& input_;
   ConstantBranches constant_;
-  std::set<std::string> applied_, seen_;
+  std::set<std::string> applied_;
   std::set<std::tuple<ValueId, NodeId, size_t>> done_;
   std::set<std::pair<ValueId, NodeId>> refused_;  // in the region that begins with this node
   Refusals refusals_;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace stormcell {
 
@@ -21,12 +22,10 @@ std::vector<const ExecutedDecision*> standing_decisions(const Program& program, 
   std::map<std::tuple<int32_t, RepeatId, int32_t>, size_t> places;
   for (const ExecutedDecision& d : result.decisions) {
     const auto [at, is_new] = places.try_emplace({named.of[d.router], program.routers[d.router].repeat, d.turn}, standing.size());
-    if (is_new) {
-      standing.push_back(&d);
-    } else {
-      standing[at->second] = &d;
-    }
+    if (!is_new) standing[std::exchange(at->second, standing.size())] = nullptr;
+    standing.push_back(&d);
   }
+  std::erase(standing, nullptr);
   return standing;
 }
 

@@ -301,34 +301,50 @@ class ConstantDecisionTest : public QObject {
 
   /// Three ways with gates of their own, as DynamicRouting sends its maps: any of them may be open.
   void closed_ways_go_and_open_ones_are_weighed_without_sending() {
-    for (const char* pass : kBoth) {
-      MixtureBuilder b(13);
-      const ValueId x = b.tokens(4, 10, 8);
-      const SpaceId tokens = b.space_of(x);
-      Protocol rule;
-      rule.kind = ProtocolKind::threshold;
-      const ValueId decision = given_scores(b, tokens, 3, rule, "ways");
-      std::vector<ValueId> ways, came;
-      for (int32_t w = 0; w < 3; ++w) {
-        const std::string name = "way." + std::to_string(w);
-        const ValueId part = b.scatter(x, decision, {w})[0];
-        ways.push_back(weighed(b, b.product(part, 8, name), decision, name));
-        came.push_back(b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}, name + ".came"));
-      }
-      b.output("first", b.gather({ways[0], ways[1]}, tokens, "sum", kNone, "first"));
-      b.output("second", b.gather({ways[2]}, tokens, "sum", kNone, "second"));  // which no row reaches
-      b.output("third", b.gather({ways[2]}, tokens, "sum", x, "third"));
-      b.output("came", b.gather(came, tokens, "sum", kNone, "came"));
-      const RandomCase from = b.take("ways");
-      const CaseInputs usual = with_scores(from, "ways", {{0.5f, 2, -1}, {0.25f, 1, -3}}),
-                       other = with_scores(from, "ways", {{0.5f, 2, -1}, {0.25f, 1, -3}, {-1, 1, 2}});
-      const PassResult result = apply(pass, from, usual);
-      check_hit_and_miss(from, result, usual, other);
-      QCOMPARE(count_taken(result.graph, "linear"), size_t{2});
-      QCOMPARE(count_taken(result.graph, "scatter"), size_t{0});
-      QCOMPARE(count_taken(result.graph, "zeros"), size_t{1});
-      QCOMPARE(count_taken(result.graph, "gather"), size_t{1});  // of two rows; weights alone, which send nothing, stay as they are
+    MixtureBuilder b(13);
+    const ValueId x = b.tokens(4, 10, 8);
+    const SpaceId tokens = b.space_of(x);
+    Protocol rule;
+    rule.kind = ProtocolKind::threshold;
+    const ValueId decision = given_scores(b, tokens, 3, rule, "ways");
+    std::vector<ValueId> ways, came;
+    for (int32_t w = 0; w < 3; ++w) {
+      const std::string name = "way." + std::to_string(w);
+      const ValueId part = b.scatter(x, decision, {w})[0];
+      ways.push_back(weighed(b, b.product(part, 8, name), decision, name));
+      came.push_back(b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}, name + ".came"));
     }
+    b.output("first", b.gather({ways[0], ways[1]}, tokens, "sum", kNone, "first"));
+    b.output("second", b.gather({ways[2]}, tokens, "sum", kNone, "second"));  // which no row reaches
+    b.output("third", b.gather({ways[2]}, tokens, "sum", x, "third"));
+    b.output("came", b.gather(came, tokens, "sum", kNone, "came"));
+    const RandomCase from = b.take("ways");
+    const CaseInputs usual = with_scores(from, "ways", {{0.5f, 2, -1}, {0.25f, 1, -3}}),
+                     other = with_scores(from, "ways", {{0.5f, 2, -1}, {0.25f, 1, -3}, {-1, 1, 2}});
+    const PassResult result = apply("constant-decision", from, usual);
+    check_hit_and_miss(from, result, usual, other);
+    QCOMPARE(count_taken(result.graph, "linear"), size_t{2});
+    QCOMPARE(count_taken(result.graph, "scatter"), size_t{0});
+    QCOMPARE(count_taken(result.graph, "zeros"), size_t{1});
+    QCOMPARE(count_taken(result.graph, "gather"), size_t{1});  // of two rows; weights alone, which send nothing, stay as they are
+    QCOMPARE(apply("permanent-path", from, usual).reason, std::string("not applied to ways: others ask for its decision"));
+  }
+
+  /// A late guard whose weights are asked for decides first; without a decision there are none.
+  void weights_wait_for_a_late_decision() {
+    MixtureBuilder b(17);
+    const ValueId x = b.tokens(4, 10, 8);
+    Protocol rule;
+    rule.kind = ProtocolKind::threshold;
+    const ValueId decision = given_scores(b, b.space_of(x), 2, rule, "ways");
+    const std::vector<ValueId> parts = b.scatter(x, decision, {0, 1});
+    b.output("y", b.gather({weighed(b, b.product(parts[0], 8, "a"), decision, "a"), weighed(b, b.product(parts[1], 8, "b"), decision, "b")},
+                           b.space_of(x), "sum", kNone, "joined"));
+    const RandomCase from = b.take("late weights");
+    const CaseInputs usual = with_scores(from, "ways", {{0.5f, 2}, {0.25f, 1}}), other = with_scores(from, "ways", {{0.5f, 2}, {-1, 1}});
+    check_hit_and_miss(from, apply("permanent-path", from, usual), usual, other);
+    QCOMPARE(apply("permanent-path", from, usual, {{"approximate", "on"}}).reason,
+             std::string("not applied to ways: what it chose is weighed by its scores"));
   }
 
   /// Rows of several routers meet in one gather, which only one guard can hold.
