@@ -87,6 +87,31 @@ class PeopleTest : public QObject {
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
   }
 
+  /// Gates that the profiled tiles hold open or closed are made straight; where a tile after them decides otherwise the fallback runs, its
+  /// answers are the oracle's, and the cells that were held out say so.
+  void ways_that_never_change_are_made_straight() {
+    const Arguments optimize =
+        short_run("optimize", kModel, kSample,
+                  {"--batch", "1", "--only", "constant-decision", "--pass-option", "constant-decision.min-cells=1", "--json", "-"});
+    const Ended optimized = run_program(optimize);
+    VERIFY_DONE(optimized, optimize);
+    const Json j = optimized.json(), pass = j["passes"][0];
+    QVERIFY2(j["verified"]["passed"] == true && j["verified"]["batches"] == kTiles, optimized.out.c_str());
+    QVERIFY2(pass["applied"] == true && pass["parameters"].size() > 20, pass.dump().c_str());
+    QVERIFY2(pass["guard_hits"].get<int64_t>() > 0 && pass["fallbacks"].get<int64_t>() > 0, pass.dump().c_str());
+    // Tiles 0 and 4 are profiled. No router decides about more of the other four than there are.
+    QCOMPARE(pass["held_out"].size(), pass["parameters"].size());
+    int64_t all = 0, otherwise = 0;
+    for (const Json& router : pass["held_out"]) {
+      QVERIFY2(pass["parameters"].contains(router["router"].get<std::string>()) && router["cells"] <= 4 &&
+                   router["otherwise"] <= router["cells"],
+               router.dump().c_str());
+      all += router["cells"] == 4, otherwise += router["otherwise"].get<int64_t>();
+    }
+    QVERIFY(all > 0 && otherwise > 0);
+    QVERIFY2(pass["reason"].get<std::string>().find(" held-out cells otherwise") != std::string::npos, pass.dump().c_str());
+  }
+
   /// Held out in the model card; who has the data can do it again. The floors: 0.5, and a quarter of the operations.
   void the_card_s_quality_is_what_training_left() {
     const Json figures = card_figures();
