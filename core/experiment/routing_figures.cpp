@@ -22,7 +22,9 @@ std::map<std::string_view, std::span<const int64_t>> loads_by_label(const Profil
   return labels;
 }
 
-RouterLoad load_of(const CountedLoads& of, int64_t batches) { return {of.loads.load, of.loads.cells, batches, of.loads.real(), of.cells_real}; }
+RouterLoad load_of(const CountedLoads& of, int64_t batches) {
+  return {of.loads.load, of.loads.cells, batches, of.loads.real(), of.cells_real};
+}
 
 /// What is left of a load without a part of it, over so many batches.
 RouterLoad without(RouterLoad all, const RouterLoad& part, int64_t batches) {
@@ -79,9 +81,9 @@ LoadProfile held_out_loads(const ProfileAccumulator& counted) {
   LoadProfile held_out;
   int32_t router = 0;
   for (const RouterInfo& info : counted.layout().routers) {
-    held_out.routers[info.name] = without(load_of(counted.counts(router), counted.batches()),
-                                          load_of(counted.profiled(router), counted.profiled_batches()),
-                                          counted.batches() - counted.profiled_batches());
+    held_out.routers[info.name] =
+        without(load_of(counted.counts(router), counted.batches()), load_of(counted.profiled(router), counted.profiled_batches()),
+                counted.batches() - counted.profiled_batches());
     ++router;
   }
   return held_out;

@@ -13,8 +13,8 @@ struct LeftBranch {
   int32_t branch = 0;
 };
 
-/// What the attribute `within` of a route node says ("reached=0 compute=1"), outermost first: it belongs to the identity of the cells, as the
-/// routed spaces do in which it decides. Empty: it says nothing. Error(bad_input) for what is no such list.
+/// What the attribute `within` of a route node says ("reached=0 compute=1"), outermost first: it belongs to the identity of the cells, as
+/// the routed spaces do in which it decides. Empty: it says nothing. Error(bad_input) for what is no such list.
 std::vector<LeftBranch> left_branches(const Node& route);
 /// `route`, which decided over the routed space `space`, is to decide over its parent.
 void add_within(const Graph& graph, SpaceId space, Node& route);

@@ -51,8 +51,8 @@ std::vector<ValueId> ConstantRouters::constant_in(const Region& region) const {
 }
 
 /// One guard for all constant routers of a region that decide before what is behind any of them: their rows meet in the same gathers, which
-/// can stand in one guard alone. Those within what they send to come in a later step, in what is taken. Where one is in the way of the others,
-/// these go on without it.
+/// can stand in one guard alone. Those within what they send to come in a later step, in what is taken. Where one is in the way of the
+/// others, these go on without it.
 bool ConstantRouters::step(const Region& region) {
   for (std::vector<ValueId> all = constant_in(region); !all.empty(); all = constant_in(region)) {
     const Region behind = part_behind(graph(), region, all);
@@ -64,7 +64,8 @@ bool ConstantRouters::step(const Region& region) {
       for (const ValueId d : first)
         if (why) why = straighten(region, std::span(&d, 1));
     if (!why) return true;
-    if (why->decision != kNone) refuse(region, why->decision, why->why);
+    if (why->decision != kNone)
+      refuse(region, why->decision, why->why);
     else
       for (const ValueId d : first) refuse(region, d, why->why);
   }

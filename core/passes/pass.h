@@ -75,8 +75,8 @@ struct ConstantClaim {
 struct PassResult {
   Graph graph;  ///< equal to the input's where not applied; verified
   bool applied = false;
-  bool same_bits = true;      ///< real cells keep their last bit; false: sums run in another order. What is lossy says false
-  std::string reason;         ///< one sentence: what was done, or why not
+  bool same_bits = true;  ///< real cells keep their last bit; false: sums run in another order. What is lossy says false
+  std::string reason;     ///< one sentence: what was done, or why not
   std::vector<ConstantClaim> claims = {};
   PassParameters parameters;  ///< what the pass found and `run --config` needs, beside the options, to do the same again
 };

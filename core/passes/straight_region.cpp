@@ -19,9 +19,8 @@ struct Origin {
   SpaceId from = kNone;
 };
 bool in_listed_order(const std::vector<Origin>& joined, SpaceId target) {
-  return std::any_of(joined.begin(), joined.end(), [&](const Origin& o) {
-    return o.decision == kNone || o.from != target || o.decision != joined.front().decision;
-  });
+  return std::any_of(joined.begin(), joined.end(),
+                     [&](const Origin& o) { return o.decision == kNone || o.from != target || o.decision != joined.front().decision; });
 }
 
 }  // namespace
@@ -137,7 +136,8 @@ std::optional<StraightRegion::Obstacle> StraightRegion::obstacle_of_gather(const
     if (is_sent(s)) {
       after.push_back({});
     } else {
-      after.push_back(routed ? Origin{space.decision, is_sent(space.parent) ? graph().space(space.parent).parent : space.parent} : Origin{});
+      after.push_back(routed ? Origin{space.decision, is_sent(space.parent) ? graph().space(space.parent).parent : space.parent}
+                             : Origin{});
     }
   }
   if (weighed > 0 && weighed < after.size()) return Obstacle{ours, "weighs rows of several routers"};
@@ -157,7 +157,8 @@ std::set<ValueId> StraightRegion::weighed() const {
     if (const ValueId by = weighed_by(node); by != kNone && !is_dead(id)) decisions.insert(by);
     if (!joins(id) || node.attributes.word("mode") != "weighted") continue;
     for (size_t i = 0; i < plain_inputs(node); ++i)
-      if (const SpaceId s = graph().value(node.inputs[i]).type.space; is_sent(s) && !is_dead(s)) decisions.insert(graph().space(s).decision);
+      if (const SpaceId s = graph().value(node.inputs[i]).type.space; is_sent(s) && !is_dead(s))
+        decisions.insert(graph().space(s).decision);
   }
   return decisions;
 }
@@ -293,8 +294,7 @@ ValueId StraightRegion::holds(const ValueMap& decided, std::vector<NodeId>& node
   const auto ask = [&](std::string_view op, ValueId decision, std::vector<int64_t> branches, const std::string& name) {
     if (branches.empty()) return;
     const auto at = decided.find(decision);
-    nodes.push_back(
-        rewriter_.make_node(op, {at == decided.end() ? decision : at->second}, {{"branches", std::move(branches)}}, name));
+    nodes.push_back(rewriter_.make_node(op, {at == decided.end() ? decision : at->second}, {{"branches", std::move(branches)}}, name));
     flags.push_back(graph().node(nodes.back()).outputs[0]);
   };
   for (const auto& [decision, taken] : taken_) {

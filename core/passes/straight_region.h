@@ -14,8 +14,8 @@ namespace stormcell {
 /// By decision the branches that get every cell; the others get none.
 using TakenBranches = std::map<ValueId, std::set<int32_t>>;
 
-/// Of a region behind decisions (part_behind), none of which is made in it, what it computes while they are so: bit for bit the same, without
-/// scatters and, where nothing else is joined, without gathers.
+/// Of a region behind decisions (part_behind), none of which is made in it, what it computes while they are so: bit for bit the same,
+/// without scatters and, where nothing else is joined, without gathers.
 class StraightRegion {
  public:
   StraightRegion(Rewriter& rewriter, const Region& region, TakenBranches taken)

@@ -153,7 +153,8 @@ ValueId RandomMaps::several_routers(ValueId maps, int depth, const std::string& 
     if (random.chance(0.5)) rule.protocol = {.kind = ProtocolKind::threshold};
     const ValueId decision = decide_by(maps, rule, mine);
     if (r == 2) {  // rows of all cells: of the weights of one branch, and none
-      const ValueId weight = value("choice_weight", {decision}, {{"space", int64_t{space_of(maps)}}, {"branch", int64_t{0}}}, mine + ".first");
+      const ValueId weight =
+          value("choice_weight", {decision}, {{"space", int64_t{space_of(maps)}}, {"branch", int64_t{0}}}, mine + ".first");
       const std::vector<int64_t> shape{extent(maps, 0), extent(maps, 1), width_of(maps)};
       arrived.push_back(value("multiply", {maps, weight}, {}, mine + ".all"));
       arrived.push_back(value("zeros", {}, {{"space", int64_t{space_of(maps)}}, {"shape", shape}}, mine + ".none"));

@@ -11,7 +11,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const SpaceId space(n.attributes.integer("space"));
   if (n.attributes.has("branch")) {
     const Value& decision = g.value(n.inputs[0]);
-    if (space != decision.type.space) operator_error(n, "the cells of its decision, " + g.space(decision.type.space).name, g.space(space).name);
+    if (space != decision.type.space)
+      operator_error(n, "the cells of its decision, " + g.space(decision.type.space).name, g.space(space).name);
     if (const int64_t b = n.attributes.integer("branch"); b < 0 || b >= decision.branches)
       operator_error(n, "a branch of its decision", std::to_string(b));
     return {{{DType::f32, space, {}}}};

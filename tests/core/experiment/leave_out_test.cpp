@@ -43,7 +43,8 @@ class LeaveOutTest : public QObject {
     };
     const PassReport none = told(one, {{"moe", {{0, 0, 500}, 500, 3}}});
     QCOMPARE(none.reason, std::string("applied; 0 of 500 held-out cells otherwise, at most 0.6 % at 95 %"));
-    QVERIFY(none.held_out.size() == 1 && none.held_out[0].router == "moe" && none.held_out[0].cells == 500 && none.held_out[0].otherwise == 0);
+    QVERIFY(none.held_out.size() == 1 && none.held_out[0].router == "moe" && none.held_out[0].cells == 500 &&
+            none.held_out[0].otherwise == 0);
     QCOMPARE(told(one, {{"moe", {{1, 2, 497}, 500, 3}}}).reason,
              std::string("applied; moe: 3 of 500 held-out cells otherwise, at most 1.5 % at 95 %"));
     // A cell that capacity dropped went otherwise.
@@ -55,7 +56,8 @@ class LeaveOutTest : public QObject {
     QCOMPARE(told(two, {{"moe", {{0, 1, 499}, 500, 3}}, {"exit", exit}}).reason,
              std::string("applied; moe: 1 of 500 held-out cells otherwise, at most 0.95 % at 95 %"));
     // Of several branches a cell the loads give no more than a lower bound.
-    QCOMPARE(told(pair, {{"moe", {{90, 95, 15}, 100, 3}}}).reason, std::string("applied; moe: at least 10 of 100 held-out cells otherwise"));
+    QCOMPARE(told(pair, {{"moe", {{90, 95, 15}, 100, 3}}}).reason,
+             std::string("applied; moe: at least 10 of 100 held-out cells otherwise"));
     QCOMPARE(told(one, {{"moe", {{0, 0, 0}, 0, 3}}}).reason, std::string("applied; no held-out cell came to them"));
     QCOMPARE(told(one, {{"moe", {{0, 0, 0}, 0, 0}}}).reason, std::string("applied; no batch was held out"));
     QCOMPARE(told({}, {{"moe", {{0, 0, 0}, 0, 0}}}).reason, std::string("applied"));

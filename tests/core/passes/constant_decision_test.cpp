@@ -109,7 +109,8 @@ void check_hit_and_miss(const RandomCase& from, const PassResult& result, const 
   cpu::CpuDevice cpu(2);
   EmulatedDevice emulated(1);
   for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
-    const ExecutionResult held = check_answer(*device, from, result.graph, usual), missed = check_answer(*device, from, result.graph, other);
+    const ExecutionResult held = check_answer(*device, from, result.graph, usual),
+                          missed = check_answer(*device, from, result.graph, other);
     QVERIFY2(sum(held.guard_hits) > 0 && sum(held.guard_misses) == 0, from.name.c_str());
     QVERIFY2(sum(missed.guard_misses) > 0, from.name.c_str());
   }
@@ -403,7 +404,8 @@ class ConstantDecisionTest : public QObject {
       rows.push_back(b.product(leaves[1], 8, "right"));
       b.output("y", b.gather(rows, tokens, "sum", kNone, "joined"));
       const RandomCase from = b.take("within");
-      const auto inputs = [&](std::vector<int32_t> outer_goes, std::vector<std::vector<float>> inner_scores, std::vector<int32_t> last_goes) {
+      const auto inputs = [&](std::vector<int32_t> outer_goes, std::vector<std::vector<float>> inner_scores,
+                              std::vector<int32_t> last_goes) {
         CaseInputs set = with_labels(from, "outer", std::move(outer_goes));
         set.at("inner.scores") = with_scores(from, "inner", inner_scores).at("inner.scores");
         set.at("last.labels") = with_labels(from, "last", std::move(last_goes)).at("last.labels");

@@ -156,8 +156,8 @@ void check_passes(const RandomCase& from, Exercised& exercised) {
   QCOMPARE(to_text(replay_passes(pass_input(from.graph, none), saved).graph), to_text(with_options.graph));
 }
 
-/// What most profiled cells do counts as what all do, so that routers are constant, one within another too, and guards miss: the passes that
-/// make them straight, with all that come behind them.
+/// What most profiled cells do counts as what all do, so that routers are constant, one within another too, and guards miss: the passes
+/// that make them straight, with all that come behind them.
 void check_constant_routers(const RandomCase& from, bool late, Exercised& exercised) {
   LoadProfile profile = profile_of(from, {from.inputs});
   for (auto& [router, load] : profile.routers)
