@@ -167,7 +167,13 @@ std::vector<int32_t> branches_of_node(const Graph& graph, ValueId decision, Node
       if (const auto b = branch_within(graph, graph.value(v).type.space, decision)) branches.insert(*b);
   };
   add(graph.node(id).outputs);
-  if (branches.empty()) add(reads_of(graph, id));
+  if (!branches.empty()) return {branches.begin(), branches.end()};
+  const std::vector<ValueId> reads = reads_of(graph, id);
+  add(reads);
+  // A flag made of flags lives in no cells, nor does what it reads: what a guard within the branch asks.
+  for (const ValueId v : reads)
+    if (const Value& read = graph.value(v); read.type.space == kNone && read.producer != kNone)
+      for (const int32_t b : branches_of_node(graph, decision, read.producer)) branches.insert(b);
   return {branches.begin(), branches.end()};
 }
 

@@ -32,8 +32,8 @@ Region part_behind(const Graph& graph, const Region& region, std::span<const Val
 
 /// Which branch of `decision` a space lies in, at any depth: kAllBranches for all slots, nothing where it lies in none.
 std::optional<int32_t> branch_within(const Graph& graph, SpaceId space, ValueId decision);
-/// Branches of `decision` that a node belongs to, ascending: of its outputs, or, where those live elsewhere, of what it reads; what works
-/// on all slots at once belongs to kAllBranches.
+/// Branches of `decision` that a node belongs to, ascending: of its outputs, or, where those live elsewhere, of what it reads, also through
+/// flags; what works on all slots at once belongs to kAllBranches.
 std::vector<int32_t> branches_of_node(const Graph& graph, ValueId decision, NodeId node);
 /// Name of the route node that makes a decision.
 const std::string& router_name(const Graph& graph, ValueId decision);

@@ -1,5 +1,6 @@
 #include "core/runtime/named_routers.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -26,6 +27,10 @@ std::vector<const ExecutedDecision*> standing_decisions(const Program& program, 
     standing.push_back(&d);
   }
   std::erase(standing, nullptr);
+  // They come router after router, of which each body of a guard has its own.
+  std::stable_sort(standing.begin(), standing.end(), [&](const ExecutedDecision* a, const ExecutedDecision* b) {
+    return std::pair(program.routers[a->router].repeat, a->turn) < std::pair(program.routers[b->router].repeat, b->turn);
+  });
   return standing;
 }
 

@@ -105,7 +105,7 @@ void compare(const ProfileAccumulator& counted, const Counts& all, const Counts&
     QVERIFY2(load.load == p.load && load.load_real == p.load_real, where.c_str());
     QVERIFY2(load.cells == p.cells && load.cells_real == p.real && load.batches == profiled.batches, where.c_str());
     const RouterLoad& rest = held_out.routers.at(f.router);
-    QVERIFY2(rest.cells == c.cells - p.cells && rest.cells_real == c.real - p.real && rest.batches == all.batches - profiled.batches,
+    QVERIFY2(rest.cells == c.cells - p.cells && rest.cells_real == c.real - p.real && rest.batches == counted.batches() - profiled.batches,
              where.c_str());
     for (size_t b = 0; b < rest.load.size(); ++b)
       QVERIFY2(rest.load[b] == c.load[b] - p.load[b] && rest.load_real[b] == c.load_real[b] - p.load_real[b], where.c_str());

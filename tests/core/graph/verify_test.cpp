@@ -219,7 +219,7 @@ class VerifyTest : public QObject {
         "choice_weight \"z\": expected the cells of its decision, tokens, got d/0");
     row("the weight of a branch that there is not", "%z : f32 tokens = choice_weight(%d) branch=7 space=@tokens",
         "choice_weight \"z\": expected a branch of its decision, got 7");
-    row("zeros of nothing", "%z : f32 tokens [0] = zeros() shape=[0] space=@tokens", "zeros \"z\": expected extents of 1 or more, got 0");
+    row("zeros of nothing", "%z : f32 tokens [1] = zeros() shape=[0] space=@tokens", "zeros \"z\": expected extents of 1 or more, got 0");
     row("a branch left without a number", "%z : decision tokens 4x1 = route(%scores) protocol=\"top-k\" within=\"a=1 b\"",
         "route \"z\": expected within as ROUTER=BRANCH, one after the other, got a=1 b");
     row("a size in an unknown way", "%z : f32 tokens [3,3,3] = resize(%maps) mode=\"cubic\" height=3 width=3",
