@@ -95,7 +95,7 @@ void check_on_emulated_device(const RandomCase& from, const std::vector<Turn>& t
 }
 
 /// What optimised plans take beyond what is alive; with more cells than the case has, so that alignment does not count.
-void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercised) {
+void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercised, double most = 1.2) {
   Bindings bounds = from.bindings;
   for (int64_t& b : bounds) b *= 8;
   const Program program = lower(std::make_shared<Graph>(graph));
@@ -103,7 +103,7 @@ void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercis
              alive = static_cast<double>(most_live_bytes(program, bounds).by_place);
   if (planned > 1.15 * alive) qInfo("%s: %.3f", from.name.c_str(), planned / alive);
   exercised.above += planned > 1.15 * alive;
-  QVERIFY2(planned <= 1.2 * alive, message(from, "memory", std::to_string(planned / alive)).constData());
+  QVERIFY2(planned <= most * alive, message(from, "memory", std::to_string(planned / alive)).constData());
 }
 
 /// The plan with parts that come and go: the bits of the plan with all of them there. (What is read: PartWavesPlansTest.)
@@ -175,7 +175,7 @@ void check_constant_routers(const RandomCase& from, bool late, Exercised& exerci
   const std::string text = to_text(result.graph);
   QVERIFY2(to_text(parse_graph(text, "text")) == text, message(from, "constant", "text form").constData());
   check_on_cpu(from, turns, result.graph, "constant", exercised);
-  check_memory(from, result.graph, exercised);
+  check_memory(from, result.graph, exercised, 1.25);  // guards within guards: their bodies' maps begin and end apart
   check_on_emulated_device(from, turns, result.graph);
   if (exercised.plans++ % 5 == 0) check_under_budgets(from, turns, result.graph, exercised);
 }
@@ -231,6 +231,7 @@ class RandomPlansTest : public QObject {
     QVERIFY(exercised.applied["constant-decision"] > 40);
     QVERIFY(exercised.applied["permanent-path"] > 20);
     QVERIFY(exercised.misses > 50);
+    QVERIFY2(exercised.above <= 4, qPrintable(QString::number(exercised.above)));
   }
   void the_oracle_computes_optimised_graphs_too() {
     for (uint64_t seed = 0; seed < 30; ++seed) {
