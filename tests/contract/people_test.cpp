@@ -23,6 +23,13 @@ std::vector<T> values_of(const StoredTensor& t) {
   return values;
 }
 
+/// The choices of the cells that were there: PyTorch has no rows for those that no path reached, `run --outputs` says -2 of them.
+std::vector<int32_t> choices_of(const StoredTensor& t) {
+  std::vector<int32_t> choices = values_of<int32_t>(t);
+  std::erase(choices, -2);
+  return choices;
+}
+
 /// What tests/reference/make_dynamic_routing_street.py left.
 std::shared_ptr<const SafetensorsFile> expected() {
   return SafetensorsFile::open(source_folder() + "/tests/reference/dynamic-routing-street/people.safetensors");
@@ -59,7 +66,7 @@ class PeopleTest : public QObject {
       if (!chosen) continue;
       ++routers;
       const std::vector<int32_t> branches = values_of<int32_t>(t);
-      QVERIFY2(values_of<int32_t>(*chosen) == branches, t.name.c_str());
+      QVERIFY2(choices_of(*chosen) == branches, t.name.c_str());
       if (!t.name.ends_with(".compute.branch")) continue;
       closed += static_cast<int>(std::count(branches.begin(), branches.end(), 0));
       open += static_cast<int>(std::count(branches.begin(), branches.end(), 1));
