@@ -72,17 +72,16 @@ class Case:
 
 
 def measure(case, a):
-    row = {"preset": case.preset, "data": f"random:{case.items}", "batch": case.batch, "stormcell": {}, "pytorch": {}, "failed": {}}
+    row = {"preset": case.preset, "data": f"random:{case.items}", "batch": case.batch, "failed": {}}
     chosen = case.optimize(2 * a.seconds)
     row["speedup"], row["speedup_ci95"], row["verified"] = chosen["speedup"], chosen["speedup_ci95"], chosen["verified"]["passed"]
     times = {name: [] for name in ("baseline", "optimised", *a.variants.split(","))}
-    shares = []
+    shares = {"baseline": [], "optimised": []}
     for _ in range(a.rounds):
         for name in ("baseline", "optimised"):
             ms, share = case.run(a.seconds, name == "optimised")
             times[name].append(ms)
-            if name == "baseline":
-                shares.append(share)
+            shares[name].append(share)
         for variant in a.variants.split(","):
             if variant in row["failed"]:
                 continue
@@ -93,7 +92,7 @@ def measure(case, a):
                 times[variant].append(ms)
                 row["pytorch_routing"], row.setdefault("largest", {})[variant] = result["routing"], result["largest"]
     row["ms"] = {name: statistics.median(values) for name, values in times.items() if values}
-    row["limit_share"] = statistics.median(shares)
+    row["limit_share"] = {name: statistics.median(values) for name, values in shares.items()}
     return row
 
 
@@ -105,10 +104,11 @@ def table(rows):
         ms = row["ms"]
         rivals = {name: value for name, value in ms.items() if name not in ("baseline", "optimised")}
         best = min(rivals, key=rivals.get)
-        ours, work = min(ms["baseline"], ms["optimised"]), row["limit_share"] * ms["baseline"]
+        ours, share = min(ms["baseline"], ms["optimised"]), row["limit_share"]
+        work = share["baseline"] * ms["baseline"]
         over_eager.append(rivals["eager"] / ours)
         over_best.append(rivals[best] / ours)
-        print(f"| {row['preset']} | {row['data']} in {row['batch']} | {ms['baseline']:.1f} | {ms['optimised']:.1f} | {row['limit_share']:.0%} / {work / ms['optimised']:.0%} "
+        print(f"| {row['preset']} | {row['data']} in {row['batch']} | {ms['baseline']:.1f} | {ms['optimised']:.1f} | {share['baseline']:.0%} / {share['optimised']:.0%} "
               f"| {rivals['eager']:.1f} | {rivals[best]:.1f} | {best} | {work / rivals['eager']:.0%}, {work / rivals[best]:.0%} | {over_eager[-1]:.2f} | {over_best[-1]:.2f} |")
         for variant, why in row["failed"].items():
             print(f"  {row['preset']}: {variant} failed: {why}", file=sys.stderr)

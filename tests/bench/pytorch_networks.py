@@ -206,7 +206,7 @@ class PackedLinear(nn.Module):
 
     def __init__(self, linear):
         super().__init__()
-        self.weight, self.bias = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach().to_mkldnn()), linear.bias
+        self.weight, self.bias = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach()), linear.bias
 
     def forward(self, x):
         return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
