@@ -5,6 +5,7 @@
 #include "core/models/presets.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/memory_plan.h"
+#include "core/runtime/weight_store.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/live_values.h"
 #include "tests/testing/testing.h"
