@@ -94,6 +94,16 @@ class PeopleTest : public QObject {
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
   }
 
+  /// Whether anything arrived at a node is a number a picture, the gates' scores are one for each way.
+  void scores_of_every_router_are_recorded() {
+    const Scratch scratch;
+    const std::string session = scratch.path("x.storm"), trace = scratch.path("t.safetensors");
+    const Arguments profile = short_run("profile", kModel, kSample, {"--batch", "2", "--record-scores", "-o", session});
+    VERIFY_DONE(run_program(profile), profile);
+    const Arguments native = {"export", session, "--format", "native", "-o", trace};
+    VERIFY_DONE(run_program(native), native);
+  }
+
   /// Held out in the model card; who has the data can do it again. The floors: 0.5, and a quarter of the operations.
   void the_card_s_quality_is_what_training_left() {
     const Json figures = card_figures();
