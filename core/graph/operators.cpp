@@ -5,7 +5,7 @@
 
 namespace stormcell {
 
-extern const Operator kEmbedding, kLinear, kGroupedLinear, kRmsNorm, kActivation, kAdd, kMultiply, kScale, kAttention, kRotary, kPositions,
+extern const Operator kEmbedding, kLinear, kGroupedLinear, kGroupedConv2d, kGroupedResidualBlocks, kGroupedLayerNorm, kRmsNorm, kActivation, kAdd, kMultiply, kScale, kAttention, kRotary, kPositions,
     kRoute, kScatter, kGather, kConv2d, kPool, kReduce, kBroadcast, kArgmax, kExtent, kAddConstant, kEndSequences, kAllSet, kBranchesEmpty,
     kBranchesFull, kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand, kChoiceWeight, kResize, kUnfold, kFold,
     kPixelShuffle, kConcat, kStandardize, kSquaredDistance, kResidualBlocks, kLayerNorm, kMergeCells, kWindowAttention, kGuard, kRepeat,
@@ -17,6 +17,7 @@ constexpr std::array kOperators = {
     &kLinear,
     &kGroupedLinear,
     &kConv2d,
+    &kGroupedConv2d,
     &kRmsNorm,
     &kActivation,
     &kAdd,
@@ -41,7 +42,9 @@ constexpr std::array kOperators = {
     &kStandardize,
     &kSquaredDistance,
     &kResidualBlocks,
+    &kGroupedResidualBlocks,
     &kLayerNorm,
+    &kGroupedLayerNorm,
     &kMergeCells,
     &kWindowAttention,
     &kCompact,

@@ -84,7 +84,7 @@ class HorizontalFusionTest : public QObject {
           QCOMPARE(count_nodes(result.graph, "grouped_linear"), products);
           QCOMPARE(count_nodes(result.graph, "linear"), size_t{1});  // the router's
           QCOMPARE(count_nodes(result.graph, "scatter"), size_t{expert == Expert::normed});
-          if (expert == Expert::plain) QCOMPARE(result.reason, std::string("1 router: 12 products became 2 grouped; 1 scatter removed"));
+          if (expert == Expert::plain) QCOMPARE(result.reason, std::string("1 router: 12 linear became 2 grouped_linear; 1 scatter removed"));
         }
   }
 
@@ -212,7 +212,7 @@ class HorizontalFusionTest : public QObject {
     });
     const PassResult result = fuse(from);
     QCOMPARE(result.reason,
-             std::string("1 router: 8 products became 2 grouped; 1 scatter removed; not applied to moe: branch 1 holds route \"inner\""));
+             std::string("1 router: 8 linear became 2 grouped_linear; 1 scatter removed; not applied to moe: branch 1 holds route \"inner\""));
   }
 
   void reals_are_compared_exactly() {
