@@ -9,8 +9,8 @@
 
 namespace stormcell::cpu {
 
-// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an exchange, and those of
-// grouped_conv2d, are one file.
+// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an exchange, and those
+// of grouped_conv2d, are one file.
 std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&),
     make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&),
     make_add(const Making&), make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&),

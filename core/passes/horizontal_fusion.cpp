@@ -1,7 +1,7 @@
-// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots: what has weights of its own
-// in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the cells' rows itself, so that the scatter before
-// it disappears. Of branches that pack the members of what they are sent, all members are packed, once.
-// Absent branches cost nothing. Every row meets the same numbers in the same order: bit for bit the same.
+// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots: what has weights of its
+// own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the cells' rows itself, so that the scatter
+// before it disappears. Of branches that pack the members of what they are sent, all members are packed, once. Absent branches cost
+// nothing. Every row meets the same numbers in the same order: bit for bit the same.
 #include "core/passes/horizontal_fusion.h"
 
 #include <algorithm>
@@ -330,8 +330,8 @@ class BranchFusion {
     return graph().node(graph().value(same_.at(branch).at(model.outputs[0])).producer);
   }
 
-  /// Whether a product reads the cells' rows itself, instead of rows that were sent to slots. Where something else needs them sent, blocks of
-  /// convolutions read the same rows as what is added to their results.
+  /// Whether a product reads the cells' rows itself, instead of rows that were sent to slots. Where something else needs them sent, blocks
+  /// of convolutions read the same rows as what is added to their results.
   bool reads_cells(const Node& model) const {
     const auto flow = flow_of_.find(model.inputs[0]);
     if (flow == flow_of_.end() || flow->second.second != kNone) return false;
@@ -440,9 +440,9 @@ PassResult horizontal_fusion(const PassInput& input) {
       add_to_list(became, with_commas(static_cast<int64_t>(count.first)) + " " + std::string(op) + " became " +
                               with_commas(static_cast<int64_t>(count.second)) + " " + std::string(find_operator(op)->grouped_as));
     if (scatters > 0) became += "; " + counted(static_cast<int64_t>(scatters), "scatter") + " removed";
-    result.reason = with_refusals(counted(static_cast<int64_t>(fused.size()), "router") + ": " + became +
-                                      (has_guards(input.graph) ? " (fallbacks included)" : ""),
-                                  refusals);
+    result.reason = with_refusals(
+        counted(static_cast<int64_t>(fused.size()), "router") + ": " + became + (has_guards(input.graph) ? " (fallbacks included)" : ""),
+        refusals);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
   }

@@ -98,8 +98,7 @@ class ChainFolding {
     const Node& first = graph().node(maker);
     const size_t weights = weights_of(second).begin;
     const bool fits = is_part(first, false, "relu") && first.inputs[0] == second.inputs[weights_of(second).end] &&
-                      serve_alike(first, second) &&
-                      graph().value(first.inputs[weights]).type == graph().value(second.inputs[weights]).type;
+                      serve_alike(first, second) && graph().value(first.inputs[weights]).type == graph().value(second.inputs[weights]).type;
     return fits && graph().value(first.inputs[0]).kind != ValueKind::state ? maker : kNone;
   }
 

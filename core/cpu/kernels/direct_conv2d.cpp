@@ -1,5 +1,5 @@
-// The work is cut into bands of output rows times panels, branch after branch on one line. A band's input rows are copied once with their padding, where there is any, and
-// all of its panels read them there; a kernel of 1 x 1 without stride takes a map as one row of pixels.
+// The work is cut into bands of output rows times panels, branch after branch on one line. A band's input rows are copied once with their
+// padding, where there is any, and all of its panels read them there; a kernel of 1 x 1 without stride takes a map as one row of pixels.
 //
 // Where there are bands for every thread, a thread takes whole bands with all their panels: the copy serves them all. Where there are
 // not (small maps with many channels, where weights are most of what is read), panels are shared out, and each is read by one thread.

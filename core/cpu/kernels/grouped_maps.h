@@ -9,11 +9,11 @@ namespace stormcell::cpu {
 template <class Weights>
 struct GroupedMaps {
   const float* x = nullptr;
-  const int32_t* map_of_slot = nullptr;       ///< slot s reads map map_of_slot[s] of x; null: map s
-  const int32_t* offsets = nullptr;           ///< [branches + 1], ascending, begins at 0
+  const int32_t* map_of_slot = nullptr;  ///< slot s reads map map_of_slot[s] of x; null: map s
+  const int32_t* offsets = nullptr;      ///< [branches + 1], ascending, begins at 0
   int32_t branches = 0;
-  const Weights* const* weights = nullptr;    ///< [branches]; null: an absent branch, its slots are left untouched
-  const float* const* biases = nullptr;       ///< [branches] of [channels] or null; null: none
+  const Weights* const* weights = nullptr;  ///< [branches]; null: an absent branch, its slots are left untouched
+  const float* const* biases = nullptr;     ///< [branches] of [channels] or null; null: none
 
   int64_t maps(int32_t branch) const { return weights[branch] ? offsets[branch + 1] - offsets[branch] : 0; }
   int64_t maps() const {

@@ -111,7 +111,5 @@ std::unique_ptr<Kernel> make_grouped_conv2d_direct(const Making& m) {
   const Conv2dShape shape = conv2d_shape(m, kWeights);
   return takes_direct(m, shape, kWeights) ? std::make_unique<GroupedConv2dDirect>(m, shape) : nullptr;
 }
-std::unique_ptr<Kernel> make_grouped_conv2d(const Making& m) {
-  return std::make_unique<GroupedConv2dPanels>(m, conv2d_shape(m, kWeights));
-}
+std::unique_ptr<Kernel> make_grouped_conv2d(const Making& m) { return std::make_unique<GroupedConv2dPanels>(m, conv2d_shape(m, kWeights)); }
 }  // namespace stormcell::cpu

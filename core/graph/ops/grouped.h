@@ -43,7 +43,8 @@ inline double grouped_weight_bytes(const CostContext& c, const Node& n) {
   const size_t first = 2, end = n.inputs.size() - extra_count(n);
   double bytes = 0;
   for (size_t i = first; i < end; ++i)
-    bytes += std::min(1.0, c.load(n.inputs[1], static_cast<int32_t>(branches[(i - first) % branches.size()]))) * value_bytes(c, n.inputs[i]);
+    bytes +=
+        std::min(1.0, c.load(n.inputs[1], static_cast<int32_t>(branches[(i - first) % branches.size()]))) * value_bytes(c, n.inputs[i]);
   return bytes;
 }
 

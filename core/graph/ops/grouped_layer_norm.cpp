@@ -23,10 +23,6 @@ constexpr AttributeRule kAttributes[] = {
     {"branches", AttributeKind::integers}, {"slots", AttributeKind::space}, {"eps", AttributeKind::real}};
 }  // namespace
 extern const Operator kGroupedLayerNorm;
-const Operator kGroupedLayerNorm{.name = "grouped_layer_norm",
-                                 .infer = infer,
-                                 .flow = flow_cell,
-                                 .cost = cost,
-                                 .role = Role::grouped,
-                                 .attributes = kAttributes};
+const Operator kGroupedLayerNorm{
+    .name = "grouped_layer_norm", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::grouped, .attributes = kAttributes};
 }  // namespace stormcell

@@ -1,7 +1,8 @@
 // grouped_linear(x, decision, w_0 [n, k], w_1, ..., with biases=1 b_0 [n], b_1, ...; extras) -> [slots, n]: one product for all branches of
 // a decision, each slot with its branch's weights and bias. x lives over the slots, or over the decision's own cells: then each slot reads
 // its cell's row; or over members of all slots: `slots` names the cells of the result. attributes: branches (list: which branch each w and
-// each b belongs to; slots of absent ones are not written), slots, biases, activation, scale. extras: gain [k] with eps as in linear; multiply, residual [slots, n].
+// each b belongs to; slots of absent ones are not written), slots, biases, activation, scale. extras: gain [k] with eps as in linear;
+// multiply, residual [slots, n].
 #include "core/graph/ops/grouped.h"
 
 namespace stormcell {

@@ -27,10 +27,6 @@ Cost cost(const CostContext& c, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers}, {"slots", AttributeKind::space}};
 }  // namespace
 extern const Operator kGroupedResidualBlocks;
-const Operator kGroupedResidualBlocks{.name = "grouped_residual_blocks",
-                                      .infer = infer,
-                                      .flow = flow_cell,
-                                      .cost = cost,
-                                      .role = Role::grouped,
-                                      .attributes = kAttributes};
+const Operator kGroupedResidualBlocks{
+    .name = "grouped_residual_blocks", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::grouped, .attributes = kAttributes};
 }  // namespace stormcell
