@@ -35,12 +35,41 @@ class RandomGraphTest : public QObject {
     }
     QCOMPARE(protocols.size(), size_t{9});
     QVERIFY(routers > 800);
-    for (const char* op : {"embedding",      "linear",          "grouped_linear", "rms_norm",         "activation",      "add",
-                           "multiply",       "attention",       "rotary",         "positions",        "route",           "scatter",
-                           "gather",         "conv2d",          "pool",           "reduce",           "broadcast",       "argmax",
-                           "branches_empty", "guard",           "choice_weight",  "resize",           "unfold",          "fold",
-                           "pixel_shuffle",  "concat",          "standardize",    "squared_distance", "residual_blocks", "layer_norm",
-                           "merge_cells",    "window_attention"})
+    for (const char* op : {"embedding",
+                           "linear",
+                           "grouped_linear",
+                           "rms_norm",
+                           "activation",
+                           "add",
+                           "multiply",
+                           "attention",
+                           "rotary",
+                           "positions",
+                           "route",
+                           "scatter",
+                           "gather",
+                           "conv2d",
+                           "pool",
+                           "reduce",
+                           "broadcast",
+                           "argmax",
+                           "branches_empty",
+                           "guard",
+                           "choice_weight",
+                           "resize",
+                           "unfold",
+                           "fold",
+                           "pixel_shuffle",
+                           "concat",
+                           "standardize",
+                           "squared_distance",
+                           "residual_blocks",
+                           "layer_norm",
+                           "merge_cells",
+                           "window_attention",
+                           "grouped_conv2d",
+                           "grouped_residual_blocks",
+                           "grouped_layer_norm"})
       QVERIFY2(operators.contains(op), op);
   }
 
