@@ -6,6 +6,7 @@
 #include "views/compare/compare_view.h"
 #include "views/data/data_view.h"
 #include "views/exits/exits_view.h"
+#include "views/graph/graph_view.h"
 #include "views/heatmap/heatmap_view.h"
 #include "views/optimisations/optimisations_view.h"
 #include "views/overview/overview_view.h"
@@ -36,6 +37,8 @@ constexpr ViewEntry kViews[] = {
      make<CompareView>},
     {"transitions", QT_TRANSLATE_NOOP("views", "Transitions"),
      QT_TRANSLATE_NOOP("views", "Which branch follows which, from router to router"), make<TransitionsView>},
+    {"graph", QT_TRANSLATE_NOOP("views", "Graph"),
+     QT_TRANSLATE_NOOP("views", "Which router feeds which, and what share of the cells comes to each"), make<GraphView>},
     {"exits", QT_TRANSLATE_NOOP("views", "Exits"),
      QT_TRANSLATE_NOOP("views", "Who answers early, and what every threshold would give"), make<ExitsView>},
     {"data", QT_TRANSLATE_NOOP("views", "Data"), QT_TRANSLATE_NOOP("views", "What the session holds, and what it lacks"), make<DataView>},

@@ -9,8 +9,8 @@
 
 namespace stormcell::cpu {
 
-// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an exchange are one
-// file.
+// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an exchange, and those
+// of grouped_conv2d, are one file.
 std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&),
     make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&),
     make_add(const Making&), make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&),
@@ -24,7 +24,9 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_concat(const Making&), make_conv2d_direct(const Making&), make_standardize(const Making&), make_squared_distance(const Making&),
     make_conv2d_planar(const Making&), make_residual_blocks(const Making&), make_exchange_decision(const Making&),
     make_exchange_rows(const Making&), make_exchange_back(const Making&), make_layer_norm(const Making&), make_merge_cells(const Making&),
-    make_window_attention(const Making&), make_zeros(const Making&);
+    make_window_attention(const Making&), make_grouped_conv2d_planar(const Making&), make_grouped_conv2d_direct(const Making&),
+    make_grouped_conv2d(const Making&), make_grouped_residual_blocks(const Making&), make_grouped_layer_norm(const Making&),
+    make_zeros(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -35,6 +37,9 @@ constexpr std::array kKernels = {
     KernelRow{"conv2d", "conv2d.planar", make_conv2d_planar},
     KernelRow{"conv2d", "conv2d.direct", make_conv2d_direct},
     KernelRow{"conv2d", "conv2d.panels", make_conv2d},
+    KernelRow{"grouped_conv2d", "grouped_conv2d.planar", make_grouped_conv2d_planar},
+    KernelRow{"grouped_conv2d", "grouped_conv2d.direct", make_grouped_conv2d_direct},
+    KernelRow{"grouped_conv2d", "grouped_conv2d.panels", make_grouped_conv2d},
     KernelRow{"rms_norm", "rms_norm", make_rms_norm, {.bf16_out = true}},
     KernelRow{"activation", "activation", make_activation, {.bf16_out = true}},
     KernelRow{"add", "add", make_add},
@@ -65,9 +70,11 @@ constexpr std::array kKernels = {
     KernelRow{"standardize", "standardize", make_standardize},
     KernelRow{"squared_distance", "squared_distance", make_squared_distance},
     KernelRow{"layer_norm", "layer_norm", make_layer_norm},
+    KernelRow{"grouped_layer_norm", "grouped_layer_norm", make_grouped_layer_norm},
     KernelRow{"merge_cells", "merge_cells", make_merge_cells},
     KernelRow{"window_attention", "window_attention", make_window_attention},
     KernelRow{"residual_blocks", "residual_blocks", make_residual_blocks},
+    KernelRow{"grouped_residual_blocks", "grouped_residual_blocks", make_grouped_residual_blocks},
     KernelRow{"extent", "extent", make_extent},
     KernelRow{"add_constant", "add_constant", make_add_constant},
     KernelRow{"end_sequences", "end_sequences", make_end_sequences},

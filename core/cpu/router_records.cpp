@@ -34,13 +34,13 @@ void RouterRecords::find_chains(const Bindings& bounds) {
   replayed_.resize(static_cast<size_t>(choices));
 }
 
-/// Columns of the scores that a router reads: none of one that goes by labels.
+/// Columns of the scores that a router reads: none of one that goes by labels, one where a cell has a number.
 int32_t RouterRecords::columns_of_scores(const ProgramRouter& router) const {
   const Graph& g = *program_.graph;
   const Node& node = g.node(router.node);
   const TensorType& scores = g.value(node.inputs[0]).type;
   if (scores.dtype != DType::f32) return 0;
-  return static_cast<int32_t>(scores.content.at(0).constant());
+  return scores.content.empty() ? 1 : static_cast<int32_t>(scores.content[0].constant());
 }
 
 void RouterRecords::lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const {

@@ -34,6 +34,11 @@ class JudgedForwardPass final : public JudgedPlan {
     format.add_free(free, stored, some ? *some : stored.decisions);
   }
 
+  void compare_part(const Batch& batch, const Observed& reference, const Observed& ours,
+                    const std::vector<JudgedDecision>& whole) override {
+    beside_oracle_.add_led(batch.index, reference, ours, whole);
+  }
+
   /// Freely, as it is measured. Where it decides as the baseline did, that is a replay; else it replays too.
   void compare_with_baseline(const Batch& batch, Observed reference) override {
     if (auto some = without_padding(batch, reference.decisions)) reference.decisions = std::move(*some);

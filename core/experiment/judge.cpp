@@ -69,6 +69,11 @@ Reached Judge::add_free(int64_t batch, const Observed& reference, const std::vec
   return reached;
 }
 
+void Judge::add_led(int64_t batch, const Observed& reference, const Observed& ours, const std::vector<JudgedDecision>& whole) {
+  routing_.add_led(batch, reference.decisions, ours.decisions, whole);
+  for (OutputJudge* judge : {&replayed_, &free_}) judge->add(ours.outputs, reference.outputs, reference.real, reference.items, batch);
+}
+
 Verification Judge::verdict() const {
   Verification v;
   v.tolerance = tolerance_;

@@ -205,6 +205,7 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
     if (repeated.contains(o.node)) d.turn = turns[o.node]++;
     d.shape = o.shape;
     d.choice = std::move(o.choice);
+    d.free_choice = std::move(o.free_choice);
     d.weight = std::move(o.weight);
     d.margin = std::move(o.margin);
     d.scores = std::move(o.scores);

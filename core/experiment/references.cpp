@@ -1,6 +1,9 @@
 #include "core/experiment/references.h"
 
+#include <utility>
+
 #include "core/experiment/batch_inputs.h"
+#include "core/experiment/batch_part.h"
 
 namespace stormcell {
 
@@ -17,13 +20,19 @@ Observed References::running(const Batch& batch) const {
   return run(*work_.judged_graph(batch.picture), batch, work_.state().arithmetic() == Arithmetic::rounds_to_bf16);
 }
 
+Observed References::replaying(const Batch& batch, const std::vector<JudgedDecision>& decisions) const {
+  return run(*work_.judged_graph(batch.picture), batch, work_.state().arithmetic() == Arithmetic::rounds_to_bf16,
+             choices_for_oracle(decisions));
+}
+
 Observed References::stored(const Batch& batch) {
   return run(*stored_.at(batch.picture, [this](PictureSize size) { return work_.stored_graph(size); }), batch, false);
 }
 
-Observed References::run(const Graph& graph, const Batch& batch, bool round_inputs) const {
+Observed References::run(const Graph& graph, const Batch& batch, bool round_inputs, OracleReplay replay) const {
   const Experiment::State& s = work_.state();
   OracleOptions options;
+  options.replay = std::move(replay);
   options.threads = s.device->info().threads;
   options.cancel = progress_.cancel;
   options.keep_scores = true;

@@ -14,11 +14,13 @@ class References {
 
   /// By an oracle that holds the weights in the format that runs, and rounds inputs of products where the device does.
   Observed running(const Batch& batch) const;
+  /// The same of a batch whose decisions are known: those of `decisions`, which name its cells in their order.
+  Observed replaying(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
   /// By one that holds them as they are stored.
   Observed stored(const Batch& batch);
 
  private:
-  Observed run(const Graph& graph, const Batch& batch, bool round_inputs) const;
+  Observed run(const Graph& graph, const Batch& batch, bool round_inputs, OracleReplay replay = {}) const;
 
   const Workload& work_;
   int64_t tokens_;

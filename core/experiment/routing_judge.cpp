@@ -137,17 +137,52 @@ Reached RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& refe
   return free ? compare_free(batch, reference, *free, judged) : Reached();
 }
 
+void RoutingJudge::add_led(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& ours,
+                           const std::vector<JudgedDecision>& whole) {
+  for (const JudgedDecision& r : reference) {
+    for (const int32_t choice : r.choice) dropped_ += is_dropped(choice);
+    const JudgedDecision *o = find_decision(ours, r), *of_batch = find_decision(whole, r);
+    if (o && of_batch)
+      compare_led(batch, r, *o, *of_batch);
+    else if (decides(r))
+      wrong(r.router, "did not decide where the reference did");
+  }
+  for (const JudgedDecision& o : ours)
+    if (!find_decision(reference, o) && decides(o)) wrong(o.router, "decided where the reference did not");
+}
+
 RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r, const JudgedDecision& p) {
-  Otherwise otherwise(static_cast<size_t>(r.shape.cells));
   if (!same_cells(r, p) || p.choice != r.choice || p.free_choice.size() != p.choice.size()) {
     wrong(r.router, "did not replay the reference's decisions");
-    return otherwise;
+    return Otherwise(static_cast<size_t>(r.shape.cells));
   }
+  Otherwise otherwise = compare_choices(batch, r, r, p, p.free_choice);
+  if (!p.protocol.mixes_batch()) router(r.router).wrong_drops += wrong_drops(p, p.free_choice, nullptr);
+  compare_drops(batch, r, p.free_choice, otherwise);
+  return otherwise;
+}
+
+void RoutingJudge::compare_led(int64_t batch, const JudgedDecision& r, const JudgedDecision& ours, const JudgedDecision& whole) {
+  if (!same_cells(r, ours) || r.choice != ours.choice || r.free_choice.size() != r.choice.size())
+    return wrong(r.router, "decided over other cells than the reference");
+  JudgedDecision freely = r;
+  freely.choice = r.free_choice;
+  Otherwise otherwise = compare_choices(batch, r, freely, ours, ours.choice);
+  JudgedDecision all = whole;
+  all.protocol = r.protocol;
+  router(r.router).wrong_drops += wrong_drops(all, all.choice, &all.weight);
+  // Of the batch's places the part alone tells nothing.
+  if (!ours.protocol.mixes_batch()) compare_drops(batch, freely, ours.choice, otherwise);
+}
+
+RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r, const JudgedDecision& freely,
+                                                      const JudgedDecision& p, const std::vector<int32_t>& own) {
+  Otherwise otherwise(static_cast<size_t>(r.shape.cells));
   Router& sum = router(r.router);
   std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {
     compare_weights(batch, r, c, p, c, sum);
-    const ChoiceDifference difference = difference_of(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
+    const ChoiceDifference difference = difference_of(choices_of(r, freely.choice, c), choices_of(p, own, c), r.shape.fan_out);
     const auto cell = static_cast<size_t>(c);
     const double theirs = static_cast<double>(r.margin[cell]), ours = static_cast<double>(p.margin[cell]);
     // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its margin and weights tell.
@@ -156,30 +191,31 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     else if (const float score = score_of(r, c); std::isnan(score))
       sum.nonfinite.add(score, score, batch, [&] { return "the scores of " + cell_text(r, c); });
     sizes.clear();
-    const double size = margin_size(r, c, sizes);
+    const double size = margin_size(freely, c, sizes);
     for (const double s : sizes) sum.scores.add_size(s);
     if (!difference.none()) {
       otherwise.chosen[cell] = true;
-      add(flip_of(batch, r, c, difference), size, sum.flips);
+      add(flip_of(batch, freely, c, difference), size, sum.flips);
     } else if (std::isfinite(theirs) || std::isfinite(ours)) {
       // A flipped cell measures nothing: it would explain itself.
       sum.scores.add_difference(std::fabs(theirs - ours), size);
       ++sum.measured;
     }
   }
-  if (!p.protocol.mixes_batch()) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
-
-  // Where no cell chose otherwise that shares the places, the same cells get them.
-  std::set<int64_t> chosen_otherwise;
-  for (int64_t c = 0; c < r.shape.cells; ++c)
-    if (otherwise.chosen[static_cast<size_t>(c)]) chosen_otherwise.insert(sharing(r, c));
-  for (int64_t c = 0; c < r.shape.cells; ++c) {
-    const int32_t branch = dropped_otherwise(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
-    if (branch == kNoBranch || chosen_otherwise.contains(sharing(r, c))) continue;
-    otherwise.dropped[static_cast<size_t>(c)] = true;
-    add(dropped_flip(batch, r, c, branch), 0, sum.drops);
-  }
   return otherwise;
+}
+
+/// Where no cell chose otherwise that shares the places, the same cells get them.
+void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& freely, const std::vector<int32_t>& own, Otherwise& otherwise) {
+  std::set<int64_t> chosen_otherwise;
+  for (int64_t c = 0; c < freely.shape.cells; ++c)
+    if (otherwise.chosen[static_cast<size_t>(c)]) chosen_otherwise.insert(sharing(freely, c));
+  for (int64_t c = 0; c < freely.shape.cells; ++c) {
+    const int32_t branch = dropped_otherwise(choices_of(freely, freely.choice, c), choices_of(freely, own, c), freely.shape.fan_out);
+    if (branch == kNoBranch || chosen_otherwise.contains(sharing(freely, c))) continue;
+    otherwise.dropped[static_cast<size_t>(c)] = true;
+    add(dropped_flip(batch, freely, c, branch), 0, router(freely.router).drops);
+  }
 }
 
 void RoutingJudge::Disturbed::add(const JudgedDecision& r, int32_t row) {

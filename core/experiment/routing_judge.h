@@ -46,6 +46,10 @@ class RoutingJudge {
   /// One batch: the reference's decisions, those of the plan replaying them, and of the plan running freely (nullptr: it was not run).
   Reached add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
               const std::vector<JudgedDecision>* free);
+  /// The same the other way round, of some items of a batch: the reference replayed what the plan decided freely of their cells in the
+  /// whole batch (`whole`), and tells what it would have chosen. What capacity drops there is judged by the whole.
+  void add_led(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& ours,
+               const std::vector<JudgedDecision>& whole);
   /// Fills what is about routing, and adds what is wrong to the reasons. Flips say the place of their item in its batch: name_items().
   void judge(Verification& verification) const;
 
@@ -86,6 +90,12 @@ class RoutingJudge {
   };
 
   Otherwise compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
+  void compare_led(int64_t batch, const JudgedDecision& reference, const JudgedDecision& ours, const JudgedDecision& whole);
+  /// Two executions that made the same choices, of which one did so freely. `freely`: the reference with what it would have chosen;
+  /// `own`: what the plan would have.
+  Otherwise compare_choices(int64_t batch, const JudgedDecision& reference, const JudgedDecision& freely, const JudgedDecision& plan,
+                            const std::vector<int32_t>& own);
+  void compare_drops(int64_t batch, const JudgedDecision& freely, const std::vector<int32_t>& own, Otherwise& otherwise);
   Reached compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
                        const std::vector<Otherwise>& judged);
   /// Adds to `disturbed` what differs here.

@@ -6,6 +6,10 @@
 #include <optional>
 
 #include "core/base/clock.h"
+#include "core/base/counted.h"
+#include "core/cost/graph_cost.h"
+#include "core/experiment/batch_inputs.h"
+#include "core/experiment/batch_part.h"
 #include "core/experiment/judged_plan.h"
 #include "core/experiment/profile_split.h"
 #include "core/experiment/references.h"
@@ -15,6 +19,10 @@ namespace {
 
 /// Of each sequence, of a workload that decodes: the oracle reads all weights for each.
 constexpr int64_t kMostTokens = 16;
+
+/// A batch of pictures that the oracle is through with in this time is judged whole, whatever time is left. Slower than this it is nowhere:
+/// 30 to 195 GFLOP/s a thread in products (decision 003), least in narrow convolutions.
+constexpr double kWholeSeconds = 2, kLeastFlops = 1e9;
 
 /// Which batches are compared, in this order: one of each size of picture, whatever time it takes, then the others in the data's order.
 struct ComparisonOrder {
@@ -41,6 +49,7 @@ class Verifying {
         baseline_(baseline),
         order_(*s_.data),
         references_(work, tokens_of(work), progress),
+        pixel_seconds_(options.pixel_seconds),
         format_(s_.nonfinite()) {
     plans_.push_back(work.judged(plan, tokens_of(work), progress));
     if (baseline && baseline != &plan) plans_.push_back(work.judged(*baseline, tokens_of(work), progress));
@@ -58,6 +67,7 @@ class Verifying {
     refuse_changed_files(v);
     v.passed = v.reasons.empty();
     v.batches = static_cast<int64_t>(checked), v.baseline_batches = static_cast<int64_t>(more);
+    v.parts = parts_;
     v.text = v.text.empty() ? batches_text(v) : v.text + " (" + batches_text(v) + ")";
     v.seconds = seconds_now() - begin_;
     return v;
@@ -73,11 +83,80 @@ class Verifying {
   /// What has to be, whatever time that takes; then more batches until the time is up. Returns how many.
   size_t compare_with_oracle() {
     size_t checked = 0;
-    for (; checked < order_.at_least; ++checked) compare_with_oracle(checked);
+    for (; checked < order_.at_least; ++checked)
+      compare_in_time(checked, (oracle_until_ - seconds_now()) / static_cast<double>(order_.at_least - checked));
     look_further();
     plans_[0]->compare_with_own(progress_);
-    for (; checked < order_.batches.size() && seconds_now() < oracle_until_; ++checked) compare_with_oracle(checked);
+    const auto is_time = [&] {
+      const double left = oracle_until_ - seconds_now();
+      return left > 0 && (!pixel_seconds_ || oracle_seconds(order_.batches[checked]) <= left);
+    };
+    for (; checked < order_.batches.size() && is_time(); ++checked) compare_with_oracle(checked);
     return checked;
+  }
+
+  /// Of a whole batch, as far as that is known.
+  double oracle_seconds(int64_t batch) const {
+    return *pixel_seconds_ * static_cast<double>(s_.data->picture_size(batch).pixels() * s_.data->outline(batch).size());
+  }
+  /// The oracle may take longer for it than kWholeSeconds, and can do it in parts.
+  bool may_be_long(const Batch& outline) const {
+    if (outline.picture.pixels() == 0 || outline.size() == 1) return false;
+    const std::shared_ptr<const Graph> graph = work_.judged_graph(outline.picture);
+    const double flops = cost_of(*graph, {bindings_of(*graph, outline, 0), {}, {}, 1}).total.flops;
+    return flops > kWholeSeconds * kLeastFlops * s_.device->info().threads && told_by_item(*graph);
+  }
+
+  /// A batch, or, where the oracle would take longer than `seconds` for it, as many of its pictures as there is time for, at least one.
+  void compare_in_time(size_t place, double seconds) {
+    const int64_t number = order_.batches[place];
+    if (!pixel_seconds_ && !may_be_long(s_.data->outline(number))) return compare_with_oracle(place);
+    const double until = seconds_now() + std::max(seconds, kWholeSeconds);
+    const Batch batch = s_.data->batch(number, progress_.cancel);
+    std::vector<Observed> whole;
+    const auto compare = [&](const std::vector<int64_t>& rows) {
+      report("verifying against the oracle", place);
+      if (whole.empty())
+        for (const auto& plan : plans_) whole.push_back(plan->run(batch, nullptr));
+      compare_part(batch, rows, whole);
+    };
+    std::vector<int64_t> rows{0};
+    if (!pixel_seconds_) {
+      const double begin = seconds_now();
+      compare(rows);
+      pixel_seconds_ = (seconds_now() - begin) / static_cast<double>(batch.picture.pixels());
+      rows.clear();
+    }
+    const double left = until - seconds_now();
+    if (oracle_seconds(number) <= left) {
+      whole.clear();
+      return compare_with_oracle(place);
+    }
+    const double pictures = left / (*pixel_seconds_ * static_cast<double>(batch.picture.pixels()));
+    const auto count = static_cast<int64_t>(std::clamp(pictures, 1.0, static_cast<double>(batch.size())));
+    const std::vector<int64_t> further = further_rows(count, batch.size());
+    rows.insert(rows.end(), further.begin(), further.end());
+    if (!rows.empty()) compare(rows);
+    parts_.push_back({number, count, batch.size()});
+    in_part_.push_back(place);
+  }
+
+  /// `whole`: what each plan gave of the batch, running freely.
+  void compare_part(const Batch& batch, const std::vector<int64_t>& rows, const std::vector<Observed>& whole) {
+    const Batch part = part_of(batch, rows);
+    Observed reference;
+    for (size_t p = 0; p < plans_.size(); ++p) {
+      Observed ours;
+      ours.decisions = part_of(whole[p].decisions, rows, batch.size());
+      ours.outputs = part_of(whole[p].outputs, rows, batch.size());
+      if (p == 0 || !decided_alike(reference.decisions, ours.decisions)) {
+        reference = references_.replaying(part, ours.decisions);
+        place_in_batch(reference.decisions, rows);
+      }
+      plans_[p]->compare_part(batch, reference, ours, whole[p].decisions);
+    }
+    // What a format costs is asked of the part as a batch of its own: there both sides decide freely.
+    if (judges_format_) plans_[0]->compare_with_stored(part, references_.stored(part), format_);
   }
 
   /// All plans beside the same reference, and for the format the first beside the stored weights.
@@ -103,9 +182,9 @@ class Verifying {
     for (const auto& plan : plans_) plan->compare_further(batch, reference, further->tokens, progress_);
   }
 
-  /// The batches from the first that no oracle has run compare the plan with the baseline, in the time that is left; one whatever time
+  /// The batches that no oracle has run, or not whole, compare the plan with the baseline, in the time that is left; one whatever time
   /// it takes, and where an oracle has run them all, too: where numbers are rounded, plan and baseline lie closer to each other than
-  /// either has to lie to the oracle. Returns how many no oracle has run.
+  /// either has to lie to the oracle. Returns how many no oracle has run whole. `first`: from here on none has.
   size_t compare_with_baseline(size_t first) {
     if (plans_.size() < 2) return 0;
     const auto compare = [this](size_t place) {
@@ -113,10 +192,16 @@ class Verifying {
       const Batch batch = s_.data->batch(order_.batches[place], progress_.cancel);
       plans_[0]->compare_with_baseline(batch, plans_[1]->run(batch, nullptr));
     };
-    compare(std::min(first, order_.batches.size() - 1));
-    size_t i = std::min(first + 1, order_.batches.size());
-    for (; i < order_.batches.size() && seconds_now() < until_; ++i) compare(i);
-    return i - first;
+    std::vector<size_t> places = in_part_;
+    for (size_t place = first; place < order_.batches.size(); ++place) places.push_back(place);
+    if (places.empty()) {
+      compare(order_.batches.size() - 1);
+      return 0;
+    }
+    size_t done = 0;
+    do compare(places[done++]);
+    while (done < places.size() && seconds_now() < until_);
+    return done;
   }
 
   /// Of what the format may cost against the stored weights.
@@ -135,9 +220,15 @@ class Verifying {
   }
 
   std::string batches_text(const Verification& v) const {
-    std::string text = fmt::format("{} of {} batches against the oracle", v.batches, s_.data->batch_count());
+    const int64_t whole = v.batches - static_cast<int64_t>(v.parts.size());
+    std::string text;
+    if (whole > 0 || v.parts.empty()) text = fmt::format("{} of {} batches", whole, s_.data->batch_count());
+    if (!v.parts.empty()) text += (whole > 0 ? " and " : "") + parts_text(v.parts);
+    text += " against the oracle";
     if (s_.data->sizes().size() > 1) text += fmt::format(", at least one of each of the {} sizes", s_.data->sizes().size());
-    if (v.baseline_batches > 0)
+    if (!v.parts.empty() && v.baseline_batches > 0)
+      text += fmt::format(", {} of {} batches against the baseline", v.baseline_batches, s_.data->batch_count());
+    else if (v.baseline_batches > 0)
       text += fmt::format(", {} more against the baseline", v.baseline_batches);
     else if (plans_.size() > 1)
       text += ", one of them against the baseline too";
@@ -154,6 +245,9 @@ class Verifying {
   const ComparisonOrder order_;
   References references_;
   FormatJudge format_;
+  std::optional<double> pixel_seconds_;  // of the oracle
+  std::vector<JudgedPart> parts_;
+  std::vector<size_t> in_part_;                     // places of those batches
   std::vector<std::unique_ptr<JudgedPlan>> plans_;  // the baseline behind it
 };
 

@@ -1,6 +1,7 @@
 // Design 5.1 and 5.2, of every workload: the oracle on the first batches, decisions replayed and free; the rest against the baseline.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,11 @@
 namespace stormcell {
 
 struct VerifyOptions {
-  /// Both from the beginning: batches beside the oracle, at least one of each size of picture; then the others beside the baseline, at
-  /// least one.
+  /// Both from the beginning: batches beside the oracle, at least one of each size of picture, or as many pictures of that one as there is
+  /// time for; then the others beside the baseline, at least one.
   double oracle_seconds = 0, all_seconds = 0;
-  bool format_cost = true;  ///< where the weights run in another format than they are stored in: also what that costs
+  bool format_cost = true;                   ///< where the weights run in another format than they are stored in: also what that costs
+  std::optional<double> pixel_seconds = {};  ///< what the oracle takes for a pixel; nothing: it is measured where it may be long
 };
 /// As --verify-seconds says.
 VerifyOptions verify_options(const Experiment::State& state);

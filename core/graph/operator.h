@@ -57,8 +57,8 @@ enum class Role : uint8_t {
   route,      ///< makes a decision about the cells of input 0
   open,       ///< takes rows of input 0 to where input 1, a decision or ragged cells, sends them: an output for each of `spaces`
   close,      ///< joins rows of branches in the space that its attribute `space` names
-  grouped,    ///< works on all slots of the decision input 1; inputs from 2 on serve one branch each, those that `branches` lists:
-              ///< their weights, and where it knows `biases` and that is set their biases in the same order
+  grouped,    ///< works on all slots of the decision input 1, or on the members of all; inputs from 2 up to the extras serve one branch
+              ///< each, those that `branches` lists: the first weight of all of them, then the second, and so on
   unfold,     ///< cuts the content of input 0 into cells of a grid
   exchange,   ///< moves rows between ranks
   state,      ///< changes the state that is its first input, and gives nothing
@@ -78,8 +78,8 @@ struct Operator {
   std::string_view extras = {};
   /// What it knows besides `extras`.
   std::span<const AttributeRule> attributes = {};
-  /// The operator that does this one's work for all slots of a decision at once, with an input 1, and a bias where it has
-  /// one, for each branch; empty: there is none.
+  /// The operator that does this one's work for all slots of a decision at once, with its inputs from 1 up to the extras, and a bias where
+  /// it has one, for each branch; empty: there is none.
   std::string_view grouped_as = {};
   /// The word under which a neighbour may do this one's work too; empty: none may.
   std::string_view folds_as = {};

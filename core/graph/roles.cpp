@@ -30,11 +30,7 @@ bool opens(const Graph& graph, const Node& node, ValueId decision) {
   return has_role(node, Role::open) || graph.value(node.inputs[0]).type.space == graph.value(decision).type.space;
 }
 
-size_t owned_inputs(const Node& node) {
-  if (!has_role(node, Role::grouped)) return 0;
-  const bool biases = knows(*node.op, "biases") && flag_of(node, "biases");
-  return node.attributes.list("branches").size() * (biases ? 2 : 1);
-}
+size_t owned_inputs(const Node& node) { return has_role(node, Role::grouped) ? plain_inputs(node) - kFirstOwned : 0; }
 
 std::optional<int32_t> branch_of_input(const Node& node, size_t index) {
   if (index < kFirstOwned || index - kFirstOwned >= owned_inputs(node)) return {};

@@ -19,7 +19,8 @@ bool has_effect(const Operator& op);
 ValueId sends_by(const Graph& graph, const Node& node);
 /// The node takes rows of the decision's own cells into its branches.
 bool opens(const Graph& graph, const Node& node, ValueId decision);
-/// Inputs from 2 on that serve one branch each, of a node that works on all slots: the weights of all its branches, then their biases.
+/// Inputs from 2 on that serve one branch each, of a node that works on all slots: those before the extras. Each weight of a branch stands
+/// for all branches, in the order of `branches`, before the next does.
 size_t owned_inputs(const Node& node);
 /// The branch that input `index` serves alone, of a node that works on all slots.
 std::optional<int32_t> branch_of_input(const Node& node, size_t index);

@@ -30,13 +30,14 @@ struct OracleTensor {
 struct OracleDecision {
   std::string router;  ///< name of the route node
   NodeId node = kNone;
-  int64_t execution = 0;        ///< how often a router of this name decided before (in a repeat region: the turn)
-  DecisionShape shape;          ///< cells: those that came
-  std::vector<int32_t> choice;  ///< [cells, fan_out] as DecisionView::choice
-  std::vector<float> weight;    ///< [cells, fan_out]
-  std::vector<float> margin;    ///< [cells]
-  std::vector<float> scores;    ///< [cells, columns], with keep_scores
-  std::vector<float> bias;      ///< [branches] that corrects the scores of sigmoid groups, with keep_scores; empty where there is none
+  int64_t execution = 0;             ///< how often a router of this name decided before (in a repeat region: the turn)
+  DecisionShape shape;               ///< cells: those that came
+  std::vector<int32_t> choice;       ///< [cells, fan_out] as DecisionView::choice
+  std::vector<int32_t> free_choice;  ///< [cells, fan_out] of a replayed decision: what it would have chosen; else empty
+  std::vector<float> weight;         ///< [cells, fan_out]
+  std::vector<float> margin;         ///< [cells]
+  std::vector<float> scores;         ///< [cells, columns], with keep_scores
+  std::vector<float> bias;           ///< [branches] that corrects the scores of sigmoid groups, with keep_scores; empty where there is none
   int32_t score_columns = 0;
   SpaceId dense_space = kNone;  ///< the nearest space above that is not routed
   int64_t dense_cells = 0;

@@ -1,13 +1,16 @@
-// scatter -> the same chain in every branch -> gather becomes one chain over the decision's slots: each product of the branches one grouped
-// product, with a bias for each branch where they have one, which reads the cells' rows itself, so that the scatter before it disappears.
-// Absent branches cost nothing. Every row meets the same numbers in the same order: bit for bit the same.
+// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots: what has weights of its
+// own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the cells' rows itself, so that the scatter
+// before it disappears. Of branches that pack the members of what they are sent, all members are packed, once. Absent branches cost
+// nothing. Every row meets the same numbers in the same order: bit for bit the same.
 #include "core/passes/horizontal_fusion.h"
 
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/base/listed_words.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
+#include "core/graph/spaces.h"
 #include "core/passes/reasons.h"
 #include "core/passes/region.h"
 
@@ -47,6 +50,14 @@ bool is_owned(const Operator& grouped, std::string_view extra) { return extra ==
 std::optional<size_t> own_bias(const Node& product) {
   if (product.op->grouped_as.empty() || !is_owned(*find_operator(product.op->grouped_as), kOwnExtra)) return {};
   return extra_input(product, kOwnExtra, plain_inputs(product));
+}
+/// The inputs of which its grouped form has one for each branch: all weights before the extras, and a bias.
+std::vector<size_t> own_weights(const Node& product) {
+  std::vector<size_t> own;
+  if (product.op->grouped_as.empty()) return own;
+  for (size_t i = 1; i < plain_inputs(product); ++i) own.push_back(i);
+  if (const auto bias = own_bias(product)) own.push_back(*bias);
+  return own;
 }
 
 /// The first extra or attribute of a product that its grouped form does not know; empty: it knows all.
@@ -94,7 +105,7 @@ class BranchFusion {
     std::string why = sort_nodes();
     if (why.empty()) why = check_gathers();
     for (size_t i = 0; why.empty() && i < present_.size(); ++i) why = match(present_[i]);
-    if (why.empty() && products_ == 0) why = "its branches hold no product";
+    if (why.empty() && products_.empty()) why = "its branches hold no product";
     return why;
   }
 
@@ -103,13 +114,15 @@ class BranchFusion {
     const std::optional<size_t> first = rewriter_.bring_together(region_.block, region_.nodes);
     if (!first) return false;
     slots_ = rewriter_.routed_space(decision_, kAllBranches);
+    find_sent();
     for (const NodeId id : chains_[present_[0]]) merge(id);
     for (const NodeId id : region_.gathers) join(id);
     rewriter_.replace_run(region_.block, *first, region_.nodes.size(), made_);
     return true;
   }
 
-  size_t products() const { return products_; }
+  /// How many nodes of each operator a branch had that became grouped.
+  const std::map<std::string_view, size_t>& products() const { return products_; }
   size_t branches() const { return present_.size(); }
   size_t scatters_before() const { return flows_.size(); }
   size_t scatters_after() const { return scattered_.size(); }
@@ -117,29 +130,37 @@ class BranchFusion {
  private:
   const Graph& graph() const { return rewriter_.graph(); }
 
+  /// The routed space of the decision that cells are of, or whose members they are; kNone: neither.
+  SpaceId slots_of(SpaceId cells) const {
+    const SpaceId slots = graph().holds_members(cells) ? graph().space(cells).parent : cells;
+    return graph().space(slots).decision == decision_ ? slots : kNone;
+  }
+
   std::string sort_nodes() {
     for (const NodeId id : region_.nodes) {
       const Node& node = graph().node(id);
       if (std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end()) continue;
-      const bool sends = has_role(node, Role::open) && sends_by(graph(), node) == decision_;
-      if (sends && graph().space(graph().value(node.outputs[0]).type.space).decision == decision_) {
+      if (has_role(node, Role::open) && sends_by(graph(), node) == decision_) {
+        const ValueId told_by = graph().holds_members(graph().value(node.outputs[0]).type.space) ? node.inputs[1] : kNone;
+        const std::vector<int32_t> sent = branches_sent(graph(), node);
         for (size_t i = 0; i < node.outputs.size(); ++i) {
-          const int32_t branch = graph().space(graph().value(node.outputs[i]).type.space).branch;
+          const int32_t branch = sent[i];
           if (branch == kAllBranches) return "it works on slots already";
           if (!graph().value(node.outputs[i]).annotations.empty())
             return "rows that " + node_text(node) + " sends lie in a format of their own, and would not be sent";
-          flow_of_[node.outputs[i]] = {node.inputs[0], branch};
+          flow_of_[node.outputs[i]] = {node.inputs[0], told_by};
           flows_[id][branch] = node.outputs[i];
         }
         continue;
       }
       const SpaceId space = node.outputs.size() == 1 ? graph().value(node.outputs[0]).type.space : kNone;
-      if (space == kNone || graph().space(space).decision != decision_ || is_route(node)) {
+      const SpaceId slots = space == kNone ? kNone : slots_of(space);
+      if (slots == kNone || is_route(node)) {
         const std::vector<int32_t> in = branches_of_node(graph(), decision_, id);
         return (in.empty() ? "it" : "branch " + std::to_string(in[0])) + " holds " + node_text(node);
       }
-      if (graph().space(space).branch == kAllBranches) return "it works on slots already";
-      chains_[graph().space(space).branch].push_back(id);
+      if (graph().space(slots).branch == kAllBranches) return "it works on slots already";
+      chains_[graph().space(slots).branch].push_back(id);
     }
     return {};
   }
@@ -148,17 +169,27 @@ class BranchFusion {
     const Value& decision = graph().value(decision_);
     for (const NodeId id : region_.gathers) {
       const Node& node = graph().node(id);
-      const std::string& mode = node.attributes.word("mode");
-      if (SpaceId(node.attributes.integer("space")) != decision.type.space) return node_text(node) + " joins in a space further up";
-      if (mode == "place" && decision.fan_out > 1) return node_text(node) + " places rows, of which a cell may have several";
+      const bool place = node.attributes.word("mode") == "place";
+      if (place && decision.fan_out > 1) return node_text(node) + " places rows, of which a cell may have several";
       if (graph().value(node.outputs[0]).type.dtype != DType::f32) return node_text(node) + " joins integers";
       if (node.annotations.find(kKernel)) return node_text(node) + " has a kernel chosen for rows of single branches";
       std::vector<int32_t> joined;
-      for (const size_t i : own_inputs(node)) joined.push_back(branch_of(node.inputs[i]));
+      bool members = false;
+      for (const size_t i : own_inputs(node)) {
+        const SpaceId from = graph().value(node.inputs[i]).type.space;
+        if (graph().origin(from) != SpaceId(node.attributes.integer("space"))) return node_text(node) + " joins in a space further up";
+        members = members || graph().holds_members(from);
+        joined.push_back(branch_of(node.inputs[i]));
+      }
       if (joined.size() < plain_inputs(node))
         if (std::string why = check_others(node, joined); !why.empty()) return why;
+      // Rows of members are summed branch after branch, those of slots by the order of choices.
+      if (members && decision.fan_out > 1 && !std::is_sorted(joined.begin(), joined.end()))
+        return node_text(node) + " sums members of its branches in another order than theirs";
       std::sort(joined.begin(), joined.end());
       if (std::adjacent_find(joined.begin(), joined.end()) != joined.end()) return node_text(node) + " joins a branch twice";
+      if (members && place && static_cast<int32_t>(joined.size()) < decision.branches)
+        return node_text(node) + " places members of some of its branches";
       if (present_.empty()) present_ = joined;
       if (present_ != joined) return "its gathers join different branches";
     }
@@ -174,7 +205,7 @@ class BranchFusion {
       if (branch_within(graph(), graph().value(gather.inputs[i]).type.space, decision_)) own.push_back(i);
     return own;
   }
-  int32_t branch_of(ValueId v) const { return graph().space(graph().value(v).type.space).branch; }
+  int32_t branch_of(ValueId v) const { return *branch_within(graph(), graph().value(v).type.space, decision_); }
 
   /// Beside rows of other routers, slots stand for branches only where every slot is computed, and in the order in which they are summed.
   std::string check_others(const Node& gather, const std::vector<int32_t>& joined) const {
@@ -227,6 +258,7 @@ class BranchFusion {
       if (const std::string word = not_grouped(y); !word.empty())
         return here + " has " + word + " in " + node_text(y) + ", which grouped products do not take";
     if (x.inputs.size() != y.inputs.size()) return here + " has " + node_text(y) + " with other inputs than " + there;
+    const std::vector<size_t> own = own_weights(y);
     for (size_t i = 0; i < x.inputs.size(); ++i) {
       const Value &in_x = graph().value(x.inputs[i]), &in_y = graph().value(y.inputs[i]);
       if (in_x.kind == ValueKind::weight && in_y.kind == ValueKind::weight) {
@@ -236,15 +268,29 @@ class BranchFusion {
         if (format_in_products(in_x) != format_in_products(in_y))
           return here + " has " + node_text(y) + " with weights held in " + std::string(to_text(format_in_products(in_y))) + ", " + there +
                  " in " + std::string(to_text(format_in_products(in_x)));
-        // Only a product has weights for each branch, and biases.
-        const bool own = product && (i == 1 || i == own_bias(y));
-        if (!own && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + node_text(y);
+        // Only what has a grouped form has weights for each branch, and biases.
+        if (std::find(own.begin(), own.end(), i) == own.end() && x.inputs[i] != y.inputs[i])
+          return here + " has weights of its own in " + node_text(y);
       } else if (const auto at = same.find(x.inputs[i]); at == same.end() || at->second != y.inputs[i]) {
         return here + " has " + node_text(y) + " with other inputs than " + there;
       }
     }
-    if (product && &x == &y) ++products_;
+    if (product && &x == &y) ++products_[x.op->name];
     return {};
+  }
+
+  /// The cells of all slots, or of their members, that stand for cells of the first branch.
+  SpaceId all_cells(SpaceId cells) {
+    return graph().holds_members(cells) ? ragged_space(rewriter_.graph(), graph().space(cells).offsets, slots_) : slots_;
+  }
+
+  /// Flows that something else reads than what reads cells' rows itself.
+  void find_sent() {
+    for (const NodeId id : chains_[present_[0]]) {
+      const Node& node = graph().node(id);
+      for (size_t i = node.op->grouped_as.empty() ? 0 : 1; i < node.inputs.size(); ++i) sent_anyway_.insert(node.inputs[i]);
+    }
+    for (const NodeId id : region_.gathers) sent_anyway_.insert(graph().node(id).inputs.begin(), graph().node(id).inputs.end());
   }
 
   /// Value of all slots that stands for a value of the first branch.
@@ -252,11 +298,14 @@ class BranchFusion {
     if (const auto at = merged_.find(v); at != merged_.end()) return at->second;
     const auto flow = flow_of_.find(v);
     if (flow == flow_of_.end()) return v;  // a weight that all branches share
-    if (const auto at = scattered_.find(flow->second.first); at != scattered_.end()) return at->second;
-    const NodeId scatter = rewriter_.make_node("scatter", {flow->second.first, decision_}, {{"spaces", std::vector{int64_t{slots_}}}},
-                                               router_name(graph(), decision_) + ".slots");
-    made_.push_back(scatter);
-    return scattered_[flow->second.first] = graph().node(scatter).outputs[0];
+    if (const auto at = scattered_.find(flow->second); at != scattered_.end()) return at->second;
+    const auto [rows, ragged] = flow->second;
+    const std::vector spaces{int64_t{all_cells(graph().value(v).type.space)}};
+    const std::string name = router_name(graph(), decision_) + ".slots";
+    const NodeId sent = ragged == kNone ? rewriter_.make_node("scatter", {rows, decision_}, {{"spaces", spaces}}, name)
+                                        : rewriter_.make_node("pack", {rows, ragged}, {{"spaces", spaces}}, name);
+    made_.push_back(sent);
+    return scattered_[flow->second] = graph().node(sent).outputs[0];
   }
 
   void merge(NodeId id) {
@@ -281,19 +330,25 @@ class BranchFusion {
     return graph().node(graph().value(same_.at(branch).at(model.outputs[0])).producer);
   }
 
-  /// Rows, decision, the weights of all branches, their biases, what else the product takes.
-  std::vector<ValueId> grouped_inputs(const Node& model) {
+  /// Whether a product reads the cells' rows itself, instead of rows that were sent to slots. Where something else needs them sent, blocks
+  /// of convolutions read the same rows as what is added to their results.
+  bool reads_cells(const Node& model) const {
     const auto flow = flow_of_.find(model.inputs[0]);
-    std::vector<ValueId> inputs{flow == flow_of_.end() ? over_slots(model.inputs[0]) : flow->second.first, decision_};
-    const std::optional<size_t> bias = own_bias(model);
-    for (const int32_t b : present_) inputs.push_back(same_node(model, b).inputs[1]);
-    if (bias)
-      for (const int32_t b : present_) inputs.push_back(same_node(model, b).inputs[*bias]);
-    for (size_t i = 2; i < model.inputs.size(); ++i)
-      if (i != bias) inputs.push_back(over_slots(model.inputs[i]));
+    if (flow == flow_of_.end() || flow->second.second != kNone) return false;
+    return model.op->chains_as.empty() || !sent_anyway_.contains(model.inputs[0]);
+  }
+
+  /// Rows, decision, each weight of all branches, what else the product takes.
+  std::vector<ValueId> grouped_inputs(const Node& model) {
+    std::vector<ValueId> inputs{reads_cells(model) ? flow_of_.at(model.inputs[0]).first : over_slots(model.inputs[0]), decision_};
+    const std::vector<size_t> own = own_weights(model);
+    for (const size_t i : own)
+      for (const int32_t b : present_) inputs.push_back(same_node(model, b).inputs[i]);
+    for (size_t i = plain_inputs(model); i < model.inputs.size(); ++i)
+      if (std::find(own.begin(), own.end(), i) == own.end()) inputs.push_back(over_slots(model.inputs[i]));
     return inputs;
   }
-  Attributes grouped_attributes(const Node& model) const {
+  Attributes grouped_attributes(const Node& model) {
     const Operator& grouped = *find_operator(model.op->grouped_as);
     Node carries = model;
     if (own_bias(model)) {
@@ -303,7 +358,7 @@ class BranchFusion {
     for (const auto& [name, value] : model.attributes)
       if (!knows(grouped, name)) carries.attributes.erase(name);  // 0, as not_grouped() found
     carries.attributes.set("branches", std::vector<int64_t>(present_.begin(), present_.end()));
-    carries.attributes.set("slots", int64_t{slots_});
+    carries.attributes.set("slots", int64_t{all_cells(graph().value(model.outputs[0]).type.space)});
     return carries.attributes;
   }
 
@@ -319,8 +374,9 @@ class BranchFusion {
     }
     Node& node = rewriter_.graph().node(id);
     node.inputs = std::move(inputs);
-    // A cell has one row at most, but of each router.
-    if (alone && node.attributes.word("mode") == "place") node.attributes.set("mode", std::string("sum"));
+    // A cell has one row at most, but of each router. Rows of members are placed: a sum of theirs begins at 0, which makes 0 of -0.
+    const bool members = graph().holds_members(graph().value(before.inputs[own[0]]).type.space);
+    if (alone && !members && node.attributes.word("mode") == "place") node.attributes.set("mode", std::string("sum"));
     if (static_cast<int32_t>(present_.size()) < graph().value(decision_).branches)
       node.attributes.set("branches", std::vector<int64_t>(present_.begin(), present_.end()));
     made_.push_back(id);
@@ -329,14 +385,17 @@ class BranchFusion {
   Rewriter& rewriter_;
   const Region& region_;
   ValueId decision_;
-  std::map<NodeId, std::map<int32_t, ValueId>> flows_;      // scatter -> branch -> what it gives there
-  std::map<ValueId, std::pair<ValueId, int32_t>> flow_of_;  // scattered value -> what was scattered, to which branch
+  using Sent = std::pair<ValueId, ValueId>;             // rows, and the ragged cells that tell the members to pack; kNone: as cells
+  std::map<NodeId, std::map<int32_t, ValueId>> flows_;  // scatter or pack -> branch -> what it gives there
+  std::map<ValueId, Sent> flow_of_;                     // what it gives -> of what
   std::map<int32_t, std::vector<NodeId>> chains_;
   std::vector<int32_t> present_;      // branches that the gathers join
   std::map<int32_t, ValueMap> same_;  // values of the first branch -> of this one
-  size_t products_ = 0;
+  std::map<std::string_view, size_t> products_;
   SpaceId slots_ = kNone;
-  ValueMap merged_, scattered_;
+  ValueMap merged_;
+  std::map<Sent, ValueId> scattered_;
+  std::set<ValueId> sent_anyway_;
   std::vector<NodeId> made_;
 };
 
@@ -346,7 +405,8 @@ PassResult horizontal_fusion(const PassInput& input) {
   Rewriter rewriter(input.graph);
   Refusals refusals;
   std::set<std::string> fused;
-  size_t routers = 0, products = 0, grouped = 0, scatters = 0;
+  std::map<std::string_view, std::pair<size_t, size_t>> products;  // of an operator -> in branches, grouped
+  size_t routers = 0, scatters = 0;
   const auto least = static_cast<size_t>(input.option(kLeastBranches));
   for (const BlockPlace place : blocks_of(rewriter.graph(), Fallbacks::included))
     for (const ValueId decision : decisions_of(rewriter.graph(), place)) {
@@ -364,8 +424,10 @@ PassResult horizontal_fusion(const PassInput& input) {
           continue;
         }
         fused.insert(router);
-        grouped += fusion.products();
-        products += fusion.products() * fusion.branches();
+        for (const auto& [op, count] : fusion.products()) {
+          products[op].first += count * fusion.branches();
+          products[op].second += count;
+        }
         scatters += fusion.scatters_before() - std::min(fusion.scatters_before(), fusion.scatters_after());
       }
     }
@@ -373,11 +435,14 @@ PassResult horizontal_fusion(const PassInput& input) {
   result.applied = !fused.empty();
   result.graph = result.applied ? rewriter.finish() : input.graph;
   if (result.applied) {
-    result.reason =
-        with_refusals(counted(static_cast<int64_t>(fused.size()), "router") + ": " + counted(static_cast<int64_t>(products), "product") +
-                          " became " + std::to_string(grouped) + " grouped; " + counted(static_cast<int64_t>(scatters), "scatter") +
-                          " removed" + (has_guards(input.graph) ? " (fallbacks included)" : ""),
-                      refusals);
+    std::string became;
+    for (const auto& [op, count] : products)
+      add_to_list(became, with_commas(static_cast<int64_t>(count.first)) + " " + std::string(op) + " became " +
+                              with_commas(static_cast<int64_t>(count.second)) + " " + std::string(find_operator(op)->grouped_as));
+    if (scatters > 0) became += "; " + counted(static_cast<int64_t>(scatters), "scatter") + " removed";
+    result.reason = with_refusals(
+        counted(static_cast<int64_t>(fused.size()), "router") + ": " + became + (has_guards(input.graph) ? " (fallbacks included)" : ""),
+        refusals);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
   }

@@ -1,4 +1,4 @@
-// The products of all branches of a router become one grouped product.
+// The products, convolutions and norms of all branches of a router become one each.
 #pragma once
 #include <array>
 

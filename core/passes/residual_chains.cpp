@@ -42,7 +42,7 @@ class ChainFolding {
       nodes[place_of_.at(first)] = kNone;
       ++counts.blocks;
       // The block that made x, and nobody else reads it: both of its uses are of this block.
-      if (chains_.contains(before) && uses_[x] == 2 && is_plain(x)) {
+      if (chains_.contains(before) && uses_[x] == 2 && is_plain(x) && serve_alike(graph().node(before), graph().node(second))) {
         prepend(before, second);
         nodes[place_of_.at(before)] = kNone;
         chains_.erase(before);
@@ -58,13 +58,30 @@ class ChainFolding {
   /// Nothing is said of the value, neither how it lies nor anything else that the nodes around it would have to keep to.
   bool is_plain(ValueId value) const { return graph().value(value).annotations.empty(); }
 
-  /// The convolution of so many channels to as many that keeps the extents, with these extras and this activation and nothing else.
-  bool is_part(const Node& node, std::string_view extras, std::string_view activation) const {
-    if (node.op->chains_as.empty() || !node.annotations.empty() || node.attributes.word("extras", "") != extras) return false;
-    const TensorType &x = graph().value(node.inputs[0]).type, &w = graph().value(node.inputs[1]).type;
+  /// The inputs of a convolution, of one branch or of all branches of a decision, that are weights and biases; behind them stands what is
+  /// added.
+  struct Weights {
+    size_t begin, end;
+  };
+  static Weights weights_of(const Node& node) {
+    if (!has_role(node, Role::grouped)) return {1, 3};
+    return {2, 2 + owned_inputs(node)};
+  }
+  /// It has a bias, or each branch has one, and beside these only what is added, where `adds`.
+  static bool has_extras(const Node& node, bool adds) {
+    const std::string extras = node.attributes.word("extras", "");
+    if (has_role(node, Role::grouped)) return flag_of(node, "biases") && extras == (adds ? "residual" : "");
+    return extras == (adds ? "bias+residual" : "bias");
+  }
+
+  /// The convolution of so many channels to as many that keeps the extents, with biases, this activation and nothing else.
+  bool is_part(const Node& node, bool adds, std::string_view activation) const {
+    if (node.op->chains_as.empty() || !node.annotations.empty() || !has_extras(node, adds)) return false;
+    const Weights weights = weights_of(node);
+    const TensorType &x = graph().value(node.inputs[0]).type, &w = graph().value(node.inputs[weights.begin]).type;
     const int64_t size = w.content[1].constant(), channels = x.content[2].constant();
     const int64_t bytes = 2 * 4 * x.content[0].constant() * x.content[1].constant() * channels;
-    for (size_t i = 1; i < 3; ++i)
+    for (size_t i = weights.begin; i < weights.end; ++i)
       if (graph().value(node.inputs[i]).kind != ValueKind::weight || !is_plain(node.inputs[i])) return false;
     return w.content[0] == x.content[2] && w.content[3] == x.content[2] && w.content[2] == w.content[1] && size % 2 == 1 &&
            integer_of(node, "padding") == size / 2 && integer_of(node, "stride") == 1 && integer_of(node, "groups") == 1 &&
@@ -74,28 +91,47 @@ class ChainFolding {
   /// The first convolution of the block whose second one this is; kNone: it is not.
   NodeId first_of(NodeId id) const {
     const Node& second = graph().node(id);
-    if (!is_part(second, "bias+residual", "none") || !is_plain(second.outputs[0])) return kNone;
+    if (!is_part(second, true, "none") || !is_plain(second.outputs[0])) return kNone;
     const ValueId between = second.inputs[0];
     const NodeId maker = graph().value(between).producer;
     if (maker == kNone || !place_of_.contains(maker) || chains_.contains(maker) || uses_[between] != 1 || !is_plain(between)) return kNone;
     const Node& first = graph().node(maker);
-    const bool fits = is_part(first, "bias", "relu") && first.inputs[0] == second.inputs[3] && first.op == second.op &&
-                      graph().value(first.inputs[1]).type == graph().value(second.inputs[1]).type;
+    const size_t weights = weights_of(second).begin;
+    const bool fits = is_part(first, false, "relu") && first.inputs[0] == second.inputs[weights_of(second).end] &&
+                      serve_alike(first, second) && graph().value(first.inputs[weights]).type == graph().value(second.inputs[weights]).type;
     return fits && graph().value(first.inputs[0]).kind != ValueKind::state ? maker : kNone;
+  }
+
+  /// One operator; of all branches of a decision: of the same decision, the same branches and the same cells.
+  static bool serve_alike(const Node& x, const Node& y) {
+    if (x.op != y.op) return false;
+    if (!has_role(x, Role::grouped)) return true;
+    return x.inputs[1] == y.inputs[1] && x.attributes.list("branches") == y.attributes.list("branches") &&
+           x.attributes.integer("slots") == y.attributes.integer("slots");
   }
 
   void join(NodeId first, NodeId second) {
     const Node maker = graph().node(first);
     Node& node = rewriter_.graph().node(second);
+    const Weights weights = weights_of(node);
+    const auto at = [](size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    std::vector<ValueId> inputs(maker.inputs.begin(), maker.inputs.begin() + at(weights.end));
+    inputs.insert(inputs.end(), node.inputs.begin() + at(weights.begin), node.inputs.begin() + at(weights.end));
+    Attributes attributes;
+    if (has_role(node, Role::grouped)) {
+      attributes.set("branches", node.attributes.list("branches"));
+      attributes.set("slots", node.attributes.integer("slots"));
+    }
     node.op = find_operator(node.op->chains_as);
-    node.inputs = {maker.inputs[0], maker.inputs[1], maker.inputs[2], node.inputs[1], node.inputs[2]};
-    node.attributes = {};
+    node.inputs = std::move(inputs);
+    node.attributes = std::move(attributes);
   }
   /// The blocks of `before`, then those of `chain`.
   void prepend(NodeId before, NodeId chain) {
     std::vector<ValueId> inputs = graph().node(before).inputs;
     Node& node = rewriter_.graph().node(chain);
-    inputs.insert(inputs.end(), node.inputs.begin() + 1, node.inputs.end());
+    const std::ptrdiff_t first = has_role(node, Role::grouped) ? 2 : 1;
+    inputs.insert(inputs.end(), node.inputs.begin() + first, node.inputs.end());
     node.inputs = std::move(inputs);
   }
 

@@ -88,6 +88,8 @@ ReportData read_report_data(const std::string& session) {
   if (data.figures.model.name.empty()) data.figures.model.name = reader.summary().model.name;
   if (data.figures.model.family.empty()) data.figures.model.family = reader.summary().model.family;
   read_routing(reader, data);
+  data.graph = read_router_graph(path.file, data.run.id, {});
+  data.pictures = read_routed_pictures(path.file, data.run.id);
   for (const StoredPlacement& stored : reader.placements()) {
     if (stored.run != data.run.id) continue;
     PlacementOfRun& placement = data.placements.emplace_back(parse_place_summary(stored.summary));

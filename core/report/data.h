@@ -1,5 +1,6 @@
 // What a report shows, read from a session.
 #pragma once
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "core/base/run_kind.h"
 #include "core/exports/export_origin.h"
 #include "core/readings/placements_view.h"
+#include "core/readings/router_places.h"
+#include "core/report/routed_pictures.h"
 #include "core/session/session_types.h"
 #include "core/summary/parse.h"
 
@@ -42,6 +45,8 @@ struct ReportData {
   std::vector<GuardLine> guards;
   std::vector<NamedText> settings, machine, dataset;
   std::vector<PlacementOfRun> placements;  ///< oldest first
+  std::shared_ptr<const RouterGraph> graph;
+  RoutedPictures pictures;
   /// Another system made it: there is nothing here but its routing.
   bool imported() const { return run_kind(run.kind) == RunKind::import; }
   bool trusted() const { return figures.verified && figures.verified->passed; }

@@ -34,6 +34,7 @@ std::string outputs_table(const Verification& v) {
   Table table("Verification", {"", "value"});
   table.row({"passed", v.passed ? "yes" : "no"});
   table.row({"batches compared with the oracle", count(v.batches)});
+  if (!v.parts.empty()) table.row({"of these in part", escape(parts_text(v.parts))});
   table.row({"batches compared with the baseline", count(v.baseline_batches)});
   table.row({"tolerance, of the largest value", rough(v.tolerance)});
   table.row({"largest difference, of the largest value", rough(v.max_rel_diff)});

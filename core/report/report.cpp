@@ -18,9 +18,11 @@ struct Section {
 constexpr Section kSections[] = {
     {nullptr, quality_section},
     {nullptr, exits_section},
+    {nullptr, pictures_section},
     {"passes", passes_section},
     {"routing decisions", loads_section},
     {"labels", labels_section},
+    {nullptr, graph_section},
     {"transitions between routers", transitions_section},
     {nullptr, placements_section},
     {"memory", memory_section},

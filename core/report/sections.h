@@ -9,9 +9,11 @@ namespace stormcell::report {
 std::string headline(const ReportData& data);
 std::string quality_section(const ReportData& data);
 std::string exits_section(const ReportData& data);
+std::string pictures_section(const ReportData& data);
 std::string passes_section(const ReportData& data);
 std::string loads_section(const ReportData& data);
 std::string labels_section(const ReportData& data);
+std::string graph_section(const ReportData& data);
 std::string transitions_section(const ReportData& data);
 std::string placements_section(const ReportData& data);
 std::string memory_section(const ReportData& data);

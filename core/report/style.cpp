@@ -1,11 +1,15 @@
 #include "core/report/html.h"
 
+#include <iterator>
+
 namespace stormcell::report {
 namespace {
 
 // One ramp for both themes, even in perceived lightness: small loads are near the paper, large ones far from it.
 constexpr const char* kRamp[] = {"#f3f1c7", "#c8e0a0", "#8cd08d", "#38be8f", "#00a697", "#008a9a", "#006b8f", "#154d77", "#1f3361"};
 constexpr int kSteps = 9, kFirstUnderWhite = 6;
+// Branches and exits: hues far apart for the three kinds of colour blindness, lightness alternates. Seen on both papers.
+constexpr const char* kColours[] = {"#3a7bcb", "#df9b44", "#007c59", "#dfa8e1", "#bd4334", "#73d3f1", "#6f4797", "#93c35e"};
 
 std::string ramp(bool dark) {
   std::string css;
@@ -53,6 +57,7 @@ svg text{font-family:inherit;font-size:12px;fill:var(--ink)} svg .soft{fill:var(
 .first{stroke:var(--first);fill:var(--first)} .second{stroke:var(--second);fill:var(--card)}
 .whisker{stroke-width:2} .dot{stroke-width:2}
 .bar{fill:var(--first)} .bar2{fill:var(--second)} .bound{fill:none;stroke:var(--ink);stroke-width:1.5} .block{fill:var(--soft)}
+.way{fill:none;stroke:var(--soft);stroke-opacity:.6} .tint{fill-opacity:.45} .pictures image{image-rendering:pixelated}
 .flow{fill:var(--flow);fill-opacity:.34} .zero{fill:var(--card);stroke:var(--line)}
 details{margin:.3rem 0 .5rem;font-size:.9rem} summary{cursor:pointer;color:var(--first);padding:.2rem 0}
 summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--first);outline-offset:2px;border-radius:3px}
@@ -80,6 +85,7 @@ std::string page_style() {
     const std::string n = std::to_string(i);
     steps += ".q" + n + "{fill:var(--q" + n + ")}svg text.on" + n + "{fill:var(--on" + n + ")}";
   }
+  for (size_t i = 0; i < std::size(kColours); ++i) steps += ".c" + std::to_string(i) + "{fill:" + kColours[i] + "}";
   return ":root{" + light + "}\n@media screen and (prefers-color-scheme:dark){:root:not([data-theme=\"light\"]){" + dark +
          "}}\n@media screen{:root[data-theme=\"dark\"]{" + dark + "}}" + kRules + steps + "\n";
 }

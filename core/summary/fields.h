@@ -182,6 +182,12 @@ void fields(auto& v, Of<DecodedTokens> auto& t) {
   v("follows", t.follows);
 }
 
+void fields(auto& v, Of<JudgedPart> auto& p) {
+  v("batch", p.batch);
+  v("pictures", p.pictures);
+  v("of", p.of);
+}
+
 void fields(auto& v, Of<Verification> auto& f) {
   v("passed", f.passed);
   v("text", f.text);
@@ -192,6 +198,7 @@ void fields(auto& v, Of<Verification> auto& f) {
   v.infinite_or_null("max_rel_diff", f.max_rel_diff);
   v.infinite_or_null("free_max_rel_diff", f.free_max_rel_diff);
   v("batches", f.batches);
+  v("parts", f.parts);
   v("baseline_batches", f.baseline_batches);
   v("flips", f.flips);
   v("explained_flips", f.explained_flips);

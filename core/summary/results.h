@@ -133,6 +133,13 @@ struct DecodedTokens {
   int64_t near_ties = 0, follows = 0;  ///< tokens that differ: logits nearly equal; behind a routing choice that differs
 };
 
+/// So many pictures of a batch were compared with the oracle, which would have taken too long for all.
+struct JudgedPart {
+  int64_t batch = 0, pictures = 0, of = 0;
+};
+/// "8 of 128 pictures of batch 0"; of many batches the first three, and how many more.
+std::string parts_text(const std::vector<JudgedPart>& parts);
+
 /// The execution is judged by an oracle that holds the weights of the format that runs.
 struct Verification {
   bool passed = false;
@@ -141,7 +148,8 @@ struct Verification {
   std::string what_to_do;                                    ///< about it; empty: it is an error of the program
   double tolerance = 0, max_abs_diff = 0, max_rel_diff = 0;  ///< the largest of all outputs, each on its own scale
   double free_max_rel_diff = 0;                              ///< free-running, flips included
-  int64_t batches = 0;                                       ///< compared with the oracle
+  int64_t batches = 0;                                       ///< compared with the oracle, whole or in part
+  std::vector<JudgedPart> parts;                             ///< of them, those in part
   int64_t baseline_batches = 0;                              ///< optimised compared with the baseline
   int64_t flips = 0, explained_flips = 0;
   int64_t consequences = 0;  ///< of flips: cells that decide otherwise, are dropped or kept, or are there on one side only, further on

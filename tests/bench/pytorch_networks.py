@@ -179,6 +179,25 @@ class TaskMoE:
         return [layer["attention"] for layer in self.model.layers] + [e for layer in self.model.layers for e in layer["moe"].experts]
 
 
+class Switch:
+    """transformers' own; the encoder's ids are the decoder's too, as in the paper."""
+
+    def __init__(self, config, folder):
+        from transformers import SwitchTransformersModel
+        self.config, self.model = config, SwitchTransformersModel.from_pretrained(folder, attn_implementation="eager").eval()
+
+    def inputs(self, text):
+        draw = torch.Generator().manual_seed(0)
+        return [torch.randint(3, self.config["vocab_size"], tuple(int(x) for x in text.split("x")), generator=draw)]
+
+    def run(self, ids, seen):
+        return self.model(input_ids=ids, decoder_input_ids=ids, use_cache=False).last_hidden_state
+
+    def dense_parts(self):
+        stacks = (self.model.encoder, self.model.decoder)
+        return [part for stack in stacks for block in stack.block for part in (block.layer[:-1] if block.is_sparse else block.layer)]
+
+
 NETWORKS = {"msdnet": Msdnet, "livesr": LiveSR, "dynamic_routing": DynamicRouting, "swinv2_moe": SwinMoE, "task_moe": TaskMoE}
 
 
@@ -187,7 +206,7 @@ class PackedLinear(nn.Module):
 
     def __init__(self, linear):
         super().__init__()
-        self.weight, self.bias = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach().to_mkldnn()), linear.bias
+        self.weight, self.bias = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach()), linear.bias
 
     def forward(self, x):
         return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
@@ -220,8 +239,11 @@ def main():
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     config = json.loads((folder / "config.json").read_text())
-    config = {**DEFAULTS[config["model_type"]], **config}
-    network = NETWORKS[config["model_type"]](config, load_file(folder / "model.safetensors"))
+    config = {**DEFAULTS.get(config["model_type"], {}), **config}
+    if config["model_type"] == "switch_transformers":
+        network = Switch(config, folder)
+    else:
+        network = NETWORKS[config["model_type"]](config, load_file(folder / "model.safetensors"))
     batches = network.inputs(items)
     eager = network.run(batches[0], []) if variant != "eager" else None
     prepare(network, variant)

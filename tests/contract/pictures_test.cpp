@@ -5,11 +5,13 @@
 #include <map>
 #include <sstream>
 
+#include "core/formats/picture_formats.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/session/session_reader.h"
 #include "tests/contract/models.h"
 #include "tests/testing/file_bytes.h"
+#include "tests/testing/picture_files.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -252,6 +254,53 @@ class PicturesTest : public QObject {
     QCOMPARE(j["skipped_items"].size(), size_t{3});
     QVERIFY(j["skipped_items"][2]["name"] == "x.txt");
     QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is no picture that this version reads") == 0, j.dump().c_str());
+  }
+
+  /// Of everything that a folder may hold: what can be fed is, whatever lies beside it.
+  void a_folder_of_every_kind_of_picture() {
+    if (!picture_formats()[0].lacked.empty() || !picture_formats()[1].lacked.empty()) return;
+    using Kind = PngToWrite::Kind;
+    const Scratch scratch;
+    const auto png = [&](const std::string& name, PngToWrite picture, size_t channels, uint16_t sample) {
+      picture.samples.assign(static_cast<size_t>(picture.height * picture.width) * channels, sample);
+      return scratch.write("p/" + name, png_of(picture));
+    };
+    const auto jpeg = [&](JpegToWrite picture) {
+      picture.height = 20, picture.width = 40;
+      picture.bytes.assign(20 * 40 * 3, 128);
+      return jpeg_of(picture);
+    };
+    png("16-bits.png", {20, 40, Kind::colours, 16}, 3, 30000);
+    png("clear.png", {20, 40, Kind::colours_and_opacity}, 4, 100);
+    png("grey.png", {20, 40, Kind::grey}, 1, 100);
+    png("huge.png", {3, 40, Kind::grey}, 1, 100);
+    scratch.write("p/huge.png", Scratch::read(scratch.path("p/huge.png")).replace(16, 4, std::string("\x7f\xff\xff\xff", 4)));
+    png("one-pixel.png", {1, 1, Kind::colours}, 3, 100);
+    png("opaque.png", {20, 40, Kind::colours_and_opacity}, 4, 255);
+    scratch.write("p/plain.jpg", jpeg({}));
+    scratch.write("p/rotated.jpg", jpeg({.exif = tiff_of_orientation(6)}));
+    scratch.write("p/truncated.jpg", jpeg({}).substr(0, 300));
+    scratch.write("p/truncated.ppm", "P6 40 20 255 abc");
+    scratch.write("p/undecodable.png", "\x89PNG\r\n\x1a\n" + std::string(100, 'x'));
+    const Arguments run = quick("run", scratch.path("p"));
+    const Ended ended = run_program(run);
+    VERIFY_DONE(ended, run);
+    const Json j = ended.json(), data = j["dataset"];
+    QVERIFY(j["verified"]["passed"] == true);
+    // 16 bits, grey, opaque, plain; and the one that lies on its side.
+    QVERIFY2(
+        data["sizes"] == Json::parse(R"([{"height":20,"width":40,"items":4,"batches":2},{"height":40,"width":20,"items":1,"batches":1}])"),
+        data["sizes"].dump().c_str());
+    QVERIFY(data["skipped"] == 6);
+    std::map<std::string, std::string> reasons;
+    for (const Json& item : data["skipped_items"]) reasons[item["name"]] = item["reason"];
+    for (const auto& [name, words] : {std::pair{"clear.png", "can be seen through"},
+                                      {"huge.png", "at most 67,108,864"},
+                                      {"one-pixel.png", "is a picture of [1, 1, 3]"},
+                                      {"truncated.jpg", "is truncated"},
+                                      {"truncated.ppm", "is truncated"},
+                                      {"undecodable.png", "is "}})
+      QVERIFY2(reasons[name].find(words) != std::string::npos, (std::string(name) + ": " + reasons[name]).c_str());
   }
 
   void what_does_not_fit_is_one_line_that_names_the_file() {

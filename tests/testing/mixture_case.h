@@ -17,6 +17,14 @@ struct Mixture {
   bool residual = true;
 };
 
+/// What a branch does with maps: as a network that enlarges patches, or less.
+struct Subnet {
+  int64_t channels = 4, blocks = 2;  ///< blocks: residual ones of two convolutions
+  bool head = true;                  ///< a convolution first; without it the blocks take the map that came
+  bool shuffled = true;              ///< a pixel shuffle and, behind it, a convolution of stride 2 back to the map's extents
+  int64_t groups = 1;                ///< of the head's channels
+};
+
 class MixtureBuilder : public CaseBuilder {
  public:
   explicit MixtureBuilder(uint64_t seed) : CaseBuilder(seed) {}
@@ -29,10 +37,22 @@ class MixtureBuilder : public CaseBuilder {
   /// Scatter, experts, gather, residual.
   ValueId mixture(ValueId x, ValueId decision, const Mixture& shape, const std::string& name);
   ValueId expert(ValueId x, const Mixture& shape, const std::string& name, const std::string& common);
+  /// Maps of `sequences` pictures.
+  ValueId maps(int64_t sequences, int64_t height, int64_t width, int64_t channels);
+  /// What branches have alike over maps; weights are named after `name`.
+  ValueId subnet(ValueId map, const Subnet& shape, const std::string& name);
+  /// Scatter, subnets, gather.
+  ValueId subnets(ValueId x, ValueId decision, const Subnet& shape, const std::string& mode, const std::string& name);
+  /// norm(down(act(up(x))) + x), each with weights and biases of `name`.
+  ValueId normed_expert(ValueId x, int64_t width, const std::string& activation, const std::string& name);
   /// A product without bias.
   ValueId product(ValueId x, int64_t width, const std::string& name) { return linear(x, width, name, "none", false); }
 };
 
+/// One or two routers of maps whose branches do alike: convolutions, residual blocks, shuffles, norms.
+RandomCase random_subnets(uint64_t seed);
+/// Sequences, with all their tokens or those that a mask names, to experts that pack their members.
+RandomCase random_sequence_experts(uint64_t seed);
 /// Two to three mixtures on top of each other, by every protocol that fits, f32 or bf16.
 RandomCase random_mixtures(uint64_t seed);
 

@@ -29,8 +29,54 @@ RandomCase RandomMaps::make() {
   const auto bias = [&](const char* name) { return drawn(name, {channels}, 0.2); };
   output("chain", value("residual_blocks", {maps, weight("chain.0"), bias("chain.1"), weight("chain.2"), bias("chain.3")}, {}, "chain"));
   windows(maps, images);
+  grouped_branches(maps, pooled);
   exact = false;
   return take("maps");
+}
+
+/// Branches of convolutions and of norms as horizontal fusion leaves them, of some of the decision's branches.
+void RandomMaps::grouped_branches(ValueId maps, ValueId pooled) {
+  Rule rule;
+  rule.branches = random.between(2, 4);
+  rule.protocol.k = static_cast<int32_t>(random.between(1, 2));
+  const ValueId decision = decide_by(maps, rule, "grouped");
+  const SpaceId slots = routed_space(decision, kAllBranches);
+  std::vector<int64_t> branches;
+  for (int64_t b = random.chance(0.3) ? 1 : 0; b < rule.branches; ++b) branches.push_back(b);
+  const auto attributes = [&] { return Attributes{{"branches", branches}, {"slots", int64_t{slots}}}; };
+  const auto weights = [&](std::vector<ValueId>& inputs, const std::string& name, const std::vector<int64_t>& shape) {
+    for (const int64_t b : branches) inputs.push_back(drawn(name + "." + std::to_string(b), shape, 0.2));
+  };
+  const int64_t channels = width_of(maps);
+  const bool biases = random.chance(0.7), sent = random.chance(0.4);
+  const ValueId x = sent ? scatter(maps, decision, {kAllBranches})[0] : maps;
+  std::vector<ValueId> inputs{x, decision};
+  weights(inputs, "grouped.conv", {channels, 3, 3, channels});
+  if (biases) weights(inputs, "grouped.bias", {channels});
+  Attributes of_conv = attributes();
+  of_conv.set("biases", int64_t{biases});
+  of_conv.set("padding", int64_t{1});
+  if (random.chance(0.5)) of_conv.set("activation", std::string("silu"));
+  if (sent && random.chance(0.5)) inputs.push_back(x), of_conv.set("extras", std::string("residual"));
+  ValueId y = value("grouped_conv2d", std::move(inputs), std::move(of_conv), "grouped.conv");
+  inputs = {y, decision};
+  for (const char* part : {"grouped.w", "grouped.b", "grouped.v", "grouped.d"})
+    weights(inputs, part,
+            std::string_view(part).ends_with("w") || std::string_view(part).ends_with("v") ? std::vector<int64_t>{channels, 3, 3, channels}
+                                                                                           : std::vector<int64_t>{channels});
+  y = value("grouped_residual_blocks", std::move(inputs), attributes(), "grouped.chain");
+  const auto join = [&](ValueId rows, const std::string& name) {
+    const ValueId joined = gather({rows}, space_of(maps), "weighted", kNone, name);
+    graph().node(graph().value(joined).producer).attributes.set("branches", branches);
+    output(name, joined);
+  };
+  join(y, "grouped.maps");
+  const int64_t width = width_of(pooled);
+  inputs = {pooled, decision};
+  weights(inputs, "grouped.gain", {width}), weights(inputs, "grouped.shift", {width});
+  Attributes of_norm = attributes();
+  of_norm.set("eps", 1e-5);
+  join(value("grouped_layer_norm", std::move(inputs), std::move(of_norm), "grouped.norm"), "grouped.rows");
 }
 
 /// Pixels are cells that attend in windows, of half the grid where it divides; four of them become one.

@@ -16,6 +16,7 @@ class RandomMaps : public RandomRouters {
   ValueId work(ValueId maps, int depth, const std::string& name);
   ValueId other_size(ValueId maps, const std::string& name);
   void windows(ValueId maps, SpaceId images);
+  void grouped_branches(ValueId maps, ValueId pooled);
   ValueId router(ValueId maps, int depth, const std::string& name);
   ValueId several_routers(ValueId maps, int depth, const std::string& name);
   ValueId patches(ValueId maps, int depth, const std::string& name);

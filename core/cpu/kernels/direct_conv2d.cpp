@@ -1,5 +1,5 @@
-// The work is cut into bands of output rows times panels. A band's input rows are copied once with their padding, where there is any, and
-// all of its panels read them there; a kernel of 1 x 1 without stride takes a map as one row of pixels.
+// The work is cut into bands of output rows times panels, branch after branch on one line. A band's input rows are copied once with their
+// padding, where there is any, and all of its panels read them there; a kernel of 1 x 1 without stride takes a map as one row of pixels.
 //
 // Where there are bands for every thread, a thread takes whole bands with all their panels: the copy serves them all. Where there are
 // not (small maps with many channels, where weights are most of what is read), panels are shared out, and each is read by one thread.
@@ -26,8 +26,9 @@ constexpr int64_t kBandsOfThread = 2;
 struct Rows {
   bool flat = false;
   int64_t maps, rows, pixels;  ///< pixels of a row of outputs
-  explicit Rows(const Conv2dShape& s)
-      : flat(s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 && s.stride_width == 1 && s.pad_height == 0 &&
+  /// `in_a_row`: the maps lie one after the other.
+  Rows(const Conv2dShape& s, bool in_a_row)
+      : flat(in_a_row && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 && s.stride_width == 1 && s.pad_height == 0 &&
              s.pad_width == 0),
         maps(s.images),
         rows(s.out_height()),
@@ -57,12 +58,12 @@ int64_t most_rows(const Conv2dShape& s, const Rows& rows) {
   return most;
 }
 
-/// Bands of one map; of the flat case all of them.
-int64_t bands_of_map(const Conv2dShape& s, const Rows& rows, int64_t panels, int threads) {
-  const int64_t extent = rows.flat ? rows.pixels : rows.rows, most = most_rows(s, rows);
+/// Bands of one map; of the flat case all of them. `wanted`: units, so that there are some for every thread.
+int64_t bands_of_map(const Rows& rows, int64_t most, int64_t panels, int64_t wanted) {
+  const int64_t extent = rows.flat ? rows.pixels : rows.rows;
   const int64_t least = rows.flat ? kLeastPixels : (kLeastPixels + rows.pixels - 1) / rows.pixels;
   int64_t bands = (extent + most - 1) / most;
-  if (const int64_t wanted = kBandsOfThread * threads; rows.maps * bands * panels < wanted && threads > 1)
+  if (rows.maps * bands * panels < wanted)
     bands = std::max(bands, std::min((wanted + rows.maps * panels - 1) / (rows.maps * panels), extent / least));
   return std::max<int64_t>(1, std::min(bands, extent));
 }
@@ -71,21 +72,27 @@ struct Band {
   int64_t map, begin, end;  ///< rows of outputs; pixels in the flat case
 };
 
+/// Of the maps of one branch; those of its shape are as many.
 class DirectConvolution {
  public:
-  DirectConvolution(const Conv2dShape& shape, int threads, const float* x, const float* weights, const Epilogue& epilogue, float* y)
+  /// `most`: rows of a band (most_rows()); `wanted`: units of this branch.
+  DirectConvolution(const Conv2dShape& shape, int64_t most, int64_t wanted, const GroupedMaps<float>& maps, int32_t branch,
+                    const Epilogue& epilogue, float* y)
       : s_(shape),
-        rows_(shape),
-        x_(x),
-        weights_(weights),
+        rows_(shape, !maps.map_of_slot),
+        maps_(maps),
+        branch_(branch),
+        slot_(maps.offsets[branch]),
         epilogue_(epilogue),
         y_(y),
         panels_(conv_panel_count(shape.out_channels)),
-        bands_of_map_(bands_of_map(shape, rows_, panels_, threads)),
+        bands_of_map_(bands_of_map(rows_, most, panels_, wanted)),
         bands_(rows_.maps * bands_of_map_),
-        by_band_(bands_ >= kBandsOfThread * threads) {}
+        by_band_(bands_ >= wanted) {}
 
   int64_t units() const { return bands_ * panels_; }
+  /// Time of a unit, in pixels.
+  int64_t cost() const { return (rows_.maps * rows_.rows * rows_.pixels + bands_ - 1) / bands_; }
   /// Units [begin, end) on one thread.
   void run(int64_t begin, int64_t end, float* scratch) const {
     int64_t copied = -1;
@@ -102,7 +109,7 @@ class DirectConvolution {
     const int64_t map = band / bands_of_map_, part = band % bands_of_map_, extent = rows_.flat ? rows_.pixels : rows_.rows;
     return {map, extent * part / bands_of_map_, extent * (part + 1) / bands_of_map_};
   }
-  const float* map(int64_t index) const { return x_ + index * s_.height * s_.width * s_.in_channels; }
+  const float* map(int64_t index) const { return maps_.map(slot_ + index, s_.height * s_.width * s_.in_channels); }
 
   /// The band's input rows with zeros around them.
   void copy(const Band& b, float* to) const {
@@ -128,12 +135,12 @@ class DirectConvolution {
     task.kernel_rows = s_.kernel_height;
     task.ld_row = is_padded(s_) ? padded_row(s_) : s_.width * s_.in_channels;
     task.ld_out_row = s_.stride_height * task.ld_row;
-    task.weights = weights_ + panel.first * s_.group_k();
+    task.weights = maps_.weights[branch_] + panel.first * s_.group_k();
     task.width = panel.width;
-    int64_t first = (b.map * rows_.rows + b.begin) * rows_.pixels;  // pixel of y
+    int64_t first = (b.map * rows_.rows + b.begin) * rows_.pixels;  // pixel of the branch
     if (rows_.flat) {
       task.pixels = b.end - b.begin;
-      task.x = x_ + b.begin * s_.in_channels;
+      task.x = map(0) + b.begin * s_.in_channels;
       first = b.begin;
     } else {
       task.pixels = rows_.pixels;
@@ -142,7 +149,7 @@ class DirectConvolution {
     }
     task.tile = scratch + (rows_.flat ? 0 : copied_floats(s_, task.out_rows));
     table.convolve(task);
-    finish(table, task, panel, first);
+    finish(table, task, panel, slot_ * s_.out_height() * s_.out_width() + first);
   }
 
   void finish(const KernelTable& table, const ConvolutionTask& task, ConvPanel panel, int64_t first) const {
@@ -154,7 +161,7 @@ class DirectConvolution {
     finish.rows = task.out_rows * task.pixels;
     finish.columns = std::min(panel.width, s_.out_channels - panel.first);
     finish.scale = e.scale;
-    finish.bias = e.bias ? e.bias + panel.first : nullptr;
+    finish.bias = maps_.bias(branch_) ? maps_.bias(branch_) + panel.first : nullptr;
     finish.activation = e.activation;
     finish.multiply = e.multiply ? e.multiply + extra : nullptr;
     finish.residual = e.residual ? e.residual + extra : nullptr;
@@ -164,19 +171,25 @@ class DirectConvolution {
     table.epilogue(finish);
   }
 
-  const Conv2dShape& s_;
+  const Conv2dShape s_;
   const Rows rows_;
-  const float *x_, *weights_;
+  const GroupedMaps<float>& maps_;
+  int32_t branch_;
+  int64_t slot_;  // of its first map
   const Epilogue& epilogue_;
   float* y_;
   int64_t panels_, bands_of_map_, bands_;
   bool by_band_;
 };
 
+/// Of one thread, whether maps lie one after the other or not.
 int64_t thread_floats(const Conv2dShape& s) {
-  const Rows rows(s);
-  if (rows.flat) return most_rows(s, rows) * kWidest;
-  return aligned(band_floats(s, most_rows(s, rows)));
+  int64_t most = 0;
+  for (const bool in_a_row : {false, true}) {
+    const Rows rows(s, in_a_row);
+    most = std::max(most, rows.flat ? most_rows(s, rows) * kWidest : aligned(band_floats(s, most_rows(s, rows))));
+  }
+  return most;
 }
 
 }  // namespace
@@ -220,12 +233,42 @@ void pack_direct_conv2d(const Conv2dShape& s, const void* weights, DType stored,
 
 void direct_conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const Epilogue& epilogue, float* y,
                    std::byte* scratch) {
-  if (s.images <= 0) return;
-  const DirectConvolution convolution(s, team.size(), x, weights, epilogue, y);
-  const int64_t mine = thread_floats(s);
-  team.split(convolution.units(), 1, [&](int64_t begin, int64_t end, int member) {
-    convolution.run(begin, end, reinterpret_cast<float*>(scratch) + member * mine);
-  });
+  const OneBranch<float> all(x, s.images, weights, epilogue.bias);
+  direct_conv2d(team, s, all.maps, epilogue, y, scratch);
+}
+
+void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const Epilogue& epilogue, float* y,
+                   std::byte* scratch) {
+  const int64_t images = maps.maps(), floats = thread_floats(shape), threads = team.size();
+  if (images <= 0) return;
+  const int64_t most = most_rows(shape, Rows(shape, !maps.map_of_slot)), units = threads > 1 ? kBandsOfThread * threads : 0;
+  const auto of_branch = [&](int32_t branch) {
+    Conv2dShape s = shape;
+    s.images = maps.maps(branch);
+    return DirectConvolution(s, most, (units * s.images + images - 1) / images, maps, branch, epilogue, y);
+  };
+  int64_t total = 0, count = 0;
+  for (int32_t b = 0; b < maps.branches; ++b)
+    if (maps.maps(b) > 0) {
+      const DirectConvolution convolution = of_branch(b);
+      count += convolution.units();
+      total += convolution.units() * convolution.cost();
+    }
+  // The units whose beginning on the line lies in [begin, end).
+  const auto run = [&](int64_t begin, int64_t end, int member) {
+    int64_t at = 0;
+    for (int32_t b = 0; b < maps.branches && at < end && !team.cancelled(); ++b) {
+      if (maps.maps(b) == 0) continue;
+      const DirectConvolution convolution = of_branch(b);
+      const int64_t cost = convolution.cost(), mine = convolution.units();
+      const auto unit_at = [&](int64_t place) { return std::clamp<int64_t>((place - at + cost - 1) / cost, 0, mine); };
+      if (const int64_t first = unit_at(std::max(begin, at)), last = unit_at(end); first < last)
+        convolution.run(first, last, reinterpret_cast<float*>(scratch) + member * floats);
+      at += mine * cost;
+    }
+  };
+  if (count == 1) return run(0, total, 0);
+  team.run([&](int member) { run(total * member / threads, total * (member + 1) / threads, member); });
 }
 
 size_t direct_conv2d_scratch_bytes(const Conv2dShape& s, int threads) {

@@ -6,6 +6,7 @@
 #include "core/base/dtype.h"
 #include "core/base/thread_team.h"
 #include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/grouped_maps.h"
 
 namespace stormcell::cpu {
 
@@ -26,6 +27,10 @@ void pack_direct_conv2d(const Conv2dShape& shape, const void* weights, DType sto
 
 /// As conv2d() does, bit for bit the same with any number of threads and images.
 void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights, const Epilogue& epilogue, float* y,
+                   std::byte* scratch);
+/// The same for the maps of all branches, each with its branch's weights and bias (that of the epilogue does not count); residual and y are
+/// indexed by slot. `shape.images` does not count.
+void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const Epilogue& epilogue, float* y,
                    std::byte* scratch);
 /// Bytes of 64-byte aligned scratch, for any number of images.
 size_t direct_conv2d_scratch_bytes(const Conv2dShape& shape, int threads);

@@ -18,4 +18,16 @@ void rms_row_scale(ThreadTeam& team, const float* x, int64_t rows, int64_t d, fl
 /// y = (x - mean) / sqrt(variance + eps) * gain + bias, with the biased variance. gain, bias [d] or null.
 void layer_norm(ThreadTeam& team, const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps, float* y);
 
+/// Rows, gains and biases of the branches of a router; row r of y is of branch b where offsets[b] <= r < offsets[b + 1].
+struct GroupedNorm {
+  const float* x = nullptr;
+  const int32_t* row_of_slot = nullptr;  ///< row r of y is made of row row_of_slot[r] of x; null: of row r
+  const int32_t* offsets = nullptr;      ///< [branches + 1], ascending, begins at 0
+  int32_t branches = 0;
+  const float* const* gains = nullptr;   ///< [branches] of [d]; null: an absent branch, its rows are left untouched
+  const float* const* biases = nullptr;  ///< [branches] of [d]
+};
+/// layer_norm() of each row with its branch's gain and bias. y is not x where row_of_slot is given.
+void grouped_layer_norm(ThreadTeam& team, const GroupedNorm& rows, int64_t d, float eps, float* y);
+
 }  // namespace stormcell::cpu

@@ -179,22 +179,30 @@ void pack_planar_conv2d(const Conv2dShape& s, const void* weights, DType stored,
 
 void planar_conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const PlanarEpilogue& epilogue, float* y,
                    std::byte* scratch) {
+  const OneBranch<float> all(x, s.images, weights, epilogue.bias);
+  planar_conv2d(team, s, all.maps, epilogue, y, scratch);
+}
+
+void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const PlanarEpilogue& epilogue, float* y,
+                   std::byte* scratch) {
+  Conv2dShape s = shape;
+  s.images = maps.maps();
   if (s.images <= 0) return;
   const int64_t bands = bands_of_map(s, team.size()), mine = band_floats(s, most_rows(s)), row = s.out_width() * s.out_channels;
   team.split(s.images * bands, 1, [&](int64_t begin_unit, int64_t end_unit, int member) {
     float* const planes = reinterpret_cast<float*>(scratch) + member * mine;
-    for (int64_t unit = begin_unit; unit < end_unit; ++unit) {
-      const int64_t image = unit / bands, begin = s.out_height() * (unit % bands) / bands,
-                    rows = s.out_height() * (unit % bands + 1) / bands - begin;
+    for_each_unit(maps, bands, begin_unit, end_unit, [&](int32_t branch, int64_t slot, int64_t band) {
+      if (team.cancelled()) return;
+      const int64_t begin = s.out_height() * band / bands, rows = s.out_height() * (band + 1) / bands - begin;
       const PlaneLayout in = input_layout(s, rows), out = output_layout(s, rows);
       float* const sums = planes + aligned(in.floats());
-      to_planes(x + image * s.height * s.width * s.in_channels, s.height, begin - s.pad_height, in, planes);
-      convolve({s, planes + in.first() - s.pad_width, weights, epilogue.bias, in.plane(), in.row(), epilogue.relu, nullptr, sums,
-                out.plane(), out.row(), rows});
-      const int64_t at = (image * s.out_height() + begin) * row;
+      to_planes(maps.map(slot, s.height * s.width * s.in_channels), s.height, begin - s.pad_height, in, planes);
+      convolve({s, planes + in.first() - s.pad_width, maps.weights[branch], maps.bias(branch), in.plane(), in.row(), epilogue.relu, nullptr,
+                sums, out.plane(), out.row(), rows});
+      const int64_t at = (slot * s.out_height() + begin) * row;
       from_planes(sums, out, rows, y + at);
       if (epilogue.residual) kernels().add(y + at, epilogue.residual + at, rows * row, y + at);
-    }
+    });
   });
 }
 
@@ -204,10 +212,19 @@ size_t planar_conv2d_scratch_bytes(const Conv2dShape& s, int threads) {
 
 void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const float* x, std::span<const ResidualBlockWeights> blocks, float* y,
                      std::byte* scratch) {
+  const OneBranch<ResidualBlockWeights> all(x, s.images, blocks.data(), nullptr);
+  residual_blocks(team, s, all.maps, blocks.size(), y, scratch);
+}
+
+void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<ResidualBlockWeights>& maps, size_t blocks, float* y,
+                     std::byte* scratch) {
   const int64_t mine = chain_floats(s), image = s.height * s.width * s.in_channels;
-  team.split(s.images, 1, [&](int64_t begin, int64_t end, int member) {
-    for (int64_t i = begin; i < end; ++i)
-      run_chain(s, blocks, x + i * image, y + i * image, reinterpret_cast<float*>(scratch) + member * mine);
+  team.split(maps.maps(), 1, [&](int64_t begin, int64_t end, int member) {
+    for_each_unit(maps, 1, begin, end, [&](int32_t branch, int64_t slot, int64_t) {
+      if (team.cancelled()) return;
+      run_chain(s, {maps.weights[branch], blocks}, maps.map(slot, image), y + slot * image,
+                reinterpret_cast<float*>(scratch) + member * mine);
+    });
   });
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/dtype.h"
 #include "core/base/thread_team.h"
 #include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/grouped_maps.h"
 
 namespace stormcell::cpu {
 
@@ -28,6 +29,10 @@ struct PlanarEpilogue {
 /// As direct_conv2d() does, bit for bit, with any number of threads and images.
 void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights, const PlanarEpilogue& epilogue,
                    float* y, std::byte* scratch);
+/// The same for the maps of all branches, each with its branch's weights and bias (that of the epilogue does not count); residual and y are
+/// indexed by slot. `shape.images` does not count.
+void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const PlanarEpilogue& epilogue, float* y,
+                   std::byte* scratch);
 /// Bytes of 64-byte aligned scratch, for any number of images.
 size_t planar_conv2d_scratch_bytes(const Conv2dShape& shape, int threads);
 
@@ -39,6 +44,9 @@ struct ResidualBlockWeights {
 /// A chain of blocks; each image goes through all of them on one thread, in its cache. Bit for bit what planar_conv2d() gives one after the
 /// other. `y` may be `x`.
 void residual_blocks(ThreadTeam& team, const Conv2dShape& shape, const float* x, std::span<const ResidualBlockWeights> blocks, float* y,
+                     std::byte* scratch);
+/// The same for the maps of all branches, each through the `blocks` blocks of its branch; y is indexed by slot.
+void residual_blocks(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<ResidualBlockWeights>& maps, size_t blocks, float* y,
                      std::byte* scratch);
 size_t residual_blocks_scratch_bytes(const Conv2dShape& shape, int threads);
 

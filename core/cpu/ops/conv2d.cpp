@@ -1,4 +1,4 @@
-#include "core/cpu/ops/conv2d_shape.h"
+#include "core/cpu/ops/conv2d_choice.h"
 #include "core/cpu/weight_layouts.h"
 
 namespace stormcell::cpu {
@@ -7,7 +7,7 @@ namespace {
 class Conv2d : public Kernel {
  public:
   explicit Conv2d(const Making& m) : epilogue_(m), shape_(conv2d_shape(m)) {
-    dtype_ = m.type(1).dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
+    dtype_ = panels_dtype(m, shape_, 1);
     weight_ = m.branch_weight(1, conv_panels(shape_.groups), dtype_);
     Conv2dShape most = shape_;
     most.images = m.most_rows(0);

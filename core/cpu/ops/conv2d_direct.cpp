@@ -1,5 +1,4 @@
-#include "core/cpu/kernels/direct_conv2d.h"
-#include "core/cpu/ops/conv2d_shape.h"
+#include "core/cpu/ops/conv2d_choice.h"
 #include "core/cpu/weight_layouts.h"
 
 namespace stormcell::cpu {
@@ -31,11 +30,6 @@ class Conv2dDirect : public Kernel {
 
 std::unique_ptr<Kernel> make_conv2d_direct(const Making& m) {
   const Conv2dShape shape = conv2d_shape(m);
-  // Weights in bf16 are products of their own. Of long fields times whole panels the weights come from beyond L2, and the dense product
-  // fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679 (docs/decisions/029-convolutions.md).
-  constexpr int64_t kLongField = 2048;
-  const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
-  if (!is_direct(shape) || (streams && !m.is_asked_for()) || m.type(1).dtype == DType::bf16) return nullptr;
-  return std::make_unique<Conv2dDirect>(m, shape);
+  return takes_direct(m, shape, 1) ? std::make_unique<Conv2dDirect>(m, shape) : nullptr;
 }
 }  // namespace stormcell::cpu

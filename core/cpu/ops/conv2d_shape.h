@@ -5,9 +5,9 @@
 
 namespace stormcell::cpu {
 
-/// Of one image: how many come is known when it runs.
-inline Conv2dShape conv2d_shape(const Making& m) {
-  const TensorType &x = m.type(0), &w = m.type(1);
+/// Of one image: how many come is known when it runs. Its weights are input `weight`, or like that.
+inline Conv2dShape conv2d_shape(const Making& m, size_t weight = 1) {
+  const TensorType &x = m.type(0), &w = m.type(weight);
   Conv2dShape shape;
   shape.height = x.content[0].constant();
   shape.width = x.content[1].constant();
@@ -21,12 +21,24 @@ inline Conv2dShape conv2d_shape(const Making& m) {
   return shape;
 }
 
+/// Of the convolutions of residual blocks, which keep the extents.
+inline Conv2dShape residual_shape(const Making& m, size_t weight = 1) {
+  const TensorType& x = m.type(0);
+  Conv2dShape shape;
+  shape.height = x.content[0].constant(), shape.width = x.content[1].constant();
+  shape.in_channels = shape.out_channels = x.content[2].constant();
+  shape.kernel_height = shape.kernel_width = m.type(weight).content[1].constant();
+  shape.pad_height = shape.pad_width = shape.kernel_width / 2;
+  return shape;
+}
+
 /// What a convolution does behind its sums.
 class Conv2dEpilogue {
  public:
-  explicit Conv2dEpilogue(const Making& m)
-      : bias_(extra_input(m.node(), "bias", 2)),
-        residual_(extra_input(m.node(), "residual", 2)),
+  /// `fixed` inputs stand before the extras.
+  explicit Conv2dEpilogue(const Making& m, size_t fixed = 2)
+      : bias_(extra_input(m.node(), "bias", fixed)),
+        residual_(extra_input(m.node(), "residual", fixed)),
         activation_(parse_activation(word_of(m.node(), "activation"))) {
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
   }

@@ -24,6 +24,8 @@ class GatherChains : public Kernel {
       chains_.emplace_back(links, at);
       if (i == 0) {
         members_ = !links.empty() && links[0].decision != kNone;
+        if (members_ && m.node().attributes.has("branches")) branches_ = m.node().attributes.list("branches");
+        ragged_ = at;
         weighing_ = at + (members_ ? 1 : 0);
       }
       at += stormcell::values_of(links).size();
@@ -73,12 +75,21 @@ class GatherChains : public Kernel {
   template <class Visit>
   void for_each_row(const Call& c, Visit visit) const {
     const Rows& out = c.out[0];
-    for (size_t i = 0; i < values_; ++i)
-      for (int64_t r = 0; r < c.in[i].rows; ++r) {
+    const auto rows = [&](size_t i, int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
         float weight = 1;
         const int64_t cell = chains_[i].follow(c.in, r, weighted_ ? &weight : nullptr);
         visit(c.in[i].reals() + r * out.width, out.reals() + cell * out.width, weight);
       }
+    };
+    for (size_t i = 0; i < values_; ++i)
+      if (branches_.empty()) rows(i, 0, c.in[i].rows);
+    // Members of all slots, of which some branches' were computed.
+    for (const int64_t b : branches_) {
+      const DecisionView& d = *c.in[weighing_].decision;
+      const RaggedView& r = *c.in[ragged_].ragged;
+      rows(0, r.offsets[d.offsets[b]], r.offsets[d.offsets[b + 1]]);
+    }
   }
   // A parent whose choice was dropped gives all its cells' rows; a routed cell is its own.
   void add_dropped(const Call& c, const float* otherwise, int64_t begin, int64_t end) const {
@@ -97,12 +108,15 @@ class GatherChains : public Kernel {
   std::optional<size_t> otherwise_, residual_;
   std::vector<CellChain> chains_;
   bool members_ = false;
-  size_t weighing_ = 0;  // the input whose decision weighs the rows of the first value
+  size_t weighing_ = 0;            // the input whose decision weighs the rows of the first value
+  size_t ragged_ = 0;              // members: the input that tells them
+  std::vector<int64_t> branches_;  // members of all slots: those whose rows count; empty: all
 };
 
 }  // namespace
 std::unique_ptr<Kernel> make_gather_chains(const Making& m) {
-  // Every row that comes is summed. What is not computed has no rows where plans come here by themselves; asked for by name, it may have.
+  // Every row of slots that comes is summed. What is not computed has no rows where plans come here by themselves; asked for by name, it
+  // may have. Of members it is told which count.
   const auto computed = branches_computed(m);
   const SpaceId rows = m.type(0).space;
   if (m.is_asked_for() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/cpu/ops/branch_rows.h"
 #include "core/cpu/ops/fused_product.h"
-#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -13,7 +13,7 @@ class GroupedLinear : public Kernel {
   explicit GroupedLinear(const Making& m)
       : branches_(m.node().attributes.list("branches")),
         fused_(m, 2 + owned_inputs(m.node())),
-        from_cells_(m.type(0).space == m.value(1).type.space),
+        rows_(m),
         n_(m.type(2).content[0].constant()),
         k_(m.type(2).content[1].constant()) {
     for (size_t i = 0; i < branches_.size(); ++i) handles_.push_back(m.panel_weight(2 + i, false));
@@ -28,7 +28,6 @@ class GroupedLinear : public Kernel {
   }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
-    const DecisionView& d = *c.in[1].decision;
     // Nothing else runs between the waves of a step: what the first has left in scratch is there.
     const auto is_computed = [&](int64_t b) { return c.computed && c.computed[b]; };
     const bool normed = std::any_of(branches_.begin(), branches_.end(), is_computed);
@@ -43,9 +42,9 @@ class GroupedLinear : public Kernel {
     const FusedProduct::ProductRows x = fused_.rows(c, c.scratch, normed);
     rows.x = x.f32, rows.x_bf16 = x.bf16;
     rows.ldx = k_;
-    rows.row_of_slot = from_cells_ ? d.cell : nullptr;
-    rows.offsets = d.offsets;
-    rows.branches = d.branches;
+    rows.row_of_slot = rows_.row_of_slot(c);
+    rows.offsets = rows_.offsets(c);
+    rows.branches = rows_.branches();
     rows.weights = table_.data();
     if (!bias_handles_.empty()) rows.biases = biases_.data();
     grouped_linear(c.team, rows, fused_.epilogue(c), c.out[0].data, n_, c.scratch + fused_.norm_bytes);
@@ -54,7 +53,7 @@ class GroupedLinear : public Kernel {
  private:
   std::vector<int64_t> branches_;
   FusedProduct fused_;
-  bool from_cells_;
+  BranchRows rows_;
   int64_t n_, k_, slots_ = 0, scratch_ = 0;
   DType dtype_ = DType::f32;
   std::vector<WeightHandle> handles_, bias_handles_;

@@ -8,12 +8,7 @@ namespace {
 
 class ResidualBlocks : public Kernel {
  public:
-  explicit ResidualBlocks(const Making& m) {
-    const TensorType &x = m.type(0), &w = m.type(1);
-    shape_.height = x.content[0].constant(), shape_.width = x.content[1].constant();
-    shape_.in_channels = shape_.out_channels = x.content[2].constant();
-    shape_.kernel_height = shape_.kernel_width = w.content[1].constant();
-    shape_.pad_height = shape_.pad_width = shape_.kernel_width / 2;
+  explicit ResidualBlocks(const Making& m) : shape_(residual_shape(m)) {
     // No parts: a step of several parts computes a branch as soon as one of them is there, and a chain needs them all. Under a budget
     // they stay.
     for (size_t i = 1; i < m.node().inputs.size(); i += 2)

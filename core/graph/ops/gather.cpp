@@ -2,7 +2,7 @@
 // `space`, whose cells all of theirs are. mode: sum; weighted (each row times its choice's weight; of members of routed parents the
 // parent's; direct branches only); place (later inputs win; integers too). Cells that no row reaches give 0; with `otherwise`: sum, place:
 // its row; weighted: dropped cells give weight * its row. `residual` is added at the end. attribute branches, where y_0 lives over all
-// slots of a decision: the branches whose slots count (not with place).
+// slots of a decision or over the members of them all: the branches whose rows count (not with place).
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -40,9 +40,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
                        type_text(g, first) + " and " + type_text(g, extra_type));
     }
   if (n.attributes.has("branches")) {
-    const CellSpace* slots = first.space == kNone ? nullptr : &g.space(first.space);
+    const SpaceId cells = first.space;
+    const CellSpace* slots = cells == kNone ? nullptr : &g.space(g.holds_members(cells) ? g.space(cells).parent : cells);
     if (n.inputs.size() - extra != 1 || mode == "place" || !slots || slots->kind != SpaceKind::routed || slots->branch != kAllBranches ||
-        slots->parent != space)
+        g.origin(cells) != space)
       operator_error(n, "the slots of one decision, to sum or to weigh, with branches", type_text(g, first));
     for (const int64_t b : n.attributes.list("branches"))
       if (b < 0 || b >= g.value(slots->decision).branches) operator_error(n, "branches of its decision", std::to_string(b));

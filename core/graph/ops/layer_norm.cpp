@@ -12,6 +12,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"eps", AttributeKind::real}};
 }  // namespace
 extern const Operator kLayerNorm;
-const Operator kLayerNorm{
-    .name = "layer_norm", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise, .attributes = kAttributes};
+const Operator kLayerNorm{.name = "layer_norm",
+                          .infer = infer,
+                          .flow = flow_cell,
+                          .cost = cost_elementwise,
+                          .role = Role::pointwise,
+                          .attributes = kAttributes,
+                          .grouped_as = "grouped_layer_norm"};
 }  // namespace stormcell

@@ -22,5 +22,6 @@ const Operator kPixelShuffle{.name = "pixel_shuffle",
                              .flow = flow_cell,
                              .cost = cost_of_traffic,
                              .role = Role::pointwise,
-                             .attributes = kAttributes};
+                             .attributes = kAttributes,
+                             .in_place = true};
 }  // namespace stormcell

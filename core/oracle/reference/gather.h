@@ -17,15 +17,22 @@ const std::vector<Element>& elements(const OracleTensor<Scalar>& t) requires std
   return t.integers;
 }
 
-/// Rows of an input that lives over all slots and whose branches the gather does not name.
+/// Rows of an input that lives over all slots, or over the members of them all, and whose branches the gather does not name.
 template <class Scalar>
-std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId slots) {
+std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId cells) {
   const bool some = c.attributes().has("branches");
-  std::vector<bool> left_out(static_cast<size_t>(c.frame.rows(slots)), some);
+  std::vector<bool> left_out(static_cast<size_t>(c.frame.rows(cells)), some);
   if (!some) return left_out;
-  const DecisionView& d = c.frame.decision(c.graph().space(slots).decision);
-  for (const int64_t b : c.attributes().list("branches"))
-    std::fill(left_out.begin() + d.offsets[b], left_out.begin() + d.offsets[b + 1], false);
+  const bool members = c.graph().holds_members(cells);
+  const DecisionView& d = c.frame.decision(c.graph().space(members ? c.graph().space(cells).parent : cells).decision);
+  for (const int64_t b : c.attributes().list("branches")) {
+    int32_t begin = d.offsets[b], end = d.offsets[b + 1];
+    if (members) {
+      const RaggedView& r = c.frame.ragged(c.graph().space(cells).offsets);
+      begin = r.offsets[begin], end = r.offsets[end];
+    }
+    std::fill(left_out.begin() + begin, left_out.begin() + end, false);
+  }
   return left_out;
 }
 

@@ -20,7 +20,10 @@
 #include "core/oracle/reference/extent.h"
 #include "core/oracle/reference/fold.h"
 #include "core/oracle/reference/gather.h"
+#include "core/oracle/reference/grouped_conv2d.h"
+#include "core/oracle/reference/grouped_layer_norm.h"
 #include "core/oracle/reference/grouped_linear.h"
+#include "core/oracle/reference/grouped_residual_blocks.h"
 #include "core/oracle/reference/layer_norm.h"
 #include "core/oracle/reference/linear.h"
 #include "core/oracle/reference/members.h"
@@ -53,6 +56,7 @@ const KernelRow kKernels[] = {
     {"linear", linear<float>, linear<double>},
     {"grouped_linear", grouped_linear<float>, grouped_linear<double>},
     {"conv2d", conv2d<float>, conv2d<double>},
+    {"grouped_conv2d", grouped_conv2d<float>, grouped_conv2d<double>},
     {"rms_norm", rms_norm<float>, rms_norm<double>},
     {"activation", activation<float>, activation<double>},
     {"add", add<float>, add<double>},
@@ -81,9 +85,11 @@ const KernelRow kKernels[] = {
     {"standardize", standardize<float>, standardize<double>},
     {"squared_distance", squared_distance<float>, squared_distance<double>},
     {"layer_norm", layer_norm<float>, layer_norm<double>},
+    {"grouped_layer_norm", grouped_layer_norm<float>, grouped_layer_norm<double>},
     {"merge_cells", merge_cells<float>, merge_cells<double>},
     {"window_attention", window_attention<float>, window_attention<double>},
     {"residual_blocks", residual_blocks<float>, residual_blocks<double>},
+    {"grouped_residual_blocks", grouped_residual_blocks<float>, grouped_residual_blocks<double>},
     {"extent", extent<float>, extent<double>},
     {"add_constant", add_constant<float>, add_constant<double>},
     {"end_sequences", end_sequences<float>, end_sequences<double>},

@@ -37,25 +37,31 @@ std::vector<Scalar> outputs_last(const std::vector<Scalar>& w, int64_t outputs) 
   return turned;
 }
 
+/// `rows` maps at x, in place, through blocks whose weights are the inputs first, first + step, ... of the node.
 template <class Scalar>
-void residual_blocks(const Call<Scalar>& c) {
+void through_blocks(const Call<Scalar>& c, Scalar* x, int64_t rows, size_t first, size_t step) {
   const TensorType& type = c.type(0);
   const int64_t height = type.content[0].constant(), width = type.content[1].constant(), channels = type.content[2].constant(),
-                k = c.type(1).content[1].constant(), map = height * width * channels;
-  c.out().reals = c.in(0).reals;
-  if (c.rows(0) == 0) return;
+                k = c.type(first).content[1].constant(), map = height * width * channels;
+  if (rows == 0) return;
   std::vector<Scalar> inner(static_cast<size_t>(map)), outer(inner.size());
-  for (size_t block = 1; block < c.node.inputs.size(); block += 4) {
-    const std::vector<Scalar> w = outputs_last(c.whole(block), channels), v = outputs_last(c.whole(block + 2), channels);
-    const std::vector<Scalar> b = c.whole(block + 1), d = c.whole(block + 3);
-    for (int64_t r = 0; r < c.rows(0); ++r) {
-      Scalar* x = c.out().reals.data() + r * map;
-      same_convolution(x, height, width, channels, w, k, b, inner);
+  for (size_t block = first; block < c.node.inputs.size(); block += 4 * step) {
+    const std::vector<Scalar> w = outputs_last(c.whole(block), channels), v = outputs_last(c.whole(block + 2 * step), channels);
+    const std::vector<Scalar> b = c.whole(block + step), d = c.whole(block + 3 * step);
+    for (int64_t r = 0; r < rows; ++r) {
+      Scalar* at = x + r * map;
+      same_convolution(at, height, width, channels, w, k, b, inner);
       for (Scalar& value : inner) value = value > 0 ? value : Scalar(0);
       same_convolution(inner.data(), height, width, channels, v, k, d, outer);
-      for (size_t i = 0; i < outer.size(); ++i) x[i] += outer[i];
+      for (size_t i = 0; i < outer.size(); ++i) at[i] += outer[i];
     }
   }
+}
+
+template <class Scalar>
+void residual_blocks(const Call<Scalar>& c) {
+  c.out().reals = c.in(0).reals;
+  through_blocks(c, c.out().reals.data(), c.rows(0), 1, 1);
 }
 
 }  // namespace stormcell::reference

@@ -11,10 +11,11 @@ struct Scores {
   std::vector<float> values, bias;
 };
 
-/// Decides freely, or replays the choices `replayed` [cells, fan_out]. Returns the scores that were used.
+/// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` what it would have chosen. Returns the
+/// scores that were used.
 /// Capacity is counted over the parents of a dense or ragged space, and over all cells of any other space.
 template <class Scalar>
-Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& decision) {
+Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& decision, std::vector<int32_t>& free_choice) {
   const Protocol protocol = protocol_of(c.attributes());
   const bool by_label = protocol_row(protocol.kind).by_label();
   ScoreView view;
@@ -34,7 +35,8 @@ Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& deci
   }
   if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells)) view.parents = c.frame.groups(cells).parent_map();
   if (replayed) {
-    replay(view, protocol, replayed, decision.view);
+    free_choice.resize(static_cast<size_t>(decision.cells * decision.view.fan_out));
+    replay(view, protocol, replayed, decision.view, free_choice.data());
   } else {
     stormcell::route(view, protocol, decision.view);
   }

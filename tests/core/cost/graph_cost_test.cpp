@@ -145,6 +145,58 @@ class GraphCostTest : public QObject {
     QCOMPARE(weights_with({0.5, 0.5, 0, 0}), 2 * one);
     QCOMPARE(weights_with({0.25, 0.25, 0.25, 0.25}), 4 * one);
   }
+  void what_works_on_all_slots_costs_what_branches_did() {
+    // Four maps of six to branch 0, two to branch 1, none to branch 2.
+    const auto cost_with = [](bool grouped) {
+      CaseBuilder b(4);
+      const SpaceId images = b.root_space("images", b.bound_symbol("N", 6));
+      const ValueId maps = b.floats("maps", images, {6, 6, 4});
+      const ValueId d = b.route(b.linear(b.value("pool", {maps}, {{"kind", std::string("global_average")}}), 3, "gates"), {}, "ways");
+      const SpaceId all = b.routed_space(d, kAllBranches);
+      const auto weight = [&](const char* name, int64_t branch, int64_t outputs) {
+        return b.drawn(name + std::to_string(branch), {outputs, 3, 3, 4}, 1);
+      };
+      const auto bias = [&](const char* name, int64_t branch, int64_t outputs) {
+        return b.drawn(name + std::to_string(branch), {outputs}, 1);
+      };
+      const Attributes of{{"branches", std::vector<int64_t>{0, 1, 2}}, {"slots", int64_t{all}}};
+      if (grouped) {
+        std::vector<ValueId> blocks{maps, d}, conv;
+        for (const char* part : {"w", "b", "v", "d"})
+          for (int64_t i = 0; i < 3; ++i) blocks.push_back(*part == 'w' || *part == 'v' ? weight(part, i, 4) : bias(part, i, 4));
+        conv = {b.value("grouped_residual_blocks", blocks, of, "blocks"), d};
+        for (int64_t i = 0; i < 3; ++i) conv.push_back(weight("c", i, 5));
+        for (int64_t i = 0; i < 3; ++i) conv.push_back(bias("e", i, 5));
+        Attributes of_conv = of;
+        of_conv.set("biases", int64_t{1});
+        b.output("y", b.gather({b.value("grouped_conv2d", conv, of_conv, "conv")}, images, "sum"));
+      } else {
+        std::vector<ValueId> parts = b.scatter(maps, d, {0, 1, 2});
+        for (int64_t i = 0; i < 3; ++i) {
+          ValueId& x = parts[static_cast<size_t>(i)];
+          x = b.value("residual_blocks", {x, weight("w", i, 4), bias("b", i, 4), weight("v", i, 4), bias("d", i, 4)}, {}, "blocks");
+          x = b.value("conv2d", {x, weight("c", i, 5), bias("e", i, 5)}, {{"extras", std::string("bias")}}, "conv");
+        }
+        b.output("y", b.gather(std::move(parts), images, "sum"));
+      }
+      const Graph g = b.finish();
+      CostCase of_case{.bindings = {6}};
+      of_case.shares.set(d, {4.0 / 6, 2.0 / 6, 0});
+      Cost cost;
+      for (const NodeCost& n : cost_of(g, of_case).nodes)
+        if (const std::string& name = g.node(n.node).name; name == "blocks" || name == "conv") {
+          cost.flops += n.cost.flops;
+          cost.weight_bytes += n.cost.weight_bytes;
+          cost.activation_bytes += n.cost.activation_bytes;
+        }
+      return cost;
+    };
+    const Cost apart = cost_with(false), together = cost_with(true);
+    QCOMPARE(together.flops, apart.flops);
+    QCOMPARE(together.weight_bytes, apart.weight_bytes);
+    QCOMPARE(together.activation_bytes, apart.activation_bytes);
+    QVERIFY(together.flops > 0 && together.weight_bytes > 0);
+  }
   void maps_and_patches_cost_what_they_move() {
     CaseBuilder b(5);
     const SpaceId images = b.root_space("images", b.bound_symbol("N", 8)), patches = b.dense_space("patches", images, 4);

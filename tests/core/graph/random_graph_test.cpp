@@ -67,7 +67,10 @@ class RandomGraphTest : public QObject {
                            "layer_norm",
                            "merge_cells",
                            "window_attention",
-                           "zeros"})
+                           "zeros",
+                           "grouped_conv2d",
+                           "grouped_residual_blocks",
+                           "grouped_layer_norm"})
       QVERIFY2(operators.contains(op), op);
   }
 

@@ -287,6 +287,32 @@ class VerifyTest : public QObject {
         "%z : f32 grid [8] = window_attention(%few_rows, %few_rows, %few_rows) heads=1 height=2 width=2 window_height=2 window_width=2 "
         "cosine=1",
         "window_attention \"z\": expected scales with cosine, and with it alone, got cosine");
+    row("a grouped convolution of another kernel", "%z : f32 d/s [4,4,5] = grouped_conv2d(%maps, %d, %k, %w) branches=[0,1] slots=@d/s",
+        "grouped_conv2d \"z\": expected input 3 as f32 [5,3,3,3], got f32 [4,8]");
+    row("a grouped convolution of a kernel that does not fit",
+        "%z : f32 d/s [4,4,5] = grouped_conv2d(%maps, %d, %k) branches=[0] slots=@d/s groups=2",
+        "grouped_conv2d \"z\": expected a kernel that fits f32 tokens [6,6,3], got f32 [5,3,3,3]");
+    row("a grouped convolution's biases of another width",
+        "%z : f32 d/s [4,4,5] = grouped_conv2d(%maps, %d, %k, %g) biases=1 branches=[0] slots=@d/s",
+        "grouped_conv2d \"z\": expected input 3 as f32 [5], got f32 [8]");
+    row("a grouped convolution of cells that are not routed",
+        "%z : f32 d/s [1,1,5] = grouped_conv2d(%pieces, %d, %k) branches=[0] slots=@d/s",
+        "grouped_conv2d \"z\": expected x over the decision's slots or cells, got f32 grid [3,3,2]");
+    row("a grouped convolution of an unknown branch", "%z : f32 d/s [4,4,5] = grouped_conv2d(%maps, %d, %k) branches=[7] slots=@d/s",
+        "grouped_conv2d \"z\": expected branches below 4, got 7");
+    row("a sum to the maps that came, where slots are asked for",
+        "%z : f32 d/s [4,4,5] = grouped_conv2d(%maps, %d, %k, %maps) branches=[0] slots=@d/s extras=\"residual\"",
+        "grouped_conv2d \"z\": expected input 3 over cells of d/s, got f32 tokens [6,6,3]");
+    row("grouped blocks of some branches",
+        "%z : f32 d/s [6,6,3] = grouped_residual_blocks(%maps, %d, %k, %k, %g, %g, %k, %k, %g) branches=[0,1] slots=@d/s",
+        "grouped_residual_blocks \"z\": expected four weights of each branch for each block, got 9 inputs");
+    row("grouped blocks of other channels",
+        "%z : f32 d/s [6,6,3] = grouped_residual_blocks(%maps, %d, %k, %g, %k, %g) branches=[0] slots=@d/s",
+        "grouped_residual_blocks \"z\": expected weights [C, k, k, C] with an odd k, of C = 3, got f32 [5,3,3,3]");
+    row("grouped norms without biases", "%z : f32 d/s [8] = grouped_layer_norm(%x, %d, %g, %g) branches=[0,1] slots=@d/s eps=1e-05",
+        "grouped_layer_norm \"z\": expected 6 inputs, got 4");
+    row("branches of cells that no decision sent", "%z : f32 tokens [3,3,2] = gather(%few) mode=\"sum\" space=@grid branches=[0]",
+        "gather \"z\": expected the slots of one decision, to sum or to weigh, with branches, got f32 some [3,3,2]");
     row("blocks of other channels", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g)",
         "residual_blocks \"z\": expected weights [C, k, k, C] with an odd k, of C = 3, got f32 [5,3,3,3]");
     row("half a block", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g, %k)",

@@ -343,6 +343,45 @@ class ImageOperatorsTest : public QObject {
         h.value("residual_blocks", {x, w("w", 2), b("b", 0.5), w("v", 3), b("d", 0.25), w("w2", -1), b("b2", 0), w("v2", 1), b("d2", 0)});
     compare(h.result(y).reals, {8.75, 0});
   }
+  void maps_of_all_branches_meet_their_own_weights() {
+    for (const bool blocks : {false, true}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 3));
+      const ValueId x = h.reals("x", s, {1, 2, 1}, {1, -1, 2, 3, 4, 5});
+      Protocol by_label;
+      by_label.kind = ProtocolKind::label;
+      // Map 1 goes to branch 0, maps 0 and 2 to branch 2; branch 1 is absent.
+      const ValueId d = h.route(h.integers("labels", s, {2, 0, 2}), by_label, "d", 3);
+      const SpaceId all = h.routed_space(d, kAllBranches);
+      const auto w = [&](const char* name, float value) { return h.held(name, {1, 1, 1, 1}, {value}); };
+      const auto b = [&](const char* name, float value) { return h.held(name, {1}, {value}); };
+      const Attributes of{{"branches", std::vector<int64_t>{0, 2}}, {"slots", int64_t{all}}};
+      Attributes of_conv = of;
+      of_conv.set("biases", int64_t{1});
+      of_conv.set("activation", std::string("relu"));
+      const ValueId y =
+          blocks ? h.value("grouped_residual_blocks",
+                           {x, d, w("w0", 2), w("w2", -1), b("b0", 0.5), b("b2", 1), w("v0", 3), w("v2", 1), b("d0", 0.25), b("d2", 0)}, of)
+                 : h.value("grouped_conv2d", {x, d, w("w0", 10), w("w2", 2), b("b0", 1), b("b2", 0)}, of_conv);
+      // relu(10 x + 1) and relu(2 x); x + 3 relu(2 x + 0.5) + 0.25 and x + relu(1 - x).
+      compare(h.result(h.gather({y}, s, "sum")).reals,
+              blocks ? std::vector<double>{1, 1, 2 + 13.5 + 0.25, 3 + 19.5 + 0.25, 4, 5} : std::vector<double>{2, 0, 21, 31, 8, 10});
+    }
+  }
+  void rows_of_all_branches_meet_their_own_norms() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 3));
+    const ValueId x = h.reals("x", s, {2}, {1, 3, 5, 4, 0, 8});
+    Protocol by_label;
+    by_label.kind = ProtocolKind::label;
+    const ValueId d = h.route(h.integers("labels", s, {1, 0, 0}), by_label, "d", 2);
+    const auto two = [&](const char* name, float first, float second) { return h.held(name, {2}, {first, second}); };
+    const ValueId y =
+        h.value("grouped_layer_norm", {x, d, two("g0", 2, 3), two("g1", 10, 20), two("b0", 0.5, 0), two("b1", 0, 1)},
+                {{"branches", std::vector<int64_t>{0, 1}}, {"slots", int64_t{h.routed_space(d, kAllBranches)}}, {"eps", 0.0}});
+    // Each row is -1, 1 or 1, -1 of its own mean and deviation.
+    compare(h.result(h.gather({y}, s, "sum")).reals, {-10, 21, 2.5, -3, -1.5, 3});
+  }
   void residual_blocks_see_their_neighbours() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1));

@@ -383,8 +383,9 @@ class PartWavesPlansTest : public QObject {
   void every_kernel_of_a_product_asks_for_its_part() {
     std::set<std::string> seen, all;
     for (const cpu::KernelRow& row : cpu::kernel_list())
-      if (row.op == "linear" || row.op == "grouped_linear" || row.op == "conv2d") all.insert(std::string(row.name));
-    std::vector<RandomCase> cases{stack(1, 3)};
+      if (row.op == "linear" || row.op == "grouped_linear" || row.op == "conv2d" || row.op == "grouped_conv2d")
+        all.insert(std::string(row.name));
+    std::vector<RandomCase> cases{stack(1, 3), random_subnets(1)};
     for (const Toy& toy : toys()) cases.push_back(toy.make(1));
     for (const RandomCase& from : cases)
       for (const bool passed : {false, true}) {
@@ -407,7 +408,7 @@ class PartWavesPlansTest : public QObject {
           for (int32_t s = 0; s < static_cast<int32_t>(program->steps.size()); ++s) {
             const Step& step = program->steps[s];
             if (step.kind != StepKind::kernel || asked->node(step.node).op->name != row.op) continue;
-            const size_t kernel = row.op == "grouped_linear" ? 2 : 1;
+            const size_t kernel = row.op.starts_with("grouped") ? 2 : 1;
             if (!part_place(*program, step, kernel)) continue;
             const bool is_site =
                 std::any_of(layout.sites.begin(), layout.sites.end(), [&](const PartSite& site) { return site.step == s; });

@@ -233,9 +233,29 @@ class RandomPlansTest : public QObject {
     QVERIFY(exercised.misses > 50);
     QVERIFY2(exercised.above <= 4, qPrintable(QString::number(exercised.above)));
   }
+  void branches_of_convolutions_keep_their_answers() {
+    Exercised exercised;
+    for (uint64_t seed = 0; seed < 50 && !QTest::currentTestFailed(); ++seed) check_passes(random_subnets(seed), exercised);
+    tell(exercised);
+    QCOMPARE(exercised.applied["horizontal-fusion"], 50);
+    QVERIFY(exercised.applied["vertical-fusion"] > 40);
+    QVERIFY(exercised.misses > 10);
+    QVERIFY2(exercised.evictions > 20, qPrintable(QString::number(exercised.evictions)));
+  }
+  void experts_of_members_keep_their_answers() {
+    Exercised exercised;
+    for (uint64_t seed = 0; seed < 60 && !QTest::currentTestFailed(); ++seed) check_passes(random_sequence_experts(seed), exercised);
+    tell(exercised);
+    QVERIFY(exercised.applied["horizontal-fusion"] > 50);
+    QVERIFY(exercised.misses > 10);
+    QVERIFY2(exercised.evictions > 20, qPrintable(QString::number(exercised.evictions)));
+  }
   void the_oracle_computes_optimised_graphs_too() {
-    for (uint64_t seed = 0; seed < 30; ++seed) {
-      const RandomCase from = seed % 2 ? make_random_case(seed) : random_mixtures(seed);
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+      const RandomCase from = seed % 4 == 0   ? random_mixtures(seed)
+                              : seed % 4 == 1 ? make_random_case(seed)
+                              : seed % 4 == 2 ? random_subnets(seed)
+                                              : random_sequence_experts(seed);
       const LoadProfile profile = profile_of(from, {from.inputs});
       const Graph graph = run_passes(pass_input(from.graph, profile), select_passes({}), OnTheirOwn::no).graph;
       for (const CaseInputs& inputs : {from.inputs, drawn_anew(from, seed)}) {

@@ -228,7 +228,7 @@ class RouterSetsTest : public QObject {
     const RandomCase from = summed();
     const LoadProfile none;
     const PassResult result = find_pass("horizontal-fusion")->run(pass_input(from.graph, none));
-    QVERIFY2(result.reason.starts_with("3 routers: 18 products became 6 grouped"), result.reason.c_str());
+    QVERIFY2(result.reason.starts_with("3 routers: 18 linear became 6 grouped_linear"), result.reason.c_str());
     QCOMPARE(count_nodes(result.graph, "linear"), size_t{0});
     const std::vector<CaseInputs> all = all_patterns(from, kSummedPatterns);
     check(from, result.graph, all);

@@ -151,6 +151,7 @@ class FieldsTest : public QObject {
     QCOMPARE(bytes_left_out<RouterDifference>(), size_t{0});
     QCOMPARE(bytes_left_out<FormatCost>(), size_t{0});
     QCOMPARE(bytes_left_out<DecodedTokens>(), size_t{0});
+    QCOMPARE(bytes_left_out<JudgedPart>(), size_t{0});
     QCOMPARE(bytes_left_out<Verification>(), size_t{0});
     QCOMPARE(bytes_left_out<PassReport>(), size_t{0});
     QCOMPARE(bytes_left_out<RouterFigures>(), size_t{0});

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "core/summary/results.h"
@@ -20,6 +21,19 @@ std::string flips_text(const Verification& v) {
                              : with_commas(bad) + " of them without a near tie";
   }
   if (v.consequences > 0) text += "; " + counted(v.consequences, "more follows", "more follow") + " from that";
+  return text;
+}
+
+std::string parts_text(const std::vector<JudgedPart>& parts) {
+  constexpr size_t kNamed = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(kNamed, parts.size()); ++i)
+    text += fmt::format("{}{} of {} of batch {}",
+                        i == 0                  ? ""
+                        : i + 1 == parts.size() ? " and "
+                                                : ", ",
+                        with_commas(parts[i].pictures), counted(parts[i].of, "picture"), parts[i].batch);
+  if (parts.size() > kNamed) text += fmt::format(" and of {} more", counted(static_cast<int64_t>(parts.size() - kNamed), "batch"));
   return text;
 }
 

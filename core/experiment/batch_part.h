@@ -1,0 +1,31 @@
+// Some pictures of a batch, judged for it where the oracle would take too long for all of them.
+//
+// The plan runs the whole batch, freely, as it is measured. The oracle computes the pictures of the part alone, with what the plan decided
+// of their cells replayed: so it needs no other picture, even where cells of all of them compete for the places of a branch.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/data/batch.h"
+#include "core/experiment/judged_decision.h"
+
+namespace stormcell {
+
+/// Whether the rows of a picture can be told from those of others in all that is compared: outputs, and what routers decide over.
+bool told_by_item(const Graph& graph);
+
+/// `rows`: which items of the batch, ascending. The batch of these alone.
+Batch part_of(const Batch& batch, const std::vector<int64_t>& rows);
+/// Of `items` in a row those that `rows` names.
+std::vector<OutputValue> part_of(const std::vector<OutputValue>& outputs, const std::vector<int64_t>& rows, int64_t items);
+/// The decisions of their cells, which keep their identity.
+std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows, int64_t items);
+/// To decisions of an execution of the part alone, the identity that their cells have in the batch.
+void place_in_batch(std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows);
+/// For an execution of the part alone.
+OracleReplay choices_for_oracle(const std::vector<JudgedDecision>& decisions);
+
+/// Of `items` in a row the first, then so many in all, spread evenly with the last among them; those without the first.
+std::vector<int64_t> further_rows(int64_t count, int64_t items);
+
+}  // namespace stormcell

@@ -1,0 +1,194 @@
+#include "core/readings/router_places.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace stormcell {
+namespace {
+
+/// "cells.1.0" of "cells.1.0.reached"; empty: the name has one part.
+std::string part_of(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  return dot == std::string::npos ? std::string() : name.substr(0, dot);
+}
+
+bool are_of_one_part(const RouterLine& outer, const RouterLine& inner) {
+  return outer.space == inner.space && !part_of(inner.name).empty() && part_of(outer.name) == part_of(inner.name);
+}
+
+void collect(const RouterGraph& graph, RouterPlaces& to) {
+  for (size_t r = 0; r < graph.routers.size(); ++r) {
+    const RouterLine& line = graph.routers[r].line;
+    const auto parent = static_cast<size_t>(line.parent);
+    if (line.parent >= 0 && parent < r && are_of_one_part(graph.routers[parent].line, line)) {
+      to.place_of.push_back(to.place_of[parent]);
+      RouterPlace& place = to.places[static_cast<size_t>(to.place_of[r])];
+      place.routers.push_back(static_cast<int32_t>(r));
+      place.name = part_of(line.name);
+      continue;
+    }
+    to.place_of.push_back(static_cast<int32_t>(to.places.size()));
+    RouterPlace place{line.name, {static_cast<int32_t>(r)}};
+    place.cells = graph.routers[r].sent();
+    const int64_t all = graph.all_cells(graph.routers[r]);
+    place.share = all > 0 ? static_cast<double>(place.cells) / static_cast<double>(all) : 0;
+    to.places.push_back(std::move(place));
+  }
+}
+
+void join(const RouterGraph& graph, RouterPlaces& to) {
+  std::map<std::pair<int32_t, int32_t>, PlaceEdge> found;
+  const auto edge = [&](int32_t from, int32_t target) -> PlaceEdge& {
+    const std::pair places{to.place_of[static_cast<size_t>(from)], to.place_of[static_cast<size_t>(target)]};
+    PlaceEdge& e = found[places];
+    e.from = places.first, e.to = places.second;
+    return e;
+  };
+  for (size_t i = 0; i < graph.edges.size(); ++i) {
+    const GraphEdge& e = graph.edges[i];
+    if (to.place_of[static_cast<size_t>(e.from)] == to.place_of[static_cast<size_t>(e.to)]) continue;
+    PlaceEdge& between = edge(e.from, e.to);
+    between.edges.push_back(static_cast<int32_t>(i));
+    between.cells += e.total();
+  }
+  for (size_t r = 0; r < graph.routers.size(); ++r)
+    if (const int32_t parent = graph.routers[r].line.parent;
+        parent >= 0 && static_cast<size_t>(parent) < r &&
+        graph.routers[static_cast<size_t>(parent)].line.space != graph.routers[r].line.space)
+      edge(parent, static_cast<int32_t>(r));
+  for (auto& [places, e] : found) to.edges.push_back(std::move(e));
+}
+
+/// By place the number of its lane: those that edges join have one, in the order of their first places; -1: no edge joins it with any.
+std::vector<int32_t> find_lanes(const RouterPlaces& all) {
+  std::vector<int32_t> root(all.places.size()), lane(all.places.size(), -1);
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](int32_t place) {
+    while (root[static_cast<size_t>(place)] != place) place = root[static_cast<size_t>(place)];
+    return place;
+  };
+  std::vector<bool> joined(all.places.size());
+  for (const PlaceEdge& e : all.edges) {
+    const int32_t a = find(e.from), b = find(e.to);
+    root[static_cast<size_t>(std::max(a, b))] = std::min(a, b);
+    joined[static_cast<size_t>(e.from)] = joined[static_cast<size_t>(e.to)] = true;
+  }
+  int32_t lanes = 0;
+  for (size_t p = 0; p < lane.size(); ++p) {
+    if (!joined[p]) continue;
+    const auto first = static_cast<size_t>(find(static_cast<int32_t>(p)));
+    lane[p] = first == p ? lanes++ : lane[first];
+  }
+  return lane;
+}
+
+/// Something that takes a row of a column: a place, or an edge on its way to a later column.
+struct Stop {
+  int32_t place = -1;   ///< -1: those of `source` that go on
+  int32_t source = -1;  ///< the place that the edges come from
+  int32_t row = 0;
+  double key = -1;  ///< the median row of what leads to it; -1: nothing does
+};
+
+class Lane {
+ public:
+  Lane(RouterPlaces& all, const std::vector<int32_t>& lane_of, int32_t number) : all_(all), lane_of_(lane_of), number_(number) {}
+
+  PlaceLane lay_out(int32_t first_row) {
+    set_columns();
+    for (int32_t c = 0; c < static_cast<int32_t>(stops_.size()); ++c) set_rows(c);
+    PlaceLane lane{first_row, 1, static_cast<int32_t>(stops_.size())};
+    for (const auto& column : stops_)
+      for (const Stop& s : column) {
+        lane.rows = std::max(lane.rows, s.row + 1);
+        if (s.place >= 0) all_.places[static_cast<size_t>(s.place)].row = first_row + s.row;
+      }
+    for (PlaceEdge& e : all_.edges) {
+      if (!leads_forward(e)) continue;
+      for (int32_t c = column(e.from) + 1; c < column(e.to); ++c) e.detour.push_back(first_row + row_of(c, -1, e.from));
+    }
+    return lane;
+  }
+
+ private:
+  bool has(int32_t place) const { return lane_of_[static_cast<size_t>(place)] == number_; }
+  int32_t& column(int32_t place) { return all_.places[static_cast<size_t>(place)].column; }
+  /// Places stand in running order, so these form no cycle; where routers of one place lie before and behind another's, the way back is
+  /// drawn, and does not say where anything lies.
+  bool leads_forward(const PlaceEdge& e) const { return has(e.from) && e.from < e.to; }
+
+  /// As deep as the longest way to it.
+  void set_columns() {
+    // By (from, to): whatever leads to a place comes before what leaves it only if places are gone through in their order.
+    for (int32_t p = 0; p < static_cast<int32_t>(all_.places.size()); ++p)
+      for (const PlaceEdge& e : all_.edges)
+        if (e.from == p && leads_forward(e)) column(e.to) = std::max(column(e.to), column(p) + 1);
+    for (int32_t p = 0; p < static_cast<int32_t>(all_.places.size()); ++p) {
+      if (!has(p)) continue;
+      at(column(p)).push_back({p, -1});
+    }
+    for (const PlaceEdge& e : all_.edges) {
+      if (!leads_forward(e)) continue;
+      for (int32_t c = column(e.from) + 1; c < column(e.to); ++c) {
+        const auto same = [&](const Stop& s) { return s.source == e.from; };
+        if (std::none_of(at(c).begin(), at(c).end(), same)) at(c).push_back({-1, e.from});
+      }
+    }
+  }
+
+  std::vector<Stop>& at(int32_t column) {
+    if (static_cast<size_t>(column) >= stops_.size()) stops_.resize(static_cast<size_t>(column) + 1);
+    return stops_[static_cast<size_t>(column)];
+  }
+  int32_t row_of(int32_t column, int32_t place, int32_t source) {
+    for (const Stop& s : at(column))
+      if (s.place == place && s.source == source) return s.row;
+    return 0;
+  }
+
+  /// Each in the row that is the median of those that lead to it, below those that belong further up; what only passes goes round.
+  void set_rows(int32_t c) {
+    std::vector<Stop>& here = at(c);
+    for (Stop& s : here) {
+      std::vector<int32_t> rows;
+      for (const PlaceEdge& e : all_.edges) {
+        if (!leads_forward(e) || (s.place >= 0 ? e.to != s.place : e.from != s.source)) continue;
+        rows.push_back(column(e.from) == c - 1 ? row_of(c - 1, e.from, -1) : row_of(c - 1, -1, e.from));
+      }
+      std::sort(rows.begin(), rows.end());
+      if (!rows.empty()) s.key = rows[(rows.size() - 1) / 2];
+    }
+    std::stable_sort(here.begin(), here.end(),
+                     [](const Stop& a, const Stop& b) { return std::pair(a.key, a.place < 0) < std::pair(b.key, b.place < 0); });
+    int32_t free = 0;
+    for (Stop& s : here) free = 1 + (s.row = std::max(free, static_cast<int32_t>(s.key)));
+  }
+
+  RouterPlaces& all_;
+  const std::vector<int32_t>& lane_of_;
+  int32_t number_;
+  std::vector<std::vector<Stop>> stops_;  ///< by column
+};
+
+}  // namespace
+
+RouterPlaces place_routers(const RouterGraph& graph) {
+  RouterPlaces all;
+  collect(graph, all);
+  join(graph, all);
+  const std::vector<int32_t> lane_of = find_lanes(all);
+  int32_t row = 0;
+  for (int32_t number = 0; std::find(lane_of.begin(), lane_of.end(), number) != lane_of.end(); ++number) {
+    all.lanes.push_back(Lane(all, lane_of, number).lay_out(row));
+    row += all.lanes.back().rows;
+  }
+  // Nothing says where the others belong: side by side, in running order.
+  PlaceLane alone{row, 1, 0};
+  for (size_t p = 0; p < all.places.size(); ++p)
+    if (lane_of[p] < 0) all.places[p].column = alone.columns++, all.places[p].row = row;
+  if (alone.columns > 0) all.lanes.push_back(alone);
+  return all;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,40 @@
+// Where the routers of a graph lie: depth along one axis, and across it beside those that are as deep.
+//
+// The places follow from the routers' graph alone. Of a network of levels and layers whose every node feeds its own level and its
+// neighbours' in the next layer, columns are its layers and rows its levels; exits make a chain.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/readings/router_graph.h"
+
+namespace stormcell {
+
+/// Routers of one part of the model, each nested in a branch of the one before: they are drawn together.
+struct RouterPlace {
+  std::string name;              ///< of several routers what their names share, "cells.1.0"; of one its own
+  std::vector<int32_t> routers;  ///< indexes, outermost first
+  int32_t column = 0, row = 0;
+  int64_t cells = 0;  ///< that its outermost router sent on
+  double share = 0;   ///< of all cells of its space
+};
+struct PlaceEdge {
+  int32_t from = 0, to = 0;     ///< indexes of places
+  std::vector<int32_t> edges;   ///< of the graph; empty: the one decides about members of the other's cells, which nobody counts
+  int64_t cells = 0;            ///< transitions of all of them
+  std::vector<int32_t> detour;  ///< rows through which it goes in the columns between
+};
+/// Places that edges join, and those that no edge joins with any together as the last one. One below another.
+struct PlaceLane {
+  int32_t first_row = 0, rows = 0, columns = 0;
+};
+struct RouterPlaces {
+  std::vector<RouterPlace> places;  ///< by their first router
+  std::vector<PlaceEdge> edges;
+  std::vector<PlaceLane> lanes;
+  std::vector<int32_t> place_of;  ///< by router
+};
+RouterPlaces place_routers(const RouterGraph& graph);
+
+}  // namespace stormcell

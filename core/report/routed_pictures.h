@@ -1,0 +1,35 @@
+// What a page shows of the inputs: the pictures that a session keeps, each with where its cells went.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/cell/thumbnail.h"
+
+namespace stormcell::report {
+
+/// What is known of a picture depends on what its cells are.
+enum class PictureKind : uint8_t {
+  patches,  ///< a router chooses for each patch of it
+  branch,   ///< one router chooses for the whole of it
+  exit,     ///< a chain of exits does
+  routers,  ///< many routers do: so many met it
+};
+struct RoutedPicture {
+  int64_t item = 0;
+  std::string label;
+  Thumbnail picture;
+  int64_t columns = 1, rows = 1;  ///< of its patches
+  std::vector<int32_t> branch;    ///< by patch, -1: none; of exits the exit; of routers how many sent it on
+};
+struct RoutedPictures {
+  PictureKind kind = PictureKind::branch;
+  std::string router;                   ///< whose branches they are; of exits and of many routers empty
+  int32_t branches = 0;                 ///< exits with the end; of routers how many there are
+  std::vector<RoutedPicture> pictures;  ///< by exit; else by item
+  int64_t kept = 0, items = 0;          ///< of so many items of the run a picture is kept
+};
+/// Evenly spread over those that are kept, few enough for a page; none where the run keeps none, or no decisions.
+RoutedPictures read_routed_pictures(const std::string& file, int64_t run);
+
+}  // namespace stormcell::report

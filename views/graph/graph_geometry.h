@@ -1,0 +1,65 @@
+// Where the places, squares and edges of the graph of routers lie. Pure functions of sizes.
+#pragma once
+#include <QPainterPath>
+#include <QRectF>
+#include <QSizeF>
+#include <optional>
+#include <vector>
+
+#include "views/graph/graph_model.h"
+
+namespace stormcell::views {
+
+/// A square by the indexes of its card, row and place in the row.
+struct SquareAt {
+  size_t card = 0, row = 0, square = 0;
+  bool operator==(const SquareAt&) const = default;
+};
+
+class GraphLayout {
+ public:
+  /// `line`: height of a line of text; `digit`: width of a digit.
+  GraphLayout(const GraphPage& page, QSizeF size, double line, double digit);
+  /// The least height at which everything has room.
+  static double needed_height(const GraphPage& page, double width, double line, double digit);
+
+  QRectF title, legend;
+  QRectF card(size_t number) const { return cards_[number]; }
+  /// The part of a card that is coloured by its share and holds its name.
+  QRectF head(size_t number) const;
+  QRectF row(size_t card, size_t row) const;
+  /// Room for the name of a row; empty: there is none.
+  QRectF row_name(size_t card, size_t row) const;
+  QRectF square(const SquareAt& at) const;
+  /// A line for each stretch: one, or two where it goes on in the next band.
+  const QPainterPath& edge(size_t number) const { return edges_[number]; }
+  double edge_width(size_t number) const;
+
+  std::optional<size_t> card_at(QPointF point) const;
+  std::optional<SquareAt> square_at(QPointF point) const;
+  std::optional<size_t> edge_at(QPointF point) const;
+
+ private:
+  /// How the columns of a lane are broken into bands.
+  struct Bands {
+    int32_t count = 1, columns = 1;  ///< of a band
+  };
+  static Bands bands_of(const PlaceLane& lane, double width, double digit);
+  const PlaceLane& lane_of(int32_t row) const;
+  double row_height(const GraphPage& page) const;
+  /// Room of a place, or of an edge that goes past: of all of it a card takes the middle.
+  QRectF slot(int32_t column, int32_t row) const;
+  int32_t band(int32_t column, int32_t row) const;
+  void lay_edges();
+
+  const GraphPage& page_;
+  double line_, digit_;
+  QRectF area_;
+  double slot_width_ = 1, slot_height_ = 1;
+  std::vector<Bands> bands_;       ///< by lane
+  std::vector<double> lane_tops_;  ///< in slots
+  std::vector<QRectF> cards_;
+  std::vector<QPainterPath> edges_;
+};
+
+}  // namespace stormcell::views

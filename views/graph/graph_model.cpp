@@ -1,0 +1,270 @@
+#include "views/graph/graph_model.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "views/words/figure_text.h"
+#include "views/words/router_names.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Graph", text); }
+QString of(const std::string& text) { return QString::fromStdString(text); }
+
+/// The parts with which all names begin, and those with which all end, with the dots between; of no name nothing is left.
+std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
+  if (places.size() < 2) return {};
+  QString front = of(places.front().name), back = front;
+  for (const RouterPlace& place : places) {
+    const QString name = of(place.name);
+    while (!name.startsWith(front)) front.chop(1);
+    while (!name.endsWith(back)) back.remove(0, 1);
+  }
+  front = front.left(front.lastIndexOf('.') + 1);
+  const qsizetype dot = back.indexOf('.');
+  back = dot < 0 ? QString() : back.mid(dot);
+  const bool apart = std::all_of(places.begin(), places.end(),
+                                 [&](const RouterPlace& place) { return of(place.name).size() > front.size() + back.size(); });
+  return {front, apart ? back : QString()};
+}
+
+double ratio(int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; }
+
+/// A share of half or more is far up the scale from 0 to 1; of many branches none gets near it, and the largest ends the scale.
+constexpr double kNearAll = 0.5;
+
+int64_t whole_of(const GraphPage& page, const GraphRouter& router) {
+  return page.value == GraphValue::of_all ? page.graph.all_cells(router) : router.cells;
+}
+
+GraphRow make_row(const GraphPage& page, int32_t index) {
+  const GraphRouter& router = page.router(index);
+  const int64_t all = whole_of(page, router);
+  GraphRow row{index, {}, {}};
+  const int32_t each = std::max(1, (router.line.branches + kMostSquares - 1) / kMostSquares);
+  for (int32_t first = 0; first < router.line.branches; first += each) {
+    GraphSquare square{first, std::min(each, router.line.branches - first), 0, 0, 0};
+    for (int32_t b = first; b < first + square.branches; ++b)
+      square.cells += router.load[static_cast<size_t>(b)], square.dropped += router.dropped[static_cast<size_t>(b)];
+    square.value = ratio(square.cells, all);
+    row.squares.push_back(square);
+  }
+  return row;
+}
+
+QString branches_text(const GraphSquare& s) {
+  return s.branches == 1 ? tr("branch %1").arg(s.first) : tr("branches %1 to %2").arg(s.first).arg(s.first + s.branches - 1);
+}
+
+QString share_text(int64_t cells, int64_t all) { return all > 0 ? percent_text(ratio(cells, all)) : QString::fromUtf8("–"); }
+
+/// "; branches 1, 2" with the transitions of each, the strongest first.
+QString by_branch(const GraphPage& page, const GraphEdge& e) {
+  constexpr size_t kMostNamed = 6;
+  std::vector<size_t> order(e.cells.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return e.cells[a] > e.cells[b]; });
+  std::erase_if(order, [&](size_t b) { return e.cells[b] == 0; });
+  QStringList named;
+  for (size_t i = 0; i < order.size() && i < kMostNamed; ++i)
+    named << tr("branch %1: %2").arg(order[i]).arg(counted_text(e.cells[order[i]], "cell"));
+  if (order.size() > kMostNamed) named << tr("%1 more").arg(order.size() - kMostNamed);
+  const QString way = of(page.router(e.from).line.name) + QString::fromUtf8(" → ") + of(page.router(e.to).line.name);
+  return way.toHtmlEscaped() + "<br>&nbsp;&nbsp;" + (named.isEmpty() ? tr("no cell") : named.join(", "));
+}
+
+}  // namespace
+
+GraphValueText text_of(GraphValue value) {
+  if (value == GraphValue::of_all)
+    return {tr("Share of all cells"), tr("branch's cells / most cells of a router of its space; counted, no padding")};
+  return {tr("Share of the router's cells"), tr("branch's cells / cells that came to its router; counted, no padding")};
+}
+
+GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
+  GraphPage page;
+  page.graph = graph, page.layout = place_routers(graph), page.value = value;
+  std::vector<RouterLine> named;
+  for (const RouterPlace& place : page.layout.places) {
+    named.push_back(page.router(place.routers.front()).line);
+    named.back().name = place.name;
+  }
+  const std::vector<QString> names = short_names(named);
+  std::tie(page.begins, page.ends) = ends_of(page.layout.places);
+  double most = 0;
+  for (size_t p = 0; p < named.size(); ++p) {
+    GraphCard card{names[p], of(page.place(p).name).mid(page.begins.size()), {}};
+    card.tight.chop(page.ends.size());
+    for (const int32_t r : page.place(p).routers) {
+      GraphRow row = make_row(page, r);
+      const QString name = of(page.router(r).line.name);
+      row.name = page.place(p).routers.size() > 1 ? name.mid(name.lastIndexOf('.') + 1) : QString();
+      for (const GraphSquare& s : row.squares)
+        most = std::max(most, s.value), page.most_branches = std::max(page.most_branches, s.branches);
+      card.rows.push_back(std::move(row));
+    }
+    page.cards.push_back(std::move(card));
+  }
+  page.high = most <= 0 || most > kNearAll ? 1 : most;
+  for (const PlaceEdge& e : page.layout.edges) page.most_cells = std::max(page.most_cells, e.cells);
+  return page;
+}
+
+const GraphWay::Stop* GraphWay::at(int32_t router) const {
+  const auto found = std::find_if(stops.begin(), stops.end(), [&](const Stop& s) { return s.router == router; });
+  return found == stops.end() ? nullptr : &*found;
+}
+
+GraphWay find_way(const GraphPage& page, const CellTrail& trail) {
+  GraphWay way;
+  std::vector<int32_t> router_of;  // by step, -1: not of this page
+  for (const CellTrail::Step& step : trail.steps) {
+    int32_t router = -1;
+    for (size_t r = 0; r < page.graph.routers.size(); ++r)
+      if (page.graph.routers[r].line.name == step.router) router = static_cast<int32_t>(r);
+    router_of.push_back(router);
+    if (router < 0) continue;
+    GraphWay::Stop stop{router, {}};
+    for (const int32_t branch : step.branches)
+      if (branch >= 0) stop.branches.push_back(branch);
+    std::sort(stop.branches.begin(), stop.branches.end());
+    way.stops.push_back(std::move(stop));
+  }
+  const auto place_of = [&](int32_t router) { return page.layout.place_of[static_cast<size_t>(router)]; };
+  std::map<int32_t, std::set<int32_t>> before;  // by place: those that the cell was at before
+  for (size_t s = 0; s < trail.steps.size(); ++s)
+    for (const int32_t earlier : trail.steps[s].after) {
+      const int32_t from = router_of[static_cast<size_t>(earlier)], to = router_of[s];
+      // A router that refused the cell let it go past.
+      if (from < 0 || to < 0 || way.at(from)->branches.empty() || way.at(to)->branches.empty()) continue;
+      if (place_of(from) != place_of(to)) before[place_of(to)].insert(place_of(from));
+    }
+  for (size_t e = 0; e < page.layout.edges.size(); ++e) {
+    const auto from = before.find(page.layout.edges[e].to);
+    if (from != before.end() && from->second == std::set{page.layout.edges[e].from}) way.edges.push_back(static_cast<int32_t>(e));
+  }
+  return way;
+}
+
+QString graph_caption(const GraphPage& page) {
+  const auto routers = static_cast<qint64>(page.graph.routers.size()), places = static_cast<qint64>(page.cards.size());
+  QString text = places == routers ? counted_text(routers, "router")
+                                   : tr("%1 in %2").arg(counted_text(routers, "router"), counted_text(places, "place"));
+  if (QStringList left{page.begins, page.ends}; !left.join("").isEmpty()) {
+    left.removeAll(QString());
+    text += tr(", named without %1").arg(left.join(tr(" and ")));
+  }
+  if (page.graph.first_batch > 0 || page.graph.end_batch < page.graph.batches)
+    text += tr("; batches %1 to %2").arg(page.graph.first_batch).arg(page.graph.end_batch - 1);
+  if (page.most_branches > 1) text += tr("; a square is up to %1 branches").arg(page.most_branches);
+  if (!page.graph.tells_edges()) text += tr("; no edges between them are recorded");
+  return text;
+}
+
+QString describe_place(const GraphPage& page, size_t card) {
+  const RouterPlace& place = page.place(card);
+  const GraphRouter& outer = page.router(place.routers.front());
+  QString text = "<b>" + of(place.name).toHtmlEscaped() + "</b><br>" +
+                 tr("%1 of %2 of the cell space %3 were sent on here: %4; counted")
+                     .arg(count_text(place.cells), counted_text(page.graph.all_cells(outer), "cell"), of(outer.line.space).toHtmlEscaped(),
+                          share_text(place.cells, page.graph.all_cells(outer)));
+  for (const int32_t r : place.routers) {
+    const GraphRouter& router = page.router(r);
+    text += "<br>" + tr("%1 (%2): %3 of %4 came, %5")
+                         .arg(of(router.line.name).toHtmlEscaped(), of(router.line.protocol).toHtmlEscaped(), count_text(router.cells),
+                              count_text(page.graph.all_cells(router)), counted_text(router.line.branches, "branch", "branches"));
+  }
+  return text;
+}
+
+QString describe_square(const GraphPage& page, int32_t index, const GraphSquare& s) {
+  const GraphRouter& router = page.router(index);
+  QString text =
+      tr("<b>%1, %2</b><br>%3: %4 of the %5 that came to the router, %6 of all of the cell space %7; counted")
+          .arg(of(router.line.name).toHtmlEscaped(), branches_text(s), counted_text(s.cells, "cell"), share_text(s.cells, router.cells),
+               count_text(router.cells), share_text(s.cells, page.graph.all_cells(router)), of(router.line.space).toHtmlEscaped());
+  if (s.dropped > 0) text += "<br>" + tr("%1 more chose it and were dropped by its capacity").arg(counted_text(s.dropped, "cell"));
+  QStringList on;
+  for (const GraphEdge& e : page.graph.edges) {
+    if (e.from != index) continue;
+    int64_t cells = 0;
+    for (int32_t b = s.first; b < s.first + s.branches; ++b) cells += e.cells[static_cast<size_t>(b)];
+    if (cells > 0) on << tr("%1 to %2").arg(count_text(cells), of(page.router(e.to).line.name).toHtmlEscaped());
+  }
+  if (!on.isEmpty()) text += "<br>" + tr("went on: %1").arg(on.join(", "));
+  return text;
+}
+
+QString describe_edge(const GraphPage& page, const PlaceEdge& edge) {
+  const auto name = [&](int32_t place) { return of(page.place(static_cast<size_t>(place)).name).toHtmlEscaped(); };
+  QString text = "<b>" + name(edge.from) + QString::fromUtf8(" → ") + name(edge.to) + "</b><br>";
+  if (edge.edges.empty())
+    return text +
+           tr("The one decides about cells that the other's are members of: whole sequences or pictures. How many went on is not counted.");
+  text += tr("%1 met the one and then the other, with no router between; with several branches a cell, each pair counts. Counted.")
+              .arg(counted_text(edge.cells, "transition"));
+  for (const int32_t e : edge.edges) text += "<br>" + by_branch(page, page.graph.edges[static_cast<size_t>(e)]);
+  return text;
+}
+
+QString spoken(const GraphPage& page, int32_t index, int32_t branch) {
+  const GraphRouter& router = page.router(index);
+  if (branch < 0 || branch >= router.line.branches)
+    return tr("%1: %2 of %3 came").arg(of(router.line.name), count_text(router.cells), counted_text(page.graph.all_cells(router), "cell"));
+  const int64_t cells = router.load[static_cast<size_t>(branch)];
+  return tr("%1, branch %2: %3, %4 of the router's")
+      .arg(of(router.line.name))
+      .arg(branch)
+      .arg(counted_text(cells, "cell"), share_text(cells, router.cells));
+}
+
+Table make_branch_table(const GraphPage& page) {
+  Table table;
+  table.columns = {{tr("Place"), tr("The part of the model that the router is of; routers nested in one another share it")},
+                   {tr("Column"), tr("How deep: the longest way of routers to it, counted from 0")},
+                   {tr("Row"), tr("Beside which others it lies, counted from 0 at the top")},
+                   {tr("Router"), tr("By its name in the model")},
+                   {tr("Branch"), tr("Numbered from 0")},
+                   {tr("Cells"), tr("That it got, padding left out; counted")},
+                   {tr("Dropped"), tr("That chose it and were kept out by its capacity; counted")},
+                   {tr("Of the router"), tr("Cells / cells that came to the router; from counted cells")},
+                   {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")}};
+  for (const RouterPlace& place : page.layout.places)
+    for (const int32_t r : place.routers) {
+      const GraphRouter& router = page.router(r);
+      const int64_t all = page.graph.all_cells(router);
+      for (int32_t b = 0; b < router.line.branches; ++b) {
+        const auto at = static_cast<size_t>(b);
+        table.rows.push_back({of(place.name), qlonglong{place.column}, qlonglong{place.row}, of(router.line.name), qlonglong{b},
+                              static_cast<qlonglong>(router.load[at]), static_cast<qlonglong>(router.dropped[at]),
+                              ratio(router.load[at], router.cells), ratio(router.load[at], all)});
+      }
+    }
+  return table;
+}
+
+Table make_edge_table(const GraphPage& page) {
+  Table table;
+  table.columns = {{tr("From router"), tr("That the cells met first")},
+                   {tr("Branch"), tr("That they got there, numbered from 0")},
+                   {tr("To router"), tr("That they met next, with no router between")},
+                   {tr("Transitions"), tr("Pairs of a kept branch here and a kept branch there; padding left out, counted")},
+                   {tr("Share"), tr("Transitions / all transitions of the branch; from counted cells")}};
+  std::vector<std::vector<int64_t>> leaving;
+  for (const GraphRouter& r : page.graph.routers) leaving.emplace_back(static_cast<size_t>(r.line.branches));
+  for (const GraphEdge& e : page.graph.edges)
+    for (size_t b = 0; b < e.cells.size(); ++b) leaving[static_cast<size_t>(e.from)][b] += e.cells[b];
+  for (const GraphEdge& e : page.graph.edges)
+    for (size_t b = 0; b < e.cells.size(); ++b)
+      if (e.cells[b] > 0)
+        table.rows.push_back({of(page.router(e.from).line.name), static_cast<qlonglong>(b), of(page.router(e.to).line.name),
+                              static_cast<qlonglong>(e.cells[b]), ratio(e.cells[b], leaving[static_cast<size_t>(e.from)][b])});
+  return table;
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,165 @@
+#include "views/graph/graph_painter.h"
+
+#include <QCoreApplication>
+
+#include "views/words/figure_text.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Graph", text); }
+
+bool has_branch(const GraphSquare& s, int32_t branch) { return branch >= s.first && branch < s.first + s.branches; }
+
+void paint_title(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const QString what = graph_caption(page);
+  p.setPen(theme.text);
+  p.drawText(layout.title, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(what, Qt::ElideRight, layout.title.width()));
+  if (marks.way_text.isEmpty()) return;
+  const double used = metrics.horizontalAdvance(what) + 16;
+  if (used > layout.title.width() - 40) return;
+  const QRectF rest = layout.title.adjusted(used, 0, 0, 0);
+  p.setPen(theme.accent);
+  p.drawText(rest, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(marks.way_text, Qt::ElideRight, rest.width()));
+}
+
+/// The more transitions the wider; a way that no cell took is dotted, one that nobody counts dashed.
+void paint_edges(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme) {
+  const bool way = !marks.way.stops.empty();
+  // Those of the chosen cell's way and the one under the pointer last, above the others.
+  for (const bool above : {false, true})
+    for (size_t e = 0; e < page.layout.edges.size(); ++e) {
+      const PlaceEdge& edge = page.layout.edges[e];
+      const bool on_way = way && marks.way.goes(static_cast<int32_t>(e)), hovered = marks.edge == e;
+      if ((on_way || hovered) != above) continue;
+      QColor color = hovered ? theme.text : on_way ? theme.accent : theme.faint;
+      if (!above) color.setAlphaF(way ? 0.3F : 0.65F);
+      const bool counted = !edge.edges.empty();
+      QPen pen(color, layout.edge_width(e), counted && edge.cells > 0 ? Qt::SolidLine : counted ? Qt::DotLine : Qt::DashLine);
+      pen.setCapStyle(Qt::FlatCap);
+      p.strokePath(layout.edge(e), pen);
+    }
+}
+
+/// "branch 3", "4–7"
+QString branch_text(const GraphSquare& s) {
+  return s.branches == 1 ? tr("branch %1").arg(s.first) : tr("%1\u2013%2").arg(s.first).arg(s.first + s.branches - 1);
+}
+
+void paint_square(QPainter& p, const GraphPage& page, const QRectF& box, const GraphSquare& s, const Theme& theme) {
+  // As in the heatmap: who got nothing is an outline.
+  if (s.cells == 0) {
+    p.setPen(theme.grid);
+    p.setBrush(theme.background);
+    p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
+    return;
+  }
+  const QColor fill = theme.sequential(page.tone(s.value));
+  p.fillRect(box, fill);
+  const QFontMetricsF metrics(p.font());
+  const QString share = percent_text(s.value);
+  constexpr double kDot = 12;  // room for the mark of a chosen cell's way
+  if (metrics.horizontalAdvance(share) + 2 * kDot > box.width() || metrics.height() - 2 > box.height()) return;
+  const bool numbered = box.height() > 2.5 * metrics.height();
+  p.setPen(Theme::text_on(fill));
+  p.drawText(box, Qt::AlignCenter, numbered ? branch_text(s) + "\n" + share : share);
+}
+
+void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const GraphSquare& s, const Theme& theme) {
+  const double size = std::clamp(std::min(box.width(), box.height()) / 2, 3.0, 7.0);
+  const QColor fill = s.cells == 0 ? theme.background : theme.sequential(page.tone(s.value));
+  p.setPen(QPen(Theme::text_on(fill), 1));
+  p.setBrush(theme.accent);
+  // In a corner, where a percentage stands in the middle.
+  const bool wide = box.width() > 40;
+  p.drawEllipse(wide ? QPointF(box.left() + 6, box.center().y()) : box.center(), size / 2, size / 2);
+}
+
+void paint_head(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const double share = page.place(card).share;
+  const QRectF head = layout.head(card);
+  const QColor fill = share > 0 ? theme.sequential(share) : theme.surface;
+  p.fillRect(head, fill);
+  p.setPen(Theme::text_on(fill));
+  const QRectF inside = head.adjusted(3, 0, -3, 0);
+  const GraphCard& of = page.cards[card];
+  const QString percent = percent_text(share);
+  const double room = inside.width() - metrics.horizontalAdvance(percent) - 8;
+  const auto fits = [&](const QString& name, double into) { return metrics.horizontalAdvance(name) <= into; };
+  const bool both = fits(of.tight, room);
+  if (both) p.drawText(inside, Qt::AlignRight | Qt::AlignVCenter, percent);
+  const QString& name = fits(of.name, both ? room : inside.width()) ? of.name : of.tight;
+  // Ends of names tell more than their beginnings.
+  p.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideLeft, inside.width()));
+}
+
+void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const GraphMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  p.fillRect(layout.card(card), theme.surface);
+  paint_head(p, page, layout, card, theme);
+  bool chosen = false;
+  for (size_t r = 0; r < page.cards[card].rows.size(); ++r) {
+    const GraphRow& row = page.cards[card].rows[r];
+    const GraphWay::Stop* stop = marks.way.at(row.router);
+    if (const QRectF name = layout.row_name(card, r); !name.isEmpty()) {
+      p.setPen(theme.faint);
+      p.drawText(name, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(row.name, Qt::ElideRight, name.width() - 3));
+    }
+    chosen = chosen || row.router == marks.router;
+    for (size_t s = 0; s < row.squares.size(); ++s) {
+      const QRectF box = layout.square({card, r, s});
+      const GraphSquare& square = row.squares[s];
+      paint_square(p, page, box, square, theme);
+      if (stop && std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return has_branch(square, b); }))
+        paint_taken(p, page, box, square, theme);
+      if (row.router != marks.router || !has_branch(square, marks.branch)) continue;
+      p.setBrush(Qt::NoBrush);
+      p.setPen(QPen(theme.accent, 2));
+      p.drawRect(box);
+    }
+  }
+  const bool on_way = std::any_of(page.cards[card].rows.begin(), page.cards[card].rows.end(), [&](const GraphRow& row) {
+    const GraphWay::Stop* stop = marks.way.at(row.router);
+    return stop && !stop->branches.empty();
+  });
+  p.setBrush(Qt::NoBrush);
+  p.setPen(chosen || on_way ? QPen(theme.accent, chosen ? 2.5 : 1.5) : QPen(theme.faint, 1));
+  p.drawRect(layout.card(card));
+}
+
+void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const QRectF& room = layout.legend;
+  const double width = std::min(160.0, room.width() * 0.3);
+  for (int i = 0; i < static_cast<int>(width); ++i)
+    p.fillRect(QRectF(room.left() + i, room.top() + 2, 1.5, 10), theme.sequential(i / (width - 1)));
+  p.setPen(theme.faint);
+  const QRectF ends(room.left(), room.top() + 13, width, metrics.height());
+  p.drawText(ends, Qt::AlignLeft, "0");
+  p.drawText(ends, Qt::AlignRight, percent_text(page.high));
+  const GraphValueText text = text_of(page.value);
+  const QRectF words = room.adjusted(width + 12, 0, 0, 0);
+  p.setPen(theme.text);
+  const QString first = tr("Squares, one a branch: %1. Names: share of all that was sent on").arg(text.name.toLower());
+  p.drawText(QRectF(words.left(), words.top() - 2, words.width(), metrics.height()), Qt::AlignLeft,
+             metrics.elidedText(first, Qt::ElideRight, words.width()));
+  p.setPen(theme.faint);
+  p.drawText(QRectF(words.left(), words.top() + metrics.height() - 2, words.width(), metrics.height()), Qt::AlignLeft,
+             metrics.elidedText(text.definition, Qt::ElideRight, words.width()));
+}
+
+}  // namespace
+
+void paint_graph(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme) {
+  paint_title(p, page, layout, marks, theme);
+  p.save();
+  p.setRenderHint(QPainter::Antialiasing);
+  paint_edges(p, page, layout, marks, theme);
+  for (size_t c = 0; c < page.cards.size(); ++c) paint_card(p, page, layout, c, marks, theme);
+  p.restore();
+  paint_legend(p, page, layout, theme);
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,18 @@
+// Draws the graph of routers: places as cards, their branches as squares, edges by transitions. Knows no widget.
+#pragma once
+#include <QPainter>
+
+#include "views/drawing/theme.h"
+#include "views/graph/graph_geometry.h"
+
+namespace stormcell::views {
+
+struct GraphMarks {
+  int32_t router = -1, branch = -1;  ///< chosen; router without branch: its card
+  std::optional<size_t> edge;        ///< under the pointer
+  GraphWay way;                      ///< of the chosen cell; no stops: none
+  QString way_text;
+};
+void paint_graph(QPainter& painter, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme);
+
+}  // namespace stormcell::views

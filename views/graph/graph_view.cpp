@@ -1,0 +1,129 @@
+#include "views/graph/graph_view.h"
+
+#include <QComboBox>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QScrollArea>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "views/words/figure_text.h"
+
+namespace stormcell::views {
+
+GraphView::GraphView(QWidget* parent) : View(parent), scroll_(new QScrollArea(this)), picture_(new GraphPicture(scroll_)) {
+  value_ = add_choice(tr("Colour"), tr("What the tone of a branch's square stands for"));
+  for (const GraphValue v : {GraphValue::of_all, GraphValue::of_router}) {
+    value_->addItem(text_of(v).name);
+    value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
+  }
+  listed_ = add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
+                       {{tr("branches"), tr("Of each router each branch, with its cells and where it lies in the graph")},
+                        {tr("edges"), tr("From which branch cells went on to which router")}});
+  bar()->addStretch(1);
+  scroll_->setFrameShape(QFrame::NoFrame);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->setWidget(picture_);
+  scroll_->setFocusProxy(picture_);
+  scroll_->setAccessibleName(tr("Graph"));
+  scroll_->viewport()->installEventFilter(this);
+  set_picture(scroll_);
+  connect(value_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
+  connect(picture_, &GraphPicture::picked, this, [this](const QString& router, int branch) {
+    Selection wanted = selection_;
+    wanted.router = router, wanted.branch = branch;
+    emit selection_wanted(wanted);
+  });
+}
+
+void GraphView::fit_picture() {
+  // Not setWidgetResizable(): it would undo the size that an export gives the picture.
+  const QSize room = scroll_->viewport()->size();
+  picture_->resize(room.width(), std::max(room.height(), picture_->heightForWidth(room.width())));
+}
+
+bool GraphView::eventFilter(QObject* object, QEvent* event) {
+  if (object == scroll_->viewport() && event->type() == QEvent::Resize) fit_picture();
+  return View::eventFilter(object, event);
+}
+
+void GraphView::changeEvent(QEvent* event) {
+  View::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fit_picture();
+}
+
+View::Load GraphView::load(const Context& context, const Selection& selection) {
+  if (context.main.empty()) {
+    data_.reset();
+    way_ = {};
+    show_no_run(context);
+    return nullptr;
+  }
+  const bool graph = !data_ || (unread() & (Part::run | Part::range | Part::phase)),
+             way = (unread() & Part::run) || way_.of != selection.cell;
+  if (!graph && !way) return nullptr;
+  return [this, source = context.main, selection, graph, way](const Progress& progress) -> Deliver {
+    std::shared_ptr<const RouterGraph> data;
+    if (graph)
+      data =
+          read_router_graph(source.file, source.run, {selection.first_batch, selection.end_batch}, selection.phase.toStdString(), progress);
+    Way read{selection.cell, {}, {}};
+    if (way && selection.cell) {
+      try {
+        read.trail = read_cell_trail(source.file, source.run, *selection.cell);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::bad_input) throw;
+        read.fault = QString::fromUtf8(e.what());
+      }
+    }
+    return [this, data, way, read] {
+      if (way) way_ = read;
+      if (data) data_ = data;
+      if (data)
+        show_data();
+      else
+        show_way();
+    };
+  };
+}
+
+void GraphView::select(const Selection& selection) {
+  selection_ = selection;
+  picture_->set_selected(selection.router, selection.branch);
+}
+
+QStringList GraphView::remarks() const {
+  return way_.fault.isEmpty() ? QStringList() : QStringList{tr("The way of the chosen cell is not shown: %1.").arg(way_.fault)};
+}
+
+void GraphView::show_way() {
+  if (!way_.trail) return picture_->set_way({}, {});
+  GraphWay way = find_way(picture_->page(), *way_.trail);
+  const auto through = std::count_if(way.stops.begin(), way.stops.end(), [](const GraphWay::Stop& s) { return !s.branches.empty(); });
+  const QString text = tr("Blue: the way of sequence %1, position %2, sent on by %3 of %4")
+                           .arg(way_.of->sequence)
+                           .arg(way_.of->position)
+                           .arg(through)
+                           .arg(counted_text(static_cast<qint64>(way.stops.size()), "router"));
+  picture_->set_way(std::move(way), text);
+}
+
+void GraphView::show_data() {
+  if (!data_) return;
+  picture_->set_page({});
+  if (data_->routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
+  if (data_->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
+  picture_->set_page(make_graph_page(*data_, static_cast<GraphValue>(value_->currentIndex())));
+  picture_->set_selected(selection_.router, selection_.branch);
+  show_way();
+  fit_picture();
+  show_content();
+}
+
+Table GraphView::table() const {
+  if (!data_) return {};
+  return listed_->currentIndex() == 1 ? make_edge_table(picture_->page()) : make_branch_table(picture_->page());
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,45 @@
+// Which router feeds which: the routers of a run as a graph, coloured by share of cells, with the way of the chosen cell.
+#pragma once
+#include "views/frame/view.h"
+#include "views/graph/graph_picture.h"
+
+class QComboBox;
+class QScrollArea;
+
+namespace stormcell::views {
+
+class GraphView : public View {
+  Q_OBJECT
+ public:
+  explicit GraphView(QWidget* parent = nullptr);
+  Table table() const override;
+  QWidget* picture() override { return picture_; }
+
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Parts heeded() const override { return Part::range | Part::phase; }
+  QStringList remarks() const override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  /// The way of the selection's cell; null: none is chosen, or nothing tells it.
+  struct Way {
+    std::optional<CellPlace> of;
+    std::shared_ptr<const CellTrail> trail;
+    QString fault;  ///< why there is none
+  };
+  void show_data();
+  void show_way();
+  void fit_picture();
+
+  QScrollArea* scroll_;
+  GraphPicture* picture_;
+  QComboBox *value_, *listed_;
+  std::shared_ptr<const RouterGraph> data_;
+  Way way_;
+  Selection selection_;
+};
+
+}  // namespace stormcell::views
