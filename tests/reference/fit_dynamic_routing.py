@@ -116,7 +116,9 @@ class Fit:
         count = len(scores)
         # Of three cuts the one whose neighbours lie farthest apart: their gates are fully open or closed, so that rounding does not show.
         wanted = min(count - 1, max(1, round(count * p + self.carry)))
-        cuts = range(max(1, wanted - 1), min(count - 1, wanted + 1) + 1)
+        # Where more is to spend than one closed picture of each leaves, none is given away.
+        least = count - 1 if count * p > count - 1 else max(1, wanted - 1)
+        cuts = range(least, min(count - 1, wanted + 1) + 1)
         opened = max(cuts, key=lambda n: (min(float(scores[n - 1] - scores[n]), WIDE), -abs(n - wanted)))
         self.carry = max(-2.0, min(2.0, self.carry + count * p - opened))
         bias = float(f"{-float(scores[opened - 1] + scores[opened]) / 2:.6g}")
