@@ -30,7 +30,7 @@ constexpr std::array kPasses = {
     Pass{"constant-decision", "routers that sent all cells the same way send nothing, behind a guard", false, constant_decision,
          kConstantDecisionOptions},
     Pass{"dead-path", "branches that got no cell are neither loaded nor packed, behind a guard", false, dead_path, kDeadPathOptions},
-    Pass{"horizontal-fusion", "the products and convolutions of all branches of a router become one over its slots", false,
+    Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
          horizontal_fusion, kHorizontalFusionOptions},
     Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false,
          vertical_fusion, kVerticalFusionOptions},

@@ -351,9 +351,10 @@ class HorizontalFusionTest : public QObject {
           const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 5));
           ValueId x = b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
           std::vector<ValueId> told;
+          ValueId real = kNone;
           SpaceId base = tokens;
           if (some) {
-            const ValueId real = b.value("compact", {b.flags("mask", tokens)}, {}, "real");
+            real = b.value("compact", {b.flags("mask", tokens)}, {}, "real");
             x = b.pack(x, real, sequences), base = b.space_of(x), told = {real};
           }
           Protocol rule;
@@ -365,7 +366,9 @@ class HorizontalFusionTest : public QObject {
           const ValueId members = b.value("members", std::move(told), {{"base", int64_t{base}}}, "members");
           std::vector<ValueId> parts = b.pack_branches(x, members, decision, {0, 1, 2, 3});
           for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.normed_expert(parts[i], 20, "gelu", product_name(static_cast<int>(i)));
-          b.output("y", b.gather(std::move(parts), base, mode, kNone, "joined"));
+          const ValueId joined = b.gather(std::move(parts), base, mode, kNone, "joined");
+          // Behind the cells that are there nothing is promised.
+          b.output("y", some ? b.value("expand", {joined, real}, {}, "expanded") : joined);
           const RandomCase from = b.take(std::string("members, ") + mode);
           const PassResult result = fuse(from);
           QVERIFY2(result.applied, result.reason.c_str());
