@@ -10,7 +10,7 @@
 namespace stormcell::report {
 namespace {
 
-constexpr double kWidth = 900, kLeastSlot = 64, kMostSlot = 220, kCardShare = 0.72, kHead = 16, kRow = 13, kGap = 22;
+constexpr double kWidth = 900, kLeastSlot = 64, kMostSlot = 300, kCardShare = 0.72, kHead = 16, kRow = 13, kGap = 22;
 constexpr int32_t kSteps = 9, kMostSquares = 16;
 /// More cards than this are no picture, and a page of them no page.
 constexpr size_t kMostPlaces = 400;
