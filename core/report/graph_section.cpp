@@ -10,7 +10,7 @@
 namespace stormcell::report {
 namespace {
 
-constexpr double kWidth = 900, kLeastSlot = 64, kMostSlot = 220, kCardShare = 0.72, kHead = 16, kRow = 13, kGap = 22;
+constexpr double kWidth = 900, kLeastSlot = 64, kMostSlot = 300, kCardShare = 0.72, kHead = 16, kRow = 13, kGap = 22;
 constexpr int32_t kSteps = 9, kMostSquares = 16;
 /// More cards than this are no picture, and a page of them no page.
 constexpr size_t kMostPlaces = 400;
@@ -57,6 +57,12 @@ class GraphPage {
            edges + cards + legend() + "</svg>\n";
   }
   size_t places() const { return places_.places.size(); }
+  /// That a square stands for, at most.
+  size_t most_branches() const {
+    size_t most = 1;
+    for (const GraphRouter& r : graph_.routers) most = std::max(most, each(r));
+    return most;
+  }
 
  private:
   const GraphRouter& router(int32_t r) const { return graph_.routers[static_cast<size_t>(r)]; }
@@ -163,7 +169,10 @@ std::string graph_section(const ReportData& d) {
   // Of one router the loads say all.
   if (!d.graph || d.graph->edges.empty()) return {};
   const GraphPage page(*d.graph);
-  if (page.places() > kMostPlaces) return {};
+  if (page.places() > kMostPlaces)
+    return section(
+        "graph", "Which router feeds which",
+        paragraph(fmt::format("{} places are more than this page draws; the Studio's view <i>graph</i> does.", page.places()), "note"));
   Table table("Places of the graph, by router", {"router", "cells that came", "sent on", "share of all"});
   for (const GraphRouter& r : d.graph->routers) {
     const int64_t all = d.graph->all_cells(r);
@@ -174,7 +183,9 @@ std::string graph_section(const ReportData& d) {
       "graph", "Which router feeds which",
       paragraph(
           "Each card is a router, or several that are nested in one another; deeper ones stand further right. Its head says what share "
-          "of all cells was sent on there, each square is a branch. The wider a line, the more cells met the one and then the other.") +
+          "of all cells was sent on there, each square is " +
+          (page.most_branches() == 1 ? std::string("a branch") : fmt::format("up to {} branches", page.most_branches())) +
+          ". The wider a line, the more cells met the one and then the other.") +
           figure(page.svg(), "Routers by share of cells; where several ways join, a cell counts on each that it could have taken.",
                  d.measured() + " Counted, padding left out.") +
           table.details());

@@ -70,13 +70,13 @@ double rows_of(const RoutedPictures& all, size_t first, size_t end, double top, 
   double x = 0, y = top, row = 0;
   for (size_t i = first; i < end; ++i) {
     const RoutedPicture& p = all.pictures[i];
-    // A pixel of a small one is seen as a square, larger ones stand in rows of five.
-    const double longer = static_cast<double>(std::max(p.picture.size.width, p.picture.size.height)),
-                 scale = (longer < 48 ? 56 : 168) / longer;
+    // A pixel of a small one is seen as a square; larger ones stand in rows of five. Patches have to be told apart.
+    const auto longer = static_cast<double>(std::max(p.picture.size.width, p.picture.size.height));
+    const double scale = (longer >= 48 ? 168 : all.kind == PictureKind::patches ? 112 : 56) / longer;
     const double width = static_cast<double>(p.picture.size.width) * scale, height = static_cast<double>(p.picture.size.height) * scale;
     if (x + width > kWidth && x > 0) x = 0, y += row, row = 0;
     svg += tile(all, p, x, y, width, height);
-    x += width + kGap, row = std::max(row, height + kLine + kGap);
+    x += width + kGap, row = std::max(row, height + kLine + 1.6 * kGap);
   }
   return y + row;
 }

@@ -4,6 +4,7 @@
 
 #include "core/readings/cells_view.h"
 #include "core/readings/exits_view.h"
+#include "core/session/session_reader.h"
 
 namespace stormcell::report {
 namespace {
@@ -47,14 +48,7 @@ std::vector<int32_t> choices(const CellPage& page, const CellLine& line, bool ma
 void read_cells(const std::string& file, int64_t run, const std::string& space, RoutedPictures& to) {
   size_t bytes = 0;
   std::vector<int64_t> items;
-  // Items whose picture is kept: every so manieth, as the recorder chose them.
-  for (int64_t item = 0; item < to.items && static_cast<int64_t>(items.size()) < to.kept;) {
-    const auto page = read_cell_page(file, run, {space, item, 512});
-    if (page->lines.empty()) break;
-    for (const CellLine& line : page->lines)
-      if (!line.picture.empty()) items.push_back(line.sequence);
-    item = page->end_sequence();
-  }
+  for (const auto& [item, picture] : SessionReader(file).thumbnails(run)) items.push_back(item);
   const auto count = static_cast<int64_t>(items.size()), shown = std::min(count, kMostPictures);
   for (int64_t i = 0; i < shown; ++i) {
     const auto page = read_cell_page(file, run, {space, items[static_cast<size_t>(i * count / shown)], 1});
