@@ -49,8 +49,8 @@ class Verifying {
         baseline_(baseline),
         order_(*s_.data),
         references_(work, tokens_of(work), progress),
-        pixel_seconds_(options.pixel_seconds),
-        format_(s_.nonfinite()) {
+        format_(s_.nonfinite()),
+        pixel_seconds_(options.pixel_seconds) {
     plans_.push_back(work.judged(plan, tokens_of(work), progress));
     if (baseline && baseline != &plan) plans_.push_back(work.judged(*baseline, tokens_of(work), progress));
   }

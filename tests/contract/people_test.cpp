@@ -15,6 +15,7 @@ constexpr const char* kModel = "demo:dynamic-routing-street";
 constexpr const char* kSample = "demo:dynamic-routing-street-sample";
 constexpr const char* kCard = "/resources/demos/dynamic-routing-street/";
 constexpr int kTiles = 6;
+constexpr int32_t kNoCell = -2;  // behind the pictures that came to a router
 
 template <class T>
 std::vector<T> values_of(const StoredTensor& t) {
@@ -59,7 +60,9 @@ class PeopleTest : public QObject {
       if (!chosen) continue;
       ++routers;
       const std::vector<int32_t> branches = values_of<int32_t>(t);
-      QVERIFY2(values_of<int32_t>(*chosen) == branches, t.name.c_str());
+      std::vector<int32_t> came = values_of<int32_t>(*chosen);
+      std::erase(came, kNoCell);
+      QVERIFY2(came == branches, t.name.c_str());
       if (!t.name.ends_with(".compute.branch")) continue;
       closed += static_cast<int>(std::count(branches.begin(), branches.end(), 0));
       open += static_cast<int>(std::count(branches.begin(), branches.end(), 1));
