@@ -49,8 +49,8 @@ class Verifying {
         baseline_(baseline),
         order_(*s_.data),
         references_(work, tokens_of(work), progress),
-        pixel_seconds_(options.pixel_seconds),
-        format_(s_.nonfinite()) {
+        format_(s_.nonfinite()),
+        pixel_seconds_(options.pixel_seconds) {
     plans_.push_back(work.judged(plan, tokens_of(work), progress));
     if (baseline && baseline != &plan) plans_.push_back(work.judged(*baseline, tokens_of(work), progress));
   }
@@ -101,7 +101,7 @@ class Verifying {
   }
   /// The oracle may take longer for it than kWholeSeconds, and can do it in parts.
   bool may_be_long(const Batch& outline) const {
-    if (outline.picture.pixels() == 0 || outline.size() == 1) return false;
+    if (outline.picture.pixels() == 0) return false;
     const std::shared_ptr<const Graph> graph = work_.judged_graph(outline.picture);
     const double flops = cost_of(*graph, {bindings_of(*graph, outline, 0), {}, {}, 1}).total.flops;
     return flops > kWholeSeconds * kLeastFlops * s_.device->info().threads && told_by_item(*graph);
@@ -110,21 +110,23 @@ class Verifying {
   /// A batch, or, where the oracle would take longer than `seconds` for it, as many of its pictures as there is time for, at least one.
   void compare_in_time(size_t place, double seconds) {
     const int64_t number = order_.batches[place];
-    if (!pixel_seconds_ && !may_be_long(s_.data->outline(number))) return compare_with_oracle(place);
+    const Batch outline = s_.data->outline(number);
+    if (outline.size() == 1 || (!pixel_seconds_ && !may_be_long(outline))) return compare_with_oracle(place);
     const double until = seconds_now() + std::max(seconds, kWholeSeconds);
     const Batch batch = s_.data->batch(number, progress_.cancel);
     std::vector<Observed> whole;
+    // Returns how long the oracle took, the plans' runs of the whole batch left out.
     const auto compare = [&](const std::vector<int64_t>& rows) {
       report("verifying against the oracle", place);
       if (whole.empty())
         for (const auto& plan : plans_) whole.push_back(plan->run(batch, nullptr));
+      const double begin = seconds_now();
       compare_part(batch, rows, whole);
+      return seconds_now() - begin;
     };
     std::vector<int64_t> rows{0};
     if (!pixel_seconds_) {
-      const double begin = seconds_now();
-      compare(rows);
-      pixel_seconds_ = (seconds_now() - begin) / static_cast<double>(batch.picture.pixels());
+      pixel_seconds_ = compare(rows) / static_cast<double>(batch.picture.pixels());
       rows.clear();
     }
     const double left = until - seconds_now();
