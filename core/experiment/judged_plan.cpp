@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/observe.h"
@@ -23,6 +24,10 @@ std::optional<std::vector<JudgedDecision>> JudgedPlan::without_padding(const Bat
   const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*runs_.graph, *work_.judged_graph(batch.picture), batch);
   if (computed.empty()) return std::nullopt;
   return only_computed(decisions, computed);
+}
+
+void JudgedPlan::compare_part(const Batch&, const Observed&, const Observed&, const std::vector<JudgedDecision>&) {
+  throw std::logic_error("a plan that cannot be judged by a part of a batch was given one");
 }
 
 void add_found(const std::string& where, const Verification& found, Verification& v) {

@@ -26,8 +26,7 @@ class JudgedPlan {
   virtual void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) = 0;
   /// Some pictures of a batch beside the oracle, which replayed what the plan decided of them in the whole of it. `ours`: what it gave of
   /// them, as it ran freely; `whole`: all that it decided.
-  virtual void compare_part(const Batch& /*batch*/, const Observed& /*reference*/, const Observed& /*ours*/,
-                            const std::vector<JudgedDecision>& /*whole*/) {}
+  virtual void compare_part(const Batch& batch, const Observed& reference, const Observed& ours, const std::vector<JudgedDecision>& whole);
   /// One batch beside the baseline, as it runs freely.
   virtual void compare_with_baseline(const Batch& batch, Observed reference) = 0;
   /// A batch of which more has to be compared than of the others, and how many tokens of its sequences: what a plan does late in a long

@@ -1,4 +1,4 @@
-// A router that always decided the same way decides behind what it decides.
+// A router that always decided the same way decides after the branch that its cells take, and the guard compares.
 #pragma once
 #include <array>
 

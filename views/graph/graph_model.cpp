@@ -63,7 +63,7 @@ QString branches_text(const GraphSquare& s) {
 
 QString share_text(int64_t cells, int64_t all) { return all > 0 ? percent_text(ratio(cells, all)) : QString::fromUtf8("–"); }
 
-/// "; branches 1, 2" with the transitions of each, the strongest first.
+/// A line a branch, with its transitions, the strongest first.
 QString by_branch(const GraphPage& page, const GraphEdge& e) {
   constexpr size_t kMostNamed = 6;
   std::vector<size_t> order(e.cells.size());

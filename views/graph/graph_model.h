@@ -62,7 +62,7 @@ struct GraphWay {
 };
 GraphWay find_way(const GraphPage& page, const CellTrail& trail);
 
-/// "62 places of 181 routers; colour: share of all cells".
+/// "181 routers in 62 places, named without cells.; batches 0 to 1".
 QString graph_caption(const GraphPage& page);
 /// HTML about a place, a square, an edge.
 QString describe_place(const GraphPage& page, size_t card);
