@@ -22,7 +22,7 @@ HeldOutRouter held_out_of(const ConstantClaim& claim, const RouterLoad& load) {
   return {claim.router, in_use.cells, std::max(missing, (strangers + claim.fan_out - 1) / claim.fan_out)};
 }
 
-bool says_more(const HeldOutRouter& a, const HeldOutRouter& b) {
+bool is_weaker_evidence(const HeldOutRouter& a, const HeldOutRouter& b) {
   if (a.otherwise == 0 && b.otherwise == 0) return a.cells < b.cells;
   return static_cast<double>(a.otherwise) / static_cast<double>(a.cells) > static_cast<double>(b.otherwise) / static_cast<double>(b.cells);
 }
@@ -53,8 +53,8 @@ void add_held_out(const std::vector<ConstantClaim>& claims, const LoadProfile& h
     const auto at = held_out.routers.find(claim.router);
     if (at == held_out.routers.end()) continue;
     batches = std::max(batches, at->second.batches);
-    const HeldOutRouter& counted = report.held_out.emplace_back(held_out_of(claim, at->second));
-    if (counted.cells > 0 && (!told || says_more(counted, *told))) told = &counted, its_claim = &claim;
+    const HeldOutRouter& held = report.held_out.emplace_back(held_out_of(claim, at->second));
+    if (held.cells > 0 && (!told || is_weaker_evidence(held, *told))) told = &held, its_claim = &claim;
   }
   if (!told) {
     report.reason += batches == 0 ? "; no batch was held out" : "; no held-out cell came to them";

@@ -171,8 +171,9 @@ void RoutingJudge::compare_led(int64_t batch, const JudgedDecision& r, const Jud
   JudgedDecision all = whole;
   all.protocol = r.protocol;
   router(r.router).wrong_drops += wrong_drops(all, all.choice, &all.weight);
-  // Of the batch's places the part alone tells nothing.
-  if (!ours.protocol.mixes_batch()) compare_drops(batch, freely, ours.choice, otherwise);
+  // Of places that all cells of the batch share the part alone tells nothing.
+  const bool shared = ours.protocol.mixes_batch() || (ours.protocol.mixes_parent() && ours.per_parent <= 0);
+  if (!shared) compare_drops(batch, freely, ours.choice, otherwise);
 }
 
 RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r, const JudgedDecision& freely,

@@ -1,5 +1,6 @@
 #include "core/passes/constant_branches.h"
 
+#include <cmath>
 #include <cstdio>
 
 #include "core/base/binomial_bound.h"
@@ -35,8 +36,10 @@ ConstantBranches constant_branches(const PassInput& input, std::string_view pass
 }
 
 std::string otherwise_text(int64_t otherwise, int64_t cells, std::string_view which) {
+  // Two digits, upwards: a bound must not be told as less than it is.
+  const double bound = 100 * binomial_upper_bound(otherwise, cells), step = std::pow(10, std::floor(std::log10(bound)) - 1);
   char percent[16];
-  std::snprintf(percent, sizeof percent, "%.2g", 100 * binomial_upper_bound(otherwise, cells));
+  std::snprintf(percent, sizeof percent, "%.2g", std::ceil(bound / step - 1e-9) * step);
   return with_commas(otherwise) + " of " + with_commas(cells) + " " + std::string(which) + " cells otherwise, at most " + percent +
          " % at 95 %";
 }

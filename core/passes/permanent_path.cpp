@@ -26,6 +26,7 @@ class PermanentPath : public ConstantRouters {
     for (const ValueId d : region.decisions)
       if (!decides_for_it_alone(region, d)) return Obstacle{d, "others ask for its decision"};
     const std::vector<NodeId> deciding = only_deciding(region);
+    if (reads_what_is_behind(region, deciding)) return depends_on_it();
     std::vector<NodeId> nodes = deciding;
     nodes.insert(nodes.end(), region.nodes.begin(), region.nodes.end());
     const std::optional<size_t> first = rewriter_.bring_together(region.block, nodes);
@@ -56,6 +57,16 @@ class PermanentPath : public ConstantRouters {
     const std::vector<NodeId>& block = block_at(graph(), region.block).nodes;
     return std::find(block.begin(), block.end(), graph().value(decision).producer) != block.end() &&
            Uses(graph()).are_of(decision, {region.nodes.begin(), region.nodes.end()});
+  }
+
+  /// A decision asks for what the branches of another one gave: it cannot be made behind them and be one guard with it.
+  bool reads_what_is_behind(const Region& region, const std::vector<NodeId>& deciding) const {
+    std::set<ValueId> behind;
+    for (const NodeId id : region.nodes) behind.insert(graph().node(id).outputs.begin(), graph().node(id).outputs.end());
+    return std::any_of(deciding.begin(), deciding.end(), [&](NodeId id) {
+      const std::vector<ValueId>& inputs = graph().node(id).inputs;
+      return std::any_of(inputs.begin(), inputs.end(), [&](ValueId v) { return behind.contains(v); });
+    });
   }
 
   /// What nobody needs but the region's decisions, in running order, their routers among it.

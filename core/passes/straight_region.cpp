@@ -108,6 +108,8 @@ std::string StraightRegion::obstacle_of(NodeId id) const {
       if (space.kind != SpaceKind::routed) return "works on cells below those that are routed";
     }
   if (sends(node)) return has_role(node, Role::open) ? std::string() : "works on slots already";
+  if (is_route(node) && over != kNone && router_name(graph(), over).find(' ') != std::string::npos)
+    return "decides within a router whose name has blanks";
   if (weighed_by(node) != kNone) return {};
   if (std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return taken_.contains(v); }))
     return "asks for more than where cells go";
@@ -121,6 +123,10 @@ std::optional<StraightRegion::Obstacle> StraightRegion::obstacle_of_gather(const
   const SpaceId target(gather.attributes.integer("space"));
   const std::string& mode = gather.attributes.word("mode");
   std::vector<Origin> before, after;
+  const auto origin_of = [&](SpaceId s) {
+    const bool routed = s != target && graph().space(s).kind == SpaceKind::routed;
+    return routed ? Origin{graph().space(s).decision, graph().space(s).parent} : Origin{};
+  };
   ValueId ours = kNone;
   size_t weighed = 0;
   for (size_t i = 0; i < plain_inputs(gather); ++i) {
@@ -130,11 +136,11 @@ std::optional<StraightRegion::Obstacle> StraightRegion::obstacle_of_gather(const
     if (over != kNone && branch_within(graph(), s, over) == kAllBranches) return Obstacle{over, "works on slots already"};
     const CellSpace& space = graph().space(s);
     const bool routed = space.kind == SpaceKind::routed && s != target;
-    before.push_back(routed ? Origin{space.decision, space.parent} : Origin{});
+    before.push_back(origin_of(s));
     if (is_dead(s)) continue;
     weighed += mode == "weighted" && is_sent(s);
     if (is_sent(s)) {
-      after.push_back({});
+      after.push_back(origin_of(space.parent));
     } else {
       after.push_back(routed ? Origin{space.decision, is_sent(space.parent) ? graph().space(space.parent).parent : space.parent}
                              : Origin{});

@@ -39,7 +39,7 @@ GraphRouter router_of(const RouterLine& line, const RouterLoads& loads) {
 
 }  // namespace
 
-int64_t GraphRouter::sent() const { return line.fan_out == 1 ? sum(load) : cells; }
+int64_t GraphRouter::sent() const { return std::min(cells, sum(load)); }
 
 int64_t GraphEdge::total() const { return sum(cells); }
 

@@ -14,7 +14,8 @@ struct GraphRouter {
   RouterLine line;
   int64_t cells = 0;                   ///< that came, padding left out
   std::vector<int64_t> load, dropped;  ///< [branches] cells that a branch got, padding left out, and that its capacity kept out
-  /// Of the cells that came those that got a branch: a router that may refuse cells lets the others go past.
+  /// Of the cells that came those that got a branch, at most (a cell may get several): a router that may refuse cells lets the others go
+  /// past.
   int64_t sent() const;
 };
 /// Cells of one router come to another and meet no router between.

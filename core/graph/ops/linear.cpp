@@ -1,6 +1,7 @@
 // linear(x [S, k], w [n, k]; extras) -> [S, n]: activation(norm(x) w^T + bias) * multiply + residual.
 // extras: gain [k] (an RMS norm of x with `eps`, folded in), bias [n], multiply [S, n], residual [S, n].
-// attributes: activation (none relu gelu gelu_tanh silu tanh sigmoid), scale (of the product), precise=1: x is never rounded to the weights' format.
+// attributes: activation (none relu gelu gelu_tanh silu tanh sigmoid), scale (of the product), precise=1: x is never rounded to the
+// weights' format.
 #include "core/graph/operator.h"
 
 namespace stormcell {

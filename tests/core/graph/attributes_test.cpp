@@ -169,8 +169,9 @@ class AttributesTest : public QObject {
                               << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation and extras, got strid";
     QTest::newRow("a word") << "stride=\"two\""
                             << "g:5: conv2d \"z\": expected stride as an integer, got \"two\"";
-    QTest::newRow("another word") << "activation=\"rely\""
-                                  << "g:5: conv2d \"z\": expected activation as none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got \"rely\"";
+    QTest::newRow("another word")
+        << "activation=\"rely\""
+        << "g:5: conv2d \"z\": expected activation as none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got \"rely\"";
     QTest::newRow("a space as a number") << "stride=@images"
                                          << "g:5: expected no space as stride";
     QTest::newRow("a list") << "stride=[2,2]"
