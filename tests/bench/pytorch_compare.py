@@ -33,6 +33,10 @@ NETWORKS = {
 KEEP = {"MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0", "MALLOC_TOP_PAD_": str(64 << 20)}
 
 
+class Failed(Exception):
+    pass
+
+
 class Case:
     def __init__(self, build, name, folder, threads):
         self.preset, self.items, self.batch = NETWORKS[name]
@@ -66,7 +70,7 @@ class Case:
         ran = subprocess.run([sys.executable, str(HERE / "pytorch_networks.py"), str(self.folder), self.items, variant, str(passes),
                               str(self.threads)], env=environment, capture_output=True, text=True)
         if ran.returncode:
-            return None, (ran.stderr.strip().splitlines() or ["no word"])[-1]
+            raise Failed((ran.stderr.strip().splitlines() or ["no word"])[-1])
         result = json.loads(ran.stdout.splitlines()[-1])
         return statistics.mean(statistics.median(times) for times in zip(*result["ms"])), result
 
@@ -85,12 +89,13 @@ def measure(case, a):
         for variant in a.variants.split(","):
             if variant in row["failed"]:
                 continue
-            ms, result = case.pytorch(variant, a.passes)
-            if ms is None:
-                row["failed"][variant] = result
-            else:
-                times[variant].append(ms)
-                row["pytorch_routing"], row.setdefault("largest", {})[variant] = result["routing"], result["largest"]
+            try:
+                ms, result = case.pytorch(variant, a.passes)
+            except Failed as failure:
+                row["failed"][variant] = str(failure)
+                continue
+            times[variant].append(ms)
+            row["pytorch_routing"], row.setdefault("largest", {})[variant] = result["routing"], result["largest"]
     row["ms"] = {name: statistics.median(values) for name, values in times.items() if values}
     row["limit_share"] = {name: statistics.median(values) for name, values in shares.items()}
     return row

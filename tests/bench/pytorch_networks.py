@@ -43,6 +43,8 @@ class Images:
     """Convolutions stored [outputs, height, width, inputs], names without the `c` of a unit."""
 
     batch = 1
+    channels_last = True  # its pictures come so where its maps do
+    dynamic = False       # sizes that torch.compile must take for unknown; None: as it finds them
 
     def __init__(self, config, stored):
         colours = config["num_channels"]
@@ -50,17 +52,18 @@ class Images:
         self.model = self.make(dict(config, mean=[0.0] * colours, deviation=[1.0] * colours))
         state = {}
         for name, tensor in self.model.state_dict().items():
-            short = {"mean": "pixels.mean", "deviation": "pixels.deviation"}.get(name, name.replace(".c.", "."))
+            short = name.replace(".c.", ".")
             if short in stored:
                 ours = stored[short]
                 state[name] = (ours.permute(0, 3, 1, 2) if ours.dim() == 4 else ours).contiguous()
-            elif not name.endswith("num_batches_tracked") and name not in self.own(stored, state):
+            elif not name.endswith("num_batches_tracked") and name not in self.made(stored):
                 sys.exit(f"pytorch_networks.py: the model has no {short}")
-        self.model.load_state_dict(state, strict=False)
+        self.model.load_state_dict(state | self.made(stored), strict=False)
         self.model.eval()
 
-    def own(self, stored, state):
-        return ("mean", "deviation")
+    def made(self, stored):
+        """What the reference holds otherwise than the file does."""
+        return {name: stored["pixels." + name] for name in ("mean", "deviation") if "pixels." + name in stored}
 
     def inputs(self, text):
         parts = [int(n) for n in text.split("x")]
@@ -104,9 +107,10 @@ class Msdnet(Images):
 class LiveSR(Images):
     make = staticmethod(livesr.LiveSR)
 
-    def own(self, stored, state):
-        state["clusters"] = torch.stack([stored[f"clusters.{k}"] for k in range(self.config["num_subnets"])])
-        return ("mean", "deviation", "clusters")
+    dynamic = None
+
+    def made(self, stored):
+        return super().made(stored) | {"clusters": torch.stack([stored[f"clusters.{k}"] for k in range(self.config["num_subnets"])])}
 
     def run(self, pixels, seen):
         answer, scores = self.model(pixels)
@@ -138,6 +142,8 @@ class DynamicRouting(Images):
 class SwinMoE(Images):
     make = staticmethod(swin_moe.SwinMoE)
     batch = 8
+    channels_last = False  # pictures lie so already
+    dynamic = None
 
     def __init__(self, config, stored):
         self.config, self.colours = config, config["num_channels"]
@@ -161,6 +167,9 @@ class SwinMoE(Images):
 
 
 class TaskMoE:
+    channels_last = False
+    dynamic = False
+
     def __init__(self, config, stored):
         self.config, self.model = config, task_moe.TaskMoE(config).eval()
         self.model.load_state_dict(stored)
@@ -181,6 +190,9 @@ class TaskMoE:
 
 class Switch:
     """transformers' own; the encoder's ids are the decoder's too, as in the paper."""
+
+    channels_last = False
+    dynamic = False
 
     def __init__(self, config, folder):
         from transformers import SwitchTransformersModel
@@ -230,7 +242,7 @@ def prepare(network, variant):
         settings.freezing = True
         torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 4096
         for part in network.dense_parts():
-            part.compile(dynamic=False if not isinstance(network, (LiveSR, SwinMoE)) else None)
+            part.compile(dynamic=network.dynamic)
 
 
 @torch.no_grad()
@@ -247,7 +259,7 @@ def main():
     batches = network.inputs(items)
     eager = network.run(batches[0], []) if variant != "eager" else None
     prepare(network, variant)
-    if variant != "eager" and isinstance(network, Images) and not isinstance(network, SwinMoE):
+    if variant != "eager" and network.channels_last:
         batches = [b.contiguous(memory_format=torch.channels_last) for b in batches]
     result, routing, largest = [], [], 0.0
     for number in range(passes + 1):
