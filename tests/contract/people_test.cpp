@@ -19,7 +19,7 @@ constexpr int kTiles = 6;
 template <class T>
 std::vector<T> values_of(const StoredTensor& t) {
   std::vector<T> values(static_cast<size_t>(t.elements()));
-  std::memcpy(values.data(), t.bytes.data(), values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), t.bytes.data(), values.size() * sizeof(T));
   return values;
 }
 
