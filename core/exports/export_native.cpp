@@ -81,7 +81,7 @@ class TraceWriter {
         parts_[r].weights = parts_[r].weights || !d->weight.empty();
         parts_[r].residency = !d->residency.empty();
         parts_[r].bytes = !d->bytes_read.empty();
-        parts_[r].scores = parts_[r].scores || !d->scores.empty();
+        if (!d->scores.empty()) parts_[r].score_columns = d->score_columns;
         if (!parts_[r].residency && !parts_[r].bytes && d->cells > 0) break;
       }
     }
@@ -97,7 +97,7 @@ class TraceWriter {
       if (parts_[r].dropped) list.push_back({layer + ".dropped", DType::i32, shape});
       if (parts_[r].residency) list.push_back({layer + ".residency", DType::u8, shape});
       if (parts_[r].bytes) list.push_back({layer + ".bytes_read", DType::i64, shape});
-      if (parts_[r].scores) list.push_back({layer + ".scores", DType::f32, {cells_, layout_.routers[r].branches}});
+      if (const int64_t columns = parts_[r].score_columns) list.push_back({layer + ".scores", DType::f32, {cells_, columns}});
     }
     for (const char* name : {"cell.request", "cell.position", "cell.phase", "cell.stack", "cell.batch"})
       list.push_back({name, DType::i32, {cells_}});
@@ -190,8 +190,8 @@ class TraceWriter {
     dropped_.assign(parts.dropped ? indices_.size() : 0, kDropped);
     residency_.assign(parts.residency ? indices_.size() : 0, 0);
     bytes_.assign(parts.bytes ? indices_.size() : 0, 0);
-    const auto branches = static_cast<size_t>(router.branches);
-    scores_.assign(parts.scores ? request_.size() * branches : 0, 0.0f);
+    const auto columns = static_cast<size_t>(parts.score_columns);
+    scores_.assign(request_.size() * columns, 0.0f);
     size_t first = 0;  // row of the router's space among the batch's cells
     for (const int32_t stack : stacks_) {
       if (stack == router.space) break;
@@ -203,9 +203,9 @@ class TraceWriter {
         if ((row + 1) * k > indices_.size())
           bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells",
                     kCopyAgain);
-        if (parts.scores && !d->scores.empty())
-          std::copy_n(d->scores.begin() + static_cast<std::ptrdiff_t>(c * branches), branches,
-                      scores_.begin() + static_cast<std::ptrdiff_t>(row * branches));
+        if ((c + 1) * columns <= d->scores.size())
+          std::copy_n(d->scores.begin() + static_cast<std::ptrdiff_t>(c * columns), columns,
+                      scores_.begin() + static_cast<std::ptrdiff_t>(row * columns));
         for (size_t i = 0; i < k; ++i) {
           const int32_t choice = d->choice[c * k + i];
           const size_t from = c * k + i, to = row * k + i;
@@ -239,7 +239,8 @@ class TraceWriter {
   const RunLayout layout_;
   const std::vector<int32_t> stacks_;
   struct Parts {
-    bool weights = false, dropped = false, residency = false, bytes = false, scores = false;
+    bool weights = false, dropped = false, residency = false, bytes = false;
+    int64_t score_columns = 0;  ///< of a cell; not always one a branch
   };
   std::vector<Parts> parts_;
   bool padding_ = false, grid_ = false, forward_ = false, steps_ = false, ranks_ = false;
