@@ -173,6 +173,25 @@ class Lane {
 
 }  // namespace
 
+size_t RouterPlaces::lane_of(int32_t row) const {
+  size_t lane = 0;
+  while (lane + 1 < lanes.size() && lanes[lane + 1].first_row <= row) ++lane;
+  return lane;
+}
+
+std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
+  const int32_t branches = router.line.branches, each = std::max(1, (branches + most - 1) / most);
+  std::vector<BranchSquare> squares;
+  for (int32_t first = 0; first < branches; first += each) {
+    BranchSquare& square = squares.emplace_back(BranchSquare{first, std::min(each, branches - first)});
+    for (auto b = static_cast<size_t>(first); b < static_cast<size_t>(first + square.branches); ++b)
+      square.cells += router.load[b], square.dropped += router.dropped[b];
+  }
+  return squares;
+}
+
+double end_of_scale(double largest_share) { return largest_share <= 0 || largest_share > 0.5 ? 1 : largest_share; }
+
 RouterPlaces place_routers(const RouterGraph& graph) {
   RouterPlaces all;
   collect(graph, all);

@@ -34,7 +34,21 @@ struct RouterPlaces {
   std::vector<PlaceEdge> edges;
   std::vector<PlaceLane> lanes;
   std::vector<int32_t> place_of;  ///< by router
+  /// The index of the lane that a row is in.
+  size_t lane_of(int32_t row) const;
 };
 RouterPlaces place_routers(const RouterGraph& graph);
+
+/// Branches of a router that follow one another and are drawn as one square.
+struct BranchSquare {
+  int32_t first = 0, branches = 1;
+  int64_t cells = 0, dropped = 0;
+};
+/// At most `most` squares: one a branch, where there are no more.
+std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most);
+
+/// Where a scale of shares ends of which the largest is given. A share of half or more is far up a scale to 1; of many branches none gets
+/// near that, and the largest ends it.
+double end_of_scale(double largest_share);
 
 }  // namespace stormcell

@@ -23,9 +23,9 @@ struct Slots {
 
 std::string step_of(double value, double high) { return fmt::format("{}", std::min(kSteps - 1, static_cast<int>(value / high * kSteps))); }
 
-class GraphPage {
+class GraphDrawing {
  public:
-  explicit GraphPage(const RouterGraph& graph) : graph_(graph), places_(place_routers(graph)) {
+  explicit GraphDrawing(const RouterGraph& graph) : graph_(graph), places_(place_routers(graph)) {
     size_t rows = 1;
     int32_t columns = 1;
     for (const RouterPlace& p : places_.places) rows = std::max(rows, p.routers.size());
@@ -40,9 +40,13 @@ class GraphPage {
       height_ += lane.rows * ((lane.columns + slots_.columns - 1) / slots_.columns) * (slots_.card + kGap);
     }
     for (const PlaceEdge& e : places_.edges) most_ = std::max(most_, e.cells);
-    for (const GraphRouter& r : graph.routers)
-      for (size_t s = 0; s < squares(r); ++s) high_ = std::max(high_, share(r, s));
-    if (high_ <= 0 || high_ > 0.5) high_ = 1;
+    double largest = 0;
+    for (const GraphRouter& r : graph.routers) {
+      squares_.push_back(squares_of(r, kMostSquares));
+      for (const BranchSquare& s : squares_.back())
+        largest = std::max(largest, share(r, s)), most_branches_ = std::max(most_branches_, s.branches);
+    }
+    high_ = end_of_scale(largest);
   }
 
   std::string svg() const {
@@ -58,26 +62,16 @@ class GraphPage {
   }
   size_t places() const { return places_.places.size(); }
   /// That a square stands for, at most.
-  size_t most_branches() const {
-    size_t most = 1;
-    for (const GraphRouter& r : graph_.routers) most = std::max(most, each(r));
-    return most;
-  }
+  int32_t most_branches() const { return most_branches_; }
 
  private:
-  const GraphRouter& router(int32_t r) const { return graph_.routers[static_cast<size_t>(r)]; }
-  static size_t each(const GraphRouter& r) { return (static_cast<size_t>(r.line.branches) + kMostSquares - 1) / kMostSquares; }
-  static size_t squares(const GraphRouter& r) { return (r.load.size() + each(r) - 1) / each(r); }
-  double share(const GraphRouter& r, size_t square) const {
-    int64_t cells = 0;
-    for (size_t b = square * each(r); b < std::min(r.load.size(), (square + 1) * each(r)); ++b) cells += r.load[b];
+  double share(const GraphRouter& r, const BranchSquare& square) const {
     const int64_t all = graph_.all_cells(r);
-    return all > 0 ? static_cast<double>(cells) / static_cast<double>(all) : 0;
+    return all > 0 ? static_cast<double>(square.cells) / static_cast<double>(all) : 0;
   }
   double x(int32_t column) const { return column % slots_.columns * slots_.width; }
   double y(int32_t column, int32_t row) const {
-    size_t lane = 0;
-    while (lane + 1 < places_.lanes.size() && places_.lanes[lane + 1].first_row <= row) ++lane;
+    const size_t lane = places_.lane_of(row);
     const PlaceLane& l = places_.lanes[lane];
     return slots_.tops[lane] + (column / slots_.columns * l.rows + row - l.first_row) * (slots_.card + kGap);
   }
@@ -97,10 +91,10 @@ class GraphPage {
         escape(p.name), percent(p.share), head, left, top, wide, kHead, on, left + wide / 2, top + 12, name);
     double row = top + kHead + 1;
     for (const int32_t r : p.routers) {
-      const GraphRouter& of = router(r);
-      const double each = wide / static_cast<double>(squares(of));
-      for (size_t s = 0; s < squares(of); ++s) {
-        const double value = share(of, s);
+      const std::vector<BranchSquare>& squares = squares_[static_cast<size_t>(r)];
+      const double each = wide / static_cast<double>(squares.size());
+      for (size_t s = 0; s < squares.size(); ++s) {
+        const double value = share(graph_.routers[static_cast<size_t>(r)], squares[s]);
         svg += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>",
                            value > 0 ? "q" + step_of(value, high_) : "zero", left + static_cast<double>(s) * each, row,
                            std::max(0.5, each - 1), kRow - 1);
@@ -152,13 +146,15 @@ class GraphPage {
       svg += fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{:.1f}\" width=\"26\" height=\"10\"/>", i, i * 26, height_ + 2);
     return svg + fmt::format(
                      "<text class=\"soft\" x=\"0\" y=\"{0:.1f}\">0</text><text class=\"soft end\" x=\"{1}\" y=\"{0:.1f}\">{2}</text><text "
-                     "class=\"soft\" x=\"{3}\" y=\"{4:.1f}\">squares, of all cells of the space; heads: 0 to 100 %</text>\n",
+                     "class=\"soft\" x=\"{3}\" y=\"{4:.1f}\">square: share of all cells; head: share sent on, 0 to 100 %</text>\n",
                      height_ + 25, kSteps * 26, percent(high_), kSteps * 26 + 12, height_ + 11);
   }
 
   const RouterGraph& graph_;
   RouterPlaces places_;
   Slots slots_;
+  std::vector<std::vector<BranchSquare>> squares_;  ///< by router
+  int32_t most_branches_ = 1;
   double height_ = 0, high_ = 0;
   int64_t most_ = 0;
 };
@@ -168,7 +164,7 @@ class GraphPage {
 std::string graph_section(const ReportData& d) {
   // Of one router the loads say all.
   if (!d.graph || d.graph->edges.empty()) return {};
-  const GraphPage page(*d.graph);
+  const GraphDrawing page(*d.graph);
   if (page.places() > kMostPlaces)
     return section(
         "graph", "Which router feeds which",

@@ -69,19 +69,11 @@ GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double
   lay_edges();
 }
 
-const PlaceLane& GraphLayout::lane_of(int32_t row) const {
-  size_t lane = 0;
-  while (lane + 1 < page_.layout.lanes.size() && page_.layout.lanes[lane + 1].first_row <= row) ++lane;
-  return page_.layout.lanes[lane];
-}
-
-int32_t GraphLayout::band(int32_t column, int32_t row) const {
-  return column / bands_[static_cast<size_t>(&lane_of(row) - page_.layout.lanes.data())].columns;
-}
+int32_t GraphLayout::band(int32_t column, int32_t row) const { return column / bands_[page_.layout.lane_of(row)].columns; }
 
 QRectF GraphLayout::slot(int32_t column, int32_t row) const {
-  const PlaceLane& lane = lane_of(row);
-  const auto number = static_cast<size_t>(&lane - page_.layout.lanes.data());
+  const size_t number = page_.layout.lane_of(row);
+  const PlaceLane& lane = page_.layout.lanes[number];
   const int32_t columns = bands_[number].columns, across = column / columns;
   return {area_.left() + (column % columns) * slot_width_,
           area_.top() + (lane_tops_[number] + across * lane.rows + (row - lane.first_row)) * slot_height_, slot_width_, slot_height_};

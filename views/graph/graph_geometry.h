@@ -45,7 +45,6 @@ class GraphLayout {
     int32_t count = 1, columns = 1;  ///< of a band
   };
   static Bands bands_of(const PlaceLane& lane, double width, double digit);
-  const PlaceLane& lane_of(int32_t row) const;
   /// Room of a place, or of an edge that goes past: of all of it a card takes the middle.
   QRectF slot(int32_t column, int32_t row) const;
   int32_t band(int32_t column, int32_t row) const;

@@ -35,9 +35,6 @@ std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
 
 double ratio(int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; }
 
-/// A share of half or more is far up the scale from 0 to 1; of many branches none gets near it, and the largest ends the scale.
-constexpr double kNearAll = 0.5;
-
 int64_t whole_of(const GraphPage& page, const GraphRouter& router) {
   return page.value == GraphValue::of_all ? page.graph.all_cells(router) : router.cells;
 }
@@ -46,14 +43,7 @@ GraphRow make_row(const GraphPage& page, int32_t index) {
   const GraphRouter& router = page.router(index);
   const int64_t all = whole_of(page, router);
   GraphRow row{index, {}, {}};
-  const int32_t each = std::max(1, (router.line.branches + kMostSquares - 1) / kMostSquares);
-  for (int32_t first = 0; first < router.line.branches; first += each) {
-    GraphSquare square{first, std::min(each, router.line.branches - first), 0, 0, 0};
-    for (int32_t b = first; b < first + square.branches; ++b)
-      square.cells += router.load[static_cast<size_t>(b)], square.dropped += router.dropped[static_cast<size_t>(b)];
-    square.value = ratio(square.cells, all);
-    row.squares.push_back(square);
-  }
+  for (const BranchSquare& square : squares_of(router, kMostSquares)) row.squares.push_back({square, ratio(square.cells, all)});
   return row;
 }
 
@@ -110,7 +100,7 @@ GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
     }
     page.cards.push_back(std::move(card));
   }
-  page.high = most <= 0 || most > kNearAll ? 1 : most;
+  page.high = end_of_scale(most);
   for (const PlaceEdge& e : page.layout.edges) page.most_cells = std::max(page.most_cells, e.cells);
   return page;
 }

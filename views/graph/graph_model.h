@@ -19,9 +19,7 @@ GraphValueText text_of(GraphValue value);
 
 /// Squares of a router. Where it has more branches, each stands for several that follow one another.
 inline constexpr int32_t kMostSquares = 64;
-struct GraphSquare {
-  int32_t first = 0, branches = 1;
-  int64_t cells = 0, dropped = 0;
+struct GraphSquare : BranchSquare {
   double value = 0;  ///< in the unit of GraphValue
 };
 struct GraphRow {
