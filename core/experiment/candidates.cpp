@@ -37,20 +37,21 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
   Candidates c;
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
   c.passed = run_passes(work.pass_input(profile), chosen, on_their_own);
-  const auto add = [&](const PassResult& result, bool same_bits, const std::string& name, const PassConfiguration& configuration) {
+  const auto add = [&](const PassResult& result, const PlanPromises& promises, const std::string& name,
+                       const PassConfiguration& configuration) {
     if (!result.applied) return kNoPlan;
     c.plans.push_back(work.make_plan(name, std::make_shared<Graph>(result.graph), configuration, progress));
-    c.plans.back()->same_bits = same_bits;
+    c.plans.back()->promises = promises;
     return c.plans.size() - 1;
   };
   PassConfiguration until;  // all passes up to one
-  bool same_bits = true;    // of these
+  PlanPromises promises;    // of these
   for (const PassOutcome& outcome : c.passed.outcomes) {
     if (outcome.cumulative.applied) {
       until.emplace(outcome.pass->id, saved_parameters(outcome));
-      same_bits = same_bits && outcome.cumulative.same_bits;
+      promises.add(outcome.cumulative);
     }
-    c.cumulative_of.push_back(add(outcome.cumulative, same_bits, "up to " + std::string(outcome.pass->id), until));
+    c.cumulative_of.push_back(add(outcome.cumulative, promises, "up to " + std::string(outcome.pass->id), until));
     if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
     progress.report("passes", static_cast<int64_t>(c.cumulative_of.size()), static_cast<int64_t>(chosen.size()));
   }
@@ -60,7 +61,9 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
     const PassOutcome& outcome = c.passed.outcomes[i];
     const std::string id(outcome.pass->id);
     const auto add_alone = [&] {
-      return add(outcome.alone, outcome.alone.same_bits, id, {{id, saved_parameters(outcome.options, outcome.alone)}});
+      PlanPromises own;
+      own.add(outcome.alone);
+      return add(outcome.alone, own, id, {{id, saved_parameters(outcome.options, outcome.alone)}});
     };
     c.alone_of.push_back(on_their_own == OnTheirOwn::no ? kNoPlan : first ? 0 : add_alone());
   }

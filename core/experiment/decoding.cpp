@@ -69,9 +69,10 @@ class JudgedDecoding final : public JudgedPlan {
     compare(batch, reference, beside_oracle_, format);
   }
   void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) override {
+    if (goes_elsewhere(batch, stored.decisions)) return;
     const Observed replayed = run(batch, &stored), free = run(batch, nullptr);
     Observed expected = stored;
-    leave_padding_out(batch, expected);
+    leave_undecided_out(batch, expected);
     format.add_decoded(expected, replayed, free, tokens_);
   }
   void compare_with_baseline(const Batch& batch, Observed reference) override {
@@ -147,10 +148,15 @@ class JudgedDecoding final : public JudgedPlan {
     if (parted_count_ > 0)
       v.text += fmt::format("; {} written otherwise than by the baseline, {} of them compared", counted(parted_count_, "batch", "batches"),
                             parted_.size());
+    add_elsewhere(v);
     name_decoded_items(*work_.state().data, *work_.state().model, v.listed);
     return v;
   }
-  std::vector<std::string> differences() const override { return beside_baseline_.verification().reasons; }
+  std::vector<std::string> differences() const override {
+    Verification v = beside_baseline_.verification();
+    add_elsewhere(v);
+    return v.reasons;
+  }
   void refuse_too_little(Verification& v) const override {
     beside_oracle_.refuse_too_little("", v);
     if (further_) further_->refuse_too_little(in_the_first(further_->tokens()) + ": ", v);
@@ -177,11 +183,14 @@ class JudgedDecoding final : public JudgedPlan {
         with_logits_(std::move(with_logits)),
         beside_oracle_(work.tolerance(), work.arithmetic(), tokens, "the oracle", work.state().nonfinite()),
         beside_baseline_(work.tolerance_beside_baseline(plan), work.arithmetic_beside_baseline(plan), tokens, "the baseline",
-                         work.state().nonfinite()) {}
+                         work.state().nonfinite()) {
+    with_logits_->promises = plan.promises;
+  }
 
   void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {
+    if (goes_elsewhere(batch, reference.decisions)) return;
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);
-    leave_padding_out(batch, reference);
+    leave_undecided_out(batch, reference);
     if (format) format->add_decoded(reference, replayed, free, tokens_);
     judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
   }
@@ -202,8 +211,8 @@ class JudgedDecoding final : public JudgedPlan {
     }
     return fewest;
   }
-  void leave_padding_out(const Batch& batch, Observed& reference) const {
-    if (auto some = without_padding(batch, reference.decisions)) reference.decisions = std::move(*some);
+  void leave_undecided_out(const Batch& batch, Observed& reference) const {
+    if (auto some = made_by_plan(batch, reference.decisions)) reference.decisions = std::move(*some);
   }
   /// [sequences, tokens] that the plan decoded last.
   std::vector<int32_t> first_tokens(const Batch& batch) {

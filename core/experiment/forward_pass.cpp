@@ -17,20 +17,22 @@ class JudgedForwardPass final : public JudgedPlan {
         beside_baseline_(work.tolerance_beside_baseline(plan), work.arithmetic_beside_baseline(plan), work.state().nonfinite()) {}
 
   void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) override {
+    if (goes_elsewhere(batch, reference.decisions)) return;
     Observed replayed = run(batch, &reference);
     if (format) format->add_replayed(replayed.outputs, reference);
     beside_oracle_.add_replayed(batch.index, reference, std::exchange(replayed.outputs, {}));
     const Observed free = run(batch, nullptr);
-    const auto some = without_padding(batch, reference.decisions);
+    const auto some = made_by_plan(batch, reference.decisions);
     const std::vector<JudgedDecision>& expected = some ? *some : reference.decisions;
     if (format) format->add_free(free, reference, expected);
     beside_oracle_.add_free(batch.index, reference, expected, replayed.decisions, &free);
   }
 
   void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) override {
+    if (goes_elsewhere(batch, stored.decisions)) return;
     format.add_replayed(run(batch, &stored).outputs, stored);
     const Observed free = run(batch, nullptr);
-    const auto some = without_padding(batch, stored.decisions);
+    const auto some = made_by_plan(batch, stored.decisions);
     format.add_free(free, stored, some ? *some : stored.decisions);
   }
 
@@ -41,7 +43,8 @@ class JudgedForwardPass final : public JudgedPlan {
 
   /// Freely, as it is measured. Where it decides as the baseline did, that is a replay; else it replays too.
   void compare_with_baseline(const Batch& batch, Observed reference) override {
-    if (auto some = without_padding(batch, reference.decisions)) reference.decisions = std::move(*some);
+    if (goes_elsewhere(batch, reference.decisions)) return;
+    if (auto some = made_by_plan(batch, reference.decisions)) reference.decisions = std::move(*some);
     Observed free = run(batch, nullptr);
     if (!decided_alike(reference.decisions, free.decisions)) {
       beside_baseline_.add(batch.index, reference, run(batch, &reference), &free);
@@ -54,10 +57,15 @@ class JudgedForwardPass final : public JudgedPlan {
   Verification verdict() const override {
     Verification v = beside_oracle_.verdict();
     add_found("beside the baseline", beside_baseline_.verdict(), v);
+    add_elsewhere(v);
     name_items(*work_.state().data, v.listed);
     return v;
   }
-  std::vector<std::string> differences() const override { return beside_baseline_.verdict().reasons; }
+  std::vector<std::string> differences() const override {
+    Verification v = beside_baseline_.verdict();
+    add_elsewhere(v);
+    return v.reasons;
+  }
 
  private:
   Judge beside_oracle_, beside_baseline_;

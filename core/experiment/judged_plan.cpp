@@ -1,9 +1,12 @@
 #include "core/experiment/judged_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <stdexcept>
 
+#include "core/base/counted.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/observe.h"
 #include "core/experiment/references.h"
@@ -24,6 +27,47 @@ std::optional<std::vector<JudgedDecision>> JudgedPlan::without_padding(const Bat
   const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*runs_.graph, *work_.judged_graph(batch.picture), batch);
   if (computed.empty()) return std::nullopt;
   return only_computed(decisions, computed);
+}
+
+std::optional<std::vector<JudgedDecision>> JudgedPlan::made_by_plan(const Batch& batch,
+                                                                    const std::vector<JudgedDecision>& decisions) const {
+  std::optional<std::vector<JudgedDecision>> made = without_padding(batch, decisions);
+  const auto& undecided = runs_.promises.undecided;
+  if (undecided.empty()) return made;
+  if (!made) made = decisions;
+  std::erase_if(*made, [&](const JudgedDecision& d) { return undecided.contains(d.router); });
+  return made;
+}
+
+bool JudgedPlan::goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions) {
+  if (runs_.promises.undecided.empty()) return false;
+  const std::optional<std::vector<JudgedDecision>> real = without_padding(batch, decisions);
+  const bool fresh = counted_.insert(batch.index).second;
+  bool any = false;
+  for (const JudgedDecision& d : real ? *real : decisions) {
+    const auto taken = runs_.promises.undecided.find(d.router);
+    if (taken == runs_.promises.undecided.end()) continue;
+    Elsewhere& count = elsewhere_[d.router];
+    if (fresh) count.cells += d.shape.cells;
+    for (auto cell = d.choice.begin(); cell != d.choice.end(); cell += d.shape.fan_out) {
+      std::set<int32_t> branches;
+      std::copy_if(cell, cell + d.shape.fan_out, std::inserter(branches, branches.end()), is_kept);
+      if (branches == taken->second) continue;
+      any = true;
+      if (fresh) ++count.elsewhere;
+    }
+  }
+  return any;
+}
+
+void JudgedPlan::add_elsewhere(Verification& v) const {
+  for (const auto& [router, count] : elsewhere_) {
+    if (count.elsewhere == 0) continue;
+    v.reasons.push_back("router " + router + ", which the plan does not decide, sends " + with_commas(count.elsewhere) + " of " +
+                        counted(count.cells, "cell") + " elsewhere");
+    v.what_to_do = "leave approximate=on out: on these data that decision matters";
+    v.passed = false;
+  }
 }
 
 void JudgedPlan::compare_part(const Batch&, const Observed&, const Observed&, const std::vector<JudgedDecision>&) {

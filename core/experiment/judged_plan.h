@@ -1,7 +1,9 @@
 // A plan under judgement: how it is run for that, and what is known of it so far. A workload says how its executions are
 // compared.
 #pragma once
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,14 +56,26 @@ class JudgedPlan {
  protected:
   /// `runs`: the plan itself, or the one that stands for it because it gives more.
   JudgedPlan(Workload& work, ReadyPlan& runs) : work_(work), runs_(runs) {}
-  /// The reference's decisions without those that the plan does not make: one that leaves padding out has decided nothing there. Nothing
-  /// where it makes all.
-  std::optional<std::vector<JudgedDecision>> without_padding(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
+  /// The reference's decisions without those that the plan does not make: of padding that it leaves out, and of routers that it takes for
+  /// decided. Nothing where it makes all.
+  std::optional<std::vector<JudgedDecision>> made_by_plan(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
+  /// A router that the plan takes for decided sends a cell of the batch elsewhere: counted, and nothing else of the batch tells more.
+  bool goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions);
+  /// To a verdict: what goes_elsewhere() counted.
+  void add_elsewhere(Verification& verdict) const;
 
   Workload& work_;
 
  private:
+  /// Without those of padding, where the plan leaves it out.
+  std::optional<std::vector<JudgedDecision>> without_padding(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
+
   ReadyPlan& runs_;
+  struct Elsewhere {
+    int64_t cells = 0, elsewhere = 0;
+  };
+  std::map<std::string, Elsewhere> elsewhere_;  // by router that the plan takes for decided
+  std::set<int64_t> counted_;                   // batches: each may be compared with several references
 };
 
 /// To a verdict, what was found elsewhere than beside the oracle; `where` begins its reasons. What is said of tokens stays as it is.

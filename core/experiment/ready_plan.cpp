@@ -15,6 +15,12 @@ bool same_work(const StepInfo& a, const StepInfo& b) {
 
 }  // namespace
 
+void PlanPromises::add(const PassResult& pass) {
+  same_bits = same_bits && pass.same_bits;
+  if (pass.decides) return;
+  for (const ConstantClaim& claim : pass.claims) undecided[claim.router] = {claim.branches.begin(), claim.branches.end()};
+}
+
 ReadyPlan::ReadyPlan(std::string name, const WeightStore& store, Lower lower, Compile compile, PictureSize first)
     : name_(std::move(name)), store_(store), lower_(std::move(lower)), compile_(std::move(compile)) {
   use(first);

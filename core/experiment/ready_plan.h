@@ -8,6 +8,7 @@
 
 #include "core/experiment/by_size.h"
 #include "core/experiment/record_plan.h"
+#include "core/passes/pass.h"
 #include "core/runtime/executor.h"
 #include "core/summary/results.h"
 
@@ -23,6 +24,14 @@ struct CompiledPlan {
 
 struct GuardCounts {
   int64_t hits = 0, misses = 0;
+};
+
+/// What the passes of a plan say of it beside its graph.
+struct PlanPromises {
+  bool same_bits = true;  ///< as the baseline
+  /// By router that the plan does not decide: the branches to which it takes all its cells to go.
+  std::map<std::string, std::set<int32_t>> undecided;
+  void add(const PassResult& pass);
 };
 
 /// A plan of a model, with the figures of its runs. What it inherits is compiled for the size in use, that of the batch that ran last; the
@@ -58,7 +67,7 @@ class ReadyPlan : public CompiledPlan {
   int64_t unloaded_weight_bytes() const;
 
   int64_t new_tokens = 0;  ///< that it decodes at most; 0: one forward pass
-  bool same_bits = true;   ///< as the baseline: each of its passes says so (PassResult::same_bits)
+  PlanPromises promises;
   /// What is verified in its place: the same plan with outputs more that nobody else reads; empty: itself.
   std::function<std::shared_ptr<const Graph>()> judged;
 

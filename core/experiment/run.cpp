@@ -51,6 +51,7 @@ RunOptions options_of(RunOptions options, const Workload& work) {
 struct Replayed {
   std::shared_ptr<const Graph> graph;
   PassConfiguration configuration;
+  PlanPromises promises = {};
 };
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
@@ -70,12 +71,16 @@ Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& co
   PipelineResult replayed = replay_config(work.pass_input({}), wanted, options.config_name);
   warn(not_taken_over(replayed));
   PassConfiguration taken;
+  PlanPromises promises;
   for (const PassOutcome& outcome : replayed.outcomes) {
-    if (outcome.cumulative.applied) taken.emplace(outcome.pass->id, saved_parameters(outcome));
+    if (outcome.cumulative.applied) {
+      taken.emplace(outcome.pass->id, saved_parameters(outcome));
+      promises.add(outcome.cumulative);
+    }
     const PassReport& report = r.passes.emplace_back(report_of(outcome));
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
-  return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken)};
+  return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken), std::move(promises)};
 }
 
 class Run {
@@ -124,6 +129,7 @@ class Run {
     // Of what runs alone: a configuration may fit where the baseline does not.
     work_.check_fits(replayed.graph, replayed.configuration, result_->warnings);
     plan_ = work_.make_plan(is_baseline() ? "baseline" : "optimized", replayed.graph, replayed.configuration, progress_);
+    plan_->promises = replayed.promises;
     result_->load_seconds = s_.store->load_seconds();
   }
 

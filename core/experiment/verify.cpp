@@ -50,6 +50,7 @@ class Verifying {
         order_(*s_.data),
         references_(work, tokens_of(work), progress),
         format_(s_.nonfinite()),
+        takes_routers_for_decided_(!plan.promises.undecided.empty()),
         pixel_seconds_(options.pixel_seconds) {
     plans_.push_back(work.judged(plan, tokens_of(work), progress));
     if (baseline && baseline != &plan) plans_.push_back(work.judged(*baseline, tokens_of(work), progress));
@@ -111,7 +112,7 @@ class Verifying {
   void compare_in_time(size_t place, double seconds) {
     const int64_t number = order_.batches[place];
     const Batch outline = s_.data->outline(number);
-    if (outline.size() == 1 || (!pixel_seconds_ && !may_be_long(outline))) return compare_with_oracle(place);
+    if (outline.size() == 1 || takes_routers_for_decided_ || (!pixel_seconds_ && !may_be_long(outline))) return compare_with_oracle(place);
     const double until = seconds_now() + std::max(seconds, kWholeSeconds);
     const Batch batch = s_.data->batch(number, progress_.cancel);
     std::vector<Observed> whole;
@@ -247,6 +248,8 @@ class Verifying {
   const ComparisonOrder order_;
   References references_;
   FormatJudge format_;
+  /// Then no part of a batch tells what an oracle would have to be led by.
+  const bool takes_routers_for_decided_;
   std::optional<double> pixel_seconds_;  // of the oracle
   std::vector<JudgedPart> parts_;
   std::vector<size_t> in_part_;                     // places of those batches

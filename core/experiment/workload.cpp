@@ -59,9 +59,9 @@ double Workload::tolerance() const {
   return keeps_rounded_values(*graph()) ? std::max(state_.tolerance, kRoundedTolerance) : state_.tolerance;
 }
 
-Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const { return plan.same_bits ? Arithmetic::f32 : arithmetic(); }
+Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? Arithmetic::f32 : arithmetic(); }
 
-double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.same_bits ? kF32Tolerance : tolerance(); }
+double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? kF32Tolerance : tolerance(); }
 
 const CellReach& Workload::reach(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*judged_graph(of), stop_); });

@@ -120,7 +120,7 @@ PassResult permanent_path(const PassInput& input) {
   PassResult result = pass.run();
   if (!result.applied) return result;
   const bool approximate = input.is_on(kApproximate);
-  result.same_bits = !approximate;
+  result.same_bits = result.decides = !approximate;
   result.reason = (approximate ? "approximate: " : "") +
                   pass.reason(approximate ? "their decisions are not computed, and nothing tells when they would be others"
                                           : "each decides behind what it decides");

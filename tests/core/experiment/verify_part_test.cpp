@@ -3,6 +3,7 @@
 
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/batch_part.h"
+#include "core/experiment/candidates.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/experiment/verify.h"
 #include "core/graph/roles.h"
@@ -107,6 +108,42 @@ class VerifyPartTest : public QObject {
     const Verification v = verify(work, *plan, nullptr, hour_with(opened.s, 1000), {});
     QVERIFY2(v.passed, all_reasons(v).c_str());
     QVERIFY(v.format && v.format->max_rel_diff > 0 && v.format->choices > 0);
+  }
+
+  /// A decision that is left out is judged by what it would have been: of batches where all cells go where the plan takes them to go the
+  /// answers count, and where one goes elsewhere the router is named.
+  void decisions_that_are_left_out_are_judged_by_where_cells_go_data() {
+    QTest::addColumn<double>("threshold");
+    QTest::newRow("everybody leaves at the first exit") << -1.0;
+    QTest::newRow("nobody does") << 2.0;
+  }
+  void decisions_that_are_left_out_are_judged_by_where_cells_go() {
+    QFETCH(double, threshold);
+    Opened opened("msdnet/one-picture", "random:12", 7);
+    Graph graph = *opened.s.graph;
+    int changed = 0;
+    for (Node& n : graph.nodes)
+      if (n.name == "exits.0.router") n.attributes.set("threshold", threshold), ++changed;
+    QCOMPARE(changed, 1);
+    opened.s.graph = std::make_shared<Graph>(graph);
+    ForwardPass work(opened.s);
+    const auto baseline = work.make_baseline({});
+    const bool leave = threshold < 0;
+    LoadProfile profile;
+    profile.routers["exits.0.router"] = {{leave ? 12 : 0, leave ? 0 : 12}, 12, 2};
+    PassSelection selection;
+    selection.only = {"permanent-path"};
+    selection.options["permanent-path"] = {{"approximate", "on"}, {"min-cells", "1"}};
+    const auto judged = [&](bool as_profiled) {
+      if (!as_profiled) std::swap(profile.routers["exits.0.router"].load[0], profile.routers["exits.0.router"].load[1]);
+      const Candidates made = make_candidates(work, profile, select_passes(selection), OnTheirOwn::no, {});
+      return verify(work, *made.plans.at(made.final_plan), baseline.get(), {3600, 3600, true, std::nullopt}, {});
+    };
+    const Verification right = judged(true);
+    QVERIFY2(right.passed && right.parts.empty() && right.batches == 2, all_reasons(right).c_str());
+    const Verification wrong = judged(false);
+    QVERIFY(!wrong.passed);
+    QCOMPARE(all_reasons(wrong), std::string("router exits.0.router, which the plan does not decide, sends 12 of 12 cells elsewhere; "));
   }
 
   /// What is wrong in a plan is wrong in some of its pictures, too.
