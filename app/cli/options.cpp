@@ -59,9 +59,13 @@ void add_json_option(CLI::App& app, std::string& json) {
   add_text(app, "--json", json, "the figures as JSON; - is standard output", "FILE|-");
 }
 
-void add_measure_option(CLI::App& app, double& seconds) {
+void add_measure_option(CLI::App& app, double& seconds, ExperimentOptions& options) {
   app.add_option_function<std::string>(
-         "--measure-seconds", [&seconds](const std::string& text) { seconds = bounded_number<double>("--measure-seconds", text, {}); },
+         "--measure-seconds",
+         [&](const std::string& text) {
+           seconds = bounded_number<double>("--measure-seconds", text, {});
+           options.probe_seconds = std::min(options.probe_seconds, seconds / 10);
+         },
          "time for measuring: as many batches as fit, drawn at random; under --weight-budget in the data's order; 7 rounds at least")
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", seconds));

@@ -22,8 +22,8 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
 void add_console_options(CLI::App& app, ConsoleOptions& options);
 /// --json
 void add_json_option(CLI::App& app, std::string& json);
-/// --measure-seconds
-void add_measure_option(CLI::App& app, double& seconds);
+/// --measure-seconds: also how long the machine is probed for what it can do at most.
+void add_measure_option(CLI::App& app, double& seconds, ExperimentOptions& options);
 /// One setting of an experiment, by its key in JSON.
 void add_setting(CLI::App& app, std::string_view key, ExperimentOptions& options);
 /// MODEL --data --batch ...: every setting that the verb has.

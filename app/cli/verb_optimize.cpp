@@ -20,7 +20,7 @@ class OptimizeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "optimize", experiment_);
-    add_measure_option(app, optimize_.measure_seconds);
+    add_measure_option(app, optimize_.measure_seconds, experiment_);
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;
     for (const PassLine& pass : list_passes()) add_to_list(known, pass.id + (pass.lossy ? "*" : ""), " ");

@@ -17,7 +17,7 @@ class RunVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "run", experiment_);
-    add_measure_option(app, run_.measure_seconds);
+    add_measure_option(app, run_.measure_seconds, experiment_);
     add_text(app, "-o", run_.session, "session to append the timings to", "S.storm");
     add_text(app, "--config", config_file_, "a configuration that optimize found; - is standard input", "FILE|-");
     add_text(app, "--outputs", run_.outputs, "hidden states, logits and decisions as safetensors");

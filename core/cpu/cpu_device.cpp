@@ -94,10 +94,10 @@ std::unique_ptr<PinnedBuffer> CpuDevice::allocate_pinned(int64_t bytes, const st
   return std::make_unique<MappedHostMemory>(bytes, what);
 }
 std::unique_ptr<Event> CpuDevice::create_event() { return std::make_unique<CpuEvent>(); }
-DeviceProbe CpuDevice::probe(int64_t most_bytes, const CancellationToken& cancel) {
+DeviceProbe CpuDevice::probe(const ProbeLimits& limits, const CancellationToken& cancel) {
   team_.set_cancel(&cancel);
-  const Ceilings c = probe_ceilings(team_, most_bytes);
-  const PlacementProbe p = probe_placement(team_);
+  const Ceilings c = probe_ceilings(team_, limits.seconds, limits.bytes);
+  const PlacementProbe p = probe_placement(team_, limits.seconds);
   team_.set_cancel(nullptr);
   return {c.f32_gflops, c.bf16_gflops, c.read_gbs, std::string(to_text(c.isa)), to_text(p.placement)};
 }

@@ -40,7 +40,7 @@ class CpuDevice : public Device {
   std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;
   std::unique_ptr<Event> create_event() override;
-  DeviceProbe probe(int64_t most_bytes, const CancellationToken& cancel) override;
+  DeviceProbe probe(const ProbeLimits& limits, const CancellationToken& cancel) override;
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override;
   ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;

@@ -88,7 +88,7 @@ struct Pages {
   float* data;
 };
 
-double read_gbs(ThreadTeam& team, int64_t l3_bytes, int64_t most_bytes) {
+double read_gbs(ThreadTeam& team, double seconds, int64_t l3_bytes, int64_t most_bytes) {
   // Twice the last-level cache, between 128 and 512 MiB in all, in whole huge pages for each thread.
   const int threads = team.size();
   const int64_t wanted = std::min(most_bytes, std::clamp<int64_t>(2 * l3_bytes, int64_t{128} << 20, int64_t{512} << 20));
@@ -105,11 +105,11 @@ double read_gbs(ThreadTeam& team, int64_t l3_bytes, int64_t most_bytes) {
   if (team.cancelled()) return 0;
   const KernelTable& table = kernels();
   std::unique_ptr<float[]> sums(new float[static_cast<size_t>(threads) * 16]);  // a cache line each
-  const double seconds = fastest(team, 0.1, [&] {
+  const double fastest_read = fastest(team, seconds, [&] {
     return timed(team, threads,
                  [&](int member) { sums[static_cast<size_t>(member) * 16] = table.sum(pages.data + member * floats, floats); });
   });
-  return static_cast<double>(pages.bytes) / seconds * 1e-9;
+  return static_cast<double>(pages.bytes) / fastest_read * 1e-9;
 }
 
 }  // namespace
@@ -158,15 +158,15 @@ Processor describe_processor() {
   return p;
 }
 
-PlacementProbe probe_placement(ThreadTeam& team) {
+PlacementProbe probe_placement(ThreadTeam& team, double seconds) {
   PlacementProbe probe;
   if (team.size() < 2) return probe;
   const KernelTable& table = kernels();
-  const double one = gflops(team, 1, table.peak_f32, 0.05), two = gflops(team, 2, table.peak_f32, 0.1);
+  const double one = gflops(team, 1, table.peak_f32, seconds / 2), two = gflops(team, 2, table.peak_f32, seconds);
   probe.fma_gain = two / one;
   // The fastest of short series: one hand-off is too short for the clock.
   constexpr int kSeries = 100;
-  probe.hand_off_ns = 1e9 / kSeries * fastest(team, 0.05, [&] {
+  probe.hand_off_ns = 1e9 / kSeries * fastest(team, seconds / 2, [&] {
                         const auto start = Clock::now();
                         for (int i = 0; i < kSeries; ++i) team.run([](int) {});
                         return seconds_since(start);
@@ -191,13 +191,13 @@ std::string to_text(Placement placement) {
   return "";
 }
 
-Ceilings probe_ceilings(ThreadTeam& team, int64_t most_bytes) {
+Ceilings probe_ceilings(ThreadTeam& team, double seconds, int64_t most_bytes) {
   const KernelTable& table = kernels();
   Ceilings ceilings;
   ceilings.isa = table.isa;
-  ceilings.f32_gflops = gflops(team, team.size(), table.peak_f32, 0.1);
-  ceilings.bf16_gflops = std::max(ceilings.f32_gflops, gflops(team, team.size(), table.peak_bf16, 0.1));
-  ceilings.read_gbs = read_gbs(team, describe_processor().l3_bytes, most_bytes);
+  ceilings.f32_gflops = gflops(team, team.size(), table.peak_f32, seconds);
+  ceilings.bf16_gflops = std::max(ceilings.f32_gflops, gflops(team, team.size(), table.peak_bf16, seconds));
+  ceilings.read_gbs = read_gbs(team, seconds, describe_processor().l3_bytes, most_bytes);
   return ceilings;
 }
 

@@ -28,9 +28,9 @@ struct PlacementProbe {
   double fma_gain = 1;     ///< FMA rate of two threads against one: 1.9-2.0 on two cores, 1.0 on one
   double hand_off_ns = 0;  ///< one fork-join: about 150 ns within one L3, 900 ns across two
 };
-/// About 0.2 s; ends early, as probe_ceilings() does, when the team is cancelled: what it returns is worth nothing then. Results of runs in
-/// different placements must not be compared.
-PlacementProbe probe_placement(ThreadTeam& team);
+/// Takes about twice `seconds`; ends early, as probe_ceilings() does, when the team is cancelled: what it returns is worth nothing then.
+/// Results of runs in different placements must not be compared.
+PlacementProbe probe_placement(ThreadTeam& team, double seconds = 0.1);
 /// "two cores, one L3" and so on.
 std::string to_text(Placement placement);
 
@@ -41,7 +41,7 @@ struct Ceilings {
   double read_gbs = 0;     ///< from DRAM
   Isa isa = Isa::generic;  ///< the kernels in use
 };
-/// At most 0.3 s a figure. Takes up to 512 MiB while it reads, and never more than `most_bytes`.
-Ceilings probe_ceilings(ThreadTeam& team, int64_t most_bytes = int64_t{512} << 20);
+/// About `seconds` a figure, and the time of touching the memory that is read: up to 512 MiB, and never more than `most_bytes`.
+Ceilings probe_ceilings(ThreadTeam& team, double seconds = 0.1, int64_t most_bytes = int64_t{512} << 20);
 
 }  // namespace stormcell::cpu

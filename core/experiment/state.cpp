@@ -20,7 +20,7 @@ void Experiment::State::probe(size_t reading, const Progress& progress) {
   constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
   const int64_t room = available_memory() / 2;
   DeviceProbe& now = readings[reading];
-  now = device->probe(std::clamp<int64_t>(room, int64_t{16} << 20, kMost), progress.cancel);
+  now = device->probe({std::clamp<int64_t>(room, int64_t{16} << 20, kMost), options.probe_seconds}, progress.cancel);
   progress.cancel.check();
   if (reading > 0 && room < kLeast) now.read_gbs = ceilings.read_gbs;
   DeviceProbe larger = now;

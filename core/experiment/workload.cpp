@@ -59,7 +59,9 @@ double Workload::tolerance() const {
   return keeps_rounded_values(*graph()) ? std::max(state_.tolerance, kRoundedTolerance) : state_.tolerance;
 }
 
-Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? Arithmetic::f32 : arithmetic(); }
+Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const {
+  return plan.promises.same_bits ? Arithmetic::f32 : arithmetic();
+}
 
 double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? kF32Tolerance : tolerance(); }
 

@@ -78,7 +78,7 @@ struct PassResult {
   bool same_bits = true;  ///< real cells keep their last bit; false: sums run in another order. What is lossy says false
   std::string reason;     ///< one sentence: what was done, or why not
   std::vector<ConstantClaim> claims = {};
-  bool decides = true;  ///< false: the routers of `claims` are gone, and all cells go as they say (approximate)
+  bool decides = true;        ///< false: the routers of `claims` are gone, and all cells go as they say (approximate)
   PassParameters parameters;  ///< what the pass found and `run --config` needs, beside the options, to do the same again
 };
 

@@ -60,6 +60,12 @@ struct DeviceInfo {
   std::vector<DType> formats = {};  ///< that weights of products may have
 };
 
+/// What a probe may take. The figures are of the fastest of at least two runs; with less time they are less sure.
+struct ProbeLimits {
+  int64_t bytes = int64_t{512} << 20;  ///< of the device's memory
+  double seconds = 0.1;                ///< for each figure
+};
+
 /// What an executable takes of a device, known before anything is allocated: its memory, the weights it reads, room for what it records.
 struct ExecutableLayout {
   MemoryPlan memory;
@@ -83,9 +89,9 @@ class Device {
   virtual std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<Stream> create_stream() = 0;
   virtual std::unique_ptr<Event> create_event() = 0;
-  /// Measures what it can do at most, with nothing else running on it: under a second. Takes at most `most_bytes` of its memory meanwhile.
-  /// Ends early where `cancel` is raised: the figures are worth nothing then.
-  virtual DeviceProbe probe(int64_t most_bytes, const CancellationToken& cancel) = 0;
+  /// Measures what it can do at most, with nothing else running on it. Ends early where `cancel` is raised: the figures are worth nothing
+  /// then.
+  virtual DeviceProbe probe(const ProbeLimits& limits, const CancellationToken& cancel) = 0;
   /// Bytes that load_weight() will take for a weight of this source: in the layout and number format of the key, padding included.
   virtual int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const = 0;
   /// Brings one weight into the device's memory in the layout the key names.

@@ -24,6 +24,7 @@ struct ExperimentOptions {
   std::string device = "cpu";
   std::string dtype;  ///< empty: as stored
   double verify_seconds = 10;
+  double probe_seconds = 0.1;       ///< for each figure of what the machine can do at most; no setting of its own
   int64_t weight_budget = 0;        ///< bytes that weights of branches may take; 0: all that there are
   std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
   bool record_inputs = false, record_scores = false;

@@ -237,7 +237,7 @@ EmulatedDevice::~EmulatedDevice() = default;
 DeviceInfo EmulatedDevice::info() const {
   return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x, cpu::bf16_rows(), {DType::f32, DType::bf16}};
 }
-DeviceProbe EmulatedDevice::probe(int64_t, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
+DeviceProbe EmulatedDevice::probe(const ProbeLimits&, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
   refuse_within_segment("an allocation");
   return std::make_unique<EmulatedBuffer>(*this, bytes);

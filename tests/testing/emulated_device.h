@@ -31,7 +31,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   std::unique_ptr<Stream> create_stream() override;
   std::unique_ptr<Event> create_event() override;
   /// Made up, and the same each time: nothing to measure on what does not exist.
-  DeviceProbe probe(int64_t most_bytes, const CancellationToken& cancel) override;
+  DeviceProbe probe(const ProbeLimits& limits, const CancellationToken& cancel) override;
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override { return cpu::cpu_weight_bytes(key, info); }
   ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;

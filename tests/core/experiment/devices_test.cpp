@@ -65,7 +65,7 @@ class DevicesTest : public QObject {
 
   void a_probe_tells_what_shares_of_the_limit_refer_to() {
     const auto device = open_device("cpu", {1});
-    const DeviceProbe probe = device->probe(int64_t{16} << 20, {});
+    const DeviceProbe probe = device->probe({int64_t{16} << 20, 0}, {});
     QVERIFY(probe.f32_gflops > 0 && probe.bf16_gflops >= probe.f32_gflops && probe.read_gbs > 0);
     QVERIFY(!probe.kernels.empty());
     QCOMPARE(probe.placement, std::string("one thread"));
