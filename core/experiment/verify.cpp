@@ -258,7 +258,7 @@ class Verifying {
 
 }  // namespace
 
-VerifyOptions verify_options(const Experiment::State& s) { return {s.options.verify_seconds, 2 * s.options.verify_seconds}; }
+VerifyOptions verify_options(const Experiment::State& s) { return {s.options.verify_seconds, 1.5 * s.options.verify_seconds}; }
 
 Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress) {
   return Verifying(work, plan, baseline, options, progress).run();

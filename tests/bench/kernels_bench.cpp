@@ -1,5 +1,5 @@
-// The kernels at the shapes of Switch-T5-base, with their share of the limit max(bytes / read bandwidth, FLOP / peak), both probed at the
-// start.
+// The kernels at the shapes of Switch-T5-base and of the networks of images, with their share of the limit max(bytes / read bandwidth, FLOP
+// / peak), both probed at the start.
 //
 //   kernels_bench --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 //
@@ -14,10 +14,13 @@
 
 #include "core/cpu/kernels/attention.h"
 #include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/direct_conv2d.h"
 #include "core/cpu/kernels/grouped_linear.h"
 #include "core/cpu/kernels/norm.h"
+#include "core/cpu/kernels/planar_conv2d.h"
 #include "core/cpu/machine.h"
 #include "tests/bench/huge_pages.h"
+#include "tests/bench/rival_conv2d.h"
 #include "tests/bench/rival_linear.h"
 
 namespace stormcell::bench {
@@ -158,17 +161,51 @@ void attention_bench(benchmark::State& state, Machine& machine, int64_t queries,
   report(state, machine, 4.0 * 8 * 12 * 64 * static_cast<double>(queries * keys), 0);
 }
 
-void conv_bench(benchmark::State& state, Machine& machine, int64_t size, int64_t channels, DType dtype) {
-  Conv2dShape s;
-  s.height = s.width = size, s.in_channels = s.out_channels = channels;
-  s.kernel_height = s.kernel_width = 3, s.pad_height = s.pad_width = 1;
-  HugePages x(static_cast<size_t>(size * size * channels) * sizeof(float)), y(static_cast<size_t>(size * size * channels) * sizeof(float));
-  std::vector<float> w(static_cast<size_t>(channels * s.group_k()));
-  fill(x.floats(), size * size * channels, 1), fill(w.data(), channels * s.group_k(), 2);
-  HugePages packed(packed_conv2d_bytes(s, dtype)), scratch(conv2d_scratch_bytes(s, dtype, machine.team.size()));
-  pack_conv2d(s, w.data(), DType::f32, nullptr, dtype, packed.data());
-  for (auto _ : state) conv2d(machine.team, s, x.floats(), packed.data(), dtype, {}, y.floats(), scratch.data());
-  report(state, machine, 2.0 * static_cast<double>(size * size * channels * s.group_k()), 0);
+/// Those of the networks of images: MSDNet's, LiveSR's and DynamicRouting's levels.
+struct ConvCase {
+  int64_t images, height, width, in_channels, out_channels, kernel;
+  Conv2dShape shape() const {
+    Conv2dShape s;
+    s.images = images, s.height = height, s.width = width, s.in_channels = in_channels, s.out_channels = out_channels;
+    s.kernel_height = s.kernel_width = kernel, s.pad_height = s.pad_width = kernel / 2;
+    return s;
+  }
+  double flop() const { return 2.0 * static_cast<double>(images * height * width * out_channels * kernel * kernel * in_channels); }
+};
+constexpr ConvCase kConvCases[] = {{1, 256, 512, 64, 64, 3}, {1, 128, 256, 128, 128, 3}, {1, 64, 128, 256, 256, 3},
+                                   {1, 32, 64, 512, 512, 3}, {1, 256, 512, 64, 256, 1},  {8, 32, 32, 8, 8, 3},
+                                   {8, 32, 32, 16, 16, 3},   {1, 56, 56, 16, 16, 3},     {1, 28, 28, 32, 32, 3},
+                                   {1, 14, 14, 128, 64, 3},  {1, 14, 14, 384, 128, 1},   {1, 192, 192, 64, 64, 3}};
+
+/// "panels", "direct", "planar": our kernels, one after the other as the engine would try them from the last.
+void conv_bench(benchmark::State& state, Machine& machine, const ConvCase& c, std::string_view kernel, DType dtype) {
+  const Conv2dShape s = c.shape();
+  const int64_t pixels = s.images * s.height * s.width;
+  HugePages x(static_cast<size_t>(pixels * s.in_channels) * sizeof(float)), y(static_cast<size_t>(pixels * s.out_channels) * sizeof(float));
+  std::vector<float> w(static_cast<size_t>(s.out_channels * s.group_k()));
+  fill(x.floats(), pixels * s.in_channels, 1), fill(w.data(), s.out_channels * s.group_k(), 2);
+  const int threads = machine.team.size();
+  if (kernel == "panels") {
+    HugePages packed(packed_conv2d_bytes(s, dtype)), scratch(conv2d_scratch_bytes(s, dtype, threads));
+    pack_conv2d(s, w.data(), DType::f32, nullptr, dtype, packed.data());
+    for (auto _ : state) conv2d(machine.team, s, x.floats(), packed.data(), dtype, {}, y.floats(), scratch.data());
+  } else if (kernel == "direct") {
+    HugePages packed(direct_conv2d_bytes(s)), scratch(direct_conv2d_scratch_bytes(s, threads));
+    pack_direct_conv2d(s, w.data(), DType::f32, packed.floats());
+    for (auto _ : state) direct_conv2d(machine.team, s, x.floats(), packed.floats(), {}, y.floats(), scratch.data());
+  } else {
+    HugePages packed(planar_conv2d_bytes(s)), scratch(planar_conv2d_scratch_bytes(s, threads));
+    pack_planar_conv2d(s, w.data(), DType::f32, packed.floats());
+    for (auto _ : state) planar_conv2d(machine.team, s, x.floats(), packed.floats(), {}, y.floats(), scratch.data());
+  }
+  report(state, machine, c.flop(), 0);
+}
+
+void rival_conv_bench(benchmark::State& state, Machine& machine, const ConvCase& c, RivalAlgorithm algorithm) {
+  const auto rival = make_rival_conv2d(c.shape(), algorithm);
+  if (!rival) return state.SkipWithError("oneDNN is not built in, or has no such algorithm here");
+  for (auto _ : state) rival->run();
+  report(state, machine, c.flop(), 0);
 }
 
 void norm_bench(benchmark::State& state, Machine& machine, int64_t rows) {
@@ -210,12 +247,21 @@ void add_all(Machine& machine) {
   for (const auto& [queries, keys] : {std::pair<int64_t, int64_t>{8, 8}, {32, 32}, {128, 128}, {512, 512}, {1, 128}, {1, 1024}})
     add(machine, fmt::format("attention/8x12x64/q:{}/k:{}{}", queries, keys, threads),
         [&machine, queries = queries, keys = keys](benchmark::State& state) { attention_bench(state, machine, queries, keys); });
-  for (const DType dtype : {DType::f32, DType::bf16})
-    for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{56, 64}, {192, 64}, {14, 256}, {7, 512}})
-      add(machine, fmt::format("conv3x3/{}/{}x{}/channels:{}{}", to_text(dtype), size, size, channels, threads),
-          [&machine, size = size, channels = channels, dtype](benchmark::State& state) {
-            conv_bench(state, machine, size, channels, dtype);
-          });
+  for (const ConvCase& c : kConvCases) {
+    const std::string name = fmt::format("conv/{}x{}x{}/{}to{}/{}x{}{}", c.images, c.height, c.width, c.in_channels, c.out_channels,
+                                         c.kernel, c.kernel, threads);
+    const auto own = [&](std::string_view kernel, DType dtype) {
+      add(machine, fmt::format("{}/{}/{}", name, to_text(dtype), kernel),
+          [&machine, c, kernel, dtype](benchmark::State& state) { conv_bench(state, machine, c, kernel, dtype); });
+    };
+    own("panels", DType::bf16);
+    for (const std::string_view kernel : {"panels", "direct", "planar"})
+      if (kernel != "planar" || c.out_channels <= 32) own(kernel, DType::f32);
+    if (machine.team.size() > 1) continue;
+    for (const auto& [algorithm, word] : {std::pair{RivalAlgorithm::direct, "direct"}, {RivalAlgorithm::winograd, "winograd"}})
+      add(machine, fmt::format("{}/f32/onednn_{}", name, word),
+          [&machine, c, algorithm = algorithm](benchmark::State& state) { rival_conv_bench(state, machine, c, algorithm); });
+  }
   for (const int64_t rows : {16, 1024})
     add(machine, fmt::format("rms_norm/768/rows:{}{}", rows, threads),
         [&machine, rows](benchmark::State& state) { norm_bench(state, machine, rows); });

@@ -62,6 +62,7 @@ ExperimentOptions options_for(const std::string& data) {
   options.data = data;
   options.batch = 2;
   options.threads = 2;
+  options.probe_seconds = 0;
   return options;
 }
 

@@ -38,6 +38,7 @@ class ReplayTest : public QObject {
     options_.batch = 2;
     options_.threads = 2;
     options_.verify_seconds = 0;
+    options_.probe_seconds = 0;
     RunOptions run;
     run.session = path;
     run.decisions = true;

@@ -50,6 +50,7 @@ class WeightBudgetTest : public QObject {
     o.batch = 2;
     o.threads = 2;
     o.verify_seconds = 0.01;
+    o.probe_seconds = 0;
     return o;
   }
   static RunOptions short_run(const std::string& outputs = {}) {
