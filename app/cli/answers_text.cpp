@@ -50,8 +50,8 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   Rows rows = {{"exit", "left there", "of these " + c.measure, "operations", "all answered there"}};
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
-    rows.push_back({(exit.router.empty() ? exit_name(c, e) : exit.router), count_text(exit.items),
-                    exit.value ? exit_value_text(c, *exit.value) : "-", share_text(exit.cost), exit_value_text(c, exit.value_of_all)});
+    rows.push_back({(exit.router.empty() ? exit_name(c, e) : exit.router), count_text(exit.items), exit_value_text(c, exit.value),
+                    share_text(exit.cost), exit_value_text(c, exit.value_of_all)});
   }
   const std::string title = f.is_verified() ? exits_headline(f) + "\n" : "";
   std::string text = "\n" + title + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4});

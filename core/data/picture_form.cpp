@@ -53,7 +53,7 @@ std::string PictureForm::to_text() const {
 void PictureForm::check(const std::string& where, const std::string& what, PictureSize came, int64_t came_channels) const {
   if (takes(came, came_channels)) return;
   const std::string text = what + " " + shape_of(came, came_channels) + ", the model takes " + to_text();
-  if (came_channels != channels) bad_input(where, text, "give pictures with " + std::to_string(channels) + " channels in the last place");
+  if (came_channels != channels) bad_input(where, text, "give pictures with " + counted(channels, "channel") + " in the last place");
   bad_input(where, text, sizes ? "resize what does not fit" : "resize them to [height, width, channels] as the model has them");
 }
 

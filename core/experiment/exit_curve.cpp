@@ -29,7 +29,7 @@ std::vector<double> thresholds_of(const ExitRecord& record) {
   return list;
 }
 
-/// The measure over the items that leave at one exit; nothing: none does.
+/// The measure over the items that leave at one exit; nothing: none that can be judged does.
 std::optional<double> value_at(const ExitRecord& record, const std::vector<int32_t>& taken, size_t exit) {
   std::vector<size_t> there;
   for (size_t i = 0; i < taken.size(); ++i)
@@ -52,7 +52,7 @@ void add_classes(const ExitRecord& record, const std::vector<int32_t>& taken, Ex
 ExitCurve exit_curve(const ExitRecord& record) {
   ExitCurve c;
   c.measure = std::string(record.task->measure), c.unit = std::string(record.task->unit), c.item = record.item;
-  c.items = static_cast<int64_t>(record.items());
+  c.items = static_cast<int64_t>(record.items()), c.judged = static_cast<int64_t>(record.judged());
   c.thresholds = record.thresholds();
   std::vector<size_t> all(record.items());
   std::iota(all.begin(), all.end(), size_t{0});

@@ -61,18 +61,27 @@ std::vector<double> operations_by_exit(const Graph& graph, const TaskAnswer& ans
   return list;
 }
 
-void add(const Batch& batch, const BatchLogits& logits, TaskJudge& judge, ExitRecord& record) {
-  const size_t before = record.items();
-  for (size_t e = 0; e < record.exits(); ++e)
-    judge.score(batch, {"", DType::f32, {logits.items, logits.classes}, logits.of_exit[e], {}}, record.scores[e]);
+/// Of each item of the batch, in its order.
+std::vector<ItemScore> scores_of(const Batch& batch, const BatchLogits& logits, size_t exit, TaskJudge* judge) {
+  std::vector<ItemScore> judged, all;
+  if (judge) judge->score(batch, {"", DType::f32, {logits.items, logits.classes}, logits.of_exit[exit], {}}, judged);
+  for (const int64_t item : batch.items) {
+    const auto at = std::find_if(judged.begin(), judged.end(), [&](const ItemScore& s) { return s.item == item; });
+    all.push_back(at == judged.end() ? ItemScore{item, 0, 0} : *at);
+  }
+  return all;
+}
+
+void add(const Batch& batch, const BatchLogits& logits, TaskJudge* judge, ExitRecord& record) {
+  for (size_t e = 0; e < record.exits(); ++e) {
+    const std::vector<ItemScore> all = scores_of(batch, logits, e, judge);
+    record.scores[e].insert(record.scores[e].end(), all.begin(), all.end());
+  }
   record.batch.resize(record.scores.front().size(), batch.index);
   record.size.resize(record.batch.size(), batch.picture);
   for (size_t test = 0; test + 1 < record.exits(); ++test) {
     const std::vector<float> all = confidences(record.chain.rules[test], logits, test);
-    for (size_t i = before; i < record.items(); ++i) {
-      const auto row = std::find(batch.items.begin(), batch.items.end(), record.scores[test][i].item) - batch.items.begin();
-      record.confidence[test].push_back(all.at(static_cast<size_t>(row)));
-    }
+    record.confidence[test].insert(record.confidence[test].end(), all.begin(), all.end());
   }
 }
 
@@ -89,10 +98,16 @@ ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t e
   return replayed;
 }
 
-std::vector<size_t> ExitRecord::items_of(const std::vector<int64_t>& batches) const {
+size_t ExitRecord::judged() const {
+  size_t count = 0;
+  for (size_t i = 0; i < items(); ++i) count += is_judged(i);
+  return count;
+}
+
+std::vector<size_t> ExitRecord::judged_of(const std::vector<int64_t>& batches) const {
   std::vector<size_t> some;
   for (size_t i = 0; i < items(); ++i)
-    if (std::binary_search(batches.begin(), batches.end(), batch[i])) some.push_back(i);
+    if (is_judged(i) && std::binary_search(batches.begin(), batches.end(), batch[i])) some.push_back(i);
   return some;
 }
 
@@ -126,14 +141,15 @@ ExitPoint ExitRecord::point(const std::vector<size_t>& some, const std::vector<i
   double part = 0, whole = 0, cost = 0, of_all = 0;
   for (size_t i = 0; i < some.size(); ++i) {
     const auto exit = static_cast<size_t>(at[i]);
-    answers.push_back(scores[exit][some[i]]);
-    part += answers.back().part, whole += answers.back().whole;
+    if (is_judged(some[i])) {
+      answers.push_back(scores[exit][some[i]]);
+      part += answers.back().part, whole += answers.back().whole;
+    }
     const std::vector<double>& of_size = operations.at(size[some[i]]);
     cost += of_size[exit], of_all += of_size.back();
     ++f.items[exit];
   }
-  f.value = task->value(part, whole);
-  f.value_ci95 = task->ci95(answers);
+  if (!answers.empty()) f.value = task->value(part, whole), f.value_ci95 = task->ci95(answers);
   f.mean_cost = of_all > 0 ? cost / of_all : 1;
   return f;
 }
@@ -153,7 +169,6 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
   if (!chain) return std::nullopt;
   std::vector<std::string> said_before;
   const std::unique_ptr<TaskJudge> judge = task->judge(*s.model, *s.data, said_before);
-  if (!judge) return std::nullopt;
   const auto plan = s.make_plan("all through", work.graph_of_size(), 0, progress, KeepScores::yes);
   ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, s.data->sizes().empty() ? "item" : "picture", {}, {}};
   record.confidence.resize(record.chain.routers.size());
@@ -172,9 +187,9 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
     s.run_batch(*plan, batch, execute);
     const BatchLogits logits = logits_of(*plan, record.chain, answer, batch.size());
     if (!logits.is_whole()) return std::nullopt;
-    add(batch, logits, *judge, record);
+    add(batch, logits, judge.get(), record);
   }
-  record.classes = judge->groups();
+  if (judge) record.classes = judge->groups();
   return record;
 }
 

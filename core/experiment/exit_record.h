@@ -19,7 +19,7 @@ struct ExitRecord {
   ExitChain chain;
   const QualityTask* task = nullptr;
   std::vector<std::vector<float>> confidence;  ///< [tests][items]; NaN: of a broken score, which never leaves
-  std::vector<std::vector<ItemScore>> scores;  ///< [exits, one more than tests][items]: judged ones, in the data's order
+  std::vector<std::vector<ItemScore>> scores;  ///< [exits, one more than tests][items], in the data's order; whole = 0: not to be judged
   std::vector<int64_t> batch;                  ///< [items]
   std::vector<std::string> classes;            ///< names of ItemScore::group
   std::string item;                            ///< "picture", "item"
@@ -29,8 +29,10 @@ struct ExitRecord {
 
   size_t exits() const { return chain.costs.size(); }
   size_t items() const { return batch.size(); }
-  /// Numbers of the items of these batches; `batches` ascending.
-  std::vector<size_t> items_of(const std::vector<int64_t>& batches) const;
+  bool is_judged(size_t item) const { return scores.front()[item].whole > 0; }
+  size_t judged() const;
+  /// Numbers of the items of these batches that can be judged; `batches` ascending.
+  std::vector<size_t> judged_of(const std::vector<int64_t>& batches) const;
   /// [exits][items] Operations, each item's of its own size, as a share of what the whole network takes for one of them on average.
   std::vector<std::vector<double>> relative_operations(const std::vector<size_t>& items) const;
   /// These items alone, as the search wants them; `cost` [exits][items].
@@ -43,7 +45,7 @@ struct ExitRecord {
   std::vector<double> thresholds() const;
 };
 
-/// Every batch once, each router's decision given: go on. Nothing where the model has no exits, or the data do not say what is right.
+/// Every batch once, each router's decision given: go on. Nothing where the model has no exits.
 std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress);
 
 /// Decisions by which all `items` of a batch answer at one exit.

@@ -32,7 +32,7 @@ void check_exits(Workload& work, const std::string& option) {
 
 ExitRecord record_or_refuse(Workload& work, const std::string& option, const Progress& progress) {
   std::optional<ExitRecord> record = record_exits(work, progress);
-  if (!record || record->items() == 0)
+  if (!record || record->judged() == 0)
     bad_input(option, work.state().data->name() + " does not say what is right, by which thresholds are judged",
               "give labels: a folder for each class, labels.csv or --label-field");
   return std::move(*record);
@@ -81,7 +81,7 @@ class Search {
     check_exits(work_, option_);
     FoundTarget found{{}, {}, record_or_refuse(work_, option_, progress_)};
     const ExitRecord& record = found.record;
-    const std::vector<size_t> searched = record.items_of(split_.profiled), held_out = record.items_of(split_.measured);
+    const std::vector<size_t> searched = record.judged_of(split_.profiled), held_out = record.judged_of(split_.measured);
     if (searched.empty() || held_out.empty())
       bad_input(option_, "one part of the data has no labels: nothing to " + std::string(searched.empty() ? "search" : "judge") + " on",
                 "give labels of all, or another --profile-split");
@@ -226,7 +226,7 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
 
 bool holds(const ExitTarget& t) {
   constexpr double kSlack = 1e-9;
-  if (t.of == "quality") return t.held_out.value >= t.target - kSlack;
+  if (t.of == "quality") return t.held_out.value.value() >= t.target - kSlack;
   return (t.of == "operations" ? t.held_out.mean_cost : t.held_out_ms.value_or(0)) <= t.target + kSlack;
 }
 

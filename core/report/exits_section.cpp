@@ -13,8 +13,8 @@ namespace {
 /// Quality against mean cost: the curve of one threshold for all exits, and the thresholds that ran as a ring.
 std::string curve_picture(const ExitCurve& c) {
   constexpr double kLeft = 56, kTop = 12, kWide = 520, kHigh = 220;
-  double least = c.chosen.value, most = c.chosen.value;
-  for (const ExitPoint& p : c.curve) least = std::min(least, p.value), most = std::max(most, p.value);
+  double least = c.chosen.value.value(), most = least;
+  for (const ExitPoint& p : c.curve) least = std::min(least, p.value.value()), most = std::max(most, p.value.value());
   const double room = std::max((most - least) * 0.1, 1e-3);
   least -= room, most += room;
   const auto x = [&](double cost) { return kLeft + kWide * std::clamp(cost, 0.0, 1.0); };
@@ -31,10 +31,10 @@ std::string curve_picture(const ExitCurve& c) {
   svg += fmt::format("<path fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.35\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>\n", kLeft,
                      kTop, kTop + kHigh, kLeft + kWide);
   std::string line;
-  for (const ExitPoint& p : c.curve) line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x(p.mean_cost), y(p.value));
+  for (const ExitPoint& p : c.curve) line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x(p.mean_cost), y(p.value.value()));
   svg += "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\" d=\"" + line + "\"/>\n";
   svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/>\n",
-                     x(c.chosen.mean_cost), y(c.chosen.value));
+                     x(c.chosen.mean_cost), y(c.chosen.value.value()));
   return svg + "</svg>\n";
 }
 
@@ -45,8 +45,7 @@ Table exits_table(const ExitCurve& c) {
     const ExitFigures& exit = c.exits[e];
     table.row({exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",
                e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–", count(exit.items),
-               exit.value ? escape(exit_value_text(c, *exit.value)) : "–", percent(exit.cost),
-               escape(exit_value_text(c, exit.value_of_all))});
+               escape(exit_value_text(c, exit.value)), percent(exit.cost), escape(exit_value_text(c, exit.value_of_all))});
   }
   return table;
 }
@@ -88,12 +87,15 @@ std::string exits_section(const ReportData& d) {
     add_items(of.items, row);
     classes.row(row);
   }
-  return section("exits", "Early exits",
-                 paragraph(escape(exits_sentence(c)) + ".") + target_part(d) +
-                     figure(curve_picture(c), "What every threshold would give; the ring is those that ran.",
-                            d.measured() + " Exits replayed on the scores of one run in which every item went through the whole network.") +
-                     exits_table(c).html() + curve.details() + (classes.empty() ? "" : classes.details()) +
-                     paragraph("Operations are counted, of the whole network = 100 %; they are no times.", "note"));
+  return section(
+      "exits", "Early exits",
+      paragraph(escape(exits_sentence(c)) + ".") + target_part(d) +
+          (c.chosen.value
+               ? figure(curve_picture(c), "What every threshold would give; the ring is those that ran.",
+                        d.measured() + " Exits replayed on the scores of one run in which every item went through the whole network.")
+               : paragraph("The data say not what is right: how good the answers are is not known.", "note")) +
+          exits_table(c).html() + curve.details() + (classes.empty() ? "" : classes.details()) +
+          paragraph("Operations are counted, of the whole network = 100 %; they are no times.", "note"));
 }
 
 }  // namespace stormcell::report

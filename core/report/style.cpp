@@ -39,9 +39,9 @@ header{padding:3rem 0 .5rem}
 h1{margin:.2rem 0 .6rem;font-size:2.1rem;line-height:1.2;font-weight:650;letter-spacing:-.015em;text-wrap:balance;overflow-wrap:anywhere}
 .lead{margin:0 0 1.6rem;font-size:1.12rem;max-width:46rem;overflow-wrap:anywhere}
 .good{color:var(--good)} .bad{color:var(--bad)}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10.5rem,1fr));gap:1px;margin:0 0 1rem;padding:0;background:var(--line);
+.tiles{display:flex;flex-wrap:wrap;gap:1px;margin:0 0 1rem;padding:0;background:var(--line);
   border:1px solid var(--line);border-radius:.6rem;overflow:hidden}
-.tiles div{background:var(--card);padding:.9rem 1rem}
+.tiles div{flex:1 1 8.5rem;background:var(--card);padding:.9rem 1rem}
 .tiles dt{color:var(--soft);font-size:.84rem} .tiles dd{margin:.1rem 0 0;font-size:1.45rem;font-weight:600;line-height:1.25}
 .tiles dd small{display:block;color:var(--soft);font-size:.8rem;font-weight:400}
 section{padding:1.9rem 0 .4rem;border-top:1px solid var(--line);margin-top:1.6rem}

@@ -58,7 +58,7 @@ std::string thresholds_text(const ExitTarget& t) {
 
 std::string exit_point_text(const ExitTarget& t, const ExitPoint& point, const std::optional<double>& milliseconds) {
   PlanQuality q;
-  q.value = point.value, q.value_ci95 = point.value_ci95;
+  q.value = point.value.value_or(0), q.value_ci95 = point.value_ci95;
   return quality_text(unit_of(t), q) + " at " + percent(point.mean_cost) + " of the operations" +
          (milliseconds ? fmt::format(", {:.3g} ms a batch", *milliseconds) : "");
 }

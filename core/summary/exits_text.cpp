@@ -23,10 +23,10 @@ std::string exit_name(const ExitCurve& c, size_t exit) {
   return exit + 1 < c.exits.size() ? "exit " + std::to_string(exit + 1) : "the end";
 }
 
-std::string exit_value_text(const ExitCurve& c, double value) {
+std::string exit_value_text(const ExitCurve& c, const std::optional<double>& value) {
   QualityFigures as;
   as.unit = c.unit;
-  return quality_value_text(as, value);
+  return value ? quality_value_text(as, *value) : "-";
 }
 
 std::string exit_threshold_text(double threshold) { return fmt::format("{}", threshold); }
@@ -39,8 +39,12 @@ std::string exits_sentence(const ExitCurve& c) {
                          : ", " + percent(share_at(c.chosen, e)) + " at ";
     text += exit_name(c, e);
   }
-  return text + ": " + percent(c.chosen.mean_cost) + " of the operations of the whole network, " + c.measure + " " +
-         exit_value_text(c, c.chosen.value) + "; all of them through the whole network: " + exit_value_text(c, c.exits.back().value_of_all);
+  text += ": " + percent(c.chosen.mean_cost) + " of the operations of the whole network";
+  if (!c.chosen.value) return text;
+  const bool some = c.judged > 0 && c.judged < c.items;  // sessions of before do not say it
+  return text + ", " + c.measure + " " + exit_value_text(c, c.chosen.value) +
+         (some ? " of the " + with_commas(c.judged) + " that can be judged" : "") +
+         "; all of them through the whole network: " + exit_value_text(c, c.exits.back().value_of_all);
 }
 
 std::string exits_headline(const RunSummaryFigures& f) {

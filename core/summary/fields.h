@@ -350,6 +350,7 @@ void fields(auto& v, Of<ExitCurve> auto& c) {
   v("chosen", c.chosen);
   v("curve", c.curve);
   v("classes", c.classes);
+  v("judged", c.judged);
 }
 
 void fields(auto& v, Of<ExitTarget> auto& t) {

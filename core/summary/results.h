@@ -286,17 +286,17 @@ struct QualityFigures {
 
 /// An exit of a network: where pictures may answer and go no further.
 struct ExitFigures {
-  std::string router;           ///< that decides there; empty: the end of the network
-  double cost = 1;              ///< operations where every item answers there, as a share of those through the whole network
-  int64_t items = 0;            ///< that left there, with the thresholds that ran
-  std::optional<double> value;  ///< the measure over those; nothing: none left there
-  double value_of_all = 0;      ///< the measure where every item answers there
+  std::string router;                  ///< that decides there; empty: the end of the network
+  double cost = 1;                     ///< operations where every item answers there, as a share of those through the whole network
+  int64_t items = 0;                   ///< that left there, with the thresholds that ran
+  std::optional<double> value;         ///< the measure over those of them that can be judged; nothing: none of them
+  std::optional<double> value_of_all;  ///< the measure where every item answers there
 };
 /// What thresholds give: which items leave where, at which mean cost, with which quality.
 struct ExitPoint {
-  double threshold = 0;  ///< one for all exits
-  double mean_cost = 1;  ///< operations as a share of those through the whole network, each item's of its own size
-  double value = 0;      ///< of the measure
+  double threshold = 0;         ///< one for all exits
+  double mean_cost = 1;         ///< operations as a share of those through the whole network, each item's of its own size
+  std::optional<double> value;  ///< of the measure, over the items that can be judged; nothing: none can
   std::optional<std::array<double, 2>> value_ci95;  ///< as PlanQuality has it
   std::vector<int64_t> items;                       ///< by exit
 };
@@ -310,12 +310,13 @@ struct ExitClass {
 struct ExitCurve {
   std::string measure, unit;       ///< as QualityFigures
   std::string item;                ///< "picture", "item"
-  int64_t items = 0;               ///< that were judged
+  int64_t items = 0;               ///< all that ran
   std::vector<double> thresholds;  ///< that ran, by exit: the model's own, or those that were found for a target (ExitTarget)
   std::vector<ExitFigures> exits;  ///< the last is the end of the network
   ExitPoint chosen;                ///< with those thresholds; its `threshold` says nothing where they differ
   std::vector<ExitPoint> curve;    ///< one threshold for all exits, ascending
   std::vector<ExitClass> classes;
+  int64_t judged = 0;  ///< items of which the data say what is right
 };
 /// Thresholds that were found for a target, one for each exit: searched on the profiled part of the data by replaying one recorded run,
 /// judged on the other part by a real run. No answer of the model's own thresholds is what they are held to, but quality.

@@ -160,6 +160,21 @@ class DigitsTest : public QObject {
     }
   }
 
+  /// Where they leave needs no labels.
+  void pictures_without_labels_have_exits_too() {
+    const Json j = json_of({"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"});
+    const Json& exits = j["exits"];
+    QVERIFY2(exits["items"] == 3 && exits["judged"] == 0 && exits["chosen"]["value"].is_null() && exits["curve"].size() > 1,
+             exits.dump().c_str());
+    int64_t left = 0;
+    for (const Json& at : exits["chosen"]["items"]) left += at.get<int64_t>();
+    QCOMPARE(left, int64_t{3});
+    QVERIFY(j["quality"].is_null());
+    const Arguments words = {"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"};
+    const std::string told = run_program(words).out;
+    QVERIFY2(told.find(" of 3 pictures answer at exit 1") != std::string::npos, told.c_str());
+  }
+
   void the_dense_plan_stands_beside_the_others() {
     const Scratch scratch;
     const std::string page = scratch.path("p.html");

@@ -15,7 +15,7 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
 QString of(const std::string& text) { return QString::fromStdString(text); }
 
-ShownPoint shown(const QString& name, const ExitPoint& p) { return {name, p.mean_cost, p.value, p.value_ci95, p.items}; }
+ShownPoint shown(const QString& name, const ExitPoint& p) { return {name, p.mean_cost, p.value.value_or(0), p.value_ci95, p.items}; }
 
 QualityFigures unit_of(const ExitsPage& page) {
   QualityFigures unit;
@@ -52,7 +52,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
   ExitsPage page;
   page.headline = of(view.headline);
   page.gallery = view.gallery;
-  if (view.curve && !view.curve->exits.empty()) {
+  if (view.curve && !view.curve->exits.empty() && view.curve->chosen.value) {
     add_curve(view, page);
   } else {
     page.item = tr("cell");

@@ -63,7 +63,7 @@ class PictureSizesTest : public QObject {
     VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = inputs({})}), array, "the model takes [4, 4, 2]");
     std::vector<InputSpec> grey = inputs();
     grey[0].content[2] = 1;
-    VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = grey}), array, "give pictures with 1 channels in the last place");
+    VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = grey}), array, "give pictures with 1 channel in the last place");
   }
 
   void random_pictures_have_the_size_that_is_asked_for() {

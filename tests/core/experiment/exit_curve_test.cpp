@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "core/summary/exits_text.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -68,6 +69,29 @@ class ExitCurveTest : public QObject {
     const auto two = exit_curve(record_of(40, [](double at) { return at < 0.5 ? 0.25 : 0.5; }));
     QVERIFY(divisions(two) == 3 || divisions(two) == 4);
     QVERIFY(two.curve.size() == 3 && two.curve[1].threshold > 0.25 && two.curve[1].threshold <= 0.5);
+  }
+
+  /// Where items leave is told of all, how good their answers are of those that can be judged.
+  void items_without_a_label_are_counted_and_not_judged() {
+    ExitRecord some = record_of(40, [](double at) { return at; });
+    for (auto& of_exit : some.scores)
+      for (size_t i = 0; i < 33; ++i) of_exit[i] = {static_cast<int64_t>(i), 0, 0};
+    const ExitCurve whole = exit_curve(record_of(40, [](double at) { return at; })), part = exit_curve(some);
+    QCOMPARE(part.items, int64_t{40});
+    QCOMPARE(part.judged, int64_t{7});
+    QVERIFY(part.chosen.items == whole.chosen.items && part.chosen.mean_cost == whole.chosen.mean_cost && part.chosen.value == 1);
+    QVERIFY(part.exits[2].items > 0 && !part.exits[2].value);  // those that go to the end are unlabelled
+    QCOMPARE(some.judged_of({3, 4}), (std::vector<size_t>{33, 34, 35, 36, 37, 38, 39}));
+    const std::string sentence = exits_sentence(part);
+    QVERIFY2(sentence.find(" of 40 items answer at exit 1") != std::string::npos &&
+                 sentence.find(", accuracy 100.0 % of the 7 that can be judged; ") != std::string::npos,
+             sentence.c_str());
+    for (auto& of_exit : some.scores)
+      for (size_t i = 0; i < 40; ++i) of_exit[i] = {static_cast<int64_t>(i), 0, 0};
+    const ExitCurve none = exit_curve(some);
+    QVERIFY(none.chosen.items == whole.chosen.items && none.judged == 0 && none.classes.empty() && !none.chosen.value &&
+            !none.exits[0].value_of_all && none.curve.size() == whole.curve.size());
+    QVERIFY(exits_sentence(none).ends_with(" of the operations of the whole network"));
   }
 };
 

@@ -25,6 +25,17 @@ class PictureFormatsTest : public QObject {
     VERIFY_BAD_INPUT(open_picture(text), text, "is no picture that this version reads (it reads ");
     VERIFY_BAD_INPUT(open_picture(empty), empty, "is empty");
     VERIFY_BAD_INPUT(open_picture(scratch.folder()), scratch.folder(), "");
+    using namespace std::string_literals;
+    for (const auto& [name, head] : {std::pair{"WebP", "RIFF\x24\0\0\0WEBPVP8 "s},
+                                     {"GIF", "GIF89a"s},
+                                     {"TIFF", "II*\0\x08\0\0\0"s},
+                                     {"TIFF", "MM\0*"s},
+                                     {"BMP", "BM\x3a\0\0\0\0\0\0\0"s}}) {
+      const std::string other = scratch.write("other.png", head);
+      VERIFY_BAD_INPUT(open_picture(other), other,
+                       "is a "s + name + " picture, which this version does not read (convert it to PNG or JPEG)");
+    }
+    QVERIFY(!other_file(scratch.write("BM.txt", "BM and more text")));
   }
 
   void a_size_beyond_the_limit_is_refused() {

@@ -11,12 +11,13 @@ using namespace stormcell;
 
 namespace {
 
-/// How many fields there are. A field more does not compile here: give it a row in kSettings, then a name here.
+/// How many fields there are that are settings. A field more does not compile here: give it a row in kSettings, then a name here. How long
+/// the machine is probed follows from --measure-seconds.
 size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
-               threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
-               profile_split, annotations, keep_all, dense, target_quality, target_latency] = o;
+               threads, device, dtype, verify_seconds, probe_seconds, weight_budget, tolerance, record_inputs, record_scores, phase,
+               most_new_tokens, profile_split, annotations, keep_all, dense, target_quality, target_latency] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
                threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
