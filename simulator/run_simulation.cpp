@@ -37,6 +37,8 @@ class StepSums {
       RankWork& w = work_[r];
       w.fabric_out += ranks[r].fabric_out, w.fabric_in += ranks[r].fabric_in;
       w.network_out += ranks[r].network_out, w.network_in += ranks[r].network_in;
+      w.dispatch_out += ranks[r].dispatch_out, w.dispatch_in += ranks[r].dispatch_in;
+      w.combine_out += ranks[r].combine_out, w.combine_in += ranks[r].combine_in;
     }
   }
   void end_step() {
@@ -83,8 +85,12 @@ class StepSums {
     for (size_t r = 0; r < work_.size(); ++r) {
       const RankWork& w = work_[r];
       const std::string gpu = "GPU " + std::to_string(r);
-      tell_link(gpu + ", fabric", w.fabric_out, w.fabric_in, model_.fabric_bytes_per_s, f);
-      tell_link(gpu + ", network", w.network_out, w.network_in, model_.network_bytes_per_s, f);
+      if (model_.rank_cost) {
+        tell_port(gpu, w, f);
+      } else {
+        tell_link(gpu + ", fabric", w.fabric_out, w.fabric_in, model_.fabric_bytes_per_s, f);
+        tell_link(gpu + ", network", w.network_out, w.network_in, model_.network_bytes_per_s, f);
+      }
       RankWork& node = of_node[r / static_cast<size_t>(each)];
       node.network_out += w.network_out, node.network_in += w.network_in;
     }
@@ -93,6 +99,18 @@ class StepSums {
   }
 
  private:
+  /// By costs between ranks: the time that its messages take one after the other.
+  void tell_port(const std::string& gpu, const RankWork& w, SimulateFigures& f) const {
+    const double out = w.fabric_out + w.network_out, in = w.fabric_in + w.network_in;
+    if (out <= 0 && in <= 0) return;
+    for (const bool sends : {true, false}) {
+      const double bytes = ((sends ? out : in) * model_.dispatch_row_bytes + (sends ? in : out) * model_.combine_row_bytes) / count();
+      const double seconds = model_.rank_cost_factor / count() *
+                             ((sends ? w.dispatch_out : w.dispatch_in) * model_.dispatch_row_bytes +
+                              (sends ? w.combine_out : w.combine_in) * model_.combine_row_bytes);
+      f.links.push_back({gpu + (sends ? " out" : " in"), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
+    }
+  }
   double count() const { return static_cast<double>(seconds_.size()); }
   /// Rows of the dispatch; the combine is the other way.
   void tell_link(const std::string& name, double out, double in, double rate, SimulateFigures& f) const {
@@ -137,20 +155,26 @@ std::vector<Variation> variations_of(const CostModel& model) {
     const char* name;
     double CostModel::*value;
   };
-  constexpr std::array kFigures = {Figure{"memory bandwidth", &CostModel::memory_bytes_per_s},
-                                   Figure{"operations a second", &CostModel::flops_per_s},
-                                   Figure{"fabric bandwidth", &CostModel::fabric_bytes_per_s},
-                                   Figure{"network bandwidth", &CostModel::network_bytes_per_s},
-                                   Figure{"uplink bandwidth", &CostModel::uplink_bytes_per_s},
-                                   Figure{"start of products", &CostModel::product_t0_s},
-                                   Figure{"start of calls", &CostModel::call_t0_s},
-                                   Figure{"bytes of an expert", &CostModel::branch_bytes},
-                                   Figure{"operations of a row", &CostModel::flops_per_row}};
+  constexpr std::array kFigures = {
+      Figure{"memory bandwidth", &CostModel::memory_bytes_per_s}, Figure{"operations a second", &CostModel::flops_per_s},
+      Figure{"fabric bandwidth", &CostModel::fabric_bytes_per_s}, Figure{"network bandwidth", &CostModel::network_bytes_per_s},
+      Figure{"uplink bandwidth", &CostModel::uplink_bytes_per_s}, Figure{"start of products", &CostModel::product_t0_s},
+      Figure{"bytes of an expert", &CostModel::branch_bytes},     Figure{"operations of a row", &CostModel::flops_per_row}};
   std::vector<Variation> out;
   for (const Figure& figure : kFigures) {
     if (model.*figure.value <= 0) continue;
+    if (model.rank_cost && (figure.value == &CostModel::fabric_bytes_per_s || figure.value == &CostModel::network_bytes_per_s)) continue;
     out.push_back({figure.name, model});
     out.back().model.*figure.value *= 1 + kTenth;
+  }
+  if (model.rank_cost) {
+    out.push_back({"costs between ranks", model});
+    out.back().model.rank_cost_factor *= 1 + kTenth;
+  }
+  if (model.call_t0_s + model.dispatch.t0_s + model.combine.t0_s > 0) {
+    out.push_back({"start of calls", model});
+    CostModel& later = out.back().model;
+    for (double* start : {&later.call_t0_s, &later.dispatch.t0_s, &later.combine.t0_s}) *start *= 1 + kTenth;
   }
   out.push_back({"bytes of a row", model});
   out.back().model.dispatch_row_bytes *= 1 + kTenth, out.back().model.combine_row_bytes *= 1 + kTenth;

@@ -33,7 +33,7 @@ bool is_oversubscription(double factor) { return factor >= 1 && factor <= kMostO
 PlaceOptions task_options(const SimulateOptions& options) {
   PlaceOptions out;
   out.session = options.session, out.cluster = options.cluster, out.phase = options.phase;
-  out.step = options.step, out.sizes = options.sizes;
+  out.step = options.step, out.sizes = options.sizes, out.calibration = options.calibration;
   out.fit_fraction = 1;  // all of the run: nothing is fitted
   out.redundant = kSlotsOfFrom;
   out.from = options.placement;
@@ -57,10 +57,18 @@ void check_memory(const Cluster& cluster, const Placement& placement, const Mode
 }
 
 std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTask& task) {
+  const std::string sheets =
+      "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an engine's step";
   std::vector<std::string> out = {
-      "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an engine's step",
+      f.trust && f.trust->share > 0
+          ? "calibrated phases take what measured calls of an even all-to-all or of products take, alone and without waiting: not an "
+            "engine's step; of the others " +
+                sheets
+          : sheets,
       "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense layers are not in it",
-      "messages of a layer begin together; ports send and receive at a time, fabric and network too",
+      task.cluster.rank_cost.empty()
+          ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
+          : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
       "experts read all of their weights once a layer, rows are padded to 64"};
   if (f.overlap == "two-batch")
     out.emplace_back(
@@ -103,6 +111,12 @@ SimulatedExchange exchange_of(const Filling& filling, const std::vector<Flow>& f
   return out;
 }
 
+/// With the rates that one way of an exchange has.
+Cluster slowed(Cluster cluster, const WayCost& way) {
+  cluster.fabric_bytes_per_s /= way.fabric_factor, cluster.network_bytes_per_s /= way.network_factor;
+  return cluster;
+}
+
 RankRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
   if (!objective.routes())
@@ -120,6 +134,10 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
               "fills the links of at most " + std::to_string(kMostRanksOfCollective) + " GPUs, the cluster has " +
                   std::to_string(task.shape.ranks),
               "leave it out, or name a smaller cluster");
+  if (!task.cluster.rank_cost.empty())
+    bad_input("--collective", "fills ports and uplinks, and " + task.cluster.name + " has costs between ranks instead", "leave it out");
+  if (task.objective->replicas() != ReplicaRule::even)
+    bad_input("--collective", "counts the messages of replicas that share evenly", "leave --replicas out");
   const auto layer = static_cast<size_t>(options.collective), step = static_cast<size_t>(options.collective_step);
   const CostModel& model = objective.model();
   const Network network(task.cluster, options.oversubscription);
@@ -131,7 +149,8 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   });
   const std::vector<Flow> there = flows_of(rows, model.dispatch_row_bytes, network),
                           back = flows_of(combined_rows(rows, network.ranks()), model.combine_row_bytes, network);
-  const Filling dispatch = fill(network.links(), there, progress), combine = fill(network.links(), back, progress);
+  const Filling dispatch = fill(Network(slowed(task.cluster, model.dispatch), options.oversubscription).links(), there, progress),
+                combine = fill(Network(slowed(task.cluster, model.combine), options.oversubscription).links(), back, progress);
   SimulatedCollective out;
   out.layer = task.layout.routers[layer].name, out.step = options.collective_step;
   std::vector<size_t> used;
@@ -139,8 +158,8 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
     if (dispatch.link_bytes[l] <= 0 && combine.link_bytes[l] <= 0) continue;
     used.push_back(l), out.links.push_back(network.links()[l].name);
   }
-  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.call_t0_s);
-  out.combine = exchange_of(combine, back, used, closed.combine_s, model.call_t0_s);
+  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.call_t0_s + model.dispatch.t0_s);
+  out.combine = exchange_of(combine, back, used, closed.combine_s, model.call_t0_s + model.combine.t0_s);
   return out;
 }
 
@@ -150,9 +169,10 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   f.placement = options.placement.empty() ? "contiguous" : options.placement;
   f.run = task.run.id, f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks;
   f.branches = task.branches, f.slot_count = task.shape.slot_count;
-  f.phase = options.phase, f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
+  f.phase = options.phase, f.backend = to_text(task.objective->backend()), f.replicas = to_text(task.objective->replicas()),
+  f.step_kind = task.objective->steps();
   f.overlap = options.overlap.empty() ? kOverlaps[0] : options.overlap, f.oversubscription = options.oversubscription;
-  f.sizes = *task.sizes;
+  f.sizes = *task.sizes, f.calibration = task.calibration;
   for (size_t l = 0; l < task.layout.routers.size(); ++l)
     f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], 0, 0, 0, 0});
   f.lacks = lacks_of_import(task.run);
@@ -162,6 +182,13 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   if (const int32_t layers = layers_with_idle_replicas(task.before); layers > 0)
     f.warnings.push_back("in " + counted(layers, "layer") + " two replicas of an expert lie on one GPU: the second brings nothing");
   return f;
+}
+
+/// By its phases one behind the other.
+StepTrust trust_of(const SimulateFigures& f) {
+  double dispatch = 0, compute = 0, combine = 0;
+  for (const SimulatedLayer& l : f.layers) dispatch += l.dispatch_ms, compute += l.compute_ms, combine += l.combine_ms;
+  return trust_in(*f.calibration, dispatch, compute, combine);
 }
 
 }  // namespace
@@ -190,6 +217,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   check_memory(task.cluster, task.before, *task.sizes);
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
+  if (f.calibration) f.trust = trust_of(f);
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);
   f.assumptions = assumptions_of(f, task);
   return f;

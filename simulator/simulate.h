@@ -20,6 +20,7 @@ struct SimulateOptions {
   StepOptions step;             ///< how steps come about
   SizeOptions sizes;            ///< of the model, where the session does not say them
   std::string overlap;          ///< of overlaps(); empty: none
+  std::string calibration;      ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
   double oversubscription = 1;  ///< what the network ports of a node could send / what its uplink carries
   int64_t collective = -1;      ///< a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
   int64_t collective_step = 0;  ///< of the costed ones
@@ -81,9 +82,11 @@ struct SimulateFigures {
   std::string session, model, cluster, placement;
   int64_t run = 0;
   int32_t nodes = 0, ranks = 0, branches = 0, slot_count = 0;
-  std::string phase, backend, step_kind, overlap;
+  std::string phase, backend, replicas, step_kind, overlap;
   double oversubscription = 1;
   ModelSizes sizes;
+  std::optional<CalibrationUse> calibration;
+  std::optional<StepTrust> trust;  ///< in the mean step without overlap; null: nothing is calibrated by
   int64_t steps = 0;
   double mean_ms = 0, p50_ms = 0, p95_ms = 0;
   double serial_ms = 0;  ///< mean of what the same phases take without overlap

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "core/planning/calibration_json.h"
 #include "core/summary/summary_json.h"
 #include "simulator/simulate.h"
 
@@ -63,6 +64,7 @@ std::string to_json(const SimulateFigures& f) {
   json["slots"] = f.slot_count;
   json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
   json["backend"] = f.backend;
+  json["replicas"] = f.replicas;
   json["overlap"] = f.overlap;
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
@@ -71,6 +73,8 @@ std::string to_json(const SimulateFigures& f) {
   json["remote_bytes"] = f.remote_bytes;
   json["wire_bytes"] = f.wire_bytes;
   json["sizes"] = {{"hidden", f.sizes.hidden}, {"branch_bytes", f.sizes.branch_bytes}, {"source", f.sizes.source}};
+  json["calibration"] = json_of_calibration(f.calibration);
+  json["calibrated"] = json_of_trust(f.trust);
   json["layers"] = list_of(f.layers);
   json["gpus"] = list_of(f.gpus);
   json["links"] = list_of(f.links);

@@ -7,11 +7,16 @@
 
 namespace stormcell::cli {
 
-void add_step_options(CLI::App& app, StepOptions& step) {
+void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration) {
   add_text(app, "--backend", step.backend, "how tokens reach their experts (per-rank; of counts per-expert)",
            joined(placement_backends(), "|"));
   add_whole_number(app, "--tokens-per-step", step.tokens_per_step, 1,
                    "cost steps of so many tokens, drawn from the recorded ones (the recorded steps)");
+  add_text(app, "--replicas", step.replicas,
+           "which copies of an expert a token goes to in what steps cost: to all alike, or to that on its own GPU, else on its node (even)",
+           joined(replica_rules(), "|"));
+  add_text(app, "--calibration", calibration, "rates and start-up times of measured calls, as calibrate -o wrote them (data sheets)",
+           "CAL.json");
 }
 
 void add_size_options(CLI::App& app, SizeOptions& sizes) {

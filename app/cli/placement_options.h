@@ -7,8 +7,8 @@
 
 namespace stormcell::cli {
 
-/// --backend --tokens-per-step
-void add_step_options(CLI::App& app, StepOptions& step);
+/// --backend --tokens-per-step --replicas --calibration
+void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration);
 /// --model-config --hidden --ffn --dtype
 void add_size_options(CLI::App& app, SizeOptions& sizes);
 /// "clusters:" and a line for each.

@@ -56,9 +56,13 @@ std::string check_text(const CalibrateFigures& f) {
 class CalibrateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("FILE", calibrate_.files, "CSV of measured calls, or CAL.json that was written before")->type_name("")->required();
+    app.add_option("FILE", calibrate_.files, "CSV of measured calls, output of nccl-tests, or CAL.json that was written before")
+        ->type_name("")
+        ->required();
     add_text(app, "-o", output_, "where to write the calibration", "CAL.json");
     add_text(app, "--check", calibrate_.check, "CSV of other calls: predicted, and compared with their times", "CALLS.csv");
+    add_whole_number(app, "--nic-gbit", calibrate_.nic_gbit, 1,
+                     "of one GPU's network card, Gbit/s: of outputs of nccl-tests over several hosts, which do not say it");
     add_json_option(app, json_);
   }
 

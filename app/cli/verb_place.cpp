@@ -2,6 +2,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/placement_options.h"
@@ -33,9 +34,12 @@ std::string cost_text(const PlaceFigures& f) {
          (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
          ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") +
          ", without the move; means but for the 95 %\n" +
-         "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU and "
-         "combine, added up;\n"
-         "remote bytes: of a token and layer, to other GPUs\n";
+         (f.calibration
+              ? "predicted from measured calls where the table below says so, else from rates of data sheets without start-up times; "
+                "without queues\nand overlap: the layers' dispatch, slowest GPU and combine, added up;\n"
+              : "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU "
+                "and combine, added up;\n") +
+         "remote bytes: of a token and layer, to other GPUs\n" + (f.calibration ? calibration_text(*f.calibration) : std::string());
 }
 
 std::string layouts_text(const std::string& what, const std::vector<LayoutLine>& layouts) {
@@ -112,7 +116,7 @@ class PlaceVerb : public Verb {
            "--fit-fraction", [this](const std::string& text) { place_.fit_fraction = parse_fit_fraction(text); },
            "share of the steps that it is fitted to, above 0 and at most 1; the rest judges (0.7)")
         ->type_name("SHARE");
-    add_step_options(app, place_.step);
+    add_step_options(app, place_.step, place_.calibration);
     app.add_flag("--p95", place_.step.p95, "judge by the 95th percentile over steps (their mean)");
     add_whole_number(app, "--amortise", place_.amortise, 1, "count the move of the experts, shared over so many steps (not counted)");
     add_size_options(app, place_.sizes);

@@ -3,6 +3,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 
+#include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/placement_options.h"
@@ -86,7 +87,7 @@ std::string to_text(const SimulateFigures& f) {
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
   std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + sensitivity_text(f) +
-                     collective_text(f) + "\nassumed\n";
+                     (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) + "\nassumed\n";
   for (const std::string& line : f.assumptions) text += "  " + line + "\n";
   return text;
 }
@@ -98,7 +99,7 @@ class SimulateVerb : public Verb {
     add_text(app, "--cluster", simulate_.cluster, "preset:NAME of those below, or a JSON file of the same form", "CLUSTER");
     add_text(app, "--placement", simulate_.placement,
              "#4 or #NAME of the same session, S.storm#4, or a file of SGLang, vLLM or TensorRT-LLM (the contiguous layout)", "PLACEMENT");
-    add_step_options(app, simulate_.step);
+    add_step_options(app, simulate_.step, simulate_.calibration);
     add_size_options(app, simulate_.sizes);
     add_text(app, "--overlap", simulate_.overlap, "of exchanges with experts (none)", joined(overlaps(), "|"));
     app.add_option_function<std::string>(

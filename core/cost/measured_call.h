@@ -8,7 +8,7 @@ namespace stormcell {
 /// Numbers that do not apply are 0, texts empty.
 struct MeasuredCall {
   std::string id;
-  std::string op;    ///< "dispatch", "combine": over a network or fabric; "experts": products of one rank
+  std::string op;    ///< "dispatch", "combine", "alltoall", "all_reduce": over a network or fabric; "experts": products of one rank
   std::string mode;  ///< the way that it works: "low-latency", "one-sided", "decode"
   std::string dtype, gpu, laboratory;
   int64_t nodes = 0, ranks = 0, gpus_per_node = 0;
@@ -28,7 +28,8 @@ struct MeasuredCall {
 /// What a rank sends, bytes, wherever it goes: a copy for each choice.
 double sent_bytes(const MeasuredCall& call);
 /// What its time grows with, bytes: of calls that leave the node what goes over the network card, sent * (1 - 1 / nodes); of calls within a
-/// fabric what a rank sends; of products, in weights of 8 bits, the experts of a rank that some token chose, expected under even routing.
+/// fabric what a rank sends; of an all-reduce what each link of a ring carries, sent * 2 (1 - 1 / ranks); of products, in weights of 8
+/// bits, the experts of a rank that some token chose, expected under even routing.
 double moved_bytes(const MeasuredCall& call);
 
 /// The same kind of call on the same hardware of one laboratory, of whatever shape: between these one may interpolate.

@@ -3,9 +3,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace stormcell {
 
@@ -20,6 +22,12 @@ inline constexpr std::string_view kBackends[] = {"per-expert", "per-rank", "per-
 std::optional<Backend> find_backend(std::string_view word);
 inline std::string_view to_text(Backend backend) { return kBackends[static_cast<size_t>(backend)]; }
 
+/// How one way of an exchange departs from the rates of the links, as measured calls say: factor * bytes / rate + t0.
+struct WayCost {
+  double t0_s = 0;  ///< beside that of all calls
+  double fabric_factor = 1, network_factor = 1;
+};
+
 /// Rates of one GPU and direction, sizes of the model. Bytes, operations, seconds.
 struct CostModel {
   double memory_bytes_per_s = 0, flops_per_s = 0;
@@ -30,6 +38,10 @@ struct CostModel {
   double dispatch_row_bytes = 0, combine_row_bytes = 0;    ///< a token's hidden state on its way there and back
   double uplink_bytes_per_s = 0;                           ///< of a node, each way; 0: its network ports alone bind
   size_t gpus_per_node = 0;                                ///< that share an uplink
+  WayCost dispatch, combine;
+  /// [from * ranks + to] seconds a byte, in place of fabric and network; null: these say it. A GPU sends one message after the other.
+  std::shared_ptr<const std::vector<double>> rank_cost;
+  double rank_cost_factor = 1;
 };
 
 /// Products compute whole tiles of rows.
@@ -41,6 +53,8 @@ struct RankWork {
   double active = 0;  ///< experts whose weights it reads
   double rows = 0;    ///< of products, each expert's padded to whole tiles
   double fabric_out = 0, fabric_in = 0, network_out = 0, network_in = 0;
+  /// Where there are costs between ranks: rows times these, of the dispatch and of the combine, which goes the other way.
+  double dispatch_out = 0, dispatch_in = 0, combine_out = 0, combine_in = 0;
 };
 
 struct LayerCost {
@@ -51,8 +65,8 @@ struct LayerCost {
 /// Seconds that a rank computes, 0 without rows.
 double compute_s(const RankWork& rank, const CostModel& model);
 /// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate. Dispatch, combine: of the slowest rank,
-/// the largest of what it sends and what it gets on its fabric and on its network port, and of each node on its uplink. Error(failed): work
-/// that is not finite.
+/// the largest of what it sends and what it gets on its fabric and on its network port, or by the costs between ranks, and of each node on
+/// its uplink. Error(failed): work that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
 
 }  // namespace stormcell

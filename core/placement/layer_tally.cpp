@@ -35,10 +35,41 @@ void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchS
   for (BranchShare& share : shares) share.part /= replicas;
 }
 
-TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend)
+void find_nearest(const BranchShares& all, size_t home, size_t each, BranchShares& nearest) {
+  nearest.clear();
+  double here = 0;
+  for (const BranchShare& s : all) {
+    if (s.rank == home) {
+      nearest.assign(1, {home, 1});
+      return;
+    }
+    if (s.rank / each == home / each) nearest.push_back(s), here += s.part;
+  }
+  if (nearest.empty()) nearest = all;
+  if (here > 0)
+    for (BranchShare& s : nearest) s.part /= here;
+}
+
+BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t each) {
+  if (all.size() < 2) return all;
+  BranchShares out = all, nearest;
+  for (BranchShare& s : out) s.part = 0;
+  for (size_t home = 0; home < ranks; ++home) {
+    find_nearest(all, home, each, nearest);
+    for (const BranchShare& n : nearest)
+      std::find_if(out.begin(), out.end(), [&](const BranchShare& s) { return s.rank == n.rank; })->part +=
+          n.part / static_cast<double>(ranks);
+  }
+  return out;
+}
+
+TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_ptr<const std::vector<double>> rank_cost,
+                     ReplicaRule replicas)
     : backend_(backend),
       ranks_(static_cast<size_t>(ranks)),
       each_(static_cast<size_t>(ranks / nodes)),
+      rank_cost_(std::move(rank_cost)),
+      replicas_(replicas),
       whole_(ranks_),
       of_node_(static_cast<size_t>(nodes)),
       copies_(ranks_),
@@ -47,10 +78,25 @@ TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend)
 
 void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home,
                           double sign) {
+  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[static_cast<size_t>(choice)]; };
+  if (replicas_ == ReplicaRule::even || backend_ == Backend::gather) return add_chosen(tally, choices, all, home, sign);
+  const auto add_from = [&](int32_t from, double part) {
+    const auto nearest = [&](int32_t choice) -> const BranchShares& {
+      find_nearest(all(choice), static_cast<size_t>(from), each_, near_);
+      return near_;
+    };
+    add_chosen(tally, choices, nearest, from, part);
+  };
+  if (home >= 0) return add_from(home, sign);
+  for (size_t from = 0; from < ranks_; ++from) add_from(static_cast<int32_t>(from), sign / static_cast<double>(ranks_));
+}
+
+template <class SharesOf>
+void TallyRule::add_chosen(LayerTally& tally, std::span<const int32_t> choices, SharesOf&& shares_of, int32_t home, double sign) {
   touched_.clear(), touched_nodes_.clear();
   for (const int32_t choice : choices) {
     if (choice < 0) continue;
-    const BranchShares& of_branch = shares[static_cast<size_t>(choice)];
+    const BranchShares& of_branch = shares_of(choice);
     for (const BranchShare& s : of_branch) {
       if (copies_[s.rank] == 0) touched_.push_back(s.rank);
       copies_[s.rank] += s.part;
@@ -93,13 +139,9 @@ void TallyRule::add_delivered(LayerTally& tally, int32_t home, double sign) cons
   }
 }
 
-void TallyRule::add_remote(LayerTally& tally, size_t rank, double rows, int32_t home) const {
-  if (home < 0) {
-    tally.unknown[rank] += rows;
-    return;
-  }
-  const auto from = static_cast<size_t>(home);
+void TallyRule::add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const {
   if (from == rank) return;
+  add_costs(tally.work, from, rank, rows);
   if (node(from) == node(rank))
     tally.work[from].fabric_out += rows, tally.work[rank].fabric_in += rows;
   else
@@ -117,17 +159,29 @@ void TallyRule::add_by_node(LayerTally& tally, int32_t home, double sign) const 
   for (const size_t n : touched_nodes_) {
     if (n == node(from)) continue;
     const double rows = sign * (1 - absent_node_[n]);
+    add_costs(tally.work, from, n * each_ + from % each_, rows);
     tally.work[from].network_out += rows, tally.work[n * each_ + from % each_].network_in += rows;
   }
   for (const size_t r : touched_) {
     const size_t relay = node(r) * each_ + from % each_;
     const double rows = sign * (1 - absent_[r]);
+    add_costs(tally.work, relay, r, rows);
     if (r != relay) tally.work[relay].fabric_out += rows, tally.work[r].fabric_in += rows;
   }
 }
 
-void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) const {
+void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) {
   const auto all = static_cast<double>(ranks_);
+  if (replicas_ == ReplicaRule::nearest && shares.size() > 1) {
+    for (size_t home = 0; home < ranks_; ++home) {
+      find_nearest(shares, home, each_, near_);
+      for (const BranchShare& s : near_) {
+        add_remote(tally, s.rank, sign * count * s.part / all, static_cast<int32_t>(home));
+        if (s.rank != home) tally.delivered += sign * count * s.part / all;
+      }
+    }
+    return;
+  }
   for (const BranchShare& s : shares) tally.unknown[s.rank] += sign * count * s.part;
   tally.delivered += sign * count * (all - 1) / all;
 }
@@ -135,10 +189,35 @@ void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, doubl
 void TallyRule::add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const {
   if (count <= 0) return;
   for (const BranchShare& s : shares) {
-    const double rows = count * s.part;
     // Whole tokens that go to one of several replicas, or a share of a token: the chance that none comes.
-    tally.work[s.rank].active += sign * (s.part == 1 ? std::min(count, 1.) : 1 - std::pow(1 - s.part, count));
-    tally.work[s.rank].rows += sign * std::ceil(rows / kRowTile - 1e-9) * kRowTile;
+    add_rows(tally, s.rank, count * s.part, s.part == 1 ? std::min(count, 1.) : 1 - std::pow(1 - s.part, count), sign);
+  }
+}
+
+void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const {
+  tally.work[rank].active += sign * active;
+  tally.work[rank].rows += sign * std::ceil(rows / kRowTile - 1e-9) * kRowTile;
+}
+
+void TallyRule::add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const {
+  if (!rank_cost_ || from == to) return;
+  const double there = rows * (*rank_cost_)[from * ranks_ + to], back = rows * (*rank_cost_)[to * ranks_ + from];
+  work[from].dispatch_out += there, work[to].dispatch_in += there;
+  work[to].combine_out += back, work[from].combine_in += back;
+}
+
+// From each rank as much, as work() has it.
+void TallyRule::add_unknown_costs(const LayerTally& tally) {
+  const auto g = static_cast<double>(each_), all = static_cast<double>(ranks_);
+  for (size_t r = 0; r < ranks_; ++r) {
+    const double rows = tally.unknown[r] + tally.unknown_tokens;
+    if (backend_ != Backend::per_node) {
+      for (size_t home = 0; home < ranks_; ++home) add_costs(whole_, home, r, rows / all);
+      continue;
+    }
+    const size_t n = node(r);
+    for (size_t relay = n * each_; relay < (n + 1) * each_; ++relay) add_costs(whole_, relay, r, rows / g);
+    for (size_t home = r % each_; home < ranks_; home += each_) add_costs(whole_, home, r, tally.unknown_node[n] / all);
   }
 }
 
@@ -153,6 +232,7 @@ std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
     sum += rows, of_node_[node(r)] += rows;
   }
   if (sum <= 0) return whole_;
+  if (rank_cost_) add_unknown_costs(tally);
   double nodes_sum = 0;
   for (const double rows : tally.unknown_node) nodes_sum += rows;
   for (size_t r = 0; r < ranks_; ++r) {

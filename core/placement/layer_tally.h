@@ -3,7 +3,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/cost/step_cost.h"
@@ -24,6 +26,18 @@ std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, i
 /// The same of one branch, into `shares`.
 void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchShares& shares);
 
+/// Which replicas of an expert a token goes to.
+enum class ReplicaRule : uint8_t {
+  even,     ///< to all alike
+  nearest,  ///< to one on its own rank, else to those of its node alike, else to all alike
+};
+inline constexpr std::string_view kReplicaRules[] = {"even", "nearest"};
+inline std::string_view to_text(ReplicaRule rule) { return kReplicaRules[static_cast<size_t>(rule)]; }
+/// Those of `all` that a token of this home goes to, `each` ranks a node.
+void find_nearest(const BranchShares& all, size_t home, size_t each, BranchShares& nearest);
+/// What comes of that to each rank where tokens live on all `ranks` alike.
+BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t each);
+
 struct LayerTally {
   LayerTally(size_t ranks, size_t nodes) : work(ranks), unknown(ranks), unknown_node(nodes) {}
   std::vector<RankWork> work;        ///< [ranks] products, and rows of tokens whose home is known
@@ -37,35 +51,50 @@ struct LayerTally {
 /// How tokens and branches count. Keeps room for one token at a time: one thread.
 class TallyRule {
  public:
-  /// The ranks of a node follow each other; `nodes` divides the ranks.
-  TallyRule(int32_t ranks, int32_t nodes, Backend backend);
+  /// The ranks of a node follow each other; `nodes` divides the ranks. `rank_cost`: of CostModel; may be null.
+  TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_ptr<const std::vector<double>> rank_cost = nullptr,
+            ReplicaRule replicas = ReplicaRule::even);
 
   /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere). `sign` -1 takes it
-  /// away.
+  /// away. Where replicas are the nearest, a token that lives anywhere is one of each home by equal parts.
   void add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home, double sign);
   /// What is sent for `count` choices of a branch of which nobody knows whose they are: of backend per_expert.
-  void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
+  void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign);
   /// Tokens that live anywhere and go everywhere: of backend gather.
   void add_everywhere(LayerTally& tally, double tokens) const { tally.unknown_tokens += tokens; }
   /// What the ranks of a branch compute that `count` tokens chose.
   void add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
+  /// So many rows of one branch on one rank, which reads its weights with this chance.
+  void add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const;
 
   /// [ranks] all of it, tokens that live anywhere as expectations. Good until the next call.
   std::span<const RankWork> work(const LayerTally& tally);
 
  private:
+  /// `shares_of(choice)`: of a token with one home.
+  template <class SharesOf>
+  void add_chosen(LayerTally& tally, std::span<const int32_t> choices, SharesOf&& shares_of, int32_t home, double sign);
   void add_delivered(LayerTally& tally, int32_t home, double sign) const;
-  void add_remote(LayerTally& tally, size_t rank, double rows, int32_t home) const;
+  void add_remote(LayerTally& tally, size_t rank, double rows, int32_t home) const {
+    home < 0 ? static_cast<void>(tally.unknown[rank] += rows) : add_sent(tally, static_cast<size_t>(home), rank, rows);
+  }
+  void add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const;
   void add_by_node(LayerTally& tally, int32_t home, double sign) const;
+  /// Rows of the dispatch from one rank to another, at what they cost there and back.
+  void add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const;
+  void add_unknown_costs(const LayerTally& tally);
   size_t node(size_t rank) const { return rank / each_; }
 
   const Backend backend_;
   const size_t ranks_, each_;  // GPUs of a node
+  const std::shared_ptr<const std::vector<double>> rank_cost_;
+  const ReplicaRule replicas_;
   std::vector<RankWork> whole_;
   std::vector<double> of_node_;
   // Of the token at hand.
   std::vector<double> copies_, absent_, absent_node_;
   std::vector<size_t> touched_, touched_nodes_;
+  BranchShares near_;
 };
 
 }  // namespace stormcell

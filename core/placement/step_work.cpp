@@ -1,6 +1,7 @@
 #include "core/placement/step_work.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stormcell {
 
@@ -8,14 +9,22 @@ bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int3
   return std::all_of(tokens.begin(), tokens.end(), [&](size_t t) { return routes.tokens[t].rank >= 0 && routes.tokens[t].rank < ranks; });
 }
 
-StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model)
+StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas)
     : placement_(placement),
       backend_(backend),
       model_(model),
-      rule_(placement.ranks, nodes, backend),
+      replicas_(replicas),
+      ranks_(static_cast<size_t>(placement.ranks)),
+      each_(static_cast<size_t>(placement.ranks / nodes)),
+      rule_(placement.ranks, nodes, backend, model.rank_cost, replicas),
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
       count_(static_cast<size_t>(placement.branches)) {
   for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
+  if (replicas == ReplicaRule::even) return;
+  for (const std::vector<BranchShares>& layer : shares_) {
+    computes_.emplace_back();
+    for (const BranchShares& branch : layer) computes_.back().push_back(nearest_from_anywhere(branch, ranks_, each_));
+  }
 }
 
 StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor) {
@@ -23,10 +32,15 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
   StepCost step;
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
     begin_layer();
+    const bool by_home = homes && replicas_ == ReplicaRule::nearest;
+    count_of_home_.assign(by_home ? count_.size() * ranks_ : 0, 0);
     for (const size_t t : tokens) {
       const std::span<const int32_t> choices = routes.at(t, static_cast<int32_t>(l));
-      for (const int32_t choice : choices)
-        if (choice >= 0) ++count_[static_cast<size_t>(choice)];
+      for (const int32_t choice : choices) {
+        if (choice < 0) continue;
+        ++count_[static_cast<size_t>(choice)];
+        if (by_home) ++count_of_home_[static_cast<size_t>(choice) * ranks_ + static_cast<size_t>(routes.tokens[t].rank)];
+      }
       rule_.add_token(tally_, shares_[l], choices, homes ? routes.tokens[t].rank : -1, 1);
     }
     end_layer(l, step, visitor);
@@ -38,6 +52,7 @@ StepCost StepWork::of_loads(const std::vector<std::vector<double>>& loads, doubl
   StepCost step;
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
     begin_layer();
+    count_of_home_.clear();
     count_ = loads[l];
     double all = 0;
     for (size_t b = 0; b < count_.size(); ++b) {
@@ -59,8 +74,29 @@ void StepWork::begin_layer() {
   std::fill(count_.begin(), count_.end(), 0.);
 }
 
+void StepWork::add_products_by_home(size_t layer) {
+  std::vector<double> rows(ranks_), none(ranks_);  // none: the chance that no token comes
+  BranchShares nearest;
+  for (size_t b = 0; b < count_.size(); ++b) {
+    if (count_[b] <= 0) continue;
+    std::fill(rows.begin(), rows.end(), 0.), std::fill(none.begin(), none.end(), 1.);
+    for (size_t home = 0; home < ranks_; ++home) {
+      const double count = count_of_home_[b * ranks_ + home];
+      if (count <= 0) continue;
+      find_nearest(shares_[layer][b], home, each_, nearest);
+      for (const BranchShare& s : nearest) rows[s.rank] += count * s.part, none[s.rank] *= std::pow(std::max(1 - s.part, 0.), count);
+    }
+    for (const BranchShare& s : shares_[layer][b]) rule_.add_rows(tally_, s.rank, rows[s.rank], 1 - none[s.rank], 1);
+  }
+}
+
 void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor) {
-  for (size_t b = 0; b < count_.size(); ++b) rule_.add_products(tally_, shares_[layer][b], count_[b], 1);
+  if (count_of_home_.empty()) {
+    const std::vector<BranchShares>& shares = replicas_ == ReplicaRule::nearest ? computes_[layer] : shares_[layer];
+    for (size_t b = 0; b < count_.size(); ++b) rule_.add_products(tally_, shares[b], count_[b], 1);
+  } else {
+    add_products_by_home(layer);
+  }
   const std::span<const RankWork> work = rule_.work(tally_);
   const LayerCost cost = cost_of_layer(work, model_);
   step.cost.dispatch_s += cost.dispatch_s, step.cost.compute_s += cost.compute_s, step.cost.combine_s += cost.combine_s;

@@ -27,12 +27,13 @@ using LayerVisitor = std::function<void(size_t layer, std::span<const RankWork> 
 /// Whether each of these tokens says which of the ranks it lives on.
 bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks);
 
-/// Replicas of an expert share its tokens evenly, each token independently, so with replicas figures are expectations. Tokens live where
+/// Replicas of an expert share its tokens evenly, or those that are nearest do, each token independently, so with replicas figures are
+/// expectations. Tokens live where
 /// their rank says it; where one does not say, all ranks are equally likely for all of them, and what is sent are expectations.
 class StepWork {
  public:
   /// The ranks of a node follow each other; `nodes` divides the ranks.
-  StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model);
+  StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas = ReplicaRule::even);
 
   /// Of these tokens, computed together. The placement has a layer for each of the routes'.
   StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor = {});
@@ -42,16 +43,22 @@ class StepWork {
 
  private:
   void begin_layer();
+  /// Products of branches of whose tokens the homes are known, where those go to the nearest replicas.
+  void add_products_by_home(size_t layer);
   void end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor);
 
   const Placement& placement_;
   const Backend backend_;
   const CostModel model_;
+  const ReplicaRule replicas_;
+  const size_t ranks_, each_;  // GPUs of a node
   TallyRule rule_;
-  std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
+  std::vector<std::vector<BranchShares>> shares_;    // [layers][branches]
+  std::vector<std::vector<BranchShares>> computes_;  // the same of tokens that live anywhere, where the nearest replicas compute
   // Of the layer at hand.
   LayerTally tally_;
-  std::vector<double> count_;  // [branches] tokens that chose it
+  std::vector<double> count_;          // [branches] tokens that chose it
+  std::vector<double> count_of_home_;  // [branches, ranks] the same by home; empty: not known, or not asked for
 };
 
 }  // namespace stormcell

@@ -114,16 +114,17 @@ std::string calibration_text(const CalibrateFigures& f, const Calibration& calib
 }  // namespace
 
 CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress) {
+  const auto nic_gbit = static_cast<double>(options.nic_gbit);
   std::vector<MeasuredCall> calls;
   std::map<std::string, std::string> file_of;  // by id
   for (const std::string& file : options.files)
-    for (MeasuredCall& c : read_calls(file, CallTimes::needed)) {
+    for (MeasuredCall& c : read_calls(file, CallTimes::needed, nic_gbit)) {
       const auto [at, is_new] = file_of.emplace(c.id, file);
       if (!is_new) bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too", "an id names one call");
       calls.push_back(std::move(c));
     }
   std::vector<MeasuredCall> to_check;
-  if (!options.check.empty()) to_check = read_calls(options.check, CallTimes::optional);
+  if (!options.check.empty()) to_check = read_calls(options.check, CallTimes::optional, nic_gbit);
   const Calibration calibration(std::move(calls));
   CalibrateFigures f;
   f.calls = static_cast<int64_t>(calibration.calls().size());

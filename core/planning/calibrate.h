@@ -10,8 +10,9 @@
 namespace stormcell {
 
 struct CalibrateOptions {
-  std::vector<std::string> files;  ///< CSV of calls, or calibrations that were written before
+  std::vector<std::string> files;  ///< CSV of calls, outputs of nccl-tests, or calibrations that were written before
   std::string check;               ///< CSV of calls to predict; may be empty
+  int64_t nic_gbit = 0;            ///< of one GPU's network card, for nccl-tests of several hosts, which do not say it; 0: not told
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.

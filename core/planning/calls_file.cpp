@@ -12,6 +12,7 @@
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/planning/nccl_tests.h"
 
 namespace stormcell {
 namespace {
@@ -213,13 +214,21 @@ bool is_calibration_text(const std::string& text) {
   return first != std::string::npos && text[first] == '{';
 }
 
-std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times) {
+std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times, double nic_gbit) {
   const std::string text = read_file_text(path, kMostBytes);
   std::vector<MeasuredCall> calls;
   if (is_calibration_text(text)) {
     if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1")
       bad_input(path, "is JSON, and schema is not \"stormcell.calibration/1\"", "calibrate CALLS.csv -o CAL.json writes one");
     calls = read_calibration(text, path, times);
+  } else if (is_nccl_tests(text)) {
+    calls = parse_nccl_tests(text, path, nic_gbit);
+    if (calls.size() > kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
+    for (const MeasuredCall& c : calls) {
+      for (const TextField& f : kTexts) as_text(c.*f.at, f.name, path);
+      for (const RealField& f : kReals) as_real(c.*f.at, f.name, path);
+      check_call(c, times, path);
+    }
   } else {
     calls = read_csv(text, path, times);
   }

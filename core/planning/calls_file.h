@@ -1,4 +1,4 @@
-// Measured calls from files: CSV as laboratories publish them, or a calibration that was written before.
+// Measured calls from files: CSV as laboratories publish them, what nccl-tests print, or a calibration that was written before.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,10 +11,11 @@ namespace stormcell {
 /// What the times are for: to calibrate by, each call has one; to be checked, it may be missing (0).
 enum class CallTimes { needed, optional };
 
-/// CSV with a line of names, columns in any order (docs/user-guide.md), or JSON of schema stormcell.calibration/1. Error(bad_input): no
+/// CSV with a line of names, columns in any order (docs/user-guide.md), output of nccl-tests (`nic_gbit`: of each GPU's network card, which
+/// it does not say; 0: not told), or JSON of schema stormcell.calibration/1: by what stands in the file. Error(bad_input): no
 /// such file, a column that is missing, and with its line a number that is none, is out of range, or contradicts another; an id that stands
 /// there twice; no call at all.
-std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times);
+std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times, double nic_gbit = 0);
 /// Whether the file is a calibration that was written before.
 bool is_calibration_text(const std::string& text);
 /// All its fields that are not empty.

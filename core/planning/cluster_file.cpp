@@ -20,6 +20,9 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostRanks = 65536;
+constexpr size_t kMostRanksOfCost = 1024;
+constexpr double kMostNs = 1e9;
+constexpr const char* kRankCost = "rank_ns_per_byte";
 
 fs::path preset_folder() { return fs::path(resources_folder()) / "clusters"; }
 
@@ -40,10 +43,14 @@ class ClusterReader {
     c.memory_bytes = rate(gpu, "gpu.memory_bytes", "memory_bytes");
     c.memory_bytes_per_s = rate(gpu, "gpu.memory_bytes_per_s", "memory_bytes_per_s");
     c.flops_per_s = rate(gpu, "gpu.flops_per_s", "flops_per_s");
-    const Json& fabric = part("fabric");
-    c.fabric = text_at(fabric, "name");
-    c.fabric_bytes_per_s = rate(fabric, "fabric.bytes_per_s", "bytes_per_s");
-    if (c.nodes > 1) {
+    if (!value_at(json_, kRankCost).is_null()) read_rank_cost(c);
+    // Costs between ranks say it all; beside them the rates are for what they do not say, such as moving experts.
+    if (c.rank_cost.empty() || !value_at(json_, "fabric").is_null()) {
+      const Json& fabric = part("fabric");
+      c.fabric = text_at(fabric, "name");
+      c.fabric_bytes_per_s = rate(fabric, "fabric.bytes_per_s", "bytes_per_s");
+    }
+    if (c.nodes > 1 && (c.rank_cost.empty() || !value_at(json_, "network").is_null())) {
       const Json& network = part("network");
       c.network = text_at(network, "name");
       c.network_bytes_per_s = rate(network, "network.bytes_per_s", "bytes_per_s");
@@ -54,6 +61,42 @@ class ClusterReader {
   }
 
  private:
+  /// Rates that it does not say are those of the mean cost within a node, and between two.
+  void read_rank_cost(Cluster& c) const {
+    const Json& rows = value_at(json_, kRankCost);
+    const auto ranks = static_cast<size_t>(c.ranks());
+    const std::string name = kRankCost;
+    if (!rows.is_array()) wrong(name + " is no list of rows");
+    if (ranks > kMostRanksOfCost) wrong(name + " is for at most " + std::to_string(kMostRanksOfCost) + " GPUs");
+    if (rows.size() != ranks)
+      wrong(name + " has " + std::to_string(rows.size()) + " rows, the cluster has " + std::to_string(ranks) + " GPUs");
+    double within = 0, between = 0;
+    for (size_t from = 0; from < ranks; ++from) {
+      const std::string row = name + " " + std::to_string(from);
+      if (!rows[from].is_array()) wrong(row + " is no list");
+      if (rows[from].size() != ranks)
+        wrong(row + " has " + std::to_string(rows[from].size()) + " costs, the cluster has " + std::to_string(ranks) +
+              " GPUs: it is not square");
+      for (size_t to = 0; to < ranks; ++to) {
+        const Json& cost = rows[from][to];
+        const double ns = cost.is_number() ? cost.get<double>() : -1;
+        const std::string pair = row + " to " + std::to_string(to);
+        if (!(ns >= 0) || ns > kMostNs) wrong(pair + " is no cost from 0 to 10^9 ns a byte: no bandwidth is none");
+        if (from == to && ns > 0) wrong(pair + " is not 0: what stays is not sent");
+        if (from != to && ns == 0) wrong(pair + " is 0: no link is endlessly fast");
+        c.rank_cost.push_back(1e-9 * ns);
+        (same_node(c, from, to) ? within : between) += 1e-9 * ns;
+      }
+    }
+    const double each = c.gpus_per_node, pairs = static_cast<double>(ranks) * (each - 1);
+    c.fabric_bytes_per_s = within > 0 ? pairs / within : 1e15;  // one GPU a node sends nothing there
+    if (c.nodes > 1) c.network_bytes_per_s = static_cast<double>(ranks) * (static_cast<double>(ranks) - each) / between;
+  }
+  static bool same_node(const Cluster& c, size_t a, size_t b) {
+    const auto each = static_cast<size_t>(c.gpus_per_node);
+    return a / each == b / each;
+  }
+
   [[noreturn]] void wrong(const std::string& what) const {
     bad_input(path_, what, "resources/clusters/2x8-h100.json shows what a cluster is");
   }
@@ -97,6 +140,15 @@ std::string to_json(const Cluster& c) {
       {"name", c.gpu}, {"memory_bytes", c.memory_bytes}, {"memory_bytes_per_s", c.memory_bytes_per_s}, {"flops_per_s", c.flops_per_s}};
   json["fabric"] = {{"name", c.fabric}, {"bytes_per_s", c.fabric_bytes_per_s}};
   if (c.nodes > 1) json["network"] = {{"name", c.network}, {"bytes_per_s", c.network_bytes_per_s}};
+  if (!c.rank_cost.empty()) {
+    const auto ranks = static_cast<size_t>(c.ranks());
+    json[kRankCost] = nlohmann::ordered_json::array();
+    for (size_t from = 0; from < ranks; ++from) {
+      std::vector<double> row;
+      for (size_t to = 0; to < ranks; ++to) row.push_back(1e9 * c.rank_cost[from * ranks + to]);
+      json[kRankCost].push_back(row);
+    }
+  }
   json["sources"] = c.sources;
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

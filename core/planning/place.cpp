@@ -61,6 +61,8 @@ void add_step_cost(const PlaceTask& task, const Placement& placement, bool held_
   if (!task.objective) return;
   figures.step = task.objective->judge(placement, held_out, progress);
   if (!figures.step) return;
+  if (task.calibration)
+    figures.trust = trust_in(*task.calibration, figures.step->dispatch_ms, figures.step->compute_ms, figures.step->combine_ms);
   figures.objective_ms = figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(task.before, placement));
 }
 
@@ -100,6 +102,8 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
                        std::to_string(task.objective->count(false) + task.objective->count(true)) +
                        " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
                        "many as were recorded");
+  if (task.objective && task.objective->replicas() == ReplicaRule::nearest && task.shape.slot_count > task.branches)
+    warnings.emplace_back("steps are judged by the nearest replicas; searches, imbalance and traffic count them evenly");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
@@ -203,6 +207,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
     f.costed_fit = task.objective->count(false), f.costed_held_out = task.objective->count(true);
     f.statistic = task.objective->by_p95() ? "p95" : "mean";
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
+    f.calibration = task.calibration, f.replicas = to_text(task.objective->replicas());
   }
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
@@ -235,6 +240,8 @@ double parse_fit_fraction(std::string_view text) {
 std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
 
 std::vector<std::string_view> placement_backends() { return {std::begin(kBackends), std::end(kBackends)}; }
+
+std::vector<std::string_view> replica_rules() { return {std::begin(kReplicaRules), std::end(kReplicaRules)}; }
 
 SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, const Placement* given,
                            const Progress& progress) {

@@ -23,6 +23,7 @@ struct PlaceOptions {
   StepOptions step;           ///< how a step is costed
   SizeOptions sizes;          ///< of the model, where the session does not say them
   int64_t amortise = 0;       ///< steps over which moving the experts pays off; 0: moving is not counted
+  std::string calibration;    ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
   std::string aim;         ///< of joint and exact: "cost" of steps, or "traffic" at about the EPLB rule's balance; empty: cost where known
   std::string from;        ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
   double time_limit = 15;  ///< seconds that a search may take
@@ -43,6 +44,8 @@ std::vector<PlacementSolver> placement_solvers();
 
 /// How tokens may come to their experts' ranks: what --backend takes.
 std::vector<std::string_view> placement_backends();
+/// Which replicas of an expert a token may go to: what --replicas takes.
+std::vector<std::string_view> replica_rules();
 
 /// What a layout does on some of the steps. Null: the data or this version do not say.
 struct LayoutFigures {
@@ -51,6 +54,7 @@ struct LayoutFigures {
   std::optional<double> ranks_per_token;  ///< distinct GPUs that a token goes to at a layer, as a mean
   std::optional<StepFigures> step;        ///< what steps cost; null where sizes are not known
   std::optional<double> objective_ms;     ///< of a step, the move of the experts included
+  std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
 };
 
 struct LayoutLine {
@@ -88,13 +92,15 @@ struct PlaceFigures {
   std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
   int64_t steps_fit = 0, steps_held_out = 0;
   std::optional<ModelSizes> sizes;
+  std::string replicas;                         ///< of replica_rules(); empty where steps are not costed
   std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it
   std::string statistic;                        ///< of the costed steps that the objective is: "mean" or "p95"
   int64_t costed_fit = 0, costed_held_out = 0;  ///< steps
   int64_t tokens_per_step = 0;                  ///< of drawn ones; 0: as recorded
   int64_t amortise = 0;                         ///< steps that share the move in the objective; 0: it is not in it
-  std::string held_out;                         ///< how: "requests", "time"; empty: nothing was
-  int64_t requests = 0;                         ///< 0: not known
+  std::optional<CalibrationUse> calibration;
+  std::string held_out;  ///< how: "requests", "time"; empty: nothing was
+  int64_t requests = 0;  ///< 0: not known
   std::vector<LayoutLine> layouts;
   std::string aim, chosen, chosen_on;  ///< of joint: what for, how the result came about, and on what that was chosen
   std::vector<LayoutLine> front;       ///< less traffic for less balance, in the fitted figures: nothing else has less of both

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "core/planning/calibration_json.h"
 #include "core/planning/place.h"
 #include "core/summary/summary_json.h"
 
@@ -20,7 +21,8 @@ Json json_of(const LayoutFigures& f) {
                                     {"dispatch", f.step->dispatch_ms},
                                     {"compute", f.step->compute_ms},
                                     {"combine", f.step->combine_ms}}
-                             : Json()}};
+                             : Json()},
+          {"calibrated", json_of_trust(f.trust)}};
 }
 
 Json json_of(const ModelSizes& s) {
@@ -78,6 +80,7 @@ std::string to_json(const PlaceFigures& f) {
   json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
   json["residence"] = f.backend.empty() ? Json() : Json("home");
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
+  json["replicas"] = text_or_null(f.replicas);
   json["costed_steps"] = f.backend.empty() ? Json()
                                            : Json{{"kind", f.step_kind},
                                                   {"statistic", f.statistic},
@@ -85,6 +88,7 @@ std::string to_json(const PlaceFigures& f) {
                                                   {"amortise", whole_or_null(f.amortise)},
                                                   {"fit", f.costed_fit},
                                                   {"held_out", f.costed_held_out}};
+  json["calibration"] = json_of_calibration(f.calibration);
   json["sizes"] = f.sizes ? json_of(*f.sizes) : Json();
   json["seconds"] = f.seconds;
   json["held_out"] = text_or_null(f.held_out);

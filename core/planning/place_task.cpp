@@ -14,6 +14,8 @@
 #include "core/placement/placement_files.h"
 #include "core/placement/placement_text.h"
 #include "core/placement/traffic.h"
+#include "core/planning/calibrated_model.h"
+#include "core/planning/calls_file.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/model_sizes.h"
 #include "core/profile/router_layer.h"
@@ -69,20 +71,34 @@ void look_at_homes(PlaceTask& task) {
 /// 0: not known.
 int64_t choices_of(const PlaceTask& task) { return task_lacks(task, "k") ? 0 : task.layout.routers[0].fan_out; }
 
+void take_calibration(const PlaceOptions& options, PlaceTask& task) {
+  const Calibration calibration(read_calls(options.calibration, CallTimes::needed));
+  const MeanStep step{task.objective->mean_tokens(), choices_of(task), task.branches};
+  task.calibration = calibrate_model(calibration, task.cluster, *task.sizes, step, task.model);
+  task.calibration->file = options.calibration;
+  task.objective->set_model(task.model);
+}
+
 void find_objective(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
   if (!task.sizes) {
-    if (!options.step.backend.empty() || options.step.tokens_per_step > 0 || options.step.p95 || options.amortise > 0)
+    if (!options.step.backend.empty() || !options.step.replicas.empty() || options.step.tokens_per_step > 0 || options.step.p95 ||
+        options.amortise > 0 || !options.calibration.empty())
       bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
                 "--model-config config.json, or --hidden N --ffn N");
     return;
   }
-  if (!task.routes && options.step.tokens_per_step == 0 && task_lacks(task, "steps")) return;  // one sum is no step
-  const CostModel model = cost_model_of(task.cluster, *task.sizes, task.oversubscription);
+  if (!task.routes && options.step.tokens_per_step == 0 && task_lacks(task, "steps")) {  // one sum is no step
+    if (!options.calibration.empty())
+      bad_input("--calibration", "is of steps, and the data is one sum of many", "--tokens-per-step N draws steps of N tokens");
+    return;
+  }
+  const CostModel& model = task.model = cost_model_of(task.cluster, *task.sizes, task.oversubscription);
   if (task.routes)
     task.objective.emplace(options.step, task.cluster, model, *task.routes, task.routes->parts);
   else
     task.objective.emplace(options.step, task.cluster, model, task.loads, choices_of(task));
+  if (!options.calibration.empty()) take_calibration(options, task);
   // All ranks take their new experts at a time, over the slowest link that there is.
   const double rate = task.cluster.nodes > 1 ? task.cluster.network_bytes_per_s : task.cluster.fabric_bytes_per_s;
   if (options.amortise > 0)
@@ -187,14 +203,13 @@ FitData whole_fit(const PlaceTask& task) {
 }
 
 bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, ChoiceData& out) {
-  const CostModel model = task.sizes ? cost_model_of(task.cluster, *task.sizes, task.oversubscription) : CostModel{};
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
     // By requests as the rest was, however few are left of them: tokens of one request are alike.
     const bool by_request = task.routes->parts.requests_fit > 0;
     TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, by_request ? 2 : 0);
     if (parts.held_out.empty()) return false;
-    if (task.objective) out.objective.emplace(options.step, task.cluster, model, *task.routes, parts);
+    if (task.objective) out.objective.emplace(options.step, task.cluster, task.model, *task.routes, parts);
     out.fit = {&routes, parts.fit, loads_of_tokens(routes, parts.fit), nullptr};
     out.judge = {&routes, parts.held_out, loads_of_tokens(routes, parts.held_out), nullptr};
   } else {
@@ -204,7 +219,7 @@ bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, Choice
     SplitLoads split;
     split.fit_steps.assign(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(cut));
     split.held_out_steps.assign(steps.begin() + static_cast<std::ptrdiff_t>(cut), steps.end());
-    if (task.objective) out.objective.emplace(options.step, task.cluster, model, split, choices_of(task));
+    if (task.objective) out.objective.emplace(options.step, task.cluster, task.model, split, choices_of(task));
     out.fit.loads = sum_of(steps, 0, cut), out.judge.loads = sum_of(steps, cut, steps.size());
   }
   if (out.objective) out.fit.objective = out.judge.objective = &*out.objective;

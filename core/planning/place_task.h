@@ -31,9 +31,11 @@ struct PlaceTask {
   int32_t dropped_homes = 0;           ///< ranks whose tokens were recorded, where they are not those of the cluster
   std::vector<int32_t> layer_numbers;  ///< [routers] of the model, -1: not known
   std::optional<ModelSizes> sizes;
+  CostModel model;                         ///< of a step, where sizes are known
   std::optional<StepObjective> objective;  ///< where sizes are known
-  Placement before;                        ///< where moving begins: what --from names, else the contiguous layout
-  double move_ms = 0;                      ///< of one slot, shared over the steps that it pays off in
+  std::optional<CalibrationUse> calibration;
+  Placement before;    ///< where moving begins: what --from names, else the contiguous layout
+  double move_ms = 0;  ///< of one slot, shared over the steps that it pays off in
 };
 
 /// `selector`: of a run. Error(bad_input): as place() says.

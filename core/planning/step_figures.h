@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace stormcell {
 
@@ -25,9 +26,38 @@ struct ModelSizes {
 
 struct StepOptions {
   std::string backend;          ///< of placement_backends(); empty: per-rank where there are single choices, else per-expert
+  std::string replicas;         ///< of replica_rules(): which of them a token goes to; empty: even
   int64_t tokens_per_step = 0;  ///< of steps that are drawn; 0: the recorded ones
   bool p95 = false;             ///< the objective is the 95th percentile over the steps, else their mean
 };
+
+/// What measured calls say of one phase of a layer's step, at the size of a mean step under even routing.
+struct CalibratedPhase {
+  std::string phase;                   ///< "dispatch", "experts", "combine"
+  std::string kind;                    ///< of kPredictionKinds; "none": rates are those of the data sheets, and there is no start-up time
+  std::string why_not;                 ///< of kind none
+  std::string like;                    ///< the calls: "dispatch low-latency fp8 of H100 (NVIDIA)"
+  double us = 0;                       ///< of a mean step's phase
+  double t0_us = 0, bytes_per_s = 0;   ///< the line that steps are costed by, in bytes of this model
+  double size = 1;                     ///< bytes that such a step moves / those of the nearest size that is told; 1: this size is
+  std::optional<double> held_out;      ///< predicted / measured - 1 of the nearest call, left out
+  std::optional<double> laboratories;  ///< of what is borrowed: the slowest laboratory's time of a common call / the fastest's - 1
+  std::vector<std::string> from;       ///< ids of calls
+};
+
+struct CalibrationUse {
+  std::string file;
+  double tokens_per_step = 0;  ///< of a mean step
+  std::vector<CalibratedPhase> phases;
+};
+
+/// How far a time is measured calls' word.
+struct StepTrust {
+  std::string kind;                ///< the least sure one of its phases that are calibrated; "none": none is
+  double share = 0;                ///< of the time, in calibrated phases
+  std::optional<double> held_out;  ///< their |errors| by their shares of that; null: one is not known
+};
+StepTrust trust_in(const CalibrationUse& use, double dispatch, double compute, double combine);
 
 /// Means over steps, all layers of a step together.
 struct StepFigures {

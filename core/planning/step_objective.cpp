@@ -24,6 +24,14 @@ Backend backend_of(const StepOptions& options, Backend usual) {
   return *backend;
 }
 
+ReplicaRule replicas_of(const StepOptions& options) {
+  if (options.replicas.empty()) return ReplicaRule::even;
+  const auto found = std::find(std::begin(kReplicaRules), std::end(kReplicaRules), options.replicas);
+  if (found == std::end(kReplicaRules))
+    bad_input("--replicas", in_quotes(options.replicas) + " is none", "one of " + joined(kReplicaRules));
+  return static_cast<ReplicaRule>(found - std::begin(kReplicaRules));
+}
+
 /// Every n-th, so that at most so many remain.
 template <class T>
 void thin_out(std::vector<T>& steps, size_t most) {
@@ -102,6 +110,7 @@ CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double 
   CostModel model;
   model.memory_bytes_per_s = cluster.memory_bytes_per_s, model.flops_per_s = cluster.flops_per_s;
   model.fabric_bytes_per_s = cluster.fabric_bytes_per_s, model.network_bytes_per_s = cluster.network_bytes_per_s;
+  if (!cluster.rank_cost.empty()) model.rank_cost = std::make_shared<const std::vector<double>>(cluster.rank_cost);
   model.branch_bytes = sizes.branch_bytes, model.flops_per_row = sizes.flops_per_row;
   model.dispatch_row_bytes = model.combine_row_bytes = static_cast<double>(sizes.hidden) * kRowBits / 8;
   if (cluster.nodes > 1 && oversubscription > 1) {
@@ -113,7 +122,12 @@ CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double 
 
 StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
                              const TokenParts& parts)
-    : options_(options), cluster_(cluster), model_(model), routes_(&routes.routes), backend_(backend_of(options, Backend::per_rank)) {
+    : options_(options),
+      cluster_(cluster),
+      model_(model),
+      routes_(&routes.routes),
+      backend_(backend_of(options, Backend::per_rank)),
+      replicas_(replicas_of(options)) {
   for (const bool behind : {false, true}) {
     const std::vector<size_t>& tokens = behind ? parts.held_out : parts.fit;
     const uint32_t seed = behind ? 2 : 1;
@@ -131,6 +145,7 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
       cluster_(cluster),
       model_(model),
       backend_(backend_of(options, Backend::per_expert)),
+      replicas_(replicas_of(options)),
       k_(static_cast<double>(std::max<int64_t>(k, 1))),
       k_known_(k > 0) {
   if (backend_ == Backend::per_rank || backend_ == Backend::per_node)
@@ -145,6 +160,16 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
 
 int64_t StepObjective::count(bool held_out) const {
   return static_cast<int64_t>(routes_ ? tokens_[held_out].size() : loads_[held_out].size());
+}
+
+std::optional<double> StepObjective::mean_tokens() const {
+  if (!k_known_ || count(false) == 0) return {};
+  if (routes_) return static_cast<double>(tokens_of(tokens_[0])) / static_cast<double>(tokens_[0].size());
+  double choices = 0;
+  for (const LayerLoads& step : loads_[0])
+    for (const std::vector<double>& layer : step)
+      for (const double load : layer) choices += load / static_cast<double>(step.size());
+  return choices / k_ / static_cast<double>(loads_[0].size());
 }
 
 std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool held_out, const Progress& progress) const {

@@ -29,7 +29,7 @@ class StepObjective {
  public:
   /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A recorded step that has
   /// tokens on both sides is filled up on each, by tokens drawn from that side: a step of some of its tokens would be another, cheaper one.
-  /// Error(bad_input): a backend that is none.
+  /// Error(bad_input): a backend or a rule of replicas that is none.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
                 const TokenParts& parts);
   /// Steps of counts, `k` choices of a token, 0: not known.
@@ -40,18 +40,20 @@ class StepObjective {
   /// [steps] seconds of each, in the order of time where they are recorded ones.
   std::vector<double> step_s(const Placement& placement, bool held_out, const Progress& progress) const;
   /// What a placement makes of steps, one after the other: for cost_of_step(). The placement must outlive it.
-  StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_}; }
+  StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_, replicas_}; }
   /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
   StepCost cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part = {}, const LayerVisitor& visitor = {}) const;
   /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
-  /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
+  /// A part, or as much of it as has so many tokens, with `start`; replicas share evenly, whatever judges. The objective must outlive it.
+  /// There is such a part.
   PlacedSteps placed(const Placement& start, bool held_out = false, size_t most_tokens = kMostSearchTokens) const;
   /// Whether placed() looks at every token of the part to fit, unless told otherwise.
   bool search_sees_all() const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }
   bool by_p95() const { return options_.p95; }
   Backend backend() const { return backend_; }
+  ReplicaRule replicas() const { return replicas_; }
   /// "recorded", "filled up" (some of the recorded ones) or "drawn".
   const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : filled_ > 0 ? "filled up" : "recorded"; }
   /// Of both parts.
@@ -59,6 +61,7 @@ class StepObjective {
   /// [steps] the tokens of each costed one; empty where there are counts.
   const std::vector<std::vector<size_t>>& tokens(bool held_out) const { return tokens_[held_out]; }
   const CostModel& model() const { return model_; }
+  void set_model(const CostModel& model) { model_ = model; }
   /// Null: steps are counts.
   const TokenRoutes* routes() const { return routes_; }
   const LayerLoads& loads_of_step(bool held_out, size_t step) const { return loads_[held_out][step]; }
@@ -67,15 +70,18 @@ class StepObjective {
   /// Whether the number of tokens of a step is known.
   bool tokens_known() const { return k_known_; }
   int64_t count(bool held_out) const;
+  /// Of a step of those to fit; null: not known.
+  std::optional<double> mean_tokens() const;
 
  private:
   std::vector<std::vector<size_t>> searched_tokens(bool held_out, size_t most_tokens) const;
 
   const StepOptions options_;
   const Cluster& cluster_;
-  const CostModel model_;
+  CostModel model_;
   const TokenRoutes* routes_ = nullptr;
   Backend backend_;
+  ReplicaRule replicas_;
   int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;

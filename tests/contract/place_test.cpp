@@ -403,6 +403,38 @@ class ContractPlaceTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4"}), cluster, words.toStdString());
   }
 
+  void costs_between_ranks_that_are_wrong_are_refused_data() {
+    QTest::addColumn<QString>("rows");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("not square") << "[[0, 1], [1, 0, 1]]"
+                                << "rank_ns_per_byte 1 has 3 costs, the cluster has 2 GPUs: it is not square";
+    QTest::newRow("of other ranks") << "[[0, 1, 1], [1, 0, 1], [1, 1, 0]]"
+                                    << "rank_ns_per_byte has 3 rows, the cluster has 2 GPUs";
+    QTest::newRow("negative") << "[[0, -1], [1, 0]]"
+                              << "rank_ns_per_byte 0 to 1 is no cost from 0 to 10^9 ns a byte";
+    QTest::newRow("no bandwidth") << "[[0, null], [1, 0]]"
+                                  << "rank_ns_per_byte 0 to 1 is no cost from 0 to 10^9 ns a byte: no bandwidth is none";
+    QTest::newRow("as little") << "[[0, 1], [1e12, 0]]"
+                               << "rank_ns_per_byte 1 to 0 is no cost";
+    QTest::newRow("endlessly fast") << "[[0, 1], [0, 0]]"
+                                    << "rank_ns_per_byte 1 to 0 is 0: no link is endlessly fast";
+    QTest::newRow("to itself") << "[[0, 1], [1, 2]]"
+                               << "rank_ns_per_byte 1 to 1 is not 0: what stays is not sent";
+    QTest::newRow("a number") << "7"
+                              << "rank_ns_per_byte is no list of rows";
+    QTest::newRow("a row") << "[7, [1, 0]]"
+                           << "rank_ns_per_byte 0 is no list";
+  }
+  void costs_between_ranks_that_are_wrong_are_refused() {
+    QFETCH(QString, rows);
+    QFETCH(QString, words);
+    const std::string session = counted_session("costs"),
+                      cluster = scratch_.write("costs-wrong.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
+ "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "rank_ns_per_byte": )" +
+                                                                       rows.toStdString() + "}");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster}), cluster, words.toStdString());
+  }
+
   void counts_that_are_wrong_are_refused_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("words");

@@ -1,6 +1,8 @@
 // What a recorded routing would do on GPUs that are not there: figures that agree with those of place, and what is refused.
 #include <cmath>
+#include <filesystem>
 
+#include "core/formats/file_text.h"
 #include "tests/contract/imports.h"
 
 namespace stormcell::testing {
@@ -95,6 +97,202 @@ class ContractSimulateTest : public QObject, private Imports {
         }
       QVERIFY2(std::abs(carried / e["bytes"].get<double>() - 1) < 1e-6, e.dump().c_str());
     }
+  }
+
+  // Calls of the cluster's own links: start-up 40 us, 4 us a row of a GPU's network port.
+  std::string calls(const std::string& name, double factor) {
+    std::string rows = "id,op,gpu,laboratory,nodes,ranks,gpus_per_node,nic_gbit,tokens_per_rank,top_k,bytes_per_copy,hidden,us,source\n";
+    for (const std::string op : {"dispatch", "combine"})
+      for (const int tokens : {1, 4, 16, 64, 256})
+        rows += op + std::to_string(tokens) + "," + op + ",G,here,2,4,2,80," + std::to_string(tokens) + ",2,128,64," +
+                std::to_string(factor * (40 + 4. * tokens)) + ",planted\n";
+    const std::string file = scratch_.path(name + ".json");
+    json_of({"calibrate", scratch_.write(name + ".csv", rows), "-o", file, "--json", "-"});
+    return file;
+  }
+
+ private slots:
+  void measured_calls_say_start_up_and_rate() {
+    const std::string session = traced("calibrated");
+    const std::string own =
+        scratch_.write("own.json", QString(kTwoNodes).replace("\"memory_bytes\"", "\"name\": \"G 80GB\", \"memory_bytes\"").toStdString());
+    const auto on_own = [&](const Arguments& more) {
+      Arguments all = {"simulate", session, "--cluster", own, "--hidden", "64", "--ffn", "32", "--tokens-per-step", "64", "--json", "-"};
+      all.insert(all.end(), more.begin(), more.end());
+      return json_of(all);
+    };
+    const Json plain = on_own({}), j = on_own({"--calibration", calls("own-calls", 1)}),
+               slower = on_own({"--calibration", calls("slower", 1.3)});
+    QVERIFY(plain["calibration"].is_null() && plain["calibrated"].is_null());
+    QCOMPARE(j["calibration"]["phases"].size(), size_t{3});
+    QCOMPARE(j["calibration"]["tokens_per_step"].get<double>(), 64.);
+    for (const size_t i : {0, 2}) {
+      const Json& p = j["calibration"]["phases"][i];
+      // 16 tokens on each of 4 GPUs: 32 rows, half of which leave the node.
+      QVERIFY2(p["kind"] == "interpolated" && near(p["us"].get<double>(), 40 + 4. * 16) && p["why_not"].is_null(), p.dump().c_str());
+      QVERIFY(std::abs(p["t0_us"].get<double>() - 40) < 1e-6 && p["held_out_error"].is_number() && !p["from"].empty());
+    }
+    const Json& experts = j["calibration"]["phases"][1];
+    QVERIFY(experts["kind"].is_null() && experts["us"].is_null() && experts["why_not"] == "no products of G 80GB were measured");
+    QVERIFY(j["calibrated"]["kind"] == "interpolated" && j["calibrated"]["share"].get<double>() > 0.5 &&
+            j["calibrated"]["held_out_error"].get<double>() < 1e-6);
+    for (size_t l = 0; l < j["layers"].size(); ++l) {
+      const Json &a = plain["layers"][l], &b = j["layers"][l], &c = slower["layers"][l];
+      QCOMPARE(b["compute_ms"].get<double>(), a["compute_ms"].get<double>());
+      for (const char* way : {"dispatch_ms", "combine_ms"})
+        QVERIFY(b[way].get<double>() > 0.04 && near(c[way].get<double>(), 1.3 * b[way].get<double>()));
+    }
+    QVERIFY(j["sensitivity"].dump().find("start of calls") != std::string::npos &&
+            plain["sensitivity"].dump().find("start") == std::string::npos);
+    // place costs the same steps alike.
+    const Json placed = json_of({"place", session, "--cluster", own, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32",
+                                 "--tokens-per-step", "64", "--calibration", calls("again", 1), "--json", "-"});
+    const Json& contiguous = placed["layouts"][0]["fit"];
+    QVERIFY(near(j["step_ms"]["mean"].get<double>(), contiguous["objective"].get<double>()));
+    QCOMPARE(placed["calibration"]["phases"].dump(), j["calibration"]["phases"].dump());
+    QCOMPARE(contiguous["calibrated"].dump(), j["calibrated"].dump());
+    // One exchange in time: the same start, and rates that are slower by as much.
+    const Json c = on_own({"--calibration", calls("collective", 1), "--collective", "1"})["collective"]["dispatch"];
+    QVERIFY(c["closed_form_ms"].get<double>() > 0.04 && c["filled_ms"].get<double>() >= c["closed_form_ms"].get<double>() * (1 - 1e-9));
+    const Ended text =
+        run_program({"simulate", session, "--cluster", own, "--hidden", "64", "--ffn", "32", "--calibration", calls("text", 1)});
+    VERIFY_DONE(text, Arguments{"simulate"});
+    QVERIFY2(text.out.find("no products of G 80GB were measured") != std::string::npos && text.out.find("held out") != std::string::npos,
+             text.out.c_str());
+  }
+
+  void the_nearest_replicas_keep_tokens_at_home() {
+    const std::string session = traced("nearest");
+    const auto with = [&](const char* verb, Arguments more) {
+      const Arguments common = {verb, session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--json", "-"};
+      more.insert(more.begin(), common.begin(), common.end());
+      return json_of(more);
+    };
+    // Eight spare slots: each expert of eight may stand on both nodes.
+    const Json placed = with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "load"});
+    QVERIFY(placed["replicas"] == "nearest" && placed["warnings"].dump().find("by the nearest replicas") != std::string::npos);
+    const std::string number = "#" + std::to_string(placed["placement"].get<int>());
+    const Json even = with("simulate", {"--placement", number}),
+               nearest = with("simulate", {"--placement", number, "--replicas", "nearest"});
+    QVERIFY(even["replicas"] == "even" && nearest["replicas"] == "nearest");
+    QVERIFY(nearest["remote_bytes"].get<double>() < even["remote_bytes"].get<double>());
+    QVERIFY(near(nearest["step_ms"]["mean"].get<double>(), placed["layouts"][2]["fit"]["objective"].get<double>()));
+    // Without replicas there is nothing to choose.
+    QVERIFY(near(simulated(session)["step_ms"]["mean"].get<double>(),
+                 simulated(session, {"--replicas", "nearest"})["step_ms"]["mean"].get<double>()));
+    for (const char* verb : {"place", "simulate"}) {
+      VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--replicas", "next"}), "--replicas",
+                     "is none (one of even, nearest)");
+      VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
+    }
+    VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--replicas", "nearest",
+                              "--collective", "0"}),
+                   "--collective", "counts the messages of replicas that share evenly");
+  }
+
+  // Every pair at the same cost is one fabric; and who is far from the others is felt.
+  void costs_between_ranks_are_a_cluster() {
+    const std::string session = traced("pairs");
+    const auto cluster = [&](const std::string& name, double far, const std::string& rates) {
+      Json rows = Json::array();
+      for (int from = 0; from < 4; ++from) {
+        Json row = Json::array();
+        for (int to = 0; to < 4; ++to) row.push_back(from == to ? 0. : from == 3 || to == 3 ? far : 0.01);
+        rows.push_back(row);
+      }
+      return scratch_.write(name + ".json",
+                            R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 4, "gpu": {"memory_bytes": 1e9,
+ "memory_bytes_per_s": 1e12, "flops_per_s": 1e14})" +
+                                rates + (far > 0 ? ", \"rank_ns_per_byte\": " + rows.dump() : "") + "}");
+    };
+    const std::string fabric = R"(, "fabric": {"bytes_per_s": 1e11})";
+    const auto on = [&](const std::string& file) {
+      return json_of({"simulate", session, "--cluster", file, "--hidden", "64", "--ffn", "32", "--json", "-"});
+    };
+    const Json plain = on(cluster("plain", 0, fabric)), even = on(cluster("even", 0.01, "")), both = on(cluster("both", 0.01, fabric)),
+               far = on(cluster("far", 0.1, ""));
+    QVERIFY(near(even["step_ms"]["mean"].get<double>(), plain["step_ms"]["mean"].get<double>()));
+    QVERIFY(near(both["step_ms"]["p95"].get<double>(), plain["step_ms"]["p95"].get<double>()));
+    QCOMPARE(even["layers"].size(), plain["layers"].size());
+    QVERIFY(far["step_ms"]["mean"].get<double>() > 1.5 * even["step_ms"]["mean"].get<double>());
+    QCOMPARE(even["remote_bytes"].get<double>(), plain["remote_bytes"].get<double>());
+    QCOMPARE(even["links"].size(), size_t{8});
+    double busiest = 0;
+    std::string who;
+    for (const Json& link : far["links"])
+      if (link["busy_share"].get<double>() > busiest) busiest = link["busy_share"].get<double>(), who = link["name"].get<std::string>();
+    QVERIFY2(who.starts_with("GPU 3 ") && busiest <= 1, who.c_str());
+    QVERIFY(far["sensitivity"].dump().find("costs between ranks") != std::string::npos &&
+            far["sensitivity"].dump().find("fabric") == std::string::npos);
+    const Json placed = json_of({"place", session, "--cluster", scratch_.path("far.json"), "--fit-fraction", "1", "--hidden", "64", "--ffn",
+                                 "32", "--solver", "joint", "--time-limit", "0.5", "--json", "-"});
+    QVERIFY(near(placed["layouts"][0]["fit"]["objective"].get<double>(), far["step_ms"]["mean"].get<double>()));
+    QVERIFY(placed["layouts"][2]["fit"]["objective"].get<double>() <= placed["layouts"][1]["fit"]["objective"].get<double>() * (1 + 1e-9));
+    VERIFY_REFUSED(
+        (Arguments{"simulate", session, "--cluster", scratch_.path("far.json"), "--hidden", "64", "--ffn", "32", "--collective", "0"}),
+        "--collective", "has costs between ranks instead");
+  }
+
+  // Published calls: what they say of two clusters, and all of it 1.3 times as much where the calls take 1.3 times as long.
+  void calls_of_laboratories_are_taken_data() {
+    QTest::addColumn<QString>("cluster");
+    QTest::addColumn<QString>("kind");
+    QTest::newRow("within a node") << "preset:8x-h200"
+                                   << "extrapolated";
+    QTest::newRow("over a network") << "preset:2x8-h100"
+                                    << "borrowed";
+  }
+  void calls_of_laboratories_are_taken() {
+    QFETCH(QString, cluster);
+    QFETCH(QString, kind);
+    if (shared_folder().empty()) QSKIP("../shared is not there");
+    const std::string session = scratch_.path("laboratories.storm"), file = scratch_.path("laboratories.json");
+    if (!std::filesystem::exists(session)) imported(scratch_.write("laboratories.csv", route_trace({2, 16, 2, 3, 40, 1})), session);
+    json_of({"calibrate", shared_folder() + "/data/calls/measured.csv", "-o", file, "--json", "-"});
+    Json calls = Json::parse(read_file_text(file, 1 << 20));
+    for (Json& c : calls["calls"]) c["us"] = 1.3 * c["us"].get<double>();
+    const std::string slower = scratch_.write("laboratories-slower.json", calls.dump());
+    const auto on = [&](Arguments more) {
+      const Arguments common = {"simulate",          session, "--cluster", cluster.toStdString(),
+                                "--hidden",          "2048",  "--ffn",     "768",
+                                "--tokens-per-step", "1024",  "--json",    "-"};
+      more.insert(more.begin(), common.begin(), common.end());
+      return json_of(more);
+    };
+    const Json sheets = on({}), a = on({"--calibration", file}), b = on({"--calibration", slower});
+    QVERIFY2(a["calibrated"]["kind"] == kind.toStdString(), a["calibration"].dump().c_str());
+    QVERIFY(a["calibrated"]["held_out_error"].get<double>() < 0.2);
+    // bf16 experts; the products were measured in 8 bits.
+    QVERIFY(a["calibration"]["phases"][1]["kind"].is_null() && a["calibration"]["phases"][1]["why_not"].is_string());
+    for (size_t l = 0; l < a["layers"].size(); ++l)
+      for (const char* way : {"dispatch_ms", "combine_ms"}) {
+        QVERIFY(a["layers"][l][way].get<double>() > sheets["layers"][l][way].get<double>());
+        QVERIFY(near(b["layers"][l][way].get<double>(), 1.3 * a["layers"][l][way].get<double>()));
+      }
+  }
+
+  void a_calibration_that_is_wrong_is_refused() {
+    const std::string session = traced("wrong-calibration");
+    const std::string negative =
+        scratch_.write("negative.json", R"({"schema": "stormcell.calibration/1", "calls": [{"id": "a", "op": "dispatch",
+ "gpu": "G", "nodes": 1, "ranks": 4, "tokens_per_rank": 8, "top_k": 2, "bytes_per_copy": 128, "us": -4}]})");
+    for (const std::string verb : {"place", "simulate"}) {
+      const auto refused = [&](const std::string& file, const std::string& where, const std::string& words) {
+        VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--calibration", file}), where,
+                       words);
+      };
+      const std::string missing = scratch_.path("missing.json"), other = scratch_.write("other.json", R"({"schema": "stormcell.place/1"})"),
+                        cut = scratch_.write("cut.json", "{\"schema\": \"stormc");
+      refused(missing, missing, "");
+      refused(other, other, "schema is not \"stormcell.calibration/1\"");
+      refused(cut, cut, "line 1");
+      refused(negative, negative, "call 0: us is no number from 0");
+      VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--calibration", negative}), session, "says no sizes of the model");
+    }
+    const std::string counts = scratch_.path("one-sum.storm");
+    imported(scratch_.write("one-sum.json", R"({"logical_count": [[8,1,1,8]]})"), counts);
+    VERIFY_REFUSED((Arguments{"place", counts, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--calibration", negative}),
+                   "--calibration", "is of steps, and the data is one sum of many");
   }
 
   void what_cannot_be_simulated_is_refused() {

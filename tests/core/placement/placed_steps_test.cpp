@@ -26,6 +26,16 @@ const CostModel kModel{.memory_bytes_per_s = 100,
                        .dispatch_row_bytes = 1,
                        .combine_row_bytes = 2};
 
+/// Each pair of ranks at a cost of its own, either way.
+CostModel model_of_pairs() {
+  std::mt19937 random(21);
+  std::vector<double> cost(static_cast<size_t>(kRanks * kRanks));
+  for (size_t i = 0; i < cost.size(); ++i) cost[i] = i % (kRanks + 1) == 0 ? 0 : 0.01 * static_cast<double>(1 + random() % 50);
+  CostModel model = kModel;
+  model.rank_cost = std::make_shared<const std::vector<double>>(cost);
+  return model;
+}
+
 TokenRoutes drawn(bool homes, uint32_t seed) {
   std::mt19937 random(seed);
   TokenRoutes routes;
@@ -97,17 +107,22 @@ class PlacedStepsTest : public QObject {
   void a_hundred_moves_cost_what_their_end_costs_data() {
     QTest::addColumn<int>("backend");
     QTest::addColumn<int>("data");
+    QTest::addColumn<bool>("pairs");
     for (size_t b = 0; b < std::size(kBackends); ++b)
-      for (int data = 0; data < 3; ++data) {
-        if (data == 2 && static_cast<Backend>(b) != Backend::per_expert && static_cast<Backend>(b) != Backend::gather) continue;
-        const char* const kinds[] = {", homes not known", ", homes known", ", counts"};
-        QTest::newRow((std::string(kBackends[b]) + kinds[data]).c_str()) << static_cast<int>(b) << data;
-      }
+      for (int data = 0; data < 3; ++data)
+        for (const bool pairs : {false, true}) {
+          if (data == 2 && static_cast<Backend>(b) != Backend::per_expert && static_cast<Backend>(b) != Backend::gather) continue;
+          const char* const kinds[] = {", homes not known", ", homes known", ", counts"};
+          QTest::newRow((std::string(kBackends[b]) + kinds[data] + (pairs ? ", costs of pairs" : "")).c_str())
+              << static_cast<int>(b) << data << pairs;
+        }
   }
   void a_hundred_moves_cost_what_their_end_costs() {
     QFETCH(int, backend);
     QFETCH(int, data);
+    QFETCH(bool, pairs);
     const auto b = static_cast<Backend>(backend);
+    const CostModel model = pairs ? model_of_pairs() : kModel;
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const int32_t slot_count = seed % 2 ? 18 : 12;
       const TokenRoutes routes = drawn(data == 1, seed);
@@ -115,12 +130,12 @@ class PlacedStepsTest : public QObject {
       const std::vector<std::vector<std::vector<double>>> loads = counts(seed);
       const Placement start = contiguous_placement(kLayers, kBranches, slot_count, kRanks);
       PlacedSteps placed =
-          data == 2 ? PlacedSteps(loads, kK, start, kNodes, b, kModel) : PlacedSteps(routes, steps, start, kNodes, b, kModel);
+          data == 2 ? PlacedSteps(loads, kK, start, kNodes, b, model) : PlacedSteps(routes, steps, start, kNodes, b, model);
       std::mt19937 random(seed + 100);
       for (int move = 0; move < 100; ++move) {
         if (move > 0) move_somehow(placed, random);
         if (move % 9) continue;
-        StepWork work(placed.placement(), kNodes, b, kModel);
+        StepWork work(placed.placement(), kNodes, b, model);
         double mean = 0, layers = 0;
         for (size_t s = 0; s < kSteps; ++s) {
           const double whole = data == 2 ? work.of_loads(loads[s], kK).seconds() : work.of_tokens(routes, steps[s]).seconds();

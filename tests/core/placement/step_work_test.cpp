@@ -2,6 +2,8 @@
 #include "core/placement/step_work.h"
 
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -151,6 +153,112 @@ class StepWorkTest : public QObject {
       StepWork work(p, kNodes, b, kModel);
       const StepCost x = work.of_tokens(routes, all_of(routes)), y = work.of_loads(loads, kK);
       QVERIFY(near(x.seconds(), y.seconds()) && near(x.delivered_rows, y.delivered_rows) && near(x.network_rows, y.network_rows));
+    }
+  }
+
+  // A copy of each expert on either node: nothing leaves a node, and a token that has its expert at home stays there.
+  void the_nearest_replicas_are_counted_one_by_one_data() { what_is_sent_is_what_is_counted_data(); }
+  void the_nearest_replicas_are_counted_one_by_one() {
+    QFETCH(int, backend);
+    const auto b = static_cast<Backend>(backend);
+    const TokenRoutes routes = drawn(1, 150, true, 6);
+    constexpr int32_t kEach = kRanks / kNodes;
+    LayerSlots layer;
+    std::mt19937 random(2);
+    for (int32_t n = 0; n < kNodes; ++n) {
+      LayerSlots node(kBranches);
+      std::iota(node.begin(), node.end(), 0);
+      std::shuffle(node.begin(), node.end(), random);
+      layer.insert(layer.end(), node.begin(), node.end());
+    }
+    const Placement p{kRanks, kBranches, {layer}};
+    const size_t held = layer.size() / kRanks;
+    std::vector<std::map<int32_t, int64_t>> here(kRanks);  // [ranks] tokens by branch
+    double fabric = 0;
+    for (size_t t = 0; t < routes.size(); ++t) {
+      const int32_t home = routes.tokens[t].rank;
+      std::set<int32_t> others;
+      for (const int32_t branch : routes.at(t, 0)) {
+        if (branch < 0) continue;
+        for (size_t s = 0; s < layer.size(); ++s) {
+          const auto rank = static_cast<int32_t>(s / held);
+          if (layer[s] != branch || rank / kEach != home / kEach) continue;
+          ++here[static_cast<size_t>(rank)][branch];
+          if (rank == home) continue;
+          fabric += b == Backend::per_expert, others.insert(rank);
+        }
+      }
+      if (b != Backend::per_expert) fabric += static_cast<double>(others.size());
+    }
+    StepWork work(p, kNodes, b, kModel, ReplicaRule::nearest);
+    const StepCost step = work.of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
+      for (size_t r = 0; r < ranks.size(); ++r) {
+        double rows = 0;
+        for (const auto& [branch, count] : here[r]) rows += std::ceil(static_cast<double>(count) / kRowTile) * kRowTile;
+        QVERIFY(near(ranks[r].active, static_cast<double>(here[r].size())) && near(ranks[r].rows, rows));
+      }
+    });
+    if (b == Backend::gather) return;
+    QVERIFY2(near(step.network_rows, 0) && near(step.fabric_rows, fabric) && near(step.delivered_rows, fabric),
+             (std::to_string(step.fabric_rows) + " " + std::to_string(fabric)).c_str());
+    QVERIFY(step.fabric_rows + step.network_rows < StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).fabric_rows +
+                                                       StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).network_rows);
+  }
+
+  void tokens_that_live_anywhere_are_the_mean_over_homes_data() { what_is_sent_is_what_is_counted_data(); }
+  void tokens_that_live_anywhere_are_the_mean_over_homes() {
+    QFETCH(int, backend);
+    const auto b = static_cast<Backend>(backend);
+    TokenRoutes routes = drawn(1, 1, false, 7);
+    // Replicas of several kinds: two on a node, two nodes, all on one rank, none.
+    LayerSlots layer = contiguous_placement(1, kBranches, kBranches + 2 * kRanks, kRanks).layers[0];
+    std::mt19937 random(4);
+    for (int round = 0; round < 20; ++round) {
+      std::shuffle(layer.begin(), layer.end(), random);
+      const Placement p{kRanks, kBranches, {layer}};
+      StepWork work(p, kNodes, b, kModel, ReplicaRule::nearest);
+      std::vector<RankWork> sum(kRanks), anywhere;
+      double delivered = 0;
+      for (int32_t home = 0; home < kRanks; ++home) {
+        routes.tokens[0].rank = home;
+        delivered += work.of_tokens(routes, all_of(routes),
+                                    [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
+                                      for (size_t r = 0; r < ranks.size(); ++r)
+                                        for (double RankWork::*part : {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in,
+                                                                       &RankWork::network_out, &RankWork::network_in})
+                                          sum[r].*part += ranks[r].*part / kRanks;
+                                    })
+                         .delivered_rows /
+                     kRanks;
+      }
+      routes.tokens[0].rank = -1;
+      const StepCost told = work.of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
+        anywhere.assign(ranks.begin(), ranks.end());
+      });
+      QVERIFY(near(told.delivered_rows, delivered));
+      for (size_t r = 0; r < sum.size(); ++r)
+        for (double RankWork::*part :
+             {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in, &RankWork::network_out, &RankWork::network_in})
+          QVERIFY(near(anywhere[r].*part, sum[r].*part));
+      if (b != Backend::per_expert) continue;
+      std::vector<double> loads(kBranches);
+      for (const int32_t choice : routes.at(0, 0))
+        if (choice >= 0) ++loads[static_cast<size_t>(choice)];
+      const StepCost counted = work.of_loads({loads}, kK);
+      QVERIFY(near(counted.delivered_rows, delivered) && near(counted.seconds(), told.seconds()));
+    }
+  }
+
+  void without_replicas_the_nearest_is_the_only_one() {
+    const Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
+    for (const bool homes : {true, false}) {
+      const TokenRoutes routes = drawn(2, 80, homes, 3);
+      for (size_t b = 0; b < std::size(kBackends); ++b) {
+        const auto backend = static_cast<Backend>(b);
+        const StepCost even = StepWork(p, kNodes, backend, kModel).of_tokens(routes, all_of(routes)),
+                       nearest = StepWork(p, kNodes, backend, kModel, ReplicaRule::nearest).of_tokens(routes, all_of(routes));
+        QVERIFY(near(even.seconds(), nearest.seconds()) && near(even.delivered_rows, nearest.delivered_rows));
+      }
     }
   }
 

@@ -108,6 +108,40 @@ class ExchangeTest : public QObject {
     if (!homes) QVERIFY2(near(there, closed.dispatch_s, 0.01), (std::to_string(there) + " " + std::to_string(closed.dispatch_s)).c_str());
   }
 
+  void costs_between_ranks_are_those_of_their_messages_data() { pairs_sum_to_the_ports_of_the_closed_form_data(); }
+  void costs_between_ranks_are_those_of_their_messages() {
+    QFETCH(int, backend);
+    QFETCH(bool, homes);
+    QFETCH(int, spare);
+    constexpr size_t kAll = 8;
+    const Network network(cluster_of(2, 4), 1);
+    const TokenRoutes routes = drawn(150, kAll, homes, 12);
+    const Placement p = contiguous_placement(1, kBranches, kBranches + spare, kAll);
+    const auto b = static_cast<Backend>(backend);
+    const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, kAll), b, network);
+    std::mt19937 random(31);
+    std::vector<double> cost(kAll * kAll);  // one way is not the other
+    for (size_t i = 0; i < cost.size(); ++i) cost[i] = i % (kAll + 1) == 0 ? 0 : 0.001 * static_cast<double>(1 + random() % 99);
+    std::vector<RankWork> sums(kAll);
+    for (size_t from = 0; from < kAll; ++from)
+      for (size_t to = 0; to < kAll; ++to) {
+        const double sent = rows[from * kAll + to], there = sent * cost[from * kAll + to], back = sent * cost[to * kAll + from];
+        sums[from].dispatch_out += there, sums[to].dispatch_in += there;
+        sums[to].combine_out += back, sums[from].combine_in += back;
+      }
+    double dispatch = 0, combine = 0;
+    for (const RankWork& r : sums)
+      dispatch = std::max({dispatch, r.dispatch_out, r.dispatch_in}), combine = std::max({combine, r.combine_out, r.combine_in});
+    CostModel model = model_of(cluster_of(2, 4));
+    model.rank_cost = std::make_shared<const std::vector<double>>(cost);
+    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost& told) {
+      for (size_t r = 0; r < kAll; ++r)
+        QVERIFY(near(ranks[r].dispatch_out, sums[r].dispatch_out) && near(ranks[r].dispatch_in, sums[r].dispatch_in) &&
+                near(ranks[r].combine_out, sums[r].combine_out) && near(ranks[r].combine_in, sums[r].combine_in));
+      QVERIFY(near(told.dispatch_s, 4 * dispatch) && near(told.combine_s, 8 * combine));
+    });
+  }
+
   void counts_are_sent_like_the_choices_that_they_count() {
     const Network network(cluster_of(2, 2), 1);
     TokenRoutes routes = drawn(90, 4, false, 5);

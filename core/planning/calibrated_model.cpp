@@ -1,0 +1,323 @@
+#include "core/planning/calibrated_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "core/base/counted.h"
+
+namespace stormcell {
+namespace {
+
+/// Two sizes nearer than this say more of rounding than of a rate.
+constexpr double kApart = 1.25;
+constexpr double kMatrices = 3;  // of a gated expert, as measured products have
+
+PredictionKind less_sure(PredictionKind a, PredictionKind b) {
+  if (a == PredictionKind::none || b == PredictionKind::none) return PredictionKind::none;
+  return std::max(a, b);
+}
+
+/// What calls of one series say at sizes about the asked one.
+struct ToldSize {
+  double bytes = 0;
+  MeasuredCall call;
+  Prediction told;
+};
+
+/// t0 + bytes * us_per_byte through what is told at, or nearest to, the asked size.
+struct ToldLine {
+  PredictionKind kind = PredictionKind::none;
+  double us = 0, t0_us = 0, us_per_byte = 0, size = 1;
+  Prediction at;
+  const MeasuredCall* like = nullptr;
+  std::string why_not;
+};
+
+ToldLine no_line(std::string why_not) {
+  ToldLine line;
+  line.why_not = std::move(why_not);
+  return line;
+}
+
+/// `sizes`: those that are told, by bytes.
+ToldLine line_at(const Calibration& calibration, const std::vector<ToldSize>& sizes, double bytes, const std::string& why_not) {
+  if (sizes.empty()) return no_line(why_not);
+  if (const double more = bytes / sizes.back().bytes; more > 1 + 1e-9)
+    return no_line("a step moves " + (more < 10 ? std::to_string(more).substr(0, 3) : std::to_string(std::lround(more))) +
+                   " times the largest size that is told");
+  const auto far = [&](const ToldSize& s) { return std::fabs(std::log(s.bytes / bytes)); };
+  const ToldSize& at = *std::min_element(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
+  const ToldSize *below = nullptr, *above = nullptr;
+  for (const ToldSize& s : sizes) {
+    if (s.bytes * kApart <= at.bytes) below = &s;
+    if (!above && s.bytes >= at.bytes * kApart) above = &s;
+  }
+  // The surer side alone says the rate.
+  if (below && above && below->told.kind != above->told.kind) (below->told.kind < above->told.kind ? above : below) = nullptr;
+  if (!below && !above) return no_line("one size alone is told, so nobody knows what of its time is start-up");
+  const ToldSize &low = below ? *below : at, &high = above ? *above : at;
+  ToldLine line;
+  line.us_per_byte = (*high.told.us - *low.told.us) / (high.bytes - low.bytes);
+  if (!(line.us_per_byte > 0)) return no_line("more bytes took no longer, which is no rate");
+  line.t0_us = *at.told.us - line.us_per_byte * at.bytes;
+  if (line.t0_us < 0) line.t0_us = 0, line.us_per_byte = *at.told.us / at.bytes;
+  // A line is never one measured call.
+  line.kind = less_sure(PredictionKind::interpolated, at.told.kind);
+  for (const ToldSize* s : {below, above})
+    if (s) line.kind = less_sure(line.kind, s->told.kind);
+  line.size = bytes / at.bytes;
+  if (std::fabs(line.size - 1) > 1e-9) line.kind = less_sure(line.kind, PredictionKind::extrapolated);
+  line.us = line.t0_us + line.us_per_byte * bytes;
+  line.at = calibration.predict(at.call);
+  for (const ToldSize* s : {below, above})
+    for (const size_t i : s ? s->told.from : std::vector<size_t>())
+      if (std::find(line.at.from.begin(), line.at.from.end(), i) == line.at.from.end()) line.at.from.push_back(i);
+  for (const ToldSize* s : {below, above}) {
+    if (!s) continue;
+    if (!line.at.laboratories) line.at.laboratories = s->told.laboratories;
+    if (!line.at.held_out) line.at.held_out = calibration.predict(s->call).held_out;
+  }
+  return line;
+}
+
+/// "H100" is the GPU of a cluster of "H100 SXM5 80GB".
+bool is_gpu(std::string_view call, std::string_view cluster) {
+  return cluster == call || (cluster.starts_with(call) && cluster[call.size()] == ' ');
+}
+
+/// 0: not one of those.
+double bits_of(std::string_view dtype) {
+  struct Format {
+    std::string_view begins;
+    double bits;
+  };
+  constexpr std::array kFormats = {Format{"fp8", 8},   Format{"f8", 8},    Format{"int8", 8},  Format{"i8", 8},
+                                   Format{"bf16", 16}, Format{"fp16", 16}, Format{"f16", 16},  Format{"fp4", 4},
+                                   Format{"nvfp4", 4}, Format{"mxfp4", 4}, Format{"fp32", 32}, Format{"f32", 32}};
+  for (const Format& f : kFormats)
+    if (dtype.starts_with(f.begins)) return f.bits;
+  return 0;
+}
+
+class ModelCalibrator {
+ public:
+  ModelCalibrator(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes, const MeanStep& step)
+      : calibration_(calibration), cluster_(cluster), sizes_(sizes), step_(step) {}
+
+  ToldLine exchange(std::string_view op, double row_bytes, double& copy_bytes) const {
+    if (cluster_.ranks() == 1) return no_line("one GPU exchanges nothing");
+    if (!cluster_.rank_cost.empty()) return no_line("the cluster says the costs between its ranks");
+    if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
+    ToldLine best = no_line("no " + std::string(op) + " was measured on such links (" + links() + ")");
+    const double copies = *step_.tokens / cluster_.ranks() * static_cast<double>(step_.k);
+    // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a node none does.
+    for (const bool own : {true, false})
+      for (const std::string_view of : {op, std::string_view("alltoall")}) {
+        if (best.like || (!own && cluster_.nodes == 1)) continue;
+        for (const MeasuredCall& like :
+             series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu(c.gpu, cluster_.gpu); })) {
+          const double copy =
+              like.hidden > 0 ? like.bytes_per_copy * static_cast<double>(sizes_.hidden) / static_cast<double>(like.hidden) : row_bytes;
+          ToldLine line = exchange_line(like, copies * copy);
+          if (better(line, best)) best = std::move(line), copy_bytes = copy;
+        }
+      }
+    return best;
+  }
+
+  ToldLine experts() const {
+    if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
+    if (sizes_.matrices != kMatrices || sizes_.ffn < 1) return no_line("measured products are of gated experts whose inner width is known");
+    if (cluster_.ranks() > step_.experts) return no_line("there are more GPUs than experts");
+    ToldLine best = no_line("no products of " + cluster_.gpu + " were measured");
+    const double bits = 8 * sizes_.branch_bytes / weights();
+    for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_product() && is_gpu(c.gpu, cluster_.gpu); })) {
+      if (std::fabs(bits_of(like.dtype) / bits - 1) > 0.1) {
+        if (!best.like)
+          best.why_not =
+              "products of " + cluster_.gpu + " were measured in " + like.dtype + ", the model's weights take " + rounded(bits) + " bits";
+        continue;
+      }
+      ToldLine line = products_line(like);
+      if (better(line, best)) best = std::move(line);
+    }
+    return best;
+  }
+
+  double weights() const { return kMatrices * static_cast<double>(sizes_.hidden) * static_cast<double>(sizes_.ffn); }
+
+  CalibratedPhase told(const char* phase, const ToldLine& line, double bytes_per_s) const {
+    CalibratedPhase out;
+    out.phase = phase, out.kind = to_text(line.kind), out.why_not = line.why_not;
+    if (line.kind == PredictionKind::none) return out;
+    const MeasuredCall& c = *line.like;
+    out.like = c.op;
+    for (const std::string* word : {&c.mode, &c.dtype})
+      if (!word->empty()) out.like += " " + *word;
+    out.like += " of " + c.gpu + (c.laboratory.empty() ? "" : " (" + c.laboratory + ")");
+    out.us = line.us, out.t0_us = line.t0_us, out.bytes_per_s = bytes_per_s, out.size = line.size;
+    out.held_out = line.at.held_out, out.laboratories = line.at.laboratories;
+    for (const size_t i : line.at.from) out.from.push_back(calibration_.calls()[i].id);
+    return out;
+  }
+
+ private:
+  static std::string rounded(double value) { return std::to_string(std::lround(value)); }
+
+  double gbit() const { return 8 * cluster_.network_bytes_per_s / 1e9; }
+  std::string links() const {
+    const std::string ranks = counted(cluster_.ranks(), "rank") + " of " + cluster_.gpu;
+    return cluster_.nodes > 1 ? ranks + ", " + std::to_string(cluster_.gpus_per_node) + " a node, " + rounded(gbit()) + " Gbit/s"
+                              : ranks + " in one node";
+  }
+  bool on_such_links(const MeasuredCall& c) const {
+    if (c.leaves_node() != (cluster_.nodes > 1)) return false;
+    if (cluster_.nodes == 1) return c.gpus_per_node == 0 || c.gpus_per_node >= cluster_.gpus_per_node;
+    return (c.gpus_per_node == 0 || c.gpus_per_node == cluster_.gpus_per_node) && std::fabs(c.nic_gbit / gbit() - 1) < 0.01;
+  }
+
+  /// One call of each series.
+  template <class Is>
+  std::vector<MeasuredCall> series(Is&& is) const {
+    std::vector<MeasuredCall> out;
+    for (const MeasuredCall& c : calibration_.calls())
+      if (is(c) && std::none_of(out.begin(), out.end(), [&](const MeasuredCall& o) { return same_series(o, c); })) out.push_back(c);
+    return out;
+  }
+
+  /// What is told, then the surer, then what was nearer where it could be checked.
+  static bool better(const ToldLine& a, const ToldLine& b) {
+    if (!a.like) return !b.like && b.why_not.starts_with("no ");
+    if (!b.like) return true;
+    if (a.kind != b.kind) return a.kind < b.kind;
+    const auto error = [](const ToldLine& l) { return l.at.held_out ? std::fabs(*l.at.held_out) : 1e9; };
+    return error(a) < error(b);
+  }
+
+  const MeasuredCall* stored(const MeasuredCall& like) const {
+    const auto& calls = calibration_.calls();
+    return &*std::find_if(calls.begin(), calls.end(), [&](const MeasuredCall& c) { return same_series(c, like); });
+  }
+
+  ToldLine asked(const std::vector<MeasuredCall>& calls, double (*bytes_of)(const MeasuredCall&), double bytes,
+                 const MeasuredCall& like) const {
+    std::vector<ToldSize> sizes;
+    std::string why_not;
+    for (const MeasuredCall& call : calls) {
+      Prediction p = calibration_.predict_without(call, {});
+      if (p.us)
+        sizes.push_back({bytes_of(call), call, std::move(p)});
+      else if (why_not.empty())
+        why_not = p.why_not;
+    }
+    std::sort(sizes.begin(), sizes.end(), [](const ToldSize& a, const ToldSize& b) { return a.bytes < b.bytes; });
+    ToldLine line = line_at(calibration_, sizes, bytes, why_not);
+    if (line.kind != PredictionKind::none) line.like = stored(like);
+    return line;
+  }
+
+  /// Asked at the step's size first, then at sizes about it of which something may be told.
+  ToldLine exchange_line(const MeasuredCall& like, double bytes) const {
+    std::vector<double> measured;
+    for (const MeasuredCall& c : calibration_.calls())
+      if (same_network(c, like)) measured.push_back(sent_bytes(c));
+    std::sort(measured.begin(), measured.end());
+    measured.erase(std::unique(measured.begin(), measured.end()), measured.end());
+    constexpr std::ptrdiff_t kNeighbours = 4;
+    const auto middle = std::lower_bound(measured.begin(), measured.end(), bytes);
+    std::vector<MeasuredCall> calls = {sized(like, bytes)};
+    for (auto at = middle - std::min(kNeighbours, middle - measured.begin()); at != middle + std::min(kNeighbours, measured.end() - middle);
+         ++at)
+      for (const double factor : {0.5, 0.75, 1., 1.5, 2.}) calls.push_back(sized(like, *at * factor));
+    return asked(calls, sent_bytes, bytes, like);
+  }
+  /// A call of this cluster in which a rank sends so many bytes.
+  MeasuredCall sized(const MeasuredCall& like, double bytes) const {
+    MeasuredCall c = like;
+    if (!is_gpu(like.gpu, cluster_.gpu)) c.gpu = cluster_.gpu;
+    c.nodes = cluster_.nodes, c.ranks = cluster_.ranks(), c.tokens_per_rank = 1, c.tokens_total = 0, c.top_k = 1, c.bytes_per_copy = bytes;
+    return c;
+  }
+
+  ToldLine products_line(const MeasuredCall& like) const {
+    int64_t most = 1;
+    for (const MeasuredCall& c : calibration_.calls())
+      if (same_series(c, like)) most = std::max(most, c.tokens_total);
+    const auto of = [&](int64_t tokens) {
+      MeasuredCall c = like;
+      c.ranks = cluster_.ranks(), c.tokens_total = tokens, c.top_k = step_.k, c.experts = step_.experts;
+      c.hidden = sizes_.hidden, c.ffn = sizes_.ffn;
+      return c;
+    };
+    const auto tokens = std::max<int64_t>(std::llround(*step_.tokens), 1);
+    std::vector<MeasuredCall> calls = {of(tokens)};
+    // Such a step moves no more weights than a smaller one that is told, but they no longer take the time.
+    if (static_cast<double>(tokens * step_.k) > kRowTile * step_.experts)
+      if (const Prediction whole = calibration_.predict_without(calls[0], {}); !whole.us) return no_line(whole.why_not);
+    for (int64_t t = 1; t <= 2 * most; t *= 2) calls.push_back(of(t)), calls.push_back(of(t + t / 2));
+    return asked(calls, moved_bytes, moved_bytes(calls[0]), like);
+  }
+
+  const Calibration& calibration_;
+  const Cluster& cluster_;
+  const ModelSizes& sizes_;
+  const MeanStep& step_;
+};
+
+}  // namespace
+
+CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes, const MeanStep& step,
+                               CostModel& model) {
+  const ModelCalibrator calibrator(calibration, cluster, sizes, step);
+  CalibrationUse use;
+  use.tokens_per_step = step.tokens.value_or(0);
+  const auto way = [&](const char* op, double row_bytes, WayCost& cost) {
+    double copy_bytes = 0, bytes_per_s = 0;
+    const ToldLine line = calibrator.exchange(op, row_bytes, copy_bytes);
+    if (line.kind != PredictionKind::none) {
+      // Of all copies that a rank sends, those that go over the links in question.
+      const double share = 1 - 1. / (cluster.nodes > 1 ? cluster.nodes : cluster.ranks());
+      bytes_per_s = row_bytes / (1e-6 * line.us_per_byte * copy_bytes / share);
+      cost.t0_s = 1e-6 * line.t0_us;
+      (cluster.nodes > 1 ? cost.network_factor : cost.fabric_factor) =
+          (cluster.nodes > 1 ? cluster.network_bytes_per_s : cluster.fabric_bytes_per_s) / bytes_per_s;
+    }
+    use.phases.push_back(calibrator.told(op, line, bytes_per_s));
+  };
+  way("dispatch", model.dispatch_row_bytes, model.dispatch);
+  const ToldLine experts = calibrator.experts();
+  if (experts.kind != PredictionKind::none) {
+    model.product_t0_s = 1e-6 * experts.t0_us;
+    model.memory_bytes_per_s = model.branch_bytes / (1e-6 * experts.us_per_byte * calibrator.weights());
+  }
+  use.phases.push_back(calibrator.told("experts", experts, model.memory_bytes_per_s));
+  way("combine", model.combine_row_bytes, model.combine);
+  return use;
+}
+
+StepTrust trust_in(const CalibrationUse& use, double dispatch, double compute, double combine) {
+  StepTrust out;
+  out.kind = to_text(PredictionKind::none);
+  const double all = dispatch + compute + combine;
+  double calibrated = 0, off = 0;
+  bool known = true;
+  PredictionKind least = PredictionKind::none;
+  for (const CalibratedPhase& p : use.phases) {
+    const double time = p.phase == "dispatch" ? dispatch : p.phase == "experts" ? compute : combine;
+    const auto found = std::find(std::begin(kPredictionKinds), std::end(kPredictionKinds), p.kind);
+    const auto kind = static_cast<PredictionKind>(found - std::begin(kPredictionKinds));
+    if (kind == PredictionKind::none || time <= 0) continue;
+    least = std::max(least, kind), calibrated += time;
+    known = known && p.held_out.has_value();
+    off += time * std::fabs(p.held_out.value_or(0));
+  }
+  if (calibrated <= 0) return out;
+  out.kind = to_text(least), out.share = calibrated / all;
+  if (known) out.held_out = off / calibrated;
+  return out;
+}
+
+}  // namespace stormcell

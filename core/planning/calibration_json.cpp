@@ -1,0 +1,43 @@
+#include "core/planning/calibration_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json known(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json json_of(const CalibratedPhase& p) {
+  const bool told = p.kind != "none";
+  const auto number = [&](double value) { return told ? Json(value) : Json(); };
+  return {{"phase", p.phase},
+          {"kind", told ? Json(p.kind) : Json()},
+          {"why_not", told ? Json() : Json(p.why_not)},
+          {"like", told ? Json(p.like) : Json()},
+          {"us", number(p.us)},
+          {"t0_us", number(p.t0_us)},
+          {"rate", number(p.bytes_per_s)},
+          {"size", number(p.size)},
+          {"held_out_error", known(p.held_out)},
+          {"laboratories_spread", known(p.laboratories)},
+          {"from", p.from}};
+}
+
+}  // namespace
+
+Json json_of_calibration(const std::optional<CalibrationUse>& use) {
+  if (!use) return {};
+  Json phases = Json::array();
+  for (const CalibratedPhase& p : use->phases) phases.push_back(json_of(p));
+  return {{"file", use->file}, {"tokens_per_step", use->tokens_per_step}, {"phases", phases}};
+}
+
+Json json_of_trust(const std::optional<StepTrust>& trust) {
+  if (!trust) return {};
+  return {
+      {"kind", trust->kind == "none" ? Json() : Json(trust->kind)}, {"share", trust->share}, {"held_out_error", known(trust->held_out)}};
+}
+
+}  // namespace stormcell
