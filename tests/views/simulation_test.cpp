@@ -56,6 +56,7 @@ SimulationPage page_of_shape(size_t layers, size_t gpus, size_t clusters, size_t
   for (size_t l = 0; l < layers; ++l) {
     page.layers.push_back({0.1, 0.5 + 0.1 * static_cast<double>(l % 3), 0.2});
     page.layer_names.push_back(QString("layer %1").arg(l));
+    page.layer_numbers.push_back(static_cast<int>(l));
     page.imbalance.push_back(0.2);
   }
   for (size_t g = 0; g < gpus; ++g) page.gpus.push_back({0.1, 0.1 * static_cast<double>(g % 7), 0.1});
@@ -217,8 +218,7 @@ class SimulationViewTest : public QObject {
   }
 
   void what_is_drawn_at_a_place_is_found_there() {
-    for (const auto& [layers, gpus, clusters, lanes] :
-         {std::array<size_t, 4>{3, 8, 8, 8}, {61, 72, 9, 66}, {94, 320, 2, 18}, {1, 1, 1, 2}})
+    for (const auto& [layers, gpus, clusters, lanes] : {std::array<size_t, 4>{3, 8, 8, 8}, {61, 72, 9, 66}, {94, 320, 2, 18}, {1, 1, 1, 2}})
       for (const QSizeF size : {QSizeF(1100, 640), QSizeF(640, 420), QSizeF(1900, 1100)}) {
         const SimulationPage page = page_of_shape(layers, gpus, clusters, lanes);
         const SimulationLayout layout(page, size, 16, 8);

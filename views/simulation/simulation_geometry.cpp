@@ -56,7 +56,8 @@ SimulationLayout::SimulationLayout(const SimulationPage& page, QSizeF size, doub
     if (c.fault.isEmpty()) most_cluster_ = std::max({most_cluster_, c.step.phases.sum(), c.step.p95_ms});
   const QRectF room = cluster_room(0);
   if (most_cluster_ > 0)
-    cluster_ticks = ValueAxis{0, most_cluster_, 0, room.width() - values_}.ticks(std::max(2, static_cast<int>(room.width() / (14 * digit))));
+    cluster_ticks =
+        ValueAxis{0, most_cluster_, 0, room.width() - values_}.ticks(std::max(2, static_cast<int>(room.width() / (14 * digit))));
 }
 
 std::array<QRectF, 3> SimulationLayout::parts_in(QRectF room, const PhaseTimes& times, double most) {
@@ -124,8 +125,13 @@ QRectF SimulationLayout::figure_row(size_t number) const {
 
 QRectF SimulationLayout::sensitivity_row(size_t number) const {
   const auto rows = static_cast<double>(std::max<size_t>(1, page_.sensitivity.size()));
-  const double high = std::min(line_ + 6, (sensitivity.height() - line_) / rows);
+  const double high = std::clamp(sensitivity.height() / rows, line_ + 1, line_ + 6);
   return {sensitivity.left(), sensitivity.top() + high * static_cast<double>(number), sensitivity.width(), high};
+}
+
+size_t SimulationLayout::shown_sensitivity() const {
+  const auto fits = static_cast<size_t>(std::max(0.0, sensitivity.height() / sensitivity_row(0).height()));
+  return std::min(fits, page_.sensitivity.size());
 }
 
 QRectF SimulationLayout::sensitivity_name(size_t number) const {
@@ -206,8 +212,9 @@ QRectF SimulationLayout::exchange_title(size_t number) const {
 
 QRectF SimulationLayout::exchange(size_t number) const {
   const QRectF title = exchange_title(number);
-  return {title.left() + 14 * digit_, title.bottom() + 2, std::max(10.0, title.width() - 16 * digit_),
-          std::max(10.0, clusters.bottom() - title.bottom() - 2 - 1.5 * line_)};
+  const double top = title.bottom() + 0.5 * line_;
+  return {title.left() + 14 * digit_, top, std::max(10.0, title.width() - 16 * digit_),
+          std::max(10.0, clusters.bottom() - top - 1.5 * line_)};
 }
 
 QRectF SimulationLayout::lane(size_t number, size_t lane) const {

@@ -40,6 +40,7 @@ class SimulationLayout {
   double tick(const BarChart& chart, double ms) const;  ///< y
   std::optional<size_t> bar_at(const BarChart& chart, QPointF place) const;
   QRectF figure_row(size_t number) const;
+  size_t shown_sensitivity() const;  ///< how many have room
   QRectF sensitivity_row(size_t number) const;
   QRectF sensitivity_name(size_t number) const;
   QRectF sensitivity_bar(size_t number) const;
@@ -61,10 +62,10 @@ class SimulationLayout {
     size_t exchange, lane, span;
     bool operator==(const LaneSpan&) const = default;
   };
-  QRectF exchange(size_t number) const;                         ///< the plot of its lanes
+  QRectF exchange(size_t number) const;  ///< the plot of its lanes
   QRectF exchange_title(size_t number) const;
-  QRectF lane(size_t number, size_t lane) const;                ///< sends above, receives below
-  QRectF lane_name(size_t number, size_t lane) const;           ///< empty: it has no room
+  QRectF lane(size_t number, size_t lane) const;       ///< sends above, receives below
+  QRectF lane_name(size_t number, size_t lane) const;  ///< empty: it has no room
   double exchange_x(size_t number, double ms) const;
   std::vector<double> exchange_ticks(size_t number) const;
   std::optional<LaneSpan> lane_at(QPointF place) const;

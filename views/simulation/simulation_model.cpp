@@ -22,10 +22,15 @@ StepTimes step_of(const SimulateFigures& f) {
 
 QString gpus_text(const SimulateFigures& f) { return tr("%1 in %2").arg(counted_text(f.ranks, "GPU"), counted_text(f.nodes, "node")); }
 
+QString tokens_text(double tokens) {
+  constexpr double kCounted = 100;
+  return tokens < kCounted ? number_text(tokens) : count_text(std::llround(tokens));
+}
+
 QString about_of(const SimulateFigures& f) {
   QString text = tr("%1 %2").arg(count_text(f.steps), of(f.step_kind) + (f.steps == 1 ? tr(" step") : tr(" steps")));
   if (!f.phase.empty()) text += tr(" of %1").arg(of(f.phase));
-  if (f.tokens_per_step) text += tr(", %1 tokens each").arg(number_text(*f.tokens_per_step));
+  if (f.tokens_per_step) text += tr(", %1 tokens each").arg(tokens_text(*f.tokens_per_step));
   text += tr("; experts reached %1").arg(of(f.backend));
   if (f.overlap != "none") text += tr("; overlap: %1").arg(of(f.overlap));
   if (f.oversubscription > 1) text += tr("; uplinks carry 1/%1 of the ports").arg(f.oversubscription);
@@ -65,8 +70,8 @@ ShownExchange exchange_of(const QString& way, const QString& layer, const Simula
   out.closed_form_ms = e.closed_form_ms;
   out.end_ms = e.timeline.empty() ? 0 : e.timeline.back().end_ms;
   out.title = tr("%1 of %2 in step %3: %4, %5, %6 (by ports alone %7)")
-                  .arg(way, layer, QString::number(c.step), counted_text(e.messages, "message"), bytes_text(e.bytes), duration_text(e.filled_ms),
-                       duration_text(e.closed_form_ms));
+                  .arg(way, layer, QString::number(c.step), counted_text(e.messages, "message"), bytes_text(e.bytes),
+                       duration_text(e.filled_ms), duration_text(e.closed_form_ms));
   std::map<QString, size_t> lane_of;
   for (size_t l = 0; l < c.links.size(); ++l) {
     const Port port = port_of(c.links[l]);
@@ -131,8 +136,8 @@ Table exchange_table(const SimulationPage& page) {
     for (const PortLane& lane : e.lanes)
       for (size_t s = 0; s < lane.sends.size(); ++s) {
         const double span = e.end_ms / static_cast<double>(lane.sends.size());
-        table.rows.push_back({e.way, lane.name, span * static_cast<double>(s), span * static_cast<double>(s + 1),
-                              lane.sends[s], lane.receives[s]});
+        table.rows.push_back(
+            {e.way, lane.name, span * static_cast<double>(s), span * static_cast<double>(s + 1), lane.sends[s], lane.receives[s]});
       }
   return table;
 }
@@ -152,12 +157,13 @@ QString name_of_layer(const SimulateFigures& figures, size_t layer) {
 SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart part, size_t layer) {
   SimulationPage page;
   page.part = part, page.layer = layer, page.step = step_of(f);
-  page.headline = tr("Simulated: %1 a step of %2 on %3, %4, placement %5")
-                      .arg(duration_text(f.mean_ms), of(f.model), of(f.cluster), gpus_text(f), of(f.placement));
+  page.headline =
+      tr("Simulated: %1 a step on %2, %3, placement %4").arg(duration_text(f.mean_ms), of(f.cluster), gpus_text(f), of(f.placement));
   page.about = capital(about_of(f));
   for (size_t l = 0; l < f.layers.size(); ++l) {
     const SimulatedLayer& one = f.layers[l];
     page.layer_names.push_back(name_of_layer(f, l));
+    page.layer_numbers.push_back(one.number >= 0 ? one.number : static_cast<int>(l));
     page.layers.push_back({one.dispatch_ms, one.compute_ms, one.combine_ms});
     page.imbalance.push_back(one.imbalance);
   }
@@ -205,9 +211,9 @@ QString describe_layer(const SimulationPage& page, size_t layer) {
 
 QString describe_gpu_share(const SimulationPage& page, size_t gpu) {
   QString text = tr("GPU %1 of node %2 in %3, by itself: %4")
-                     .arg(QString::number(gpu), QString::number(gpu / static_cast<size_t>(page.gpus_of_node)),
-                          page.layer_names[page.layer], phases_text(page.gpus[gpu]));
-  if (gpu == page.slowest) text += tr("; it computes longest");
+                     .arg(QString::number(gpu), QString::number(gpu / static_cast<size_t>(page.gpus_of_node)), page.layer_names[page.layer],
+                          phases_text(page.gpus[gpu]));
+  if (gpu == page.slowest) text += tr("; as a mean it computes longest, in a step it may be another");
   return text + tr(". Means over steps, simulated.");
 }
 

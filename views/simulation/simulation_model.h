@@ -1,5 +1,5 @@
-// What the simulation view shows: phases of a step by layer and GPU, what the step is sensitive to, clusters beside each other, the ports of
-// one exchange in time. Pure: no widget, no reading.
+// What the simulation view shows: phases of a step by layer and GPU, what the step is sensitive to, clusters beside each other, the ports
+// of one exchange in time. Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <optional>
@@ -66,6 +66,7 @@ struct SimulationPage {
   StepTimes step;
   size_t layer = 0;
   std::vector<QString> layer_names;
+  std::vector<int> layer_numbers;  ///< the model's where they are known, else as the session counts
   std::vector<PhaseTimes> layers;
   std::vector<double> imbalance;  ///< [layers] of the experts' time
   std::vector<PhaseTimes> gpus;   ///< of the layer on show, each by itself

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <functional>
 
 #include "views/words/figure_text.h"
 
@@ -46,7 +47,7 @@ QString tick_text(double ms, std::vector<double> ticks) {
 double legend_item(QPainter& p, double x, QRectF room, const QString& text, const Theme& theme) {
   p.setPen(theme.faint);
   const double wide = QFontMetricsF(p.font()).horizontalAdvance(text);
-  p.drawText(QRectF(x, room.top(), wide + 2, room.height()), Qt::AlignLeft | Qt::AlignVCenter, text);
+  p.drawText(QRectF(x, room.top(), std::min(wide + 2, room.right() - x), room.height()), Qt::AlignLeft | Qt::AlignVCenter, text);
   return x + wide + 18;
 }
 
@@ -61,7 +62,7 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
   const double side = 0.7 * layout.line(), y = room.center().y() - side / 2;
   if (page.part == SimulationPart::exchange) {
     for (int i = 0; i <= 20; ++i) p.fillRect(QRectF(x + 4 * i, y, 4.5, side), theme.sequential(i / 20.0));
-    x = legend_item(p, x + 92, room, tr("0 to 100 % of the rate; of each lane above what it sends, below what it receives"), theme);
+    x = legend_item(p, x + 92, room, tr("0 to 100 % of the rate, above: sends, below: receives"), theme);
     p.setPen(QPen(theme.accent, 1.5, Qt::DashLine));
     p.drawLine(QPointF(x, y + side / 2), QPointF(x + 20, y + side / 2));
     legend_item(p, x + 26, room, tr("by ports alone"), theme);
@@ -99,9 +100,16 @@ void paint_assumed(QPainter& p, const SimulationLayout& layout, const Theme& the
   }
 }
 
-void paint_chart(QPainter& p, const SimulationLayout& layout, const BarChart& chart, size_t bars, const QString& title, const Theme& theme) {
+/// A title, and what is added where it has room.
+struct ChartTitle {
+  QString text, more;
+};
+
+void paint_chart(QPainter& p, const SimulationLayout& layout, const BarChart& chart, size_t bars,
+                 const std::function<QString(size_t)>& name_of, const ChartTitle& title, const Theme& theme) {
   p.setPen(theme.text);
-  write(p, chart.title, Qt::AlignLeft, title);
+  const bool roomy = QFontMetricsF(p.font()).horizontalAdvance(title.text + title.more) <= chart.title.width();
+  write(p, chart.title, Qt::AlignLeft, roomy ? title.text + title.more : title.text);
   for (const double ms : chart.ticks) {
     const double y = layout.tick(chart, ms);
     p.setPen(theme.grid);
@@ -115,8 +123,7 @@ void paint_chart(QPainter& p, const SimulationLayout& layout, const BarChart& ch
     if (i % static_cast<size_t>(chart.every) != 0) continue;
     const QRectF column = layout.bar(chart, i);
     p.setPen(theme.faint);
-    p.drawText(QRectF(column.center().x() - 30, column.bottom() + 1, 60, layout.line()), Qt::AlignHCenter | Qt::AlignTop,
-               QString::number(i));
+    p.drawText(QRectF(column.center().x() - 30, column.bottom() + 1, 60, layout.line()), Qt::AlignHCenter | Qt::AlignTop, name_of(i));
   }
 }
 
@@ -127,15 +134,18 @@ void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout&
   write(p, layout.step.translated(0, -layout.line() - 2), Qt::AlignLeft, step);
   paint_parts(p, layout.step_parts(), theme);
   paint_overlap(p, layout.step_overlap(), theme);
-  paint_chart(p, layout, layout.layers, page.layers.size(), tr("By layer, mean over steps; click one, or use the arrow keys"), theme);
+  paint_chart(
+      p, layout, layout.layers, page.layers.size(), [&](size_t l) { return QString::number(page.layer_numbers[l]); },
+      {tr("By layer, mean over steps"), tr("; click one, or use the arrow keys")}, theme);
   if (page.layer < page.layers.size()) {
     const QRectF column = layout.bar(layout.layers, page.layer);
     frame(p, column.adjusted(0.5, -2, -0.5, 1), theme.accent, 2);
   }
-  const QString title = tr("%1 by GPU, each by itself; as a mean GPU %2 computes longest, in a step it may be another")
-                            .arg(page.layer_names.empty() ? QString() : page.layer_names[page.layer])
-                            .arg(page.slowest);
-  paint_chart(p, layout, layout.gpus, page.gpus.size(), title.left(1).toUpper() + title.mid(1), theme);
+  const QString layer = page.layer_names.empty() ? QString() : page.layer_names[page.layer];
+  const QString title = tr("%1 by GPU, each by itself").arg(layer.left(1).toUpper() + layer.mid(1));
+  paint_chart(
+      p, layout, layout.gpus, page.gpus.size(), [](size_t gpu) { return QString::number(gpu); },
+      {title, tr("; as a mean GPU %1 computes longest, in a step it may be another").arg(page.slowest)}, theme);
   if (page.gpus.empty()) return;
   frame(p, layout.bar_parts(layout.gpus, page.slowest)[1].adjusted(-1, -1, 1, 1), theme.bad, 2);
   if (marks.gpu && *marks.gpu < page.gpus.size())
@@ -157,7 +167,7 @@ void paint_sensitivity(QPainter& p, const SimulationPage& page, const Simulation
   p.setPen(theme.text);
   write(p, {room.left(), room.top() - layout.line() - 3, room.width(), layout.line()}, Qt::AlignLeft,
         tr("The step changes where a figure is 10 % larger"));
-  for (size_t i = 0; i < page.sensitivity.size(); ++i) {
+  for (size_t i = 0; i < layout.shown_sensitivity(); ++i) {
     const ShownSensitivity& s = page.sensitivity[i];
     const QRectF bar = layout.sensitivity_bar(i), name = layout.sensitivity_name(i);
     p.setPen(theme.faint);
@@ -169,10 +179,11 @@ void paint_sensitivity(QPainter& p, const SimulationPage& page, const Simulation
                                        : QRectF(bar.right() + 4, name.top(), wide, name.height());
     p.drawText(value, (s.percent < 0 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, percent_change_text(s.percent));
   }
-  if (page.sensitivity.empty()) return;
+  if (layout.shown_sensitivity() == 0) return;
   const double zero = layout.sensitivity_zero();
   p.setPen(QPen(theme.text, 1));
-  p.drawLine(QPointF(zero, layout.sensitivity_row(0).top()), QPointF(zero, layout.sensitivity_row(page.sensitivity.size() - 1).bottom()));
+  p.drawLine(QPointF(zero, layout.sensitivity_row(0).top()),
+             QPointF(zero, layout.sensitivity_row(layout.shown_sensitivity() - 1).bottom()));
 }
 
 void paint_cluster(QPainter& p, const ShownCluster& c, const SimulationLayout& layout, size_t number, const Theme& theme) {
@@ -183,6 +194,7 @@ void paint_cluster(QPainter& p, const ShownCluster& c, const SimulationLayout& l
   if (!c.fault.isEmpty()) {
     p.setPen(theme.faint);
     write(p, name, Qt::AlignLeft, c.name);
+    if (!two_lines) return write(p, room, Qt::AlignLeft, c.fault);
     p.drawText(room, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, c.fault);
     return;
   }
@@ -215,8 +227,7 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
     p.setPen(theme.grid);
     p.drawLine(QPointF(x, first.top()), QPointF(x, last.bottom() + 3));
     p.setPen(theme.faint);
-    p.drawText(QRectF(x - 40, last.bottom() + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop,
-               tick_text(ms, layout.cluster_ticks));
+    p.drawText(QRectF(x - 40, last.bottom() + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop, tick_text(ms, layout.cluster_ticks));
   }
   for (size_t i = 0; i < page.clusters.size(); ++i) {
     if (!page.clusters[i].fault.isEmpty()) p.fillRect(layout.cluster_room(i).adjusted(-1, 0, 0, 4), theme.background);

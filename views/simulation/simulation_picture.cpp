@@ -56,6 +56,7 @@ void SimulationPicture::paintEvent(QPaintEvent*) {
 QString SimulationPicture::tip(QPointF place) const {
   if (is_empty()) return {};
   const SimulationLayout& layout = layout_of_page();
+  if (layout.assumed.contains(place)) return QStringList(page_.assumptions.begin(), page_.assumptions.end()).join(";\n");
   if (page_.part == SimulationPart::clusters) {
     const auto cluster = layout.cluster_at(place);
     return cluster ? describe_cluster(page_, *cluster) : QString();
@@ -68,7 +69,7 @@ QString SimulationPicture::tip(QPointF place) const {
   if (const auto gpu = layout.bar_at(layout.gpus, place)) return describe_gpu_share(page_, *gpu);
   for (size_t i = 0; i < page_.figures.size(); ++i)
     if (layout.figure_row(i).contains(place)) return page_.figures[i].tip;
-  for (size_t i = 0; i < page_.sensitivity.size(); ++i)
+  for (size_t i = 0; i < layout.shown_sensitivity(); ++i)
     if (layout.sensitivity_row(i).contains(place)) return describe_sensitivity(page_.sensitivity[i]);
   return {};
 }

@@ -140,8 +140,9 @@ void SimulationView::add_more(QFormLayout* more) {
                          Qt::ToolTipRole);
   }
   add(tokens_, tr("Tokens a step"), tr("Recorded steps, or so many tokens drawn with replacement, all layers of a token together"));
-  uplinks_ = add_number(tr("Oversubscription"), tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"),
-                        1, kMostOversubscription, {});
+  uplinks_ =
+      add_number(tr("Oversubscription"), tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"), 1,
+                 kMostOversubscription, {});
 }
 
 SimulateOptions SimulationView::Wanted::options() const {
@@ -187,7 +188,7 @@ std::vector<ComparedCluster> SimulationView::compare(const Wanted& want, const s
     const Cluster cluster = read_cluster(spec);
     if (progress.sink) progress.sink->remark(cluster.name);
     ComparedCluster& one = out.emplace_back();
-    one.name = cluster.name;
+    one.name = spec.starts_with('{') ? tr("%1, changed").arg(of(cluster.name)).toStdString() : cluster.name;
     Wanted here = want;
     here.cluster = spec;
     for (const int64_t start : starts_on(cluster, want.start, stored)) {
@@ -210,7 +211,10 @@ View::Load SimulationView::load(const Context& context, const Selection& selecti
   }
   const bool changed = static_cast<bool>(unread() & (Part::run | Part::session));
   const Wanted want = wanted(context, selection);
-  const bool again = changed || !(want == shown_);
+  Wanted steps = shown_;
+  steps.collective = -1, steps.step = 0;
+  const bool known = want == shown_ || (read_.figures && want == steps);  // with an exchange came all the rest
+  const bool again = changed || !known;
   Wanted any = want;
   any.cluster.clear(), any.collective = -1, any.step = 0;
   const std::vector<std::string> specs = cluster_->specs();
