@@ -202,7 +202,8 @@ class HeadlessTest : public QObject {
   void what_a_view_reads_in_two_goes_is_exported_whole() {
     const AllowBlocking now;
     const QString mixture = QString::fromStdString(make_mixture_session(folder_.filePath("mixture.storm").toStdString()));
-    ExportRequest request{"simulation", folder_.filePath("clusters.csv"), mixture, {}, {}, {{"Show", "clusters"}}, {900, 500}, 1};
+    ExportRequest request{"simulation", folder_.filePath("clusters.csv"), mixture, {}, {}, {}, {900, 500}, 1};
+    request.controls = {{"Show", "clusters"}};
     QCOMPARE(export_view(request), 0);
     QFile file(request.file);
     QVERIFY(file.open(QIODevice::ReadOnly));

@@ -142,6 +142,14 @@ class SimulationViewTest : public QObject {
     }
     QVERIFY(chosen == 1 && refused >= 1);
     QCOMPARE(view.table().rows.size(), page.clusters.size());
+    // One that refuses leaves the others to be looked at.
+    choice_of(view, "Cluster")->setCurrentText("gb200-nvl72");
+    settle(view, context_of(session_));
+    QVERIFY2(view.has_content() && page.headline.contains("do not divide among 72 GPUs"), qPrintable(page.headline));
+    QCOMPARE(view.table().rows.size(), page.clusters.size());
+    choice_of(view, "Show")->setCurrentText("phases");
+    settle(view, context_of(session_));
+    QVERIFY(!view.has_content() && view.table().columns.empty());
   }
 
   void a_click_on_a_cluster_takes_it() {

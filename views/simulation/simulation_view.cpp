@@ -206,6 +206,7 @@ std::vector<ComparedCluster> SimulationView::compare(const Wanted& want, const s
 View::Load SimulationView::load(const Context& context, const Selection& selection) {
   if (context.main.empty()) {
     read_ = {}, shown_ = {}, compared_.clear(), compared_specs_.clear();
+    picture_->set_page({});
     show_no_run(context);
     return nullptr;
   }
@@ -322,13 +323,19 @@ void SimulationView::pick_layer(int layer) {
 
 void SimulationView::refresh_page() {
   if (read_.presets.empty()) return;
-  if (!read_.figures) {
+  const SimulateFigures* figures = read_.figures ? &*read_.figures : nullptr;
+  // One that refuses leaves the others to be looked at.
+  for (const ComparedCluster& c : compared_)
+    if (!figures && part() == SimulationPart::clusters && c.figures) figures = &*c.figures;
+  if (!figures) {
     picture_->set_page({});
     return show_message(tr("%1\n\nAbove: another cluster or placement may hold the experts; under Model and steps, hidden size and expert "
                            "width can be entered where the session does not say them, and tokens a step where it is one sum of steps.")
                             .arg(of(read_.fault)));
   }
-  SimulationPage page = make_simulation_page(*read_.figures, part(), static_cast<size_t>(std::max(0, layer_->currentIndex())));
+  const auto layer = static_cast<size_t>(std::max(0, layer_->currentIndex()));
+  SimulationPage page = make_simulation_page(*figures, part(), std::min(layer, figures->layers.size() - 1));
+  if (!read_.figures) page.headline = tr("Simulated on other clusters than %1: %2").arg(of(read_.cluster.name), of(read_.fault));
   if (page.part == SimulationPart::clusters) {
     add_clusters(compared_, page);
     for (size_t c = 0; c < page.clusters.size(); ++c) page.clusters[c].chosen = compared_specs_[c] == shown_.cluster;
@@ -337,6 +344,6 @@ void SimulationView::refresh_page() {
   show_content();
 }
 
-Table SimulationView::table() const { return read_.figures ? make_simulation_table(picture_->page()) : Table(); }
+Table SimulationView::table() const { return picture_->page().layers.empty() ? Table() : make_simulation_table(picture_->page()); }
 
 }  // namespace stormcell::views
