@@ -110,6 +110,16 @@ class SimulationViewTest : public QObject {
       QVERIFY(std::abs(page.sensitivity[i].percent) <= std::abs(page.sensitivity[i - 1].percent) * (1 + 1e-6));
   }
 
+  void layers_of_one_number_are_told_apart_by_their_routers() {
+    SimulateFigures f = simulated(session_, "8x-h100");
+    QCOMPARE(names_of_layers(f)[2], QString("layer 2"));
+    f.layers[0].name = "encoder.block.1.layer.1.mlp", f.layers[1].name = "encoder.block.3.layer.1.mlp";
+    f.layers[2].name = "decoder.block.1.layer.1.mlp", f.layers[2].number = 0;
+    const std::vector<QString> names = names_of_layers(f);
+    QVERIFY(names[0] != names[1] && names[0] != names[2] && names[2].contains("decoder"));
+    QCOMPARE(make_simulation_page(f, SimulationPart::phases, 2).layer_numbers, (std::vector<int>{0, 1, 2}));
+  }
+
   void phases_that_lie_over_others_are_told() {
     SimulationView view;
     settle(view, context_of(session_));
@@ -253,6 +263,15 @@ class SimulationViewTest : public QObject {
             QCOMPARE(layout.lane_at(layout.lane(e, l).center()), std::optional(SimulationLayout::LaneSpan{e, l, 32}));
         QVERIFY(layout.sensitivity_bar(0).right() == layout.sensitivity_zero() && layout.sensitivity_bar(1).left() > 0);
       }
+  }
+
+  void the_smallest_export_has_a_geometry_too() {
+    const SimulationPage page = page_of_shape(94, 320, 9, 66);
+    const SimulationLayout layout(page, {100, 100}, 16, 16);
+    for (size_t i = 0; i < page.gpus.size(); ++i) QVERIFY(layout.bar(layout.gpus, i).isValid());
+    for (size_t c = 0; c < page.clusters.size(); ++c) QVERIFY(layout.cluster_row(c).isValid());
+    for (size_t l = 0; l < page.exchanges[1].lanes.size(); ++l) QVERIFY(layout.lane(1, l).isValid());
+    QVERIFY(layout.shown_sensitivity() <= page.sensitivity.size());
   }
 
   void without_sizes_it_says_what_the_verb_says_and_takes_them() {

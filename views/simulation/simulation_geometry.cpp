@@ -82,7 +82,7 @@ BarChart SimulationLayout::chart_in(QRectF room, const std::vector<PhaseTimes>& 
   BarChart chart;
   chart.title = {room.left(), room.top(), room.width(), line_};
   chart.plot = room.adjusted(10 * digit_, 1.5 * line_, 0, -1.2 * line_);
-  if (chart.plot.height() < 8) chart.plot.setHeight(8);
+  chart.plot.setSize({std::max(10.0, chart.plot.width()), std::max(8.0, chart.plot.height())});
   const double most = largest_sum(times);
   chart.axis = {0, most > 0 ? 1.05 * most : 1, 0, chart.plot.height()};
   chart.ticks = chart.axis.ticks(std::max(1, static_cast<int>(chart.plot.height() / (1.6 * line_))));
@@ -166,7 +166,7 @@ QRectF SimulationLayout::sensitivity_bar(size_t number) const {
 QRectF SimulationLayout::cluster_row(size_t number) const {
   const double title = line_ + 2, axis = 1.5 * line_;
   const auto rows = static_cast<double>(std::max<size_t>(1, page_.clusters.size()));
-  const double high = std::min(3.4 * line_, (clusters.height() - title - axis) / rows);
+  const double high = std::max(1.0, std::min(3.4 * line_, (clusters.height() - title - axis) / rows));
   return {clusters.left(), clusters.top() + title + high * static_cast<double>(number), clusters.width(), high};
 }
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "views/words/figure_text.h"
+#include "views/words/router_names.h"
 
 namespace stormcell::views {
 namespace {
@@ -21,6 +23,14 @@ StepTimes step_of(const SimulateFigures& f) {
 }
 
 QString gpus_text(const SimulateFigures& f) { return tr("%1 in %2").arg(counted_text(f.ranks, "GPU"), counted_text(f.nodes, "node")); }
+
+/// Of an encoder and a decoder some layers have one number.
+bool numbers_tell(const SimulateFigures& f) {
+  std::set<int32_t> numbers;
+  for (const SimulatedLayer& l : f.layers)
+    if (l.number < 0 || !numbers.insert(l.number).second) return false;
+  return true;
+}
 
 QString tokens_text(double tokens) {
   constexpr double kCounted = 100;
@@ -91,7 +101,7 @@ void add_exchanges(const SimulateFigures& f, SimulationPage& page) {
     return;
   }
   const auto at = std::find_if(f.layers.begin(), f.layers.end(), [&](const SimulatedLayer& l) { return l.name == c.layer; });
-  const QString layer = name_of_layer(f, static_cast<size_t>(at - f.layers.begin()));
+  const QString layer = page.layer_names[static_cast<size_t>(at - f.layers.begin())];
   page.exchanges = {exchange_of(tr("Dispatch"), layer, c, c.dispatch), exchange_of(tr("Combine"), layer, c, c.combine)};
 }
 
@@ -149,9 +159,15 @@ double StepTimes::overlapped_ms() const {
   return over > 1e-9 * phases.sum() ? over : 0;
 }
 
-QString name_of_layer(const SimulateFigures& figures, size_t layer) {
-  const SimulatedLayer& l = figures.layers[layer];
-  return l.number >= 0 ? tr("layer %1").arg(l.number) : of(l.name);
+std::vector<QString> names_of_layers(const SimulateFigures& figures) {
+  std::vector<QString> names;
+  if (numbers_tell(figures)) {
+    for (const SimulatedLayer& l : figures.layers) names.push_back(tr("layer %1").arg(l.number));
+    return names;
+  }
+  std::vector<RouterLine> routers;
+  for (const SimulatedLayer& l : figures.layers) routers.emplace_back().name = l.name;
+  return short_names(routers);
 }
 
 SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart part, size_t layer) {
@@ -160,10 +176,11 @@ SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart par
   page.headline =
       tr("Simulated: %1 a step on %2, %3, placement %4").arg(duration_text(f.mean_ms), of(f.cluster), gpus_text(f), of(f.placement));
   page.about = capital(about_of(f));
+  page.layer_names = names_of_layers(f);
+  const bool numbered = numbers_tell(f);
   for (size_t l = 0; l < f.layers.size(); ++l) {
     const SimulatedLayer& one = f.layers[l];
-    page.layer_names.push_back(name_of_layer(f, l));
-    page.layer_numbers.push_back(one.number >= 0 ? one.number : static_cast<int>(l));
+    page.layer_numbers.push_back(numbered ? one.number : static_cast<int>(l));
     page.layers.push_back({one.dispatch_ms, one.compute_ms, one.combine_ms});
     page.imbalance.push_back(one.imbalance);
   }

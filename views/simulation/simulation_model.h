@@ -84,7 +84,8 @@ SimulationPage make_simulation_page(const SimulateFigures& figures, SimulationPa
 /// Beside each other, in their order.
 void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& page);
 
-QString name_of_layer(const SimulateFigures& figures, size_t layer);
+/// "layer 3" where the model's numbers tell layers apart, else as much of their routers' names as does.
+std::vector<QString> names_of_layers(const SimulateFigures& figures);
 QString describe_layer(const SimulationPage& page, size_t layer);
 QString describe_gpu_share(const SimulationPage& page, size_t gpu);
 QString describe_cluster(const SimulationPage& page, size_t cluster);

@@ -271,8 +271,9 @@ void SimulationView::fill_layers() {
   const QSignalBlocker quiet(layer_);
   const QString chosen = layer_->currentText();
   layer_->clear();
-  for (size_t l = 0; l < read_.figures->layers.size(); ++l) {
-    layer_->addItem(name_of_layer(*read_.figures, l));
+  const std::vector<QString> names = names_of_layers(*read_.figures);
+  for (size_t l = 0; l < names.size(); ++l) {
+    layer_->addItem(names[l]);
     layer_->setItemData(layer_->count() - 1, of(read_.figures->layers[l].name), Qt::ToolTipRole);
   }
   layer_->setCurrentIndex(std::max(0, layer_->findText(chosen)));
