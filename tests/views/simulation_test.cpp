@@ -345,7 +345,7 @@ class SimulationViewTest : public QObject {
     QCOMPARE(picture->page().layer, size_t{kLayers - 1});
     QTest::keyClick(picture, Qt::Key_Left);
     QCOMPARE(picture->page().layer, size_t{kLayers - 2});
-    QVERIFY2(picture->accessibleDescription().contains("Layer 1: dispatch"), qPrintable(picture->accessibleDescription()));
+    QVERIFY2(picture->accessibleDescription().contains("layer 1: dispatch"), qPrintable(picture->accessibleDescription()));
     QTest::keyClick(picture, Qt::Key_Down);
     QTest::keyClick(picture, Qt::Key_Down);
     QCOMPARE(picture->marks().gpu, std::optional<size_t>(1));

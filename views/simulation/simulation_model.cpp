@@ -110,11 +110,6 @@ QString phases_text(const PhaseTimes& t) {
       .arg(duration_text(t.dispatch_ms), duration_text(t.compute_ms), duration_text(t.combine_ms));
 }
 
-QString capital(QString text) {
-  if (!text.isEmpty()) text[0] = text[0].toUpper();
-  return text;
-}
-
 std::vector<Value> row_of(const QString& what, Value number, const PhaseTimes& t, Value step, Value p50, Value p95, const QString& note) {
   return {what, std::move(number), t.dispatch_ms, t.compute_ms, t.combine_ms, std::move(step), std::move(p50), std::move(p95), note};
 }
@@ -175,7 +170,7 @@ SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart par
   page.part = part, page.layer = layer, page.step = step_of(f);
   page.headline =
       tr("Simulated: %1 a step on %2, %3, placement %4").arg(duration_text(f.mean_ms), of(f.cluster), gpus_text(f), of(f.placement));
-  page.about = capital(about_of(f));
+  page.about = about_of(f);
   page.layer_names = names_of_layers(f);
   const bool numbered = numbers_tell(f);
   for (size_t l = 0; l < f.layers.size(); ++l) {
@@ -223,7 +218,7 @@ QString percent_change_text(double percent) {
 
 QString describe_layer(const SimulationPage& page, size_t layer) {
   return tr("%1: %2; slowest GPU / mean - 1 = %3. Means over steps, simulated.")
-      .arg(capital(page.layer_names[layer]), phases_text(page.layers[layer]), number_text(page.imbalance[layer]));
+      .arg(page.layer_names[layer], phases_text(page.layers[layer]), number_text(page.imbalance[layer]));
 }
 
 QString describe_gpu_share(const SimulationPage& page, size_t gpu) {

@@ -142,7 +142,7 @@ void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout&
     frame(p, column.adjusted(0.5, -2, -0.5, 1), theme.accent, 2);
   }
   const QString layer = page.layer_names.empty() ? QString() : page.layer_names[page.layer];
-  const QString title = tr("%1 by GPU, each by itself").arg(layer.left(1).toUpper() + layer.mid(1));
+  const QString title = tr("By GPU, %1, each by itself").arg(layer);
   paint_chart(
       p, layout, layout.gpus, page.gpus.size(), [](size_t gpu) { return QString::number(gpu); },
       {title, tr("; as a mean GPU %1 computes longest, in a step it may be another").arg(page.slowest)}, theme);
