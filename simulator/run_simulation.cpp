@@ -16,7 +16,9 @@ class StepSums {
   StepSums(const CostModel& model, std::vector<Variation> variations, const Placement& placement)
       : model_(model),
         variations_(std::move(variations)),
+        alone_(without_uplinks(model)),
         layers_(placement.layers.size()),
+        shares_(layers_.size(), std::vector<LayerCost>(static_cast<size_t>(placement.ranks))),
         mean_compute_s_(layers_.size()),
         compute_s_(static_cast<size_t>(placement.ranks)),
         work_(compute_s_.size()) {}
@@ -28,11 +30,11 @@ class StepSums {
   void add_layer(size_t micro_batch, size_t layer, std::span<const RankWork> ranks, const LayerCost& cost) {
     costs_[0][micro_batch][layer] = cost;
     for (size_t v = 0; v < variations_.size(); ++v) costs_[v + 1][micro_batch][layer] = cost_of_layer(ranks, variations_[v].model);
-    LayerCost& sum = layers_[layer];
-    sum.dispatch_s += cost.dispatch_s, sum.compute_s += cost.compute_s, sum.combine_s += cost.combine_s;
+    add(cost, layers_[layer]);
     slowest_s_ += cost.compute_s;
     for (size_t r = 0; r < ranks.size(); ++r) {
       const double own = compute_s(ranks[r], model_);
+      add(cost_of_layer(ranks.subspan(r, 1), alone_), shares_[layer][r]);
       compute_s_[r] += own, mean_compute_s_[layer] += own / static_cast<double>(ranks.size());
       RankWork& w = work_[r];
       w.fabric_out += ranks[r].fabric_out, w.fabric_in += ranks[r].fabric_in;
@@ -54,6 +56,8 @@ class StepSums {
       SimulatedLayer& layer = f.layers[l];
       layer.dispatch_ms = 1e3 * layers_[l].dispatch_s / steps, layer.compute_ms = 1e3 * layers_[l].compute_s / steps;
       layer.combine_ms = 1e3 * layers_[l].combine_s / steps;
+      for (const LayerCost& share : shares_[l])
+        layer.gpus.push_back({1e3 * share.dispatch_s / steps, 1e3 * share.compute_s / steps, 1e3 * share.combine_s / steps});
       if (mean_compute_s_[l] > 0) layer.imbalance = layers_[l].compute_s / mean_compute_s_[l] - 1;
     }
     for (size_t v = 0; v < variations_.size(); ++v)
@@ -111,6 +115,13 @@ class StepSums {
       f.links.push_back({gpu + (sends ? " out" : " in"), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
     }
   }
+  static CostModel without_uplinks(CostModel model) {
+    model.uplink_bytes_per_s = 0;
+    return model;
+  }
+  static void add(const LayerCost& cost, LayerCost& sum) {
+    sum.dispatch_s += cost.dispatch_s, sum.compute_s += cost.compute_s, sum.combine_s += cost.combine_s;
+  }
   double count() const { return static_cast<double>(seconds_.size()); }
   /// Rows of the dispatch; the combine is the other way.
   void tell_link(const std::string& name, double out, double in, double rate, SimulateFigures& f) const {
@@ -123,13 +134,15 @@ class StepSums {
 
   const CostModel& model_;
   const std::vector<Variation> variations_;
+  const CostModel alone_;  // of a GPU by itself
   std::vector<std::vector<std::vector<LayerCost>>> costs_;
   std::vector<double> seconds_;   // [steps]
   std::vector<double> varied_s_;  // [variations]
   std::vector<LayerCost> layers_;
-  std::vector<double> mean_compute_s_;  // [layers]
-  std::vector<double> compute_s_;       // [ranks]
-  std::vector<RankWork> work_;          // [ranks]
+  std::vector<std::vector<LayerCost>> shares_;  // [layers][ranks]
+  std::vector<double> mean_compute_s_;          // [layers]
+  std::vector<double> compute_s_;               // [ranks]
+  std::vector<RankWork> work_;                  // [ranks]
   double slowest_s_ = 0;
 };
 

@@ -31,12 +31,18 @@ std::vector<std::string_view> overlaps();
 /// At least 1; Error(bad_input) that names --oversubscription otherwise.
 double parse_oversubscription(std::string_view text);
 
+/// What one GPU needs by itself in a layer: its own messages through its own ports, its own experts. Means over steps.
+struct SimulatedShare {
+  double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
+};
+
 /// Means over steps.
 struct SimulatedLayer {
   std::string name;
   int32_t number = -1;  ///< of the model, -1: not known
   double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
   double imbalance = 0;  ///< of its experts' time: slowest GPU / mean - 1
+  std::vector<SimulatedShare> gpus = {};
 };
 
 struct SimulatedGpu {

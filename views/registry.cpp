@@ -11,6 +11,7 @@
 #include "views/optimisations/optimisations_view.h"
 #include "views/overview/overview_view.h"
 #include "views/placement/placement_view.h"
+#include "views/simulation/simulation_view.h"
 #include "views/timeline/timeline_view.h"
 #include "views/transitions/transitions_view.h"
 
@@ -44,6 +45,8 @@ constexpr ViewEntry kViews[] = {
     {"data", QT_TRANSLATE_NOOP("views", "Data"), QT_TRANSLATE_NOOP("views", "What the session holds, and what it lacks"), make<DataView>},
     {"placement", QT_TRANSLATE_NOOP("views", "Placement"),
      QT_TRANSLATE_NOOP("views", "Which expert stands on which GPU, and what moving one does"), make<PlacementView>},
+    {"simulation", QT_TRANSLATE_NOOP("views", "Simulation"),
+     QT_TRANSLATE_NOOP("views", "What the recorded steps would take on GPUs that one does not have"), make<SimulationView>},
 };
 
 }  // namespace

@@ -4,8 +4,13 @@
 #include <exception>
 
 #include "app/studio/fault_text.h"
+#include "app/studio/window_sink.h"
 
 namespace stormcell::studio {
+namespace {
+/// Shorter readings need no sign that they go on.
+constexpr std::chrono::milliseconds kMoment{400};
+}  // namespace
 
 Background::Background(QObject* parent) : QObject(parent) { pool_.setMaxThreadCount(2); }
 
@@ -31,10 +36,15 @@ void Background::start(const Key& key, views::View::Load load, Failed failed) {
           },
           Qt::QueuedConnection);
     };
+    const auto show = [this, key, job](const QString& text, int permille) {
+      if (key.second && jobs_.value(key) == job) emit progressed(key.second, text, permille);
+    };
+    WindowSink sink(this, show, kMoment);
     try {
-      deliver(load(Progress{job->cancel, nullptr}));
+      deliver(load(Progress{job->cancel, &sink}));
     } catch (...) {
-      deliver([failed, message = fault_text(std::current_exception())] { failed(message); });
+      const QString message = job->cancel.cancelled() ? tr("Stopped.") : fault_text(std::current_exception());
+      deliver([failed, message] { failed(message); });
     }
   });
 }
@@ -46,8 +56,13 @@ void Background::cancel(const Key& key) {
   }
 }
 
+void Background::stop(const views::View* view) {
+  if (const auto job = jobs_.value({Job::read_view, view})) job->cancel.cancel();
+}
+
 void Background::finish(const Key& key, const std::shared_ptr<Running>& job) {
   if (jobs_.value(key) == job) jobs_.remove(key);
+  if (key.second) emit read(key.second);
   if (idle()) emit idle_changed(true);
 }
 

@@ -39,10 +39,18 @@ class Background : public QObject {
     start({Job::read_view, view}, std::move(load), std::move(failed));
   }
   void cancel(Job job) { cancel({job, nullptr}); }
+  /// Whether something is read for it.
+  bool reads(const views::View* view) const { return jobs_.contains({Job::read_view, view}); }
+  /// Asks that reading to end: it fails, and says that it was stopped.
+  void stop(const views::View* view);
   bool idle() const { return jobs_.isEmpty(); }
 
  signals:
   void idle_changed(bool idle);
+  /// Of a reading that takes longer than a moment; permille -1: unknown.
+  void progressed(const stormcell::views::View* view, const QString& text, int permille);
+  /// One ended, whatever came of it.
+  void read(const stormcell::views::View* view);
 
  private:
   using Key = std::pair<Job, const views::View*>;

@@ -60,6 +60,7 @@ void MainWindow::update_view() {
   selection_bar_->set_selection(document_.selection());
   selection_bar_->setVisible(!document_.empty());
   views::View* now = view();
+  if (!runs_.running()) show_progress(false);
   if (!now) {
     center_->setCurrentWidget(welcome_);
     return;

@@ -77,6 +77,8 @@ class MainWindow : public QMainWindow {
   void connect_views();
   void connect_document();
   void connect_runs();
+  void show_progress(bool shown);
+  void tell_progress(const QString& text, int permille);
 
   void take_opened();
   void take_result(const RunSummaryFigures& figures);

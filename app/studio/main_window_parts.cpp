@@ -205,18 +205,38 @@ void MainWindow::take_opened() {
   if (const auto waiting = std::exchange(after_opening_, nullptr); waiting && !document_.empty()) waiting();
 }
 
+void MainWindow::show_progress(bool shown) {
+  for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)})
+    w->setVisible(shown);
+  progress_->setRange(0, 0);
+  progress_label_->clear();
+}
+
+void MainWindow::tell_progress(const QString& text, int permille) {
+  progress_->setRange(0, permille < 0 ? 0 : 1000);
+  progress_->setValue(std::max(0, permille));
+  progress_label_->setText(text);
+}
+
 void MainWindow::connect_runs() {
   connect(&runs_, &RunController::running_changed, this, [this](bool running) {
-    for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)})
-      w->setVisible(running);
-    progress_->setRange(0, 0);
-    progress_label_->clear();
+    show_progress(running);
     actions_.refresh();
   });
-  connect(&runs_, &RunController::progressed, this, [this](const QString& text, int permille) {
-    progress_->setRange(0, permille < 0 ? 0 : 1000);
-    progress_->setValue(std::max(0, permille));
-    progress_label_->setText(text);
+  connect(&runs_, &RunController::progressed, this, [this](const QString& text, int permille) { tell_progress(text, permille); });
+  // Of the view on show, where no run is going on.
+  connect(&background_, &Background::progressed, this, [this](const views::View* of, const QString& text, int permille) {
+    if (runs_.running() || of != view()) return;
+    if (stop_->isHidden()) {
+      show_progress(true);
+      actions_.refresh();
+    }
+    tell_progress(text, permille);
+  });
+  connect(&background_, &Background::read, this, [this](const views::View* of) {
+    if (runs_.running() || of != view()) return;
+    show_progress(false);
+    actions_.refresh();
   });
   connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
   connect(&runs_, &RunController::finished, this,

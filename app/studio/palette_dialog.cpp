@@ -104,6 +104,9 @@ QDialog* make_keys_dialog(const Actions& actions, QWidget* parent) {
   row(QObject::tr("arrows, Enter, Ctrl+Enter, Escape"),
       QObject::tr("choose a slot, take its expert or a replica and let it go, put it back"));
   row(QObject::tr("Delete, PageUp, PageDown"), QObject::tr("drop a replica; another layer"));
+  html += "<tr><td colspan='2'><br>" + QObject::tr("In the simulation view").toHtmlEscaped() + "</td></tr>";
+  row(QObject::tr("left, right, Home, End"), QObject::tr("another layer"));
+  row(QObject::tr("up, down, Enter, Escape"), QObject::tr("choose a GPU or a cluster, take the cluster, choose nothing"));
   text->setHtml(html + "</table>");
   layout->addWidget(text);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);

@@ -1,42 +1,12 @@
 #include "app/studio/run_controller.h"
 
 #include <QMetaObject>
-#include <chrono>
 #include <exception>
 
 #include "app/studio/fault_text.h"
-#include "app/studio/progress_text.h"
+#include "app/studio/window_sink.h"
 
 namespace stormcell::studio {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Hands progress to the window's thread, at most 20 times a second.
-class WindowSink : public ProgressSink {
- public:
-  explicit WindowSink(RunController* to) : to_(to) {}
-  void report(std::string_view stage, int64_t done, int64_t total) override {
-    const auto now = Clock::now();
-    if (stage != stage_) stage_ = stage, stage_began_ = now;
-    if (now - last_ < std::chrono::milliseconds(50)) return;
-    last_ = now;
-    const QString name = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
-    const QString text = progress_text(name, done, total, std::chrono::duration<double>(now - stage_began_).count(), remark_);
-    const int permille = total > 0 ? static_cast<int>(1000 * done / total) : -1;
-    QMetaObject::invokeMethod(
-        to_, [to = to_, text, permille] { emit to->progressed(text, permille); }, Qt::QueuedConnection);
-  }
-  void remark(std::string_view text) override { remark_ = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
- private:
-  RunController* to_;
-  std::string stage_;
-  QString remark_;
-  Clock::time_point last_, stage_began_ = Clock::now();
-};
-
-}  // namespace
 
 RunController::RunController(QObject* parent) : QObject(parent) {}
 
@@ -105,7 +75,7 @@ void RunController::begin(const Work& work) {
   running_ = true;
   emit running_changed(true);
   thread_ = std::thread([this, work, token = cancel_] {
-    WindowSink sink(this);
+    WindowSink sink(this, [this](const QString& text, int permille) { emit progressed(text, permille); });
     const Progress progress{token, &sink};
     const auto deliver = [this](auto result) {
       QMetaObject::invokeMethod(

@@ -42,17 +42,17 @@ int32_t branches_of(const RunLayout& layout, const std::string& session) {
 
 void find_shape(const PlaceOptions& options, const nlohmann::json& about, const Placement* given, PlaceTask& task) {
   const int64_t groups = options.groups > 0 ? options.groups : std::max<int64_t>(whole_at(about, "groups"), 1);
-  const int64_t all =
-      given && options.redundant == kSlotsOfFrom ? given->slot_count() : task.branches + std::max<int64_t>(options.redundant, 0);
+  const int64_t spare = std::max<int64_t>(options.redundant, 0);
+  const int64_t all = given && options.redundant == kSlotsOfFrom ? given->slot_count() : task.branches + spare;
   if (all > kMostSlots) bad_input("--redundant", "makes " + std::to_string(all) + " slots a layer", "name fewer");
   task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)), task.cluster.nodes,
                 task.cluster.ranks()};
   if (all % task.shape.ranks) {
     const int64_t up = task.shape.ranks - all % task.shape.ranks;
     bad_input("--redundant",
-              std::to_string(task.branches) + " experts and " + std::to_string(options.redundant) + " spare slots do not divide among " +
+              std::to_string(task.branches) + " experts and " + std::to_string(spare) + " spare slots do not divide among " +
                   std::to_string(task.shape.ranks) + " GPUs",
-              "name " + std::to_string(options.redundant + up));
+              "name " + std::to_string(spare + up));
   }
   if (const std::string fault = eplb_fault(task.shape, task.branches); !fault.empty())
     bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");

@@ -123,6 +123,25 @@ class RunSimulationTest : public QObject {
     QVERIFY(near(*s.figures.tokens_per_step, 12) && near(*s.figures.tokens_per_s, 12 / s.figures.mean_ms * 1e3));
   }
 
+  void shares_of_gpus_are_within_the_phases_of_their_layer() {
+    for (const double oversubscription : {1., 4.}) {
+      const Simulated s("none", two_nodes(), oversubscription);
+      std::vector<double> computes(kRanks);
+      for (const SimulatedLayer& l : s.figures.layers) {
+        QCOMPARE(l.gpus.size(), size_t{kRanks});
+        double messages = 0;
+        for (size_t r = 0; r < l.gpus.size(); ++r) {
+          const SimulatedShare& share = l.gpus[r];
+          QVERIFY(share.dispatch_ms <= l.dispatch_ms * (1 + 1e-12) && share.compute_ms <= l.compute_ms * (1 + 1e-12) &&
+                  share.combine_ms <= l.combine_ms * (1 + 1e-12));
+          computes[r] += share.compute_ms, messages += share.dispatch_ms;
+        }
+        QVERIFY(messages > 0);
+      }
+      for (size_t r = 0; r < computes.size(); ++r) QVERIFY(near(computes[r], s.figures.gpus[r].compute_ms));
+    }
+  }
+
   void bytes_are_conserved() {
     const Simulated s;
     double sent = 0, received = 0, ports = 0;

@@ -12,6 +12,7 @@
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/mixture_fixture.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
@@ -196,6 +197,24 @@ class HeadlessTest : public QObject {
       QCOMPARE(export_view(request), 0);
       QCOMPARE(QImage(request.file).text("Description").contains("Cut"), cut);
     }
+  }
+
+  void what_a_view_reads_in_two_goes_is_exported_whole() {
+    const AllowBlocking now;
+    const QString mixture = QString::fromStdString(make_mixture_session(folder_.filePath("mixture.storm").toStdString()));
+    ExportRequest request{"simulation", folder_.filePath("clusters.csv"), mixture, {}, {}, {}, {900, 500}, 1};
+    request.controls = {{"Show", "clusters"}};
+    QCOMPARE(export_view(request), 0);
+    QFile file(request.file);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray text = file.readAll();
+    for (const char* cluster : {"1x-rtx4090-pcie", "4x8-h100", "gb200-nvl72"}) QVERIFY2(text.contains(cluster), text.constData());
+    request.controls = {{"Show", "exchange"}, {"Cluster", "2x8-h100"}, {"Layer", "layer 2"}, {"Oversubscription", "2"}};
+    request.file = folder_.filePath("exchange.png");
+    QCOMPARE(export_view(request), 0);
+    QVERIFY(QFile::exists(request.file));
+    request.controls = {{"Cluster", "a-dream"}};
+    QCOMPARE(export_view(request), 2);
   }
 
   void a_session_without_a_run_is_no_closed_one() {

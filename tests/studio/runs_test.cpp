@@ -214,6 +214,34 @@ class RunsTest : public QObject {
     QVERIFY(failed.last().front().toString().contains("has an empty slot"));
   }
 
+  void a_long_reading_tells_how_far_it_is_and_can_be_stopped() {
+    QString session;
+    {
+      const AllowBlocking now;
+      session = QString::fromStdString(make_session(folder_.filePath("reading.storm").toStdString(), 2));
+    }
+    MainWindow window;
+    window.open(session);
+    QTRY_VERIFY(window.view() && window.view()->has_content() && window.background().idle());
+    Background& background = window.background();
+    const QAction* stop = window.actions().action("stop");
+    QSignalSpy progressed(&background, &Background::progressed);
+    QString said;
+    QVERIFY(!stop->isEnabled());
+    background.start(
+        window.view(),
+        [](const Progress& progress) -> views::View::Deliver {
+          for (;;) progress.report("simulating steps", 1, 4);
+        },
+        [&said](const QString& message) { said = message; });
+    QTRY_VERIFY(!progressed.isEmpty());
+    QVERIFY(progressed[0][1].toString().startsWith("simulating steps, 25 %") && progressed[0][2].toInt() == 250);
+    QVERIFY(background.reads(window.view()) && stop->isEnabled());
+    QVERIFY(window.actions().trigger("stop"));
+    QTRY_COMPARE(said, QString("Stopped."));
+    QVERIFY(!background.reads(window.view()) && !stop->isEnabled());
+  }
+
   void a_model_is_kept_until_its_files_change_or_its_session_is_closed() {
     const QString data = folder_.filePath("names.txt");
     write(data, "Alice\nBob\nCarol\nDave\n");

@@ -22,6 +22,7 @@
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/mixture_fixture.h"
 #include "views/overview/overview_rules.h"
 #include "views/registry.h"
 
@@ -136,6 +137,36 @@ class WindowTest : public QObject {
     QVERIFY(window.actions().trigger("open-sample"));
     QTRY_VERIFY(window.view() && window.view()->has_content());
     QVERIFY(window.windowTitle().contains("sample.storm"));
+  }
+
+  void steps_are_simulated_beside_the_window() {
+    QString session;
+    {
+      const AllowBlocking now;
+      session = QString::fromStdString(make_mixture_session(folder_.filePath("mixture.storm").toStdString()));
+    }
+    MainWindow window;
+    window.show();
+    window.open(session);
+    window.show_view("simulation");
+    QTRY_VERIFY(window.view() && window.view()->accessibleName() == "Simulation" && window.view()->has_content());
+    const auto choose = [&](const QString& name, const QString& text) {
+      for (QComboBox* box : window.view()->findChildren<QComboBox*>())
+        if (box->accessibleName() == name) box->setCurrentIndex(box->findText(text));
+    };
+    choose("Show", "clusters");
+    QTRY_COMPARE(window.view()->table().rows.size(), size_t{8});
+    choose("Cluster", "gb200-nvl72");
+    QTRY_VERIFY(window.view()->settled() && window.background().idle());
+    choose("Show", "exchange");
+    QTRY_VERIFY(!window.view()->has_content() && window.view()->message().contains("do not divide among 72 GPUs"));
+    choose("Cluster", "2x8-h100");
+    QTRY_VERIFY(window.view()->has_content() && window.view()->settled());
+    QTest::keyClick(window.view()->picture(), Qt::Key_End);
+    QCOMPARE(window.document().selection().router, QString("model.layers.2.mlp"));
+    QTRY_VERIFY(window.view()->settled() && window.background().idle());
+    QVERIFY(window.view()->has_content());
+    QVERIFY(window.view()->picture()->accessibleDescription().contains("layer 2"));
   }
 
   void what_is_selected_stands_above_all_views_and_can_be_let_go() {

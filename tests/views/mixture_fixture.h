@@ -13,8 +13,9 @@ namespace stormcell::testing {
 
 inline constexpr int32_t kExperts = 16, kLayers = 3, kCells = 24;
 
-/// Of each item a group of experts that go on together, and some that are chosen far more often. Its sizes are told.
-inline std::string make_mixture_session(const std::string& path) {
+/// Of each item a group of experts that go on together, and some that are chosen far more often. Its sizes are told, unless
+/// `dataset` says otherwise.
+inline std::string make_mixture_session(const std::string& path, const char* dataset = R"({"hidden":1024,"ffn":2048})") {
   RunLayout layout;
   layout.spaces = {"token"};
   for (int32_t l = 0; l < kLayers; ++l)
@@ -22,7 +23,7 @@ inline std::string make_mixture_session(const std::string& path) {
   layout.edges = {{0, 1, {}}, {1, 2, {}}};
   SessionWriter writer(path, some_model());
   RunStart start = some_run("mixture", layout);
-  start.dataset = R"({"hidden":1024,"ffn":2048})";
+  start.dataset = dataset;
   auto run = writer.begin_run(start);
   Recorder recorder({run.get()});
   std::mt19937 random(4);

@@ -159,7 +159,7 @@ void View::show_message(const QString& text, const std::vector<Way>& ways) {
     connect(button, &QPushButton::clicked, this, [this, id = way.action] { emit action_wanted(id); });
     ways_->addWidget(button);
   }
-  bar_widget_->hide();
+  bar_widget_->setVisible(keeps_controls());
   note_->hide();
   stack_->setCurrentWidget(message_page_);
   emit content_changed();

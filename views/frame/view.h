@@ -87,6 +87,8 @@ class View : public QWidget {
   virtual Parts heeded() const { return Part::range; }
   /// Sentences for that line beyond what heeded() says.
   virtual QStringList remarks() const { return {}; }
+  /// Whether the row of controls stays where a message is on show: for views in which another choice may bring something to show.
+  virtual bool keeps_controls() const { return false; }
   /// heeded() or remarks() may have changed.
   void refresh_note();
 

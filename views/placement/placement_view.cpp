@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/exports/export_formats.h"
-#include "views/placement/cluster_dialog.h"
+#include "views/placement/cluster_choice.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -20,7 +20,6 @@ namespace {
 
 QString of(const std::string& text) { return QString::fromStdString(text); }
 
-constexpr const char* kUsualCluster = "preset:8x-h100";
 constexpr double kSearchSeconds = 15;
 
 /// Files that servers read, of export_formats().
@@ -49,7 +48,8 @@ PlacementView::PlacementView(QWidget* parent) : View(parent) {
   add_controls();
   picture_ = new PlacementPicture(this);
   set_picture(picture_);
-  for (QComboBox* box : {cluster_, spare_, start_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
+  connect(cluster_, &ClusterChoice::chosen, this, &View::load_wanted);
+  for (QComboBox* box : {spare_, start_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
   for (QComboBox* box : {layer_, part_})
     connect(box, &QComboBox::currentIndexChanged, this, [this] {
       end_preview();
@@ -82,13 +82,9 @@ PlacementView::PlacementView(QWidget* parent) : View(parent) {
 }
 
 void PlacementView::add_controls() {
-  cluster_ = add_choice(tr("Cluster"), tr("Whose GPUs, nodes and links the experts are placed on; its figures are published ones"));
-  auto* change = new QToolButton(this);
-  change->setText("...");
-  change->setAccessibleName(tr("Change the cluster"));
-  change->setToolTip(tr("Other figures than the published ones: nodes, GPUs, memory, rates, links"));
-  connect(change, &QToolButton::clicked, this, &PlacementView::edit_cluster);
-  bar()->addWidget(change);
+  cluster_ = new ClusterChoice(
+      add_choice(tr("Cluster"), tr("Whose GPUs, nodes and links the experts are placed on; its figures are published ones")), this);
+  bar()->addWidget(cluster_->button());
   const QString spare = tr("Slots of a layer beyond one for each expert, on every GPU: replicas take them");
   spare_ = add_choice(tr("Spare slots"), spare, {{"0", spare}, {"1", spare}, {"2", spare}, {"4", spare}});
   start_ = add_choice(tr("Start"), tr("What stands now: changes are counted from there"));
@@ -135,44 +131,8 @@ void PlacementView::add_export_menu() {
   bar()->addWidget(export_);
 }
 
-void PlacementView::edit_cluster() {
-  if (!edited_) return;
-  auto* dialog = new ClusterDialog(edited_->about().cluster, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &ClusterDialog::save_wanted, this,
-          [this](const QString& name, const QByteArray& bytes) { emit save_wanted(name, tr("Clusters (*.json)"), bytes); });
-  connect(dialog, &QDialog::accepted, this, [this, dialog] { use_cluster(dialog->cluster()); });
-  dialog->open();
-}
-
-void PlacementView::fill_clusters(const std::vector<std::string>& presets) {
-  const QSignalBlocker quiet(cluster_);
-  if (cluster_->count() == 0)
-    for (const std::string& name : presets) {
-      cluster_->addItem(of(name), of("preset:" + name));
-      cluster_->setItemData(cluster_->count() - 1, tr("Published figures, with their sources in resources/clusters/%1.json").arg(of(name)),
-                            Qt::ToolTipRole);
-    }
-  presets_ = static_cast<int>(presets.size());
-  cluster_->setCurrentIndex(std::max(0, cluster_->findData(of(shown_.cluster))));
-}
-
-/// One choice holds the changed one, whatever it was before.
-void PlacementView::use_cluster(const Cluster& cluster) {
-  const QString text = tr("%1, changed").arg(of(cluster.name));
-  {
-    const QSignalBlocker quiet(cluster_);
-    if (cluster_->count() > presets_) cluster_->removeItem(presets_);
-    cluster_->addItem(text, of(to_json(cluster)));
-    cluster_->setItemData(presets_, of(cluster.sources.back()), Qt::ToolTipRole);
-    cluster_->setCurrentIndex(presets_);
-  }
-  emit load_wanted();
-}
-
 PlacementView::Wanted PlacementView::wanted(const Context& context) const {
-  const QString cluster = cluster_->count() > 0 ? cluster_->currentData().toString() : QString(kUsualCluster);
-  Wanted w{context.main.file, cluster.toStdString(), context.main.run, start_->currentData().toLongLong(), spare_->currentText().toInt()};
+  Wanted w{context.main.file, cluster_->spec(), context.main.run, start_->currentData().toLongLong(), spare_->currentText().toInt()};
   const bool same = w.file == shown_.file && w.run == shown_.run && w.cluster == shown_.cluster && w.spare == shown_.spare;
   if (!same) w.start = 0;  // of another shape
   return w;
@@ -223,7 +183,7 @@ void PlacementView::take(const Wanted& want, Opened opened) {
     follow_router();
     show_front_of_session();
   }
-  fill_clusters(opened.presets);
+  cluster_->set(opened.presets, shown_.cluster, edited_->about().cluster);
   fill_starts();
   select(selection_);
   refresh_page();

@@ -12,6 +12,8 @@ class QToolButton;
 
 namespace stormcell::views {
 
+class ClusterChoice;
+
 class PlacementView : public View {
   Q_OBJECT
  public:
@@ -44,12 +46,8 @@ class PlacementView : public View {
 
   void add_controls();
   void add_export_menu();
-  /// Figures of the cluster on show, to be changed.
-  void edit_cluster();
-  void use_cluster(const Cluster& cluster);
   Wanted wanted(const Context& context) const;
   void take(const Wanted& wanted, Opened opened);
-  void fill_clusters(const std::vector<std::string>& presets);
   void fill_starts();
   void fill_layers();
   void follow_router();
@@ -72,7 +70,8 @@ class PlacementView : public View {
   void export_as(const std::string& format);
 
   PlacementPicture* picture_;
-  QComboBox *cluster_, *spare_, *start_, *layer_, *part_, *solver_;
+  ClusterChoice* cluster_;
+  QComboBox *spare_, *start_, *layer_, *part_, *solver_;
   QPushButton *solve_, *back_, *store_;
   QToolButton* export_;
   Edited edited_;
@@ -82,7 +81,6 @@ class PlacementView : public View {
   std::vector<Placement> front_placements_;  ///< of those points; empty: only their figures were stored
   QString front_of_;
   PlacementChange preview_;  ///< is applied, and taken back before anything else is
-  int presets_ = 0;          ///< choices of clusters that are published ones
   Selection selection_;
 };
 

@@ -1,0 +1,402 @@
+// The simulation view: figures of the verb, geometry, clusters beside each other, one exchange, what is refused, keys, pictures.
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QHBoxLayout>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <cmath>
+
+#include "core/planning/place.h"
+#include "tests/testing/golden.h"
+#include "tests/testing/run_load.h"
+#include "tests/testing/testing.h"
+#include "tests/views/cells_fixture.h"
+#include "tests/views/mixture_fixture.h"
+#include "views/drawing/theme.h"
+#include "views/simulation/simulation_view.h"
+
+namespace stormcell::views {
+namespace {
+
+using namespace stormcell::testing;
+
+bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
+
+QComboBox* choice_of(const View& view, const QString& name) {
+  for (QComboBox* box : view.findChildren<QComboBox*>())
+    if (box->accessibleName() == name) return box;
+  return nullptr;
+}
+
+QDoubleSpinBox* number_of(const View& view, const QString& name) {
+  for (QDoubleSpinBox* box : view.findChildren<QDoubleSpinBox*>())
+    if (box->accessibleName() == name) return box;
+  return nullptr;
+}
+
+SimulationPicture* picture_of(View& view) { return dynamic_cast<SimulationPicture*>(view.picture()); }
+
+/// Until nothing more is wanted: a list of clusters comes with the first reading.
+void settle(View& view, const Context& context, const Selection& selection = {}) {
+  int left = 5;
+  do run_load(view, context, selection);
+  while (!view.settled() && --left > 0);
+  QVERIFY(view.settled());
+}
+
+SimulateFigures simulated(const std::string& session, const std::string& cluster, const std::string& overlap = "none") {
+  SimulateOptions options;
+  options.session = session, options.cluster = "preset:" + cluster, options.overlap = overlap;
+  return simulate(options);
+}
+
+SimulationPage page_of_shape(size_t layers, size_t gpus, size_t clusters, size_t lanes) {
+  SimulationPage page;
+  for (size_t l = 0; l < layers; ++l) {
+    page.layers.push_back({0.1, 0.5 + 0.1 * static_cast<double>(l % 3), 0.2});
+    page.layer_names.push_back(QString("layer %1").arg(l));
+    page.layer_numbers.push_back(static_cast<int>(l));
+    page.imbalance.push_back(0.2);
+  }
+  for (size_t g = 0; g < gpus; ++g) page.gpus.push_back({0.1, 0.1 * static_cast<double>(g % 7), 0.1});
+  page.step = {{1, 5, 2}, 7, 6.5, 9};
+  page.figures.resize(7);
+  for (const double percent : {-8., 5., 0.}) page.sensitivity.push_back({"figure", percent});
+  for (size_t c = 0; c < clusters; ++c) page.clusters.push_back({"cluster", "8 GPUs", c % 4 == 3 ? "why" : "", page.step, c == 1});
+  for (const char* way : {"Dispatch", "Combine"}) {
+    ShownExchange& e = page.exchanges.emplace_back();
+    e.way = e.title = way, e.end_ms = 2, e.closed_form_ms = 1.5;
+    e.lanes.assign(lanes, {"GPU 0", std::vector<double>(64, 0.5), std::vector<double>(64, 1)});
+  }
+  page.assumptions = {"one", QString("two ").repeated(100)};
+  return page;
+}
+
+}  // namespace
+
+class SimulationViewTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  std::string session_;
+
+  std::string fresh(const char* name) { return make_mixture_session(folder_.filePath(name).toStdString()); }
+
+ private slots:
+  void initTestCase() { session_ = fresh("mixture.storm"); }
+
+  void figures_are_those_of_the_verb() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    QVERIFY2(view.has_content(), qPrintable(view.message()));
+    const SimulationPage& page = picture_of(view)->page();
+    const SimulateFigures f = simulated(session_, "8x-h100");
+    QCOMPARE(page.step.mean_ms, f.mean_ms);
+    QCOMPARE(page.step.p95_ms, f.p95_ms);
+    QVERIFY(near(page.step.phases.sum(), f.mean_ms));
+    QCOMPARE(page.step.overlapped_ms(), 0.);
+    QCOMPARE(page.layers.size(), size_t{kLayers});
+    double experts = 0;
+    for (size_t l = 0; l < page.layers.size(); ++l) {
+      QCOMPARE(page.layers[l].compute_ms, f.layers[l].compute_ms);
+      QCOMPARE(page.layers[l].dispatch_ms, f.layers[l].dispatch_ms);
+      experts += make_simulation_page(f, SimulationPart::phases, l).gpus[5].compute_ms;
+    }
+    QVERIFY(near(experts, f.gpus[5].compute_ms));
+    for (const PhaseTimes& gpu : page.gpus) QVERIFY(gpu.compute_ms <= page.gpus[page.slowest].compute_ms);
+    QVERIFY(page.headline.startsWith("Simulated") && page.assumptions.size() >= f.assumptions.size());
+    QCOMPARE(page.sensitivity.size(), f.sensitivity.size());
+    for (size_t i = 1; i < page.sensitivity.size(); ++i)
+      QVERIFY(std::abs(page.sensitivity[i].percent) <= std::abs(page.sensitivity[i - 1].percent) * (1 + 1e-6));
+  }
+
+  void layers_of_one_number_are_told_apart_by_their_routers() {
+    SimulateFigures f = simulated(session_, "8x-h100");
+    QCOMPARE(names_of_layers(f)[2], QString("layer 2"));
+    f.layers[0].name = "encoder.block.1.layer.1.mlp", f.layers[1].name = "encoder.block.3.layer.1.mlp";
+    f.layers[2].name = "decoder.block.1.layer.1.mlp", f.layers[2].number = 0;
+    const std::vector<QString> names = names_of_layers(f);
+    QVERIFY(names[0] != names[1] && names[0] != names[2] && names[2].contains("decoder"));
+    QCOMPARE(make_simulation_page(f, SimulationPart::phases, 2).layer_numbers, (std::vector<int>{0, 1, 2}));
+  }
+
+  void phases_that_lie_over_others_are_told() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    choice_of(view, "Overlap")->setCurrentText("two-batch");
+    choice_of(view, "Cluster")->setCurrentText("2x8-h100");
+    settle(view, context_of(session_));
+    const StepTimes& step = picture_of(view)->page().step;
+    const SimulateFigures f = simulated(session_, "2x8-h100", "two-batch");
+    QCOMPARE(step.mean_ms, f.mean_ms);
+    QVERIFY(step.overlapped_ms() > 0 && near(step.phases.sum() - step.overlapped_ms(), step.mean_ms));
+    QVERIFY(std::get<QString>(view.table().rows[0].back()).contains("over others"));
+  }
+
+  void clusters_stand_beside_each_other() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    choice_of(view, "Show")->setCurrentText("clusters");
+    settle(view, context_of(session_));
+    const SimulationPage& page = picture_of(view)->page();
+    QCOMPARE(page.clusters.size(), static_cast<size_t>(choice_of(view, "Cluster")->count()));
+    int refused = 0, chosen = 0;
+    for (const ShownCluster& c : page.clusters) {
+      chosen += c.chosen;
+      refused += !c.fault.isEmpty();
+      if (c.chosen) QCOMPARE(c.name, QString("8x-h100"));
+      if (c.fault.isEmpty())
+        QCOMPARE(c.step.mean_ms, simulated(session_, c.name.toStdString()).mean_ms);
+      else
+        QVERIFY2(c.fault.contains("16 experts and 0 spare slots do not divide among"), qPrintable(c.fault));
+    }
+    QVERIFY(chosen == 1 && refused >= 1);
+    QCOMPARE(view.table().rows.size(), page.clusters.size());
+    // One that refuses leaves the others to be looked at.
+    choice_of(view, "Cluster")->setCurrentText("gb200-nvl72");
+    settle(view, context_of(session_));
+    QVERIFY2(view.has_content() && page.headline.contains("do not divide among 72 GPUs"), qPrintable(page.headline));
+    QCOMPARE(view.table().rows.size(), page.clusters.size());
+    choice_of(view, "Show")->setCurrentText("phases");
+    settle(view, context_of(session_));
+    QVERIFY(!view.has_content() && view.table().columns.empty());
+  }
+
+  void a_click_on_a_cluster_takes_it() {
+    SimulationView view;
+    choice_of(view, "Show")->setCurrentText("clusters");
+    settle(view, context_of(session_));
+    SimulationPicture* picture = picture_of(view);
+    picture->resize(1100, 640);
+    const auto at = [&](const QString& name) {
+      for (size_t c = 0; c < picture->page().clusters.size(); ++c)
+        if (picture->page().clusters[c].name == name) return c;
+      return size_t{0};
+    };
+    QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().cluster_row(at("2x8-h100")).center().toPoint());
+    settle(view, context_of(session_));
+    QCOMPARE(choice_of(view, "Cluster")->currentText(), QString("2x8-h100"));
+    QVERIFY(picture->page().clusters[at("2x8-h100")].chosen && picture->page().headline.contains("16 GPUs in 2 nodes"));
+  }
+
+  void a_stored_placement_is_simulated_where_it_fits() {
+    const std::string copy = fresh("stored.storm");
+    PlaceOptions options;
+    options.session = copy, options.cluster = "preset:gb200-nvl72", options.redundant = 56;
+    place(options);
+    options.cluster = "preset:8x-h100", options.redundant = 0;
+    const int64_t id = place(options).placement;
+    SimulationView view;
+    settle(view, context_of(copy));
+    QComboBox* placement = choice_of(view, "Placement");
+    QCOMPARE(placement->count(), 2);  // the other one is of 72 GPUs
+    const double contiguous = picture_of(view)->page().step.mean_ms;
+    placement->setCurrentIndex(1);
+    choice_of(view, "Show")->setCurrentText("clusters");
+    settle(view, context_of(copy));
+    SimulateOptions same;
+    same.session = copy, same.cluster = "preset:8x-h100", same.placement = "#" + std::to_string(id);
+    QCOMPARE(picture_of(view)->page().step.mean_ms, simulate(same).mean_ms);
+    QVERIFY(picture_of(view)->page().step.mean_ms != contiguous);
+    for (const ShownCluster& c : picture_of(view)->page().clusters) {
+      if (c.name == "gb200-nvl72") QVERIFY2(c.fault.isEmpty() && c.about.contains('#'), qPrintable(c.fault));
+      if (c.name == "2x8-h100") QVERIFY(c.about.endsWith("contiguous"));
+      if (c.chosen) QVERIFY(c.about.endsWith("#" + QString::number(id)));
+    }
+  }
+
+  void one_exchange_in_time() {
+    SimulationView view;
+    choice_of(view, "Show")->setCurrentText("exchange");
+    settle(view, context_of(session_));
+    choice_of(view, "Cluster")->setCurrentText("2x8-h100");
+    settle(view, context_of(session_));
+    choice_of(view, "Layer")->setCurrentIndex(1);
+    choice_of(view, "Step")->setCurrentText("4");
+    number_of(view, "Oversubscription")->setValue(2);
+    settle(view, context_of(session_));
+    SimulateOptions options;
+    options.session = session_, options.cluster = "preset:2x8-h100", options.oversubscription = 2;
+    options.collective = 1, options.collective_step = 4;
+    const SimulatedCollective c = *simulate(options).collective;
+    const SimulationPage& page = picture_of(view)->page();
+    QCOMPARE(page.exchanges.size(), size_t{2});
+    QVERIFY2(page.exchanges[0].title.startsWith("Dispatch of layer 1 in step 4"), qPrintable(page.exchanges[0].title));
+    QCOMPARE(page.exchanges[1].closed_form_ms, c.combine.closed_form_ms);
+    QCOMPARE(page.exchanges[0].lanes.size(), size_t{16 + 2});
+    QCOMPARE(page.exchanges[0].lanes.back().name, QString("node 1 uplink"));
+    // What a lane sends is the share of its busiest port.
+    for (size_t l = 0; l < c.links.size(); ++l)
+      if (c.links[l].starts_with("GPU 3,") && c.links[l].ends_with(" out"))
+        for (size_t s = 0; s < c.dispatch.timeline.size(); ++s)
+          QVERIFY(page.exchanges[0].lanes[3].sends[s] >= c.dispatch.timeline[s].link_share[l]);
+    choice_of(view, "Cluster")->setCurrentText("1x-rtx4090-pcie");
+    settle(view, context_of(session_));
+    QVERIFY(page.exchanges.empty() && page.no_exchange.contains("nothing to exchange"));
+  }
+
+  void what_is_drawn_at_a_place_is_found_there() {
+    for (const auto& [layers, gpus, clusters, lanes] : {std::array<size_t, 4>{3, 8, 8, 8}, {61, 72, 9, 66}, {94, 320, 2, 18}, {1, 1, 1, 2}})
+      for (const QSizeF size : {QSizeF(1100, 640), QSizeF(640, 420), QSizeF(1900, 1100)}) {
+        const SimulationPage page = page_of_shape(layers, gpus, clusters, lanes);
+        const SimulationLayout layout(page, size, 16, 8);
+        const QRectF all(QPointF(), size);
+        for (const QRectF& part : {layout.headline, layout.legend, layout.assumed, layout.step, layout.layers.plot, layout.gpus.plot,
+                                   layout.figures, layout.clusters, layout.exchange(0), layout.exchange(1)})
+          QVERIFY(all.contains(part));
+        QVERIFY(layout.step.bottom() < layout.layers.title.top() && layout.layers.plot.bottom() < layout.gpus.title.top() &&
+                layout.gpus.plot.bottom() < layout.assumed.top());
+        for (const BarChart* chart : {&layout.layers, &layout.gpus}) {
+          const std::vector<PhaseTimes>& times = chart == &layout.gpus ? page.gpus : page.layers;
+          for (size_t i = 0; i < times.size(); ++i) {
+            QCOMPARE(layout.bar_at(*chart, layout.bar(*chart, i).center()), std::optional(i));
+            const auto parts = layout.bar_parts(*chart, i);
+            QVERIFY(near(parts[0].bottom() - parts[2].top(), chart->plot.bottom() - layout.tick(*chart, times[i].sum())));
+          }
+        }
+        const auto step = layout.step_parts();
+        QVERIFY(near(step[2].right(), layout.step.right()) && near(layout.step_overlap().right(), layout.step.right()));
+        QVERIFY(near(layout.step_overlap().width() / layout.step.width(), 1. / 8));
+        for (size_t c = 0; c < clusters; ++c) QCOMPARE(layout.cluster_at(layout.cluster_row(c).center()), std::optional(c));
+        for (size_t l = 0; l < lanes; ++l)
+          for (const size_t e : {size_t{0}, size_t{1}})
+            QCOMPARE(layout.lane_at(layout.lane(e, l).center()), std::optional(SimulationLayout::LaneSpan{e, l, 32}));
+        QVERIFY(layout.sensitivity_bar(0).right() == layout.sensitivity_zero() && layout.sensitivity_bar(1).left() > 0);
+      }
+  }
+
+  void the_smallest_export_has_a_geometry_too() {
+    const SimulationPage page = page_of_shape(94, 320, 9, 66);
+    const SimulationLayout layout(page, {100, 100}, 16, 16);
+    for (size_t i = 0; i < page.gpus.size(); ++i) QVERIFY(layout.bar(layout.gpus, i).isValid());
+    for (size_t c = 0; c < page.clusters.size(); ++c) QVERIFY(layout.cluster_row(c).isValid());
+    for (size_t l = 0; l < page.exchanges[1].lanes.size(); ++l) QVERIFY(layout.lane(1, l).isValid());
+    QVERIFY(layout.shown_sensitivity() <= page.sensitivity.size());
+  }
+
+  void without_sizes_it_says_what_the_verb_says_and_takes_them() {
+    const std::string none = make_mixture_session(folder_.filePath("sizes.storm").toStdString(), "{}");
+    SimulationView view;
+    view.resize(1200, 700);
+    view.show();
+    settle(view, context_of(none));
+    QVERIFY(!view.has_content() && view.table().columns.empty());
+    QVERIFY2(view.message().contains("says no sizes of the model, so nobody knows what a step costs"), qPrintable(view.message()));
+    QVERIFY(view.message().contains("hidden size and expert width can be entered"));
+    QVERIFY(choice_of(view, "Cluster")->isVisible());
+    number_of(view, "Hidden size")->setValue(1024);
+    number_of(view, "Expert width")->setValue(2048);
+    settle(view, context_of(none));
+    QVERIFY2(view.has_content(), qPrintable(view.message()));
+    QCOMPARE(picture_of(view)->page().step.mean_ms, simulated(session_, "8x-h100").mean_ms);
+    // What does not hold the experts is refused, and another choice brings the figures back.
+    choice_of(view, "Cluster")->setCurrentText("gb200-nvl72");
+    settle(view, context_of(none));
+    QVERIFY(!view.has_content() && view.message().contains("do not divide among 72 GPUs"));
+    choice_of(view, "Cluster")->setCurrentText("8x-h100");
+    settle(view, context_of(none));
+    QVERIFY(view.has_content());
+  }
+
+  void without_a_run_or_with_unequal_layers_it_says_so() {
+    SimulationView nothing;
+    run_load(nothing, {});
+    QVERIFY(!nothing.has_content() && !nothing.message().isEmpty());
+    SimulationView unequal;
+    settle(unequal, context_of(make_cells_session(folder_.filePath("cells.storm").toStdString())));
+    QVERIFY(!unequal.has_content());
+    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"), qPrintable(unequal.message()));
+  }
+
+  void what_was_stopped_comes_back_with_the_former_choice() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    choice_of(view, "Cluster")->setCurrentText("2x8-h100");
+    const View::Load load = view.look_at(context_of(session_), {});
+    Progress stopped;
+    stopped.cancel.cancel();
+    QVERIFY_EXCEPTION_THROWN(load(stopped), Error);
+    view.show_message("Stopped.");
+    choice_of(view, "Cluster")->setCurrentText("8x-h100");
+    settle(view, context_of(session_));
+    QVERIFY(view.has_content());
+  }
+
+  void the_layer_follows_the_selection_and_asks_for_it() {
+    SimulationView view;
+    Selection selection;
+    selection.router = "model.layers.2.mlp";
+    settle(view, context_of(session_), selection);
+    QCOMPARE(picture_of(view)->page().layer, size_t{2});
+    QSignalSpy wanted(&view, &View::selection_wanted);
+    SimulationPicture* picture = picture_of(view);
+    picture->resize(1100, 640);
+    QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().bar(picture->layout_of_page().layers, 1).center().toPoint());
+    QCOMPARE(wanted.size(), 1);
+    QCOMPARE(wanted[0][0].value<Selection>().router, QString("model.layers.1.mlp"));
+    QCOMPARE(choice_of(view, "Layer")->currentIndex(), 1);
+  }
+
+  void keys_go_through_layers_gpus_and_clusters() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    SimulationPicture* picture = picture_of(view);
+    QTest::keyClick(picture, Qt::Key_End);
+    QCOMPARE(picture->page().layer, size_t{kLayers - 1});
+    QTest::keyClick(picture, Qt::Key_Left);
+    QCOMPARE(picture->page().layer, size_t{kLayers - 2});
+    QVERIFY2(picture->accessibleDescription().contains("layer 1: dispatch"), qPrintable(picture->accessibleDescription()));
+    QTest::keyClick(picture, Qt::Key_Down);
+    QTest::keyClick(picture, Qt::Key_Down);
+    QCOMPARE(picture->marks().gpu, std::optional<size_t>(1));
+    QVERIFY(picture->accessibleDescription().contains("GPU 1 of node 0"));
+    QTest::keyClick(picture, Qt::Key_Escape);
+    QVERIFY(!picture->marks().gpu);
+    choice_of(view, "Show")->setCurrentText("clusters");
+    settle(view, context_of(session_));
+    QTest::keyClick(picture, Qt::Key_Down);
+    QTest::keyClick(picture, Qt::Key_Return);
+    settle(view, context_of(session_));
+    QCOMPARE(choice_of(view, "Cluster")->currentIndex(), 0);
+  }
+
+  void the_table_has_what_the_picture_has() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    const Table phases = view.table();
+    QCOMPARE(phases.rows.size(), 1 + size_t{kLayers} + 8 + picture_of(view)->page().sensitivity.size());
+    choice_of(view, "Show")->setCurrentText("exchange");
+    settle(view, context_of(session_));
+    const Table exchange = view.table();
+    QCOMPARE(exchange.rows.size(), size_t{2 * 8 * 64});
+    for (const Table& table : {phases, exchange}) {
+      for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
+      for (const Table::Column& column : table.columns) QVERIFY(!column.tip.isEmpty());
+    }
+  }
+
+  void pictures_look_as_they_did() {
+    struct Case {
+      const char *golden, *show, *cluster, *overlap;
+      const Theme& theme;
+    };
+    for (const Case& c : {Case{"simulation-light", "phases", "8x-h100", "none", Theme::light()},
+                          Case{"simulation-dark", "phases", "2x8-h100", "two-batch", Theme::dim()},
+                          Case{"simulation-clusters", "clusters", "8x-h100", "two-batch", Theme::light()},
+                          Case{"simulation-exchange", "exchange", "2x8-h100", "none", Theme::dim()}}) {
+      SimulationView view;
+      view.setPalette(c.theme.palette());
+      settle(view, context_of(session_));
+      choice_of(view, "Show")->setCurrentText(c.show);
+      choice_of(view, "Cluster")->setCurrentText(c.cluster);
+      choice_of(view, "Overlap")->setCurrentText(c.overlap);
+      settle(view, context_of(session_));
+      const QString difference = compare_with_golden(draw(*view.picture(), {1100, 640}), c.golden);
+      QVERIFY2(difference.isEmpty(), qPrintable(difference));
+    }
+  }
+};
+STORMCELL_TEST(SimulationViewTest)
+
+}  // namespace stormcell::views
+#include "simulation_test.moc"

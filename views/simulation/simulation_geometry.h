@@ -1,0 +1,89 @@
+// Where bars, figures, clusters, lanes and assumptions of the simulation view lie. Pure functions of sizes.
+#pragma once
+#include <QRectF>
+#include <QSizeF>
+#include <QStringList>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "views/drawing/value_axis.h"
+#include "views/simulation/simulation_model.h"
+
+namespace stormcell::views {
+
+/// Bars that stand on a line: layers, or GPUs of one.
+struct BarChart {
+  QRectF title, plot;
+  ValueAxis axis;  ///< ms from the bottom of the plot up
+  std::vector<double> ticks;
+  int every = 1;  ///< n-th bar has its number below
+};
+
+class SimulationLayout {
+ public:
+  /// `line`: height of a line of text; `digit`: width of a digit.
+  SimulationLayout(const SimulationPage& page, QSizeF size, double line, double digit);
+
+  QRectF headline, legend, assumed;
+  QStringList assumed_lines;  ///< in its room, wrapped
+
+  // Phases of a step.
+  QRectF step, figures, sensitivity;
+  BarChart layers, gpus;
+  /// The room of a phase of the step; dispatch, experts, combine one behind the other.
+  std::array<QRectF, 3> step_parts() const { return parts_in(step, page_.step.phases, page_.step.phases.sum()); }
+  /// Its end, where phases lie over each other hatched until the end of their sum.
+  QRectF step_overlap() const { return overlap_in(step, page_.step, page_.step.phases.sum()); }
+  QRectF bar(const BarChart& chart, size_t number) const;  ///< the column, as high as the plot
+  std::array<QRectF, 3> bar_parts(const BarChart& chart, size_t number) const;
+  double tick(const BarChart& chart, double ms) const;  ///< y
+  std::optional<size_t> bar_at(const BarChart& chart, QPointF place) const;
+  QRectF figure_row(size_t number) const;
+  size_t shown_sensitivity() const;  ///< how many have room
+  QRectF sensitivity_row(size_t number) const;
+  QRectF sensitivity_name(size_t number) const;
+  QRectF sensitivity_bar(size_t number) const;
+  double sensitivity_zero() const;  ///< x
+
+  // Clusters.
+  QRectF clusters;
+  std::vector<double> cluster_ticks;
+  QRectF cluster_row(size_t number) const;
+  QRectF cluster_name(size_t number) const;
+  QRectF cluster_room(size_t number) const;  ///< of its bar, or of why there is none
+  std::array<QRectF, 3> cluster_parts(size_t number) const;
+  QRectF cluster_overlap(size_t number) const;
+  double cluster_x(double ms) const;
+  std::optional<size_t> cluster_at(QPointF place) const;
+
+  // One exchange.
+  struct LaneSpan {
+    size_t exchange, lane, span;
+    bool operator==(const LaneSpan&) const = default;
+  };
+  QRectF exchange(size_t number) const;  ///< the plot of its lanes
+  QRectF exchange_title(size_t number) const;
+  QRectF lane(size_t number, size_t lane) const;       ///< sends above, receives below
+  QRectF lane_name(size_t number, size_t lane) const;  ///< empty: it has no room
+  double exchange_x(size_t number, double ms) const;
+  std::vector<double> exchange_ticks(size_t number) const;
+  std::optional<LaneSpan> lane_at(QPointF place) const;
+
+  double line() const { return line_; }
+  double digit() const { return digit_; }
+
+ private:
+  static std::array<QRectF, 3> parts_in(QRectF room, const PhaseTimes& times, double most);
+  static QRectF overlap_in(QRectF room, const StepTimes& step, double most);
+  BarChart chart_in(QRectF room, const std::vector<PhaseTimes>& times) const;
+  const std::vector<PhaseTimes>& times_of(const BarChart& chart) const { return &chart == &gpus ? page_.gpus : page_.layers; }
+
+  const SimulationPage& page_;
+  double line_, digit_;
+  double names_ = 0;         // width of names of clusters
+  double values_ = 0;        // room behind bars of clusters
+  double most_cluster_ = 0;  // ms
+};
+
+}  // namespace stormcell::views

@@ -1,0 +1,282 @@
+#include "views/simulation/simulation_model.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "views/words/figure_text.h"
+#include "views/words/router_names.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Simulation", text); }
+QString of(const std::string& text) { return QString::fromStdString(text); }
+
+StepTimes step_of(const SimulateFigures& f) {
+  StepTimes step{{}, f.mean_ms, f.p50_ms, f.p95_ms};
+  for (const SimulatedLayer& l : f.layers)
+    step.phases.dispatch_ms += l.dispatch_ms, step.phases.compute_ms += l.compute_ms, step.phases.combine_ms += l.combine_ms;
+  return step;
+}
+
+QString gpus_text(const SimulateFigures& f) { return tr("%1 in %2").arg(counted_text(f.ranks, "GPU"), counted_text(f.nodes, "node")); }
+
+/// Of an encoder and a decoder some layers have one number.
+bool numbers_tell(const SimulateFigures& f) {
+  std::set<int32_t> numbers;
+  for (const SimulatedLayer& l : f.layers)
+    if (l.number < 0 || !numbers.insert(l.number).second) return false;
+  return true;
+}
+
+QString tokens_text(double tokens) {
+  constexpr double kCounted = 100;
+  return tokens < kCounted ? number_text(tokens) : count_text(std::llround(tokens));
+}
+
+QString about_of(const SimulateFigures& f) {
+  QString text = tr("%1 %2").arg(count_text(f.steps), of(f.step_kind) + (f.steps == 1 ? tr(" step") : tr(" steps")));
+  if (!f.phase.empty()) text += tr(" of %1").arg(of(f.phase));
+  if (f.tokens_per_step) text += tr(", %1 tokens each").arg(tokens_text(*f.tokens_per_step));
+  text += tr("; experts reached %1").arg(of(f.backend));
+  if (f.overlap != "none") text += tr("; overlap: %1").arg(of(f.overlap));
+  if (f.oversubscription > 1) text += tr("; uplinks carry 1/%1 of the ports").arg(f.oversubscription);
+  return text;
+}
+
+std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
+  const QString simulated = tr("simulated, over all steps");
+  std::vector<SimulatedFigure> out = {
+      {tr("Step, mean"), duration_text(f.mean_ms), tr("Sum over layers of dispatch, slowest GPU's experts and combine; %1").arg(simulated)},
+      {tr("Step, median"), duration_text(f.p50_ms), tr("Half of the steps take no longer; %1").arg(simulated)},
+      {tr("Step, 95 %"), duration_text(f.p95_ms), tr("95 % of the steps take no longer; %1").arg(simulated)}};
+  if (f.overlap != "none")
+    out.push_back({tr("Without overlap"), duration_text(f.serial_ms), tr("The same steps whole, one phase behind the other; simulated")});
+  if (f.tokens_per_s)
+    out.push_back({tr("Tokens a second"), tr("< %1").arg(count_text(static_cast<qint64>(*f.tokens_per_s))),
+                   tr("An upper bound: attention and dense layers are not in a step; simulated")});
+  out.push_back({tr("To other GPUs"), bytes_text(f.remote_bytes), tr("Of a step, there and back; counted")});
+  out.push_back({tr("On the wire"), bytes_text(f.wire_bytes), tr("Sent for that in a step, with what is forwarded; counted")});
+  return out;
+}
+
+/// "GPU 3, fabric out": whose lane, and whether it sends.
+struct Port {
+  QString lane;
+  bool sends;
+};
+Port port_of(const std::string& link) {
+  const QString name = of(link);
+  const bool uplink = name.contains("uplink");
+  return {uplink ? name.section(' ', 0, -2).remove(',') : name.section(',', 0, 0), name.endsWith(" out")};
+}
+
+ShownExchange exchange_of(const QString& way, const QString& layer, const SimulatedCollective& c, const SimulatedExchange& e) {
+  ShownExchange out;
+  out.way = way;
+  out.closed_form_ms = e.closed_form_ms;
+  out.end_ms = e.timeline.empty() ? 0 : e.timeline.back().end_ms;
+  out.title = tr("%1 of %2 in step %3: %4, %5, %6 (by ports alone %7)")
+                  .arg(way, layer, QString::number(c.step), counted_text(e.messages, "message"), bytes_text(e.bytes),
+                       duration_text(e.filled_ms), duration_text(e.closed_form_ms));
+  std::map<QString, size_t> lane_of;
+  for (size_t l = 0; l < c.links.size(); ++l) {
+    const Port port = port_of(c.links[l]);
+    const auto [at, is_new] = lane_of.try_emplace(port.lane, out.lanes.size());
+    if (is_new) out.lanes.push_back({port.lane, std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
+    std::vector<double>& shares = port.sends ? out.lanes[at->second].sends : out.lanes[at->second].receives;
+    for (size_t s = 0; s < e.timeline.size(); ++s) shares[s] = std::max(shares[s], e.timeline[s].link_share[l]);
+  }
+  return out;
+}
+
+void add_exchanges(const SimulateFigures& f, SimulationPage& page) {
+  if (!f.collective) return;
+  const SimulatedCollective& c = *f.collective;
+  if (c.dispatch.messages + c.combine.messages == 0) {
+    page.no_exchange = tr("In this step no token of this layer goes to another GPU: there is nothing to exchange");
+    return;
+  }
+  const auto at = std::find_if(f.layers.begin(), f.layers.end(), [&](const SimulatedLayer& l) { return l.name == c.layer; });
+  const QString layer = page.layer_names[static_cast<size_t>(at - f.layers.begin())];
+  page.exchanges = {exchange_of(tr("Dispatch"), layer, c, c.dispatch), exchange_of(tr("Combine"), layer, c, c.combine)};
+}
+
+QString phases_text(const PhaseTimes& t) {
+  return tr("dispatch %1, experts %2, combine %3")
+      .arg(duration_text(t.dispatch_ms), duration_text(t.compute_ms), duration_text(t.combine_ms));
+}
+
+std::vector<Value> row_of(const QString& what, Value number, const PhaseTimes& t, Value step, Value p50, Value p95, const QString& note) {
+  return {what, std::move(number), t.dispatch_ms, t.compute_ms, t.combine_ms, std::move(step), std::move(p50), std::move(p95), note};
+}
+
+Table phases_table() {
+  Table table;
+  const QString mean = tr("mean over steps, simulated");
+  table.columns = {{tr("What"), tr("The step, a layer, a GPU of the layer on show, a cluster, or a figure of machine or model")},
+                   {tr("Number"), tr("Of the layer as the session counts its routers, of the GPU in the cluster; from 0")},
+                   {tr("Dispatch, ms"), tr("Tokens go to the GPUs of their experts; of a GPU: its own messages; %1").arg(mean)},
+                   {tr("Experts, ms"), tr("Of a layer its slowest GPU's, of a GPU its own; %1").arg(mean)},
+                   {tr("Combine, ms"), tr("Results come back; of a GPU: its own messages; %1").arg(mean)},
+                   {tr("Step, ms"), tr("Of all layers, phases that lie over each other counted once; %1").arg(mean)},
+                   {tr("Median, ms"), tr("Half of the steps take no longer; simulated")},
+                   {tr("95 %, ms"), tr("95 % of the steps take no longer; simulated")},
+                   {tr("Note"), tr("What marks the row; why there are no figures; by how much the step changes")}};
+  return table;
+}
+
+Table exchange_table(const SimulationPage& page) {
+  Table table;
+  table.columns = {{tr("Way"), tr("Dispatch: to the experts; combine: back")},
+                   {tr("Lane"), tr("A GPU's ports, or the uplink of a node")},
+                   {tr("Begin, ms"), tr("Of a span of time from the first message on; simulated")},
+                   {tr("End, ms"), tr("Of the span; simulated")},
+                   {tr("Sends"), tr("Share of the rate at which it sends, of several ports the busiest one's; simulated")},
+                   {tr("Receives"), tr("Share of the rate at which it receives, of several ports the busiest one's; simulated")}};
+  for (const ShownExchange& e : page.exchanges)
+    for (const PortLane& lane : e.lanes)
+      for (size_t s = 0; s < lane.sends.size(); ++s) {
+        const double span = e.end_ms / static_cast<double>(lane.sends.size());
+        table.rows.push_back(
+            {e.way, lane.name, span * static_cast<double>(s), span * static_cast<double>(s + 1), lane.sends[s], lane.receives[s]});
+      }
+  return table;
+}
+
+}  // namespace
+
+double StepTimes::overlapped_ms() const {
+  const double over = phases.sum() - mean_ms;
+  return over > 1e-9 * phases.sum() ? over : 0;
+}
+
+std::vector<QString> names_of_layers(const SimulateFigures& figures) {
+  std::vector<QString> names;
+  if (numbers_tell(figures)) {
+    for (const SimulatedLayer& l : figures.layers) names.push_back(tr("layer %1").arg(l.number));
+    return names;
+  }
+  std::vector<RouterLine> routers;
+  for (const SimulatedLayer& l : figures.layers) routers.emplace_back().name = l.name;
+  return short_names(routers);
+}
+
+SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart part, size_t layer) {
+  SimulationPage page;
+  page.part = part, page.layer = layer, page.step = step_of(f);
+  page.headline =
+      tr("Simulated: %1 a step on %2, %3, placement %4").arg(duration_text(f.mean_ms), of(f.cluster), gpus_text(f), of(f.placement));
+  page.about = about_of(f);
+  page.layer_names = names_of_layers(f);
+  const bool numbered = numbers_tell(f);
+  for (size_t l = 0; l < f.layers.size(); ++l) {
+    const SimulatedLayer& one = f.layers[l];
+    page.layer_numbers.push_back(numbered ? one.number : static_cast<int>(l));
+    page.layers.push_back({one.dispatch_ms, one.compute_ms, one.combine_ms});
+    page.imbalance.push_back(one.imbalance);
+  }
+  page.gpus_of_node = std::max(1, f.ranks / std::max(1, f.nodes));
+  for (const SimulatedShare& s : f.layers[layer].gpus) page.gpus.push_back({s.dispatch_ms, s.compute_ms, s.combine_ms});
+  const auto shorter = [](const PhaseTimes& a, const PhaseTimes& b) { return a.compute_ms < b.compute_ms; };
+  page.slowest = static_cast<size_t>(std::max_element(page.gpus.begin(), page.gpus.end(), shorter) - page.gpus.begin());
+  page.figures = figures_of(f);
+  for (const Elasticity& e : f.sensitivity) page.sensitivity.push_back({of(e.figure), 10 * e.value});
+  std::stable_sort(page.sensitivity.begin(), page.sensitivity.end(), [](const ShownSensitivity& a, const ShownSensitivity& b) {
+    return std::fabs(a.percent) > std::fabs(b.percent) * (1 + 1e-9);
+  });
+  add_exchanges(f, page);
+  for (const std::string& line : f.assumptions) page.assumptions.push_back(of(line));
+  page.assumptions.push_back(tr("an expert takes %1, a token is %2 wide: %3")
+                                 .arg(bytes_text(f.sizes.branch_bytes), QString::number(f.sizes.hidden), of(f.sizes.source)));
+  for (const std::string& line : f.warnings) page.assumptions.push_back(of(line));
+  if (!f.lacks.empty()) {
+    QStringList lacks;
+    for (const std::string& fact : f.lacks) lacks << of(fact);
+    page.assumptions.push_back(tr("the data lacks %1").arg(lacks.join(", ")));
+  }
+  return page;
+}
+
+void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& page) {
+  for (const ComparedCluster& c : compared) {
+    ShownCluster& shown = page.clusters.emplace_back();
+    shown.name = of(c.name), shown.fault = of(c.fault);
+    if (!c.figures) continue;
+    shown.about = tr("%1, %2").arg(gpus_text(*c.figures), of(c.figures->placement));
+    shown.step = step_of(*c.figures);
+  }
+}
+
+QString percent_change_text(double percent) {
+  if (std::fabs(percent) < 0.005) return tr("0 %");
+  return (percent < 0 ? QString(QChar(0x2212)) : QString("+")) + number_text(std::fabs(percent)) + " %";
+}
+
+QString describe_layer(const SimulationPage& page, size_t layer) {
+  return tr("%1: %2; slowest GPU / mean - 1 = %3. Means over steps, simulated.")
+      .arg(page.layer_names[layer], phases_text(page.layers[layer]), number_text(page.imbalance[layer]));
+}
+
+QString describe_gpu_share(const SimulationPage& page, size_t gpu) {
+  QString text = tr("GPU %1 of node %2 in %3, by itself: %4")
+                     .arg(QString::number(gpu), QString::number(gpu / static_cast<size_t>(page.gpus_of_node)), page.layer_names[page.layer],
+                          phases_text(page.gpus[gpu]));
+  if (gpu == page.slowest) text += tr("; as a mean it computes longest, in a step it may be another");
+  return text + tr(". Means over steps, simulated.");
+}
+
+QString describe_cluster(const SimulationPage& page, size_t cluster) {
+  const ShownCluster& c = page.clusters[cluster];
+  if (!c.fault.isEmpty()) return tr("%1: %2").arg(c.name, c.fault);
+  QString text = tr("%1 (%2): a step takes %3 as a mean, median %4, 95 % below %5; %6")
+                     .arg(c.name, c.about, duration_text(c.step.mean_ms), duration_text(c.step.p50_ms), duration_text(c.step.p95_ms),
+                          phases_text(c.step.phases));
+  if (c.step.overlapped_ms() > 0) text += tr("; %1 of these lie over others").arg(duration_text(c.step.overlapped_ms()));
+  return text + tr(". Simulated.");
+}
+
+QString describe_sensitivity(const ShownSensitivity& s) {
+  return tr("10 % more of %1: the step changes by %2. Simulated again with that figure, on the same steps.")
+      .arg(s.figure, percent_change_text(s.percent));
+}
+
+QString describe_lane(const ShownExchange& e, size_t lane, size_t span) {
+  const PortLane& l = e.lanes[lane];
+  const double length = e.end_ms / static_cast<double>(l.sends.size());
+  return tr("%1 at %2: sends at %3 of its rate, receives at %4. Simulated.")
+      .arg(l.name, duration_text(length * (static_cast<double>(span) + 0.5)), percent_text(l.sends[span]), percent_text(l.receives[span]));
+}
+
+Table make_simulation_table(const SimulationPage& page) {
+  if (page.part == SimulationPart::exchange) return exchange_table(page);
+  Table table = phases_table();
+  const auto add_step = [&](const QString& what, const StepTimes& s, const QString& note) {
+    table.rows.push_back(row_of(what, Value(), s.phases, s.mean_ms, s.p50_ms, s.p95_ms, note));
+  };
+  if (page.part == SimulationPart::clusters) {
+    for (const ShownCluster& c : page.clusters)
+      if (c.fault.isEmpty())
+        add_step(c.name, c.step, c.chosen ? tr("%1; chosen").arg(c.about) : c.about);
+      else
+        table.rows.push_back({c.name, Value(), Value(), Value(), Value(), Value(), Value(), Value(), c.fault});
+    return table;
+  }
+  add_step(tr("step"), page.step,
+           page.step.overlapped_ms() > 0 ? tr("%1 lie over others").arg(duration_text(page.step.overlapped_ms())) : QString());
+  for (size_t l = 0; l < page.layers.size(); ++l)
+    table.rows.push_back(row_of(page.layer_names[l], static_cast<qlonglong>(l), page.layers[l], Value(), Value(), Value(),
+                                tr("slowest GPU / mean - 1 = %1").arg(number_text(page.imbalance[l]))));
+  for (size_t g = 0; g < page.gpus.size(); ++g)
+    table.rows.push_back(row_of(tr("GPU in %1").arg(page.layer_names[page.layer]), static_cast<qlonglong>(g), page.gpus[g], Value(),
+                                Value(), Value(), g == page.slowest ? tr("computes longest") : QString()));
+  for (const ShownSensitivity& s : page.sensitivity)
+    table.rows.push_back({tr("10 % more of %1").arg(s.figure), Value(), Value(), Value(), Value(),
+                          page.step.mean_ms * (1 + s.percent / 100), Value(), Value(), percent_change_text(s.percent)});
+  return table;
+}
+
+}  // namespace stormcell::views

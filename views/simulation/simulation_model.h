@@ -1,0 +1,98 @@
+// What the simulation view shows: phases of a step by layer and GPU, what the step is sensitive to, clusters beside each other, the ports
+// of one exchange in time. Pure: no widget, no reading.
+#pragma once
+#include <QString>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/simulate.h"
+#include "views/frame/table.h"
+
+namespace stormcell::views {
+
+enum class SimulationPart : uint8_t { phases, clusters, exchange };
+
+/// A cluster that was simulated beside the chosen one.
+struct ComparedCluster {
+  std::string name;
+  std::optional<SimulateFigures> figures;
+  std::string fault;  ///< why there are none
+};
+
+struct PhaseTimes {
+  double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
+  double sum() const { return dispatch_ms + compute_ms + combine_ms; }
+};
+
+/// A whole step. Phases of micro-batches that take turns lie over each other: the step is shorter than their sum.
+struct StepTimes {
+  PhaseTimes phases;
+  double mean_ms = 0, p50_ms = 0, p95_ms = 0;
+  double overlapped_ms() const;
+};
+
+struct SimulatedFigure {
+  QString name, value, tip;
+};
+
+struct ShownSensitivity {
+  QString figure;
+  double percent = 0;  ///< of the step, where the figure is 10 % larger
+};
+
+struct ShownCluster {
+  QString name, about, fault;  ///< about: how many GPUs, which placement
+  StepTimes step;
+  bool chosen = false;
+};
+
+/// Ports of a GPU, or the uplink of a node: the share of its rate that is used, of several ports the busiest one's.
+struct PortLane {
+  QString name;
+  std::vector<double> sends, receives;  ///< [spans]
+};
+
+struct ShownExchange {
+  QString way, title;
+  double end_ms = 0;          ///< of the spans
+  double closed_form_ms = 0;  ///< the busiest port's bytes / its rate
+  std::vector<PortLane> lanes;
+};
+
+struct SimulationPage {
+  SimulationPart part = SimulationPart::phases;
+  QString headline, about;
+  StepTimes step;
+  size_t layer = 0;
+  std::vector<QString> layer_names;
+  std::vector<int> layer_numbers;  ///< the model's where they are known, else as the session counts
+  std::vector<PhaseTimes> layers;
+  std::vector<double> imbalance;  ///< [layers] of the experts' time
+  std::vector<PhaseTimes> gpus;   ///< of the layer on show, each by itself
+  size_t slowest = 0;             ///< of these the GPU that computes longest
+  int gpus_of_node = 1;
+  std::vector<SimulatedFigure> figures;
+  std::vector<ShownSensitivity> sensitivity;  ///< the largest first
+  std::vector<ShownCluster> clusters;
+  std::vector<ShownExchange> exchanges;  ///< dispatch, combine
+  QString no_exchange;                   ///< why there are none
+  std::vector<QString> assumptions;
+};
+
+SimulationPage make_simulation_page(const SimulateFigures& figures, SimulationPart part, size_t layer);
+/// Beside each other, in their order.
+void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& page);
+
+/// "layer 3" where the model's numbers tell layers apart, else as much of their routers' names as does.
+std::vector<QString> names_of_layers(const SimulateFigures& figures);
+QString describe_layer(const SimulationPage& page, size_t layer);
+QString describe_gpu_share(const SimulationPage& page, size_t gpu);
+QString describe_cluster(const SimulationPage& page, size_t cluster);
+QString describe_sensitivity(const ShownSensitivity& sensitivity);
+QString describe_lane(const ShownExchange& exchange, size_t lane, size_t span);
+/// "−4.2 %", "0 %"
+QString percent_change_text(double percent);
+Table make_simulation_table(const SimulationPage& page);
+
+}  // namespace stormcell::views

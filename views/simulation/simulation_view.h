@@ -1,0 +1,80 @@
+// Simulation: what a recorded routing would cost on GPUs that one does not have, and what that depends on.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "core/planning/edited_placement.h"
+#include "simulator/simulate.h"
+#include "views/frame/view.h"
+#include "views/simulation/simulation_picture.h"
+
+class QComboBox;
+class QDoubleSpinBox;
+class QFormLayout;
+
+namespace stormcell::views {
+
+class ClusterChoice;
+
+class SimulationView : public View {
+  Q_OBJECT
+ public:
+  explicit SimulationView(QWidget* parent = nullptr);
+  Table table() const override;
+  QWidget* picture() override { return picture_; }
+
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Parts heeded() const override { return Part::phase; }
+  bool keeps_controls() const override { return !read_.presets.empty(); }
+
+ private:
+  /// What was simulated, or is to be.
+  struct Wanted {
+    std::string file, cluster, phase, overlap, dtype;
+    int64_t run = 0, start = 0;  ///< start: a placement of the session, 0: the contiguous layout
+    int64_t tokens = 0, hidden = 0, ffn = 0;
+    double oversubscription = 1;
+    int64_t collective = -1, step = 0;  ///< of the exchange; -1: none is on show
+    bool operator==(const Wanted&) const = default;
+    SimulateOptions options() const;
+  };
+  struct Read {
+    std::vector<std::string> presets;  ///< of clusters
+    Cluster cluster;
+    std::vector<StoredLayout> stored;
+    std::optional<SimulateFigures> figures;
+    std::string fault;  ///< why there are none
+  };
+
+  void add_controls();
+  void add_more(QFormLayout* more);
+  Wanted wanted(const Context& context, const Selection& selection) const;
+  static Read read(const Wanted& want, const Progress& progress);
+  /// The same steps on each cluster.
+  static std::vector<ComparedCluster> compare(const Wanted& want, const std::vector<std::string>& clusters,
+                                              const std::vector<StoredLayout>& stored, const Progress& progress);
+  void take(const Wanted& want, Read read);
+  void fill_starts();
+  void fill_layers();
+  void fill_steps();
+  void follow_router();
+  void pick_layer(int layer);
+  SimulationPart part() const;
+  void show_part();
+  void refresh_page();
+
+  SimulationPicture* picture_;
+  ClusterChoice* cluster_;
+  QComboBox *show_, *start_, *overlap_, *layer_, *step_, *dtype_, *tokens_;
+  QDoubleSpinBox *hidden_, *ffn_, *uplinks_;
+  Wanted shown_;
+  Read read_;
+  std::vector<ComparedCluster> compared_;
+  std::vector<std::string> compared_specs_;
+  Wanted compared_for_;  ///< of no cluster
+  Selection selection_;
+};
+
+}  // namespace stormcell::views
