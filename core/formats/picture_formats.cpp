@@ -94,7 +94,7 @@ std::optional<OtherFile> other_file(const std::string& path) {
   const std::string head = head_of(path);
   if (begins_at(head, 4, "ftyp"))
     return OtherFile{"is an MP4 or QuickTime file without the table of its frames, which stands at its end: it may have been cut off",
-                     "copy it anew"};
+                     "copy it anew", true};
   return other_picture(head);
 }
 

@@ -25,6 +25,7 @@ bool is_picture(const std::string& path);
 /// What a file that no format here begins is: "is a WebP picture", and what to do with it.
 struct OtherFile {
   std::string what, advice;
+  bool is_video = false;
 };
 /// Nothing: not known. Error(bad_input): it cannot be read.
 std::optional<OtherFile> other_file(const std::string& path);
