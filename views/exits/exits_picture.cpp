@@ -1,14 +1,12 @@
 #include "views/exits/exits_picture.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QToolTip>
 #include <algorithm>
 
 namespace stormcell::views {
 
-ExitsPicture::ExitsPicture(QWidget* parent) : QWidget(parent) {
+ExitsPicture::ExitsPicture(QWidget* parent) : PagePicture(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(420, 280);
@@ -69,23 +67,6 @@ QString ExitsPicture::tip(QPointF place) const {
           .arg(page_.exits[e])
           .arg(100 * page_.costs[e], 0, 'f', 1);
   return {};
-}
-
-bool ExitsPicture::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  if (const QString text = tip(help->pos()); text.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(help->globalPos(), text, this);
-  return true;
-}
-
-void ExitsPicture::resizeEvent(QResizeEvent*) { layout_.reset(); }
-
-void ExitsPicture::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::FontChange) layout_.reset();
-  QWidget::changeEvent(event);
 }
 
 void ExitsPicture::mousePressEvent(QMouseEvent* event) {

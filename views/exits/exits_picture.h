@@ -4,10 +4,11 @@
 #include <memory>
 
 #include "views/exits/exits_painter.h"
+#include "views/frame/page_picture.h"
 
 namespace stormcell::views {
 
-class ExitsPicture : public QWidget {
+class ExitsPicture : public PagePicture {
   Q_OBJECT
  public:
   explicit ExitsPicture(QWidget* parent = nullptr);
@@ -26,9 +27,6 @@ class ExitsPicture : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -36,7 +34,8 @@ class ExitsPicture : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  QString tip(QPointF place) const;
+  QString tip(QPointF place) const override;
+  void forget_layout() override { layout_.reset(); }
   void tell();
 
   ExitsPage page_;

@@ -1,15 +1,13 @@
 #include "views/graph/graph_picture.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QToolTip>
 #include <algorithm>
 #include <cstdlib>
 
 namespace stormcell::views {
 
-GraphPicture::GraphPicture(QWidget* parent) : QWidget(parent) {
+GraphPicture::GraphPicture(QWidget* parent) : PagePicture(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(320, 200);
@@ -75,26 +73,6 @@ QString GraphPicture::tip(QPointF point) const {
   if (const auto card = layout.card_at(point)) return describe_place(page_, *card);
   if (const auto edge = layout.edge_at(point)) return describe_edge(page_, page_.layout.edges[*edge]);
   return {};
-}
-
-bool GraphPicture::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  if (const QString text = tip(help->pos()); text.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(help->globalPos(), text, this);
-  return true;
-}
-
-void GraphPicture::resizeEvent(QResizeEvent*) { layout_.reset(); }
-
-void GraphPicture::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::FontChange) {
-    layout_.reset();
-    updateGeometry();
-  }
-  QWidget::changeEvent(event);
 }
 
 void GraphPicture::mouseMoveEvent(QMouseEvent* event) {

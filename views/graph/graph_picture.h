@@ -3,11 +3,12 @@
 #include <QWidget>
 #include <memory>
 
+#include "views/frame/page_picture.h"
 #include "views/graph/graph_painter.h"
 
 namespace stormcell::views {
 
-class GraphPicture : public QWidget {
+class GraphPicture : public PagePicture {
   Q_OBJECT
  public:
   explicit GraphPicture(QWidget* parent = nullptr);
@@ -27,16 +28,14 @@ class GraphPicture : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  QString tip(QPointF point) const;
+  QString tip(QPointF point) const override;
+  void forget_layout() override { layout_.reset(); }
   void pick(int32_t router, int32_t branch);
   void go_to_place(int columns, int rows);
   void go_to_branch(int by);

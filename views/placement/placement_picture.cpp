@@ -2,14 +2,12 @@
 
 #include <QApplication>
 #include <QContextMenuEvent>
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QToolTip>
 
 namespace stormcell::views {
 
-PlacementPicture::PlacementPicture(QWidget* parent) : QWidget(parent) {
+PlacementPicture::PlacementPicture(QWidget* parent) : PagePicture(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(520, 320);
@@ -89,23 +87,6 @@ QString PlacementPicture::tip(QPointF place) const {
     if (other >= 0 && other < static_cast<int>(page_.other_figures.size())) return page_.other_figures[static_cast<size_t>(other)].tip;
   }
   return {};
-}
-
-bool PlacementPicture::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  if (const QString text = tip(help->pos()); text.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(help->globalPos(), text, this);
-  return true;
-}
-
-void PlacementPicture::resizeEvent(QResizeEvent*) { layout_.reset(); }
-
-void PlacementPicture::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::FontChange) layout_.reset();
-  QWidget::changeEvent(event);
 }
 
 void PlacementPicture::take(size_t slot, bool copies, std::optional<QPointF> hand) {

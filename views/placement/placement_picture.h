@@ -3,11 +3,12 @@
 #include <QWidget>
 #include <memory>
 
+#include "views/frame/page_picture.h"
 #include "views/placement/placement_painter.h"
 
 namespace stormcell::views {
 
-class PlacementPicture : public QWidget {
+class PlacementPicture : public PagePicture {
   Q_OBJECT
  public:
   explicit PlacementPicture(QWidget* parent = nullptr);
@@ -35,9 +36,6 @@ class PlacementPicture : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -47,7 +45,8 @@ class PlacementPicture : public QWidget {
   void keyReleaseEvent(QKeyEvent* event) override;
 
  private:
-  QString tip(QPointF place) const;
+  QString tip(QPointF place) const override;
+  void forget_layout() override { layout_.reset(); }
   void take(size_t slot, bool copies, std::optional<QPointF> hand);
   void hold_over(std::optional<size_t> target, bool copies);
   void finish();

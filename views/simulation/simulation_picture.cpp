@@ -1,14 +1,12 @@
 #include "views/simulation/simulation_picture.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QToolTip>
 #include <algorithm>
 
 namespace stormcell::views {
 
-SimulationPicture::SimulationPicture(QWidget* parent) : QWidget(parent) {
+SimulationPicture::SimulationPicture(QWidget* parent) : PagePicture(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(520, 320);
   setAccessibleName(
@@ -72,23 +70,6 @@ QString SimulationPicture::tip(QPointF place) const {
   for (size_t i = 0; i < layout.shown_sensitivity(); ++i)
     if (layout.sensitivity_row(i).contains(place)) return describe_sensitivity(page_.sensitivity[i]);
   return {};
-}
-
-bool SimulationPicture::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  if (const QString text = tip(help->pos()); text.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(help->globalPos(), text, this);
-  return true;
-}
-
-void SimulationPicture::resizeEvent(QResizeEvent*) { layout_.reset(); }
-
-void SimulationPicture::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::FontChange) layout_.reset();
-  QWidget::changeEvent(event);
 }
 
 void SimulationPicture::mousePressEvent(QMouseEvent* event) {

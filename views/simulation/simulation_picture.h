@@ -3,11 +3,12 @@
 #include <QWidget>
 #include <memory>
 
+#include "views/frame/page_picture.h"
 #include "views/simulation/simulation_painter.h"
 
 namespace stormcell::views {
 
-class SimulationPicture : public QWidget {
+class SimulationPicture : public PagePicture {
   Q_OBJECT
  public:
   explicit SimulationPicture(QWidget* parent = nullptr);
@@ -23,15 +24,13 @@ class SimulationPicture : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
   bool is_empty() const { return page_.layers.empty(); }
-  QString tip(QPointF place) const;
+  QString tip(QPointF place) const override;
+  void forget_layout() override { layout_.reset(); }
   void go_to_layer(int layer);
   void go_down(int by);
   void tell();

@@ -1,11 +1,9 @@
 #include "views/transitions/transitions_picture.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLocale>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 
 #include "views/words/figure_text.h"
@@ -16,7 +14,7 @@ namespace {
 constexpr double kMargin = 12;
 }
 
-TransitionsPicture::TransitionsPicture(QWidget* parent) : QWidget(parent) {
+TransitionsPicture::TransitionsPicture(QWidget* parent) : PagePicture(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(320, 200);
@@ -147,21 +145,6 @@ QString TransitionsPicture::tip(QPointF point) const {
             .arg(english.toString(static_cast<qlonglong>(flow_.chains[static_cast<size_t>(r.chain)].count)));
   return text;
 }
-
-bool TransitionsPicture::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    auto* help = static_cast<QHelpEvent*>(event);
-    const QString text = tip(help->pos());
-    if (text.isEmpty())
-      QToolTip::hideText();
-    else
-      QToolTip::showText(help->globalPos(), text, this);
-    return true;
-  }
-  return QWidget::event(event);
-}
-
-void TransitionsPicture::resizeEvent(QResizeEvent*) { layout_.reset(); }
 
 void TransitionsPicture::mouseMoveEvent(QMouseEvent* event) {
   const auto at = hit(event->position());

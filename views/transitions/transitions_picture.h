@@ -2,11 +2,12 @@
 #pragma once
 #include <QWidget>
 
+#include "views/frame/page_picture.h"
 #include "views/transitions/transitions_painter.h"
 
 namespace stormcell::views {
 
-class TransitionsPicture : public QWidget {
+class TransitionsPicture : public PagePicture {
   Q_OBJECT
  public:
   explicit TransitionsPicture(QWidget* parent = nullptr);
@@ -22,8 +23,6 @@ class TransitionsPicture : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
@@ -38,7 +37,8 @@ class TransitionsPicture : public QWidget {
   bool has_flow() const { return flow_.columns.size() > 1; }
   QRectF matrix_area(size_t matrix) const, scale_area() const, flow_area() const;
   std::optional<Hit> hit(QPointF point) const;
-  QString tip(QPointF point) const;
+  QString tip(QPointF point) const override;
+  void forget_layout() override { layout_.reset(); }
 
   std::vector<PairMatrix> matrices_;
   FlowRibbons flow_;
