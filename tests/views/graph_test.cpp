@@ -9,6 +9,7 @@
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/controls.h"
 #include "views/drawing/theme.h"
 #include "views/graph/graph_view.h"
 
@@ -103,12 +104,6 @@ RouterGraph layers_of_experts(int32_t layers, int32_t branches) {
     graph.routers.push_back(std::move(router));
   }
   return graph;
-}
-
-QComboBox* choice_of(const QWidget& view, const QString& name) {
-  for (QComboBox* box : view.findChildren<QComboBox*>())
-    if (box->accessibleName() == name) return box;
-  return nullptr;
 }
 
 }  // namespace
@@ -250,7 +245,7 @@ class GraphTest : public QObject {
     QTest::keyClick(picture, Qt::Key_Escape);
     QCOMPARE(last(), std::pair(QString(), -1));
     QCOMPARE(view.table().rows.size(), size_t{15 * 5});
-    choice_of(view, "Table")->setCurrentIndex(1);
+    control_of<QComboBox>(view, "Table")->setCurrentIndex(1);
     const Table edges = view.table();
     const auto graph = read_router_graph(paths_, 1, {});
     int64_t counted = 0, listed = 0;
@@ -261,7 +256,7 @@ class GraphTest : public QObject {
       QVERIFY(std::get<double>(row[4]) > 0 && std::get<double>(row[4]) <= 1);
     }
     QCOMPARE(listed, counted);
-    choice_of(view, "Colour")->setCurrentIndex(1);
+    control_of<QComboBox>(view, "Colour")->setCurrentIndex(1);
     QVERIFY(picture->page().value == GraphValue::of_router);
   }
 

@@ -15,6 +15,7 @@
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/controls.h"
 #include "tests/views/mixture_fixture.h"
 #include "views/drawing/theme.h"
 #include "views/placement/cluster_dialog.h"
@@ -50,12 +51,6 @@ class Shell : public QObject {
   QString saved_name;
   QByteArray saved;
 };
-
-QComboBox* choice_of(const View& view, const QString& name) {
-  for (QComboBox* box : view.findChildren<QComboBox*>())
-    if (box->accessibleName() == name) return box;
-  return nullptr;
-}
 
 QPushButton* button_of(const View& view, const QString& text) {
   for (QPushButton* button : view.findChildren<QPushButton*>())
@@ -189,7 +184,7 @@ class PlacementViewTest : public QObject {
     PlacementView view;
     Shell shell(view);
     run_load(view, context_of(session_));
-    choice_of(view, "Spare slots")->setCurrentText("1");
+    control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
     run_load(view, context_of(session_));
     PlacementPicture* picture = picture_of(view);
     picture->resize(1200, 640);
@@ -232,7 +227,7 @@ class PlacementViewTest : public QObject {
     QTest::keyClick(picture, Qt::Key_Escape);
     QVERIFY(!picture->marks().taken && shell.stack.count() == 1);
     QTest::keyClick(picture, Qt::Key_PageDown);
-    QCOMPARE(choice_of(view, "Layer")->currentIndex(), 1);
+    QCOMPARE(control_of<QComboBox>(view, "Layer")->currentIndex(), 1);
     QCOMPARE(picture->page().layer, size_t{1});
   }
 
@@ -249,7 +244,7 @@ class PlacementViewTest : public QObject {
     PlacementView view;
     Shell shell(view);
     run_load(view, context_of(session_));
-    choice_of(view, "Solver")->setCurrentText("eplb");
+    control_of<QComboBox>(view, "Solver")->setCurrentText("eplb");
     button_of(view, "Solve")->click();
     QCOMPARE(shell.stack.undoText(), QString("solved by eplb"));
     const EditFigures now = *view.edited()->figures(DataPart::fitted), start = *view.edited()->start_figures(DataPart::fitted);
@@ -279,7 +274,7 @@ class PlacementViewTest : public QObject {
     QVERIFY(shell.saved.contains("physical_to_logical_map"));
     PlacementView other;
     run_load(other, context_of(copy));
-    QComboBox* start = choice_of(other, "Start");
+    QComboBox* start = control_of<QComboBox>(other, "Start");
     QCOMPARE(start->count(), 3);
     start->setCurrentIndex(1);
     run_load(other, context_of(copy));
@@ -290,7 +285,7 @@ class PlacementViewTest : public QObject {
     PlacementView view;
     Shell shell(view);
     run_load(view, context_of(session_));
-    choice_of(view, "Cluster")->setCurrentText("2x8-h100");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
     run_load(view, context_of(session_));
     QCOMPARE(view.edited()->about().ranks, 16);
     QCOMPARE(picture_of(view)->page().nodes, 2);
@@ -318,7 +313,7 @@ class PlacementViewTest : public QObject {
     run_load(view, context_of(session_));
     QCOMPARE(view.edited()->about().ranks, 16);
     QVERIFY(*view.edited()->figures(DataPart::fitted)->step_ms > ms);
-    choice_of(view, "Cluster")->setCurrentText("8x-h100");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("8x-h100");
     run_load(view, context_of(session_));
     QCOMPARE(*view.edited()->figures(DataPart::fitted)->step_ms, ms);
   }
@@ -339,8 +334,8 @@ class PlacementViewTest : public QObject {
       Shell shell(view);
       view.setPalette(theme->palette());
       run_load(view, context_of(session_));
-      choice_of(view, "Spare slots")->setCurrentText("1");
-      choice_of(view, "Cluster")->setCurrentText(theme->dark ? "2x8-h100" : "8x-h100");
+      control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
+      control_of<QComboBox>(view, "Cluster")->setCurrentText(theme->dark ? "2x8-h100" : "8x-h100");
       run_load(view, context_of(session_));
       picture_of(view)->resize(1100, 640);
       drag(picture_of(view), 0, picture_of(view)->page().held.size() - 1);

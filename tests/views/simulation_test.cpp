@@ -12,6 +12,7 @@
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/controls.h"
 #include "tests/views/mixture_fixture.h"
 #include "views/drawing/theme.h"
 #include "views/simulation/simulation_view.h"
@@ -22,18 +23,6 @@ namespace {
 using namespace stormcell::testing;
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
-
-QComboBox* choice_of(const View& view, const QString& name) {
-  for (QComboBox* box : view.findChildren<QComboBox*>())
-    if (box->accessibleName() == name) return box;
-  return nullptr;
-}
-
-QDoubleSpinBox* number_of(const View& view, const QString& name) {
-  for (QDoubleSpinBox* box : view.findChildren<QDoubleSpinBox*>())
-    if (box->accessibleName() == name) return box;
-  return nullptr;
-}
 
 SimulationPicture* picture_of(View& view) { return dynamic_cast<SimulationPicture*>(view.picture()); }
 
@@ -123,8 +112,8 @@ class SimulationViewTest : public QObject {
   void phases_that_lie_over_others_are_told() {
     SimulationView view;
     settle(view, context_of(session_));
-    choice_of(view, "Overlap")->setCurrentText("two-batch");
-    choice_of(view, "Cluster")->setCurrentText("2x8-h100");
+    control_of<QComboBox>(view, "Overlap")->setCurrentText("two-batch");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
     settle(view, context_of(session_));
     const StepTimes& step = picture_of(view)->page().step;
     const SimulateFigures f = simulated(session_, "2x8-h100", "two-batch");
@@ -136,10 +125,10 @@ class SimulationViewTest : public QObject {
   void clusters_stand_beside_each_other() {
     SimulationView view;
     settle(view, context_of(session_));
-    choice_of(view, "Show")->setCurrentText("clusters");
+    control_of<QComboBox>(view, "Show")->setCurrentText("clusters");
     settle(view, context_of(session_));
     const SimulationPage& page = picture_of(view)->page();
-    QCOMPARE(page.clusters.size(), static_cast<size_t>(choice_of(view, "Cluster")->count()));
+    QCOMPARE(page.clusters.size(), static_cast<size_t>(control_of<QComboBox>(view, "Cluster")->count()));
     int refused = 0, chosen = 0;
     for (const ShownCluster& c : page.clusters) {
       chosen += c.chosen;
@@ -153,18 +142,18 @@ class SimulationViewTest : public QObject {
     QVERIFY(chosen == 1 && refused >= 1);
     QCOMPARE(view.table().rows.size(), page.clusters.size());
     // One that refuses leaves the others to be looked at.
-    choice_of(view, "Cluster")->setCurrentText("gb200-nvl72");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("gb200-nvl72");
     settle(view, context_of(session_));
     QVERIFY2(view.has_content() && page.headline.contains("do not divide among 72 GPUs"), qPrintable(page.headline));
     QCOMPARE(view.table().rows.size(), page.clusters.size());
-    choice_of(view, "Show")->setCurrentText("phases");
+    control_of<QComboBox>(view, "Show")->setCurrentText("phases");
     settle(view, context_of(session_));
     QVERIFY(!view.has_content() && view.table().columns.empty());
   }
 
   void a_click_on_a_cluster_takes_it() {
     SimulationView view;
-    choice_of(view, "Show")->setCurrentText("clusters");
+    control_of<QComboBox>(view, "Show")->setCurrentText("clusters");
     settle(view, context_of(session_));
     SimulationPicture* picture = picture_of(view);
     picture->resize(1100, 640);
@@ -175,7 +164,7 @@ class SimulationViewTest : public QObject {
     };
     QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().cluster_row(at("2x8-h100")).center().toPoint());
     settle(view, context_of(session_));
-    QCOMPARE(choice_of(view, "Cluster")->currentText(), QString("2x8-h100"));
+    QCOMPARE(control_of<QComboBox>(view, "Cluster")->currentText(), QString("2x8-h100"));
     QVERIFY(picture->page().clusters[at("2x8-h100")].chosen && picture->page().headline.contains("16 GPUs in 2 nodes"));
   }
 
@@ -188,11 +177,11 @@ class SimulationViewTest : public QObject {
     const int64_t id = place(options).placement;
     SimulationView view;
     settle(view, context_of(copy));
-    QComboBox* placement = choice_of(view, "Placement");
+    QComboBox* placement = control_of<QComboBox>(view, "Placement");
     QCOMPARE(placement->count(), 2);  // the other one is of 72 GPUs
     const double contiguous = picture_of(view)->page().step.mean_ms;
     placement->setCurrentIndex(1);
-    choice_of(view, "Show")->setCurrentText("clusters");
+    control_of<QComboBox>(view, "Show")->setCurrentText("clusters");
     settle(view, context_of(copy));
     SimulateOptions same;
     same.session = copy, same.cluster = "preset:8x-h100", same.placement = "#" + std::to_string(id);
@@ -207,13 +196,13 @@ class SimulationViewTest : public QObject {
 
   void one_exchange_in_time() {
     SimulationView view;
-    choice_of(view, "Show")->setCurrentText("exchange");
+    control_of<QComboBox>(view, "Show")->setCurrentText("exchange");
     settle(view, context_of(session_));
-    choice_of(view, "Cluster")->setCurrentText("2x8-h100");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
     settle(view, context_of(session_));
-    choice_of(view, "Layer")->setCurrentIndex(1);
-    choice_of(view, "Step")->setCurrentText("4");
-    number_of(view, "Oversubscription")->setValue(2);
+    control_of<QComboBox>(view, "Layer")->setCurrentIndex(1);
+    control_of<QComboBox>(view, "Step")->setCurrentText("4");
+    control_of<QDoubleSpinBox>(view, "Oversubscription")->setValue(2);
     settle(view, context_of(session_));
     SimulateOptions options;
     options.session = session_, options.cluster = "preset:2x8-h100", options.oversubscription = 2;
@@ -230,7 +219,7 @@ class SimulationViewTest : public QObject {
       if (c.links[l].starts_with("GPU 3,") && c.links[l].ends_with(" out"))
         for (size_t s = 0; s < c.dispatch.timeline.size(); ++s)
           QVERIFY(page.exchanges[0].lanes[3].sends[s] >= c.dispatch.timeline[s].link_share[l]);
-    choice_of(view, "Cluster")->setCurrentText("1x-rtx4090-pcie");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("1x-rtx4090-pcie");
     settle(view, context_of(session_));
     QVERIFY(page.exchanges.empty() && page.no_exchange.contains("nothing to exchange"));
   }
@@ -283,17 +272,17 @@ class SimulationViewTest : public QObject {
     QVERIFY(!view.has_content() && view.table().columns.empty());
     QVERIFY2(view.message().contains("says no sizes of the model, so nobody knows what a step costs"), qPrintable(view.message()));
     QVERIFY(view.message().contains("hidden size and expert width can be entered"));
-    QVERIFY(choice_of(view, "Cluster")->isVisible());
-    number_of(view, "Hidden size")->setValue(1024);
-    number_of(view, "Expert width")->setValue(2048);
+    QVERIFY(control_of<QComboBox>(view, "Cluster")->isVisible());
+    control_of<QDoubleSpinBox>(view, "Hidden size")->setValue(1024);
+    control_of<QDoubleSpinBox>(view, "Expert width")->setValue(2048);
     settle(view, context_of(none));
     QVERIFY2(view.has_content(), qPrintable(view.message()));
     QCOMPARE(picture_of(view)->page().step.mean_ms, simulated(session_, "8x-h100").mean_ms);
     // What does not hold the experts is refused, and another choice brings the figures back.
-    choice_of(view, "Cluster")->setCurrentText("gb200-nvl72");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("gb200-nvl72");
     settle(view, context_of(none));
     QVERIFY(!view.has_content() && view.message().contains("do not divide among 72 GPUs"));
-    choice_of(view, "Cluster")->setCurrentText("8x-h100");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("8x-h100");
     settle(view, context_of(none));
     QVERIFY(view.has_content());
   }
@@ -311,13 +300,13 @@ class SimulationViewTest : public QObject {
   void what_was_stopped_comes_back_with_the_former_choice() {
     SimulationView view;
     settle(view, context_of(session_));
-    choice_of(view, "Cluster")->setCurrentText("2x8-h100");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
     const View::Load load = view.look_at(context_of(session_), {});
     Progress stopped;
     stopped.cancel.cancel();
     QVERIFY_EXCEPTION_THROWN(load(stopped), Error);
     view.show_message("Stopped.");
-    choice_of(view, "Cluster")->setCurrentText("8x-h100");
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("8x-h100");
     settle(view, context_of(session_));
     QVERIFY(view.has_content());
   }
@@ -334,7 +323,7 @@ class SimulationViewTest : public QObject {
     QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().bar(picture->layout_of_page().layers, 1).center().toPoint());
     QCOMPARE(wanted.size(), 1);
     QCOMPARE(wanted[0][0].value<Selection>().router, QString("model.layers.1.mlp"));
-    QCOMPARE(choice_of(view, "Layer")->currentIndex(), 1);
+    QCOMPARE(control_of<QComboBox>(view, "Layer")->currentIndex(), 1);
   }
 
   void keys_go_through_layers_gpus_and_clusters() {
@@ -352,12 +341,12 @@ class SimulationViewTest : public QObject {
     QVERIFY(picture->accessibleDescription().contains("GPU 1 of node 0"));
     QTest::keyClick(picture, Qt::Key_Escape);
     QVERIFY(!picture->marks().gpu);
-    choice_of(view, "Show")->setCurrentText("clusters");
+    control_of<QComboBox>(view, "Show")->setCurrentText("clusters");
     settle(view, context_of(session_));
     QTest::keyClick(picture, Qt::Key_Down);
     QTest::keyClick(picture, Qt::Key_Return);
     settle(view, context_of(session_));
-    QCOMPARE(choice_of(view, "Cluster")->currentIndex(), 0);
+    QCOMPARE(control_of<QComboBox>(view, "Cluster")->currentIndex(), 0);
   }
 
   void the_table_has_what_the_picture_has() {
@@ -365,7 +354,7 @@ class SimulationViewTest : public QObject {
     settle(view, context_of(session_));
     const Table phases = view.table();
     QCOMPARE(phases.rows.size(), 1 + size_t{kLayers} + 8 + picture_of(view)->page().sensitivity.size());
-    choice_of(view, "Show")->setCurrentText("exchange");
+    control_of<QComboBox>(view, "Show")->setCurrentText("exchange");
     settle(view, context_of(session_));
     const Table exchange = view.table();
     QCOMPARE(exchange.rows.size(), size_t{2 * 8 * 64});
@@ -387,9 +376,9 @@ class SimulationViewTest : public QObject {
       SimulationView view;
       view.setPalette(c.theme.palette());
       settle(view, context_of(session_));
-      choice_of(view, "Show")->setCurrentText(c.show);
-      choice_of(view, "Cluster")->setCurrentText(c.cluster);
-      choice_of(view, "Overlap")->setCurrentText(c.overlap);
+      control_of<QComboBox>(view, "Show")->setCurrentText(c.show);
+      control_of<QComboBox>(view, "Cluster")->setCurrentText(c.cluster);
+      control_of<QComboBox>(view, "Overlap")->setCurrentText(c.overlap);
       settle(view, context_of(session_));
       const QString difference = compare_with_golden(draw(*view.picture(), {1100, 640}), c.golden);
       QVERIFY2(difference.isEmpty(), qPrintable(difference));

@@ -4,6 +4,7 @@
 #include <QPainterPath>
 #include <algorithm>
 
+#include "views/drawing/marks.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -11,33 +12,24 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Placement", text); }
 
-void write(QPainter& p, QRectF where, int align, const QString& text) {
-  p.drawText(where, align | Qt::AlignVCenter, QFontMetricsF(p.font()).elidedText(text, Qt::ElideRight, where.width()));
-}
-
-void frame(QPainter& p, QRectF where, const QColor& color, double width, Qt::PenStyle style = Qt::SolidLine) {
-  p.setBrush(Qt::NoBrush);
-  p.setPen(QPen(color, width, style));
-  p.drawRect(where);
-}
-
 void paint_headline(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks,
                     const Theme& theme) {
   const QRectF line(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.headline.height() / 3));
   p.setPen(theme.text);
-  write(p, line, Qt::AlignLeft, page.headline);
+  write_line(p, line, Qt::AlignLeft, page.headline);
   p.setPen(marks.fault.isEmpty() ? theme.faint : theme.bad);
   QString state = page.state;
   if (marks.taken && !marks.fault.isEmpty()) state = tr("It cannot come there: %1").arg(marks.fault);
   if (marks.taken && marks.fault.isEmpty())
     state = (marks.copies ? tr("A replica of expert %1") : tr("Expert %1 in the hand")).arg(marks.expert.branch) +
             (marks.target ? tr(": the figures are those of letting it go here") : tr(": choose where it comes"));
-  write(p, line.translated(0, line.height()), Qt::AlignLeft, state);
+  write_line(p, line.translated(0, line.height()), Qt::AlignLeft, state);
   p.setPen(theme.faint);
-  write(p, line.translated(0, 2 * line.height()), Qt::AlignLeft,
-        tr("Square: an expert, its area the load here (%1); frame: not there at the start; dot: a replica; bar: load of the GPU, mark: the "
-           "mean")
-            .arg(page.part));
+  write_line(
+      p, line.translated(0, 2 * line.height()), Qt::AlignLeft,
+      tr("Square: an expert, its area the load here (%1); frame: not there at the start; dot: a replica; bar: load of the GPU, mark: the "
+         "mean")
+          .arg(page.part));
 }
 
 /// One expert.
@@ -46,7 +38,7 @@ void paint_tile(QPainter& p, const PlacementPage& page, const ShownSlot& shown, 
   const double share = page.most > 0 ? shown.load / page.most : 0;
   const QColor fill = theme.sequential(0.2 + 0.75 * share);
   p.fillRect(tile, fill);
-  if (shown.moved) frame(p, tile.adjusted(0.5, 0.5, -0.5, -0.5), theme.accent, 2);
+  if (shown.moved) draw_frame(p, tile.adjusted(0.5, 0.5, -0.5, -0.5), theme.accent, 2);
   if (shown.replicas > 1 && tile.width() > 6) {
     p.setPen(Qt::NoPen);
     p.setBrush(Theme::text_on(fill));
@@ -58,7 +50,7 @@ void paint_tile(QPainter& p, const PlacementPage& page, const ShownSlot& shown, 
     p.setPen(Theme::text_on(fill));
     p.drawText(tile, Qt::AlignCenter, name);
   }
-  if (marks.selected_branch == shown.branch) frame(p, tile.adjusted(-1.5, -1.5, 1.5, 1.5), theme.text, 1.5);
+  if (marks.selected_branch == shown.branch) draw_frame(p, tile.adjusted(-1.5, -1.5, 1.5, 1.5), theme.text, 1.5);
 }
 
 void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, size_t rank, const Theme& theme) {
@@ -68,9 +60,9 @@ void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& la
   if (!title.isEmpty()) {
     p.setPen(theme.faint);
     const QString name = title.width() > 16 * layout.digit() ? tr("GPU %1").arg(rank) : QString::number(rank);
-    write(p, title, Qt::AlignLeft, name);
+    write_line(p, title, Qt::AlignLeft, name);
     p.setPen(theme.text);
-    if (title.width() > 9 * layout.digit()) write(p, title, Qt::AlignRight, QString::number(100 * page.gpus[rank], 'f', 0) + " %");
+    if (title.width() > 9 * layout.digit()) write_line(p, title, Qt::AlignRight, QString::number(100 * page.gpus[rank], 'f', 0) + " %");
   }
   p.fillRect(layout.gpu_bar(rank, 2), theme.grid);
   p.fillRect(layout.gpu_bar(rank, page.gpus[rank]), page.gpus[rank] > 1.05 ? theme.warn : theme.category(0));
@@ -85,7 +77,7 @@ void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& la
 
 void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks, const Theme& theme) {
   if (page.nodes > 1)
-    for (int n = 0; n < page.nodes; ++n) frame(p, layout.node(n), theme.grid, 1);
+    for (int n = 0; n < page.nodes; ++n) draw_frame(p, layout.node(n), theme.grid, 1);
   for (size_t r = 0; r < page.gpus.size(); ++r) paint_gpu(p, page, layout, r, theme);
   const QFont usual = p.font();
   QFont small = usual;
@@ -94,13 +86,13 @@ void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout
   for (size_t s = 0; s < page.held.size(); ++s) {
     const QRectF cell = layout.cell(s);
     if (page.held[s].branch < 0)
-      frame(p, cell.adjusted(1, 1, -1, -1), theme.bad, 1, Qt::DashLine);
+      draw_frame(p, cell.adjusted(1, 1, -1, -1), theme.bad, 1, Qt::DashLine);
     else
       paint_tile(p, page, page.held[s], layout.tile(s), marks, theme);
-    if (marks.hovered == s && !marks.taken) frame(p, cell, theme.faint, 1);
-    if (marks.focus == s) frame(p, cell, theme.text, 1.5, Qt::DotLine);
-    if (marks.taken == s) frame(p, cell, theme.accent, 2, Qt::DashLine);
-    if (marks.target == s) frame(p, cell, marks.fault.isEmpty() ? theme.good : theme.bad, 2.5);
+    if (marks.hovered == s && !marks.taken) draw_frame(p, cell, theme.faint, 1);
+    if (marks.focus == s) draw_frame(p, cell, theme.text, 1.5, Qt::DotLine);
+    if (marks.taken == s) draw_frame(p, cell, theme.accent, 2, Qt::DashLine);
+    if (marks.target == s) draw_frame(p, cell, marks.fault.isEmpty() ? theme.good : theme.bad, 2.5);
   }
   if (marks.taken && marks.hand) {
     QRectF tile = layout.tile(marks.expert, *marks.taken);
@@ -119,19 +111,19 @@ double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QS
   const double row = layout.line() + 3, digit = layout.digit(), value = 8.5 * digit, change = 9 * digit;
   const auto column = [&](double right, double wide) { return QRectF(right - wide, y, wide, row); };
   p.setPen(theme.faint);
-  write(p, {room.left(), y, room.width() - 2 * value - change, row}, Qt::AlignLeft, part);
-  write(p, column(room.right() - change - value, value), Qt::AlignRight, tr("before"));
-  write(p, column(room.right() - change, value), Qt::AlignRight, tr("now"));
+  write_line(p, {room.left(), y, room.width() - 2 * value - change, row}, Qt::AlignLeft, part);
+  write_line(p, column(room.right() - change - value, value), Qt::AlignRight, tr("before"));
+  write_line(p, column(room.right() - change, value), Qt::AlignRight, tr("now"));
   for (const ShownFigure& f : figures) {
     y += row;
     p.setPen(theme.text);
-    write(p, {room.left(), y, room.width() - 2 * value - change, row}, Qt::AlignLeft, f.name);
-    write(p, column(room.right() - change - value, value), Qt::AlignRight, value_text(f, f.before));
-    write(p, column(room.right() - change, value), Qt::AlignRight, value_text(f, f.now));
+    write_line(p, {room.left(), y, room.width() - 2 * value - change, row}, Qt::AlignLeft, f.name);
+    write_line(p, column(room.right() - change - value, value), Qt::AlignRight, value_text(f, f.before));
+    write_line(p, column(room.right() - change, value), Qt::AlignRight, value_text(f, f.now));
     if (!f.before || !f.now) continue;
     const QString difference = difference_text(f);
     p.setPen(difference.startsWith(QChar(0xb1)) ? theme.faint : *f.now < *f.before ? theme.good : theme.bad);  // ±
-    write(p, column(room.right(), change), Qt::AlignRight, difference);
+    write_line(p, column(room.right(), change), Qt::AlignRight, difference);
   }
   return y + row + 2;
 }
@@ -160,19 +152,19 @@ void paint_axes(QPainter& p, const PlacementLayout& layout, const Theme& theme) 
     p.drawText(QRectF(plot.left() - 90, at - line / 2, 85, line), Qt::AlignRight | Qt::AlignVCenter,
                QString::number(y, 'f', ValueAxis::decimals(ys)));
   }
-  frame(p, plot, theme.grid, 1);
+  draw_frame(p, plot, theme.grid, 1);
   p.setPen(theme.faint);
-  write(p, {plot.left(), plot.bottom() + line + 2, plot.width(), line}, Qt::AlignRight, tr("imbalance, fitted"));
+  write_line(p, {plot.left(), plot.bottom() + line + 2, plot.width(), line}, Qt::AlignRight, tr("imbalance, fitted"));
 }
 
 void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const Theme& theme) {
   const QRectF plot = layout.front;
   const QRectF title(layout.figures.left(), plot.top() - layout.line() - 4, layout.figures.width(), layout.line());
   p.setPen(theme.faint);
-  if (!page.here) return write(p, title, Qt::AlignLeft, tr("No single choices here, so nothing is known of traffic"));
-  write(p, title, Qt::AlignLeft,
-        page.front.empty() ? tr("Cross pairs against imbalance; Solve adds the front")
-                           : tr("Cross pairs against imbalance: the front of %1").arg(page.front_of));
+  if (!page.here) return write_line(p, title, Qt::AlignLeft, tr("No single choices here, so nothing is known of traffic"));
+  write_line(p, title, Qt::AlignLeft,
+             page.front.empty() ? tr("Cross pairs against imbalance; Solve adds the front")
+                                : tr("Cross pairs against imbalance: the front of %1").arg(page.front_of));
   paint_axes(p, layout, theme);
   QPainterPath path;
   for (size_t i = 0; i < page.front.size(); ++i) i == 0 ? path.moveTo(layout.at(page.front[i])) : path.lineTo(layout.at(page.front[i]));
@@ -197,8 +189,8 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
 void paint_layers(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const Theme& theme) {
   const double most = page.layers.empty() ? 0 : *std::max_element(page.layers.begin(), page.layers.end());
   p.setPen(theme.faint);
-  write(p, {layout.layers.left(), layout.layers.top() - layout.line() - 3, layout.layers.width(), layout.line()}, Qt::AlignLeft,
-        tr("Imbalance of each layer (%1), at most %2; click one to see it").arg(page.part, number_text(most)));
+  write_line(p, {layout.layers.left(), layout.layers.top() - layout.line() - 3, layout.layers.width(), layout.line()}, Qt::AlignLeft,
+             tr("Imbalance of each layer (%1), at most %2; click one to see it").arg(page.part, number_text(most)));
   for (size_t l = 0; l < page.layers.size(); ++l) {
     if (l == page.layer) p.fillRect(layout.layer(l), theme.surface);
     p.fillRect(layout.layer_bar(l), l == page.layer ? theme.accent : theme.category(0));

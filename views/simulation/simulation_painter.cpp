@@ -4,22 +4,13 @@
 #include <algorithm>
 #include <functional>
 
+#include "views/drawing/marks.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Simulation", text); }
-
-void write(QPainter& p, QRectF where, int align, const QString& text) {
-  p.drawText(where, align | Qt::AlignVCenter, QFontMetricsF(p.font()).elidedText(text, Qt::ElideRight, where.width()));
-}
-
-void frame(QPainter& p, QRectF where, const QColor& color, double width, Qt::PenStyle style = Qt::SolidLine) {
-  p.setBrush(Qt::NoBrush);
-  p.setPen(QPen(color, width, style));
-  p.drawRect(where);
-}
 
 /// Dispatch, experts, combine: the two exchanges are of one kind, the experts stand out.
 QColor color_of(size_t phase, const Theme& theme) { return theme.category(phase == 0 ? 0 : phase == 1 ? 1 : 2); }
@@ -54,9 +45,9 @@ double legend_item(QPainter& p, double x, QRectF room, const QString& text, cons
 void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const Theme& theme) {
   const QRectF first(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.line()));
   p.setPen(theme.text);
-  write(p, first, Qt::AlignLeft, page.headline);
+  write_line(p, first, Qt::AlignLeft, page.headline);
   p.setPen(theme.faint);
-  write(p, first.translated(0, layout.line()), Qt::AlignLeft, page.about);
+  write_line(p, first.translated(0, layout.line()), Qt::AlignLeft, page.about);
   const QRectF room = layout.legend;
   double x = room.left();
   const double side = 0.7 * layout.line(), y = room.center().y() - side / 2;
@@ -84,7 +75,7 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
     p.drawLine(QPointF(x, y + side / 2), QPointF(x + 16, y + side / 2));
     legend_item(p, x + 22, room, tr("median to 95 % of the steps"), theme);
   } else {
-    frame(p, {x, y, side, side}, theme.bad, 2);
+    draw_frame(p, {x, y, side, side}, theme.bad, 2);
     legend_item(p, x + side + 5, room, tr("computes longest"), theme);
   }
 }
@@ -92,11 +83,11 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
 void paint_assumed(QPainter& p, const SimulationLayout& layout, const Theme& theme) {
   QRectF line(layout.assumed.topLeft(), QSizeF(layout.assumed.width(), layout.line()));
   p.setPen(theme.text);
-  write(p, line, Qt::AlignLeft, tr("Assumed"));
+  write_line(p, line, Qt::AlignLeft, tr("Assumed"));
   p.setPen(theme.faint);
   for (const QString& text : layout.assumed_lines) {
     line.translate(0, layout.line());
-    write(p, line, Qt::AlignLeft, text);
+    write_line(p, line, Qt::AlignLeft, text);
   }
 }
 
@@ -109,7 +100,7 @@ void paint_chart(QPainter& p, const SimulationLayout& layout, const BarChart& ch
                  const std::function<QString(size_t)>& name_of, const ChartTitle& title, const Theme& theme) {
   p.setPen(theme.text);
   const bool roomy = QFontMetricsF(p.font()).horizontalAdvance(title.text + title.more) <= chart.title.width();
-  write(p, chart.title, Qt::AlignLeft, roomy ? title.text + title.more : title.text);
+  write_line(p, chart.title, Qt::AlignLeft, roomy ? title.text + title.more : title.text);
   for (const double ms : chart.ticks) {
     const double y = layout.tick(chart, ms);
     p.setPen(theme.grid);
@@ -131,7 +122,7 @@ void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout&
   QString step = tr("A step, %1").arg(duration_text(page.step.mean_ms));
   if (page.step.overlapped_ms() > 0) step += tr("; %1 of its phases lie over others").arg(duration_text(page.step.overlapped_ms()));
   p.setPen(theme.text);
-  write(p, layout.step.translated(0, -layout.line() - 2), Qt::AlignLeft, step);
+  write_line(p, layout.step.translated(0, -layout.line() - 2), Qt::AlignLeft, step);
   paint_parts(p, layout.step_parts(), theme);
   paint_overlap(p, layout.step_overlap(), theme);
   paint_chart(
@@ -139,7 +130,7 @@ void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout&
       {tr("By layer, mean over steps"), tr("; click one, or use the arrow keys")}, theme);
   if (page.layer < page.layers.size()) {
     const QRectF column = layout.bar(layout.layers, page.layer);
-    frame(p, column.adjusted(0.5, -2, -0.5, 1), theme.accent, 2);
+    draw_frame(p, column.adjusted(0.5, -2, -0.5, 1), theme.accent, 2);
   }
   const QString layer = page.layer_names.empty() ? QString() : page.layer_names[page.layer];
   const QString title = tr("By GPU, %1, each by itself").arg(layer);
@@ -147,31 +138,31 @@ void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout&
       p, layout, layout.gpus, page.gpus.size(), [](size_t gpu) { return QString::number(gpu); },
       {title, tr("; as a mean GPU %1 computes longest, in a step it may be another").arg(page.slowest)}, theme);
   if (page.gpus.empty()) return;
-  frame(p, layout.bar_parts(layout.gpus, page.slowest)[1].adjusted(-1, -1, 1, 1), theme.bad, 2);
+  draw_frame(p, layout.bar_parts(layout.gpus, page.slowest)[1].adjusted(-1, -1, 1, 1), theme.bad, 2);
   if (marks.gpu && *marks.gpu < page.gpus.size())
-    frame(p, layout.bar(layout.gpus, *marks.gpu).adjusted(0.5, -2, -0.5, 1), theme.faint, 1, Qt::DotLine);
+    draw_frame(p, layout.bar(layout.gpus, *marks.gpu).adjusted(0.5, -2, -0.5, 1), theme.faint, 1, Qt::DotLine);
 }
 
 void paint_figures(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const Theme& theme) {
   for (size_t i = 0; i < page.figures.size(); ++i) {
     const QRectF row = layout.figure_row(i);
     p.setPen(theme.faint);
-    write(p, row, Qt::AlignLeft, page.figures[i].name);
+    write_line(p, row, Qt::AlignLeft, page.figures[i].name);
     p.setPen(theme.text);
-    write(p, row.adjusted(18 * layout.digit(), 0, 0, 0), Qt::AlignLeft, page.figures[i].value);
+    write_line(p, row.adjusted(18 * layout.digit(), 0, 0, 0), Qt::AlignLeft, page.figures[i].value);
   }
 }
 
 void paint_sensitivity(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const Theme& theme) {
   const QRectF room = layout.sensitivity;
   p.setPen(theme.text);
-  write(p, {room.left(), room.top() - layout.line() - 3, room.width(), layout.line()}, Qt::AlignLeft,
-        tr("The step changes where a figure is 10 % larger"));
+  write_line(p, {room.left(), room.top() - layout.line() - 3, room.width(), layout.line()}, Qt::AlignLeft,
+             tr("The step changes where a figure is 10 % larger"));
   for (size_t i = 0; i < layout.shown_sensitivity(); ++i) {
     const ShownSensitivity& s = page.sensitivity[i];
     const QRectF bar = layout.sensitivity_bar(i), name = layout.sensitivity_name(i);
     p.setPen(theme.faint);
-    write(p, name, Qt::AlignLeft, s.figure);
+    write_line(p, name, Qt::AlignLeft, s.figure);
     p.fillRect(bar, s.percent < 0 ? theme.good : theme.bad);
     p.setPen(theme.text);
     const double wide = 9 * layout.digit();
@@ -193,15 +184,15 @@ void paint_cluster(QPainter& p, const ShownCluster& c, const SimulationLayout& l
   const double top = two_lines ? name.center().y() - layout.line() : name.top();
   if (!c.fault.isEmpty()) {
     p.setPen(theme.faint);
-    write(p, name, Qt::AlignLeft, c.name);
-    if (!two_lines) return write(p, room, Qt::AlignLeft, c.fault);
+    write_line(p, name, Qt::AlignLeft, c.name);
+    if (!two_lines) return write_line(p, room, Qt::AlignLeft, c.fault);
     p.drawText(room, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, c.fault);
     return;
   }
   p.setPen(theme.text);
-  write(p, {name.left(), top, name.width(), half}, Qt::AlignLeft, c.name);
+  write_line(p, {name.left(), top, name.width(), half}, Qt::AlignLeft, c.name);
   p.setPen(theme.faint);
-  if (two_lines) write(p, {name.left(), top + half, name.width(), half}, Qt::AlignLeft, c.about);
+  if (two_lines) write_line(p, {name.left(), top + half, name.width(), half}, Qt::AlignLeft, c.about);
   const std::array<QRectF, 3> parts = layout.cluster_parts(number);
   paint_parts(p, parts, theme);
   paint_overlap(p, layout.cluster_overlap(number), theme);
@@ -211,15 +202,15 @@ void paint_cluster(QPainter& p, const ShownCluster& c, const SimulationLayout& l
   for (const double x : {low, high}) p.drawLine(QPointF(x, y - 2), QPointF(x, y + 2));
   p.setPen(theme.text);
   const double end = std::max({parts[2].right(), high}) + 8;
-  write(p, {end, room.top(), room.right() - end, room.height()}, Qt::AlignLeft,
-        tr("%1, 95 % %2").arg(duration_text(c.step.mean_ms), duration_text(c.step.p95_ms)));
+  write_line(p, {end, room.top(), room.right() - end, room.height()}, Qt::AlignLeft,
+             tr("%1, 95 % %2").arg(duration_text(c.step.mean_ms), duration_text(c.step.p95_ms)));
 }
 
 void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const SimulationMarks& marks,
                     const Theme& theme) {
   p.setPen(theme.text);
-  write(p, {layout.clusters.left(), layout.clusters.top(), layout.clusters.width(), layout.line()}, Qt::AlignLeft,
-        tr("The same steps on each cluster; Enter or a click takes one"));
+  write_line(p, {layout.clusters.left(), layout.clusters.top(), layout.clusters.width(), layout.line()}, Qt::AlignLeft,
+             tr("The same steps on each cluster; Enter or a click takes one"));
   if (page.clusters.empty()) return;
   const QRectF first = layout.cluster_row(0), last = layout.cluster_row(page.clusters.size() - 1);
   for (const double ms : layout.cluster_ticks) {
@@ -234,7 +225,7 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
     paint_cluster(p, page.clusters[i], layout, i, theme);
     const QRectF row = layout.cluster_row(i);
     if (page.clusters[i].chosen) p.fillRect(QRectF(row.left() - 7, row.top() + 3, 3, row.height() - 6), theme.accent);
-    if (marks.cluster == i) frame(p, row.adjusted(-3, 1, 3, -1), theme.faint, 1, Qt::DotLine);
+    if (marks.cluster == i) draw_frame(p, row.adjusted(-3, 1, 3, -1), theme.faint, 1, Qt::DotLine);
   }
 }
 
@@ -256,7 +247,7 @@ void paint_exchange(QPainter& p, const ShownExchange& e, const SimulationLayout&
     paint_shares(p, {row.left(), row.top() + gap + half, row.width(), half}, e.lanes[l].receives, theme);
     if (const QRectF name = layout.lane_name(number, l); !name.isEmpty()) {
       p.setPen(theme.faint);
-      write(p, name, Qt::AlignRight, e.lanes[l].name);
+      write_line(p, name, Qt::AlignRight, e.lanes[l].name);
     }
   }
   if (e.lanes.empty()) return;
