@@ -39,3 +39,9 @@ function(stormcell_compile_test target)
   stormcell_compile_fast(${target})
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>)
 endfunction()
+
+# Sources whose time goes into what they share (large structs, JSON, Qt Test) are compiled several at a time where STORMCELL_TOGETHER is on: under
+# sanitizers. Elsewhere each is a unit of its own, so that one that forgets an include fails there.
+function(stormcell_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STORMCELL_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()

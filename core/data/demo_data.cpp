@@ -27,6 +27,7 @@ struct SampleData {
 };
 constexpr SampleData kSamples[] = {{"switch-names-sample", "names.jsonl", "language"},
                                    {"msdnet-digits-sample", "digits.safetensors", ""},
+                                   {"swinv2-moe-digits-sample", "digits.safetensors", ""},
                                    {"livesr-street-sample", "street.safetensors", ""},
                                    {"dynamic-routing-street-sample", "people.safetensors", ""}};
 

@@ -30,12 +30,21 @@ std::string take_field(std::string_view& line) {
 
 std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
 
-/// "3 of 12 pictures have no line in labels.csv; the first is 07.npy"
-void warn(FolderLabels& labels, const std::string& file, const std::vector<std::string>& without, const std::string& what) {
-  if (without.empty()) return;
-  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(without.size()), what + " has", what + "s have") +
-                            (what == "line" ? " no picture" : " no line, and so no label") + "; the first is " +
-                            in_quotes(without.front()));
+/// A line whose picture is not there.
+struct LoneLine {
+  int64_t number = 0;
+  std::string picture;
+};
+
+void warn_of(FolderLabels& labels, const std::string& file, const std::vector<LoneLine>& lines) {
+  if (lines.empty()) return;
+  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(lines.size()), "line has", "lines have") +
+                            " no picture; the first is line " + std::to_string(lines[0].number) + ", " + in_quotes(lines[0].picture));
+}
+void warn_of(FolderLabels& labels, const std::string& file, const std::vector<std::string>& pictures) {
+  if (pictures.empty()) return;
+  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(pictures.size()), "picture has", "pictures have") +
+                            " no line, and so no label; the first is " + in_quotes(pictures[0]));
 }
 
 }  // namespace
@@ -45,7 +54,8 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
   const std::string text = read_file_text(file, kMostBytes);
   if (find_invalid_utf8(text) != std::string::npos) bad_input(file, "is not UTF-8", "save it as UTF-8");
   FolderLabels labels;
-  std::vector<std::string> lines_alone, pictures_alone;
+  std::vector<LoneLine> lines_alone;
+  std::vector<std::string> pictures_alone;
   int64_t number = 0;
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = without_return(rest.substr(0, rest.find('\n')));
@@ -57,14 +67,14 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
     if (name.empty() || label.empty() || !line.empty())
       bad_input(file, "line " + std::to_string(number) + " is " + in_quotes(whole), "write NAME,LABEL on each line");
     if (!std::binary_search(pictures.begin(), pictures.end(), name))
-      lines_alone.push_back(name);
+      lines_alone.push_back({number, name});
     else if (!labels.of.emplace(name, label).second)
       bad_input(file, "line " + std::to_string(number) + " names " + in_quotes(name) + " a second time", "give each picture one label");
   }
   for (const std::string& picture : pictures)
     if (!labels.of.contains(picture)) pictures_alone.push_back(picture);
-  warn(labels, file, lines_alone, "line");
-  warn(labels, file, pictures_alone, "picture");
+  warn_of(labels, file, lines_alone);
+  warn_of(labels, file, pictures_alone);
   return labels;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/graph/spaces.h"
 
 namespace stormcell {
 namespace {
@@ -27,16 +28,12 @@ void shorten(std::vector<int64_t>& shape, const std::vector<int64_t>& rows, int6
 }  // namespace
 
 bool told_by_item(const Graph& graph) {
-  const auto by_item = [&](SpaceId space) {
-    while (space != kNone && graph.space(space).kind == SpaceKind::dense) space = graph.space(space).parent;
-    return space != kNone && graph.space(space).kind == SpaceKind::root;
-  };
   bool told = std::all_of(graph.outputs.begin(), graph.outputs.end(),
-                          [&](const NamedValue& output) { return by_item(graph.value(output.value).type.space); });
+                          [&](const NamedValue& output) { return holds_items_in_order(graph, graph.value(output.value).type.space); });
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
     if (node.outputs.empty() || graph.value(node.outputs[0]).kind != ValueKind::decision) return;
-    told &= by_item(graph.dense_ancestor(graph.value(node.outputs[0]).type.space));
+    told &= holds_items_in_order(graph, graph.dense_ancestor(graph.value(node.outputs[0]).type.space));
   });
   return told;
 }

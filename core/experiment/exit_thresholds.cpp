@@ -68,9 +68,9 @@ void put_in(const std::vector<double>& thresholds, FoundTarget& found) {
             "ask for what can be reached");
 }
 
-class Search {
+class ThresholdSearch {
  public:
-  Search(Workload& work, std::string option, const Progress& progress)
+  ThresholdSearch(Workload& work, std::string option, const Progress& progress)
       : work_(work),
         s_(work.state()),
         option_(std::move(option)),
@@ -260,7 +260,7 @@ std::optional<FoundTarget> find_thresholds(Experiment::State& state, const Progr
   const std::string option = option_of(state.options);
   if (option.empty()) return std::nullopt;
   ForwardPass work(state);
-  return Search(work, option, progress).run();
+  return ThresholdSearch(work, option, progress).run();
 }
 
 ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out,

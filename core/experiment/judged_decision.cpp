@@ -10,6 +10,7 @@
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
 #include "core/graph/roles.h"
+#include "core/graph/spaces.h"
 #include "core/graph/within.h"
 
 namespace stormcell {
@@ -43,10 +44,6 @@ int64_t rows_of_item(const Graph& graph, const Bindings& bindings, SpaceId space
   for (; graph.space(space).kind == SpaceKind::dense; space = graph.space(space).parent)
     rows *= graph.space(space).per_parent.evaluate(bindings);
   return graph.space(space).kind == SpaceKind::root ? rows : 0;
-}
-bool holds_items_in_order(const Graph& graph, SpaceId space) {
-  while (space != kNone && graph.space(space).kind == SpaceKind::dense) space = graph.space(space).parent;
-  return space != kNone && graph.space(space).kind == SpaceKind::root;
 }
 
 /// Nodes that a repeat runs again and again.
@@ -88,7 +85,7 @@ class Places {
       d.place.resize(static_cast<size_t>(d.shape.cells));
       std::iota(d.place.begin(), d.place.end(), 0);
     }
-    for (const LeftBranch& left : left_branches(n)) add_left(left, d);
+    for (const FormerBranch& former : former_branches(n)) add_former(former, d);
   }
   void fill_routed(const CellSpace& s, JudgedDecision& d) {
     const JudgedDecision& above = decision_above(graph_.value(s.decision).producer, d);
@@ -106,20 +103,20 @@ class Places {
     }
   }
   /// All cells are in a branch to which nobody sends them any more: its router, where it decided before, sent them there.
-  void add_left(const LeftBranch& left, JudgedDecision& d) const {
+  void add_former(const FormerBranch& former, JudgedDecision& d) const {
     const size_t depth = d.depth();
     std::vector<int32_t> place;
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const auto from = d.place.begin() + c * static_cast<int64_t>(depth);
       place.insert(place.end(), from, from + static_cast<int64_t>(depth));
-      place.push_back(left.branch);
+      place.push_back(former.branch);
     }
     if (all_)
       for (const JudgedDecision& above : *all_)
-        if (above.router == left.router && above.execution == d.execution && above.above == d.above &&
-            static_cast<int64_t>(sent_rows(above, left.branch).size()) != d.shape.cells)
-          failed(d.router, "decided over " + std::to_string(d.shape.cells) + " cells as if " + left.router + " had sent all of them");
-    d.above.push_back(left.router);
+        if (above.router == former.router && above.execution == d.execution && above.above == d.above &&
+            static_cast<int64_t>(sent_rows(above, former.branch).size()) != d.shape.cells)
+          failed(d.router, "decided over " + std::to_string(d.shape.cells) + " cells as if " + former.router + " had sent all of them");
+    d.above.push_back(former.router);
     d.place = std::move(place);
   }
   /// Cells that a mask left, or the members of parents that another router sent to a branch.

@@ -39,9 +39,9 @@ struct Nesting {
 };
 Nesting nested_in(const Program& program, const NamedRouters& named, RouterId router) {
   const Graph& g = *program.graph;
-  if (const std::vector<LeftBranch> left = left_branches(g.node(program.routers[router].node)); !left.empty()) {
+  if (const std::vector<FormerBranch> former = former_branches(g.node(program.routers[router].node)); !former.empty()) {
     for (const RouterId r : program.routers.ids())
-      if (program.routers[r].name == left.back().router) return {named.of[r], left.back().branch};
+      if (program.routers[r].name == former.back().router) return {named.of[r], former.back().branch};
     return {};
   }
   const SpaceId above = routed_above(g, g.value(decision_of(program, router)).type.space);

@@ -48,4 +48,9 @@ Dim ragged_cells(const Graph& graph, ValueId ragged) {
   return graph.space(r.type.space).count * Dim(r.fan_out);
 }
 
+bool holds_items_in_order(const Graph& graph, SpaceId space) {
+  while (space != kNone && graph.space(space).kind == SpaceKind::dense) space = graph.space(space).parent;
+  return space != kNone && graph.space(space).kind == SpaceKind::root;
+}
+
 }  // namespace stormcell

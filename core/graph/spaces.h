@@ -1,4 +1,4 @@
-// Spaces that follow from a value: where a decision sends cells, which cells a ragged value tells.
+// Spaces that follow from a value (where a decision sends cells, which cells a ragged value tells), and how cells lie below the items.
 #pragma once
 #include "core/graph/graph.h"
 
@@ -18,5 +18,8 @@ SpaceId ragged_space(Graph& graph, ValueId ragged, SpaceId parent);
 Dim ragged_parents(const Graph& graph, ValueId ragged);
 /// A bound on all cells of a ragged value together.
 Dim ragged_cells(const Graph& graph, ValueId ragged);
+
+/// Whether every item of a batch has as many rows as the next, one item's behind the other's.
+bool holds_items_in_order(const Graph& graph, SpaceId space);
 
 }  // namespace stormcell

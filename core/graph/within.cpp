@@ -7,13 +7,13 @@
 
 namespace stormcell {
 
-std::vector<LeftBranch> left_branches(const Node& route) {
-  std::vector<LeftBranch> left;
-  if (!route.attributes.has("within")) return left;
+std::vector<FormerBranch> former_branches(const Node& route) {
+  std::vector<FormerBranch> former;
+  if (!route.attributes.has("within")) return former;
   const std::string& text = route.attributes.word("within");
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find(' ', at), text.size()), equals = text.rfind('=', end);
-    LeftBranch& branch = left.emplace_back();
+    FormerBranch& branch = former.emplace_back();
     const bool named = equals != std::string::npos && equals > at && equals < end;
     const auto [stop, error] = std::from_chars(text.data() + (named ? equals + 1 : end), text.data() + end, branch.branch);
     if (!named || error != std::errc() || stop != text.data() + end || branch.branch < 0)
@@ -21,7 +21,7 @@ std::vector<LeftBranch> left_branches(const Node& route) {
     branch.router = text.substr(at, equals - at);
     at = end + 1;
   }
-  return left;
+  return former;
 }
 
 void add_within(const Graph& graph, SpaceId space, Node& route) {

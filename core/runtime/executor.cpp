@@ -104,7 +104,7 @@ void Executor::stage_replayed(RouterId router, const Bindings& bindings, const E
     const bool by_row = r.by_row && !ancestor.empty();
     // A nested router may have got no cell, and then there is none to name; nested in the model is also one that was made straight.
     const bool nested =
-        program_->graph->value(d.value).type.space != r.dense_space || !left_branches(program_->graph->node(r.node)).empty();
+        program_->graph->value(d.value).type.space != r.dense_space || !former_branches(program_->graph->node(r.node)).empty();
     const bool none = choice.empty() && nested;
     const std::string got = std::to_string(choice.size());
     if (r.by_row && !by_row && !none && static_cast<int64_t>(choice.size()) != rows * d.fan_out)

@@ -6,6 +6,7 @@
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
+#include "core/base/error.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/quality_text.h"
 
@@ -39,7 +40,11 @@ LatencyTarget parse_latency_target(std::string_view word) {
 
 double parse_quality_target(std::string_view word) {
   if (word.ends_with('%')) return bounded_number<double>(kQuality, word.substr(0, word.size() - 1), {0, 100}) / 100;
-  return bounded_number<double>(kQuality, word, {0, 1});
+  try {
+    return bounded_number<double>(kQuality, word, {0, 1});
+  } catch (const Error&) {
+    does_not_fit(kQuality, word, "a share from 0 to 1, or percent: 0.98 or 98%");
+  }
 }
 
 std::string exit_target_text(const ExitTarget& t) {

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kModel = "demo:swinv2-moe-digits";
-constexpr const char* kSample = "demo:msdnet-digits-sample";  // the same digits
+constexpr const char* kSample = "demo:swinv2-moe-digits-sample";  // the digits of demo:msdnet-digits-sample
 constexpr size_t kDigits = 60, kClasses = 10, kBatch = 12, kBatches = kDigits / kBatch;
 constexpr const char* kRouters[] = {"stages.0.blocks.1.mlp", "stages.1.blocks.1.mlp"};
 

@@ -119,7 +119,7 @@ class ExitTargetTest : public QObject {
     VERIFY_REFUSED(optimize({"--target-latency", "10%"}), "--target-latency", "at 42.");  // the best: all leave at the first exit
     VERIFY_REFUSED(optimize({"--target-latency", "0.000001"}), "--target-latency", "ms a batch");
     QVERIFY(!std::filesystem::exists(session));
-    VERIFY_REFUSED(optimize({"--target-quality", "98"}), "--target-quality", "does not fit");
+    VERIFY_REFUSED(optimize({"--target-quality", "98"}), "--target-quality", "give a share from 0 to 1, or percent: 0.98 or 98%");
     VERIFY_REFUSED(optimize({"--target-latency", "fast"}), "--target-latency", "does not fit");
     VERIFY_REFUSED(optimize({"--target-quality", "0.9", "--target-latency", "60%"}), "--target-latency", "leave one of them out");
     VERIFY_REFUSED((short_run("optimize", kModel, kSample, {"--batch", "60", "--target-quality", "0.9"})), "--target-quality", "one batch");

@@ -52,13 +52,13 @@ void fill_bias(const AttentionProblem& p, const Cut& cut, const int32_t* of, int
 }
 
 /// The rows of one sequence, and where its queries stand as seen from its keys.
-struct Rows {
+struct SequenceRows {
   int64_t query, queries, key, keys;
   int64_t position;  // of the first query less that of the first key
   bool contiguous;   // positions go up one by one
 };
-Rows rows_of(const AttentionProblem& p, int64_t sequence) {
-  Rows r{sequence * p.q_length, p.q_length, sequence * p.k_length, p.k_length, 0, true};
+SequenceRows rows_of(const AttentionProblem& p, int64_t sequence) {
+  SequenceRows r{sequence * p.q_length, p.q_length, sequence * p.k_length, p.k_length, 0, true};
   const auto places = [](const int32_t* at, int64_t n, int32_t& first) {
     first = at && n > 0 ? at[0] : 0;
     return !at || n == 0 || at[n - 1] - at[0] == n - 1;
@@ -136,7 +136,7 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
   if (p.bias_table) {
     if (p.steps) ahead = p.q_length - 1;  // no key stands behind the last query
     for (int64_t s = 0; (p.q_offsets || p.k_offsets || p.steps) && s < p.sequences; ++s) {
-      const Rows r = rows_of(p, s);
+      const SequenceRows r = rows_of(p, s);
       if (!r.contiguous || r.queries == 0 || r.keys == 0) continue;
       last = std::max(last, r.position + r.queries - 1);
       ahead = std::max(ahead, r.keys - 1 - r.position);
@@ -150,7 +150,7 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
     float* bias = reinterpret_cast<float*>(mine);
     for (int64_t i = next.fetch_add(1); i < cut.tasks && !team.cancelled(); i = next.fetch_add(1)) {
       const int64_t part = i % cut.parts, kv_head = i / cut.parts % p.kv_heads, sequence = i / cut.parts / p.kv_heads;
-      const Rows r = rows_of(p, sequence);
+      const SequenceRows r = rows_of(p, sequence);
       // A short sequence takes fewer parts than the longest.
       const int64_t parts = (r.queries * cut.parts + p.q_length - 1) / p.q_length;
       if (part >= parts) continue;

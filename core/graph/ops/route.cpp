@@ -35,7 +35,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const ProtocolRow& row = protocol_row(protocol.kind);
   const bool by_label = row.by_label();
   expect_parameters(n, row);
-  left_branches(n);  // which complains
+  former_branches(n);  // which complains
   if (by_label) {
     expect_one_integer(g, n, 0);
   } else if (input_type(g, n, 0).content.empty()) {

@@ -72,7 +72,7 @@ class LabelledFoldersTest : public QObject {
     picture(scratch, "a.npy");
     scratch.write("labels.csv", "a.npy,1\nx.npy,1\ny.npy,1");
     const Texts warnings = opened(scratch.path(""))->warnings();
-    QVERIFY2(warnings.at(0).find("2 lines have no picture; the first is \"x.npy\"") != std::string::npos, warnings[0].c_str());
+    QVERIFY2(warnings.at(0).find("2 lines have no picture; the first is line 2, \"x.npy\"") != std::string::npos, warnings[0].c_str());
   }
 
   void what_does_not_fit_is_one_line() {
