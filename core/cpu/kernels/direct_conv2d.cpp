@@ -23,11 +23,11 @@ constexpr int64_t kLeastPixels = 24;
 constexpr int64_t kBandsOfThread = 2;
 
 /// The convolution as rows of pixels: those of the maps, or of a 1 x 1 kernel all pixels of all maps in one.
-struct Rows {
+struct OutputRows {
   bool flat = false;
   int64_t maps, rows, pixels;  ///< pixels of a row of outputs
   /// `in_a_row`: the maps lie one after the other.
-  Rows(const Conv2dShape& s, bool in_a_row)
+  OutputRows(const Conv2dShape& s, bool in_a_row)
       : flat(in_a_row && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 && s.stride_width == 1 && s.pad_height == 0 &&
              s.pad_width == 0),
         maps(s.images),
@@ -51,7 +51,7 @@ int64_t copied_floats(const Conv2dShape& s, int64_t out_rows) {
 int64_t band_floats(const Conv2dShape& s, int64_t out_rows) { return copied_floats(s, out_rows) + out_rows * s.out_width() * kWidest; }
 
 /// Rows of a band at most, by what stays in L2; pixels of one in the flat case.
-int64_t most_rows(const Conv2dShape& s, const Rows& rows) {
+int64_t most_rows(const Conv2dShape& s, const OutputRows& rows) {
   if (rows.flat) return kBandFloats / 2 / kWidest;
   int64_t most = 1;
   while (most < rows.rows && band_floats(s, most + 1) <= kBandFloats) ++most;
@@ -59,7 +59,7 @@ int64_t most_rows(const Conv2dShape& s, const Rows& rows) {
 }
 
 /// Bands of one map; of the flat case all of them. `wanted`: units, so that there are some for every thread.
-int64_t bands_of_map(const Rows& rows, int64_t most, int64_t panels, int64_t wanted) {
+int64_t bands_of_map(const OutputRows& rows, int64_t most, int64_t panels, int64_t wanted) {
   const int64_t extent = rows.flat ? rows.pixels : rows.rows;
   const int64_t least = rows.flat ? kLeastPixels : (kLeastPixels + rows.pixels - 1) / rows.pixels;
   int64_t bands = (extent + most - 1) / most;
@@ -172,7 +172,7 @@ class DirectConvolution {
   }
 
   const Conv2dShape s_;
-  const Rows rows_;
+  const OutputRows rows_;
   const GroupedMaps<float>& maps_;
   int32_t branch_;
   int64_t slot_;  // of its first map
@@ -186,7 +186,7 @@ class DirectConvolution {
 int64_t thread_floats(const Conv2dShape& s) {
   int64_t most = 0;
   for (const bool in_a_row : {false, true}) {
-    const Rows rows(s, in_a_row);
+    const OutputRows rows(s, in_a_row);
     most = std::max(most, rows.flat ? most_rows(s, rows) * kWidest : aligned(band_floats(s, most_rows(s, rows))));
   }
   return most;
@@ -241,7 +241,7 @@ void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps
                    std::byte* scratch) {
   const int64_t images = maps.maps(), floats = thread_floats(shape), threads = team.size();
   if (images <= 0) return;
-  const int64_t most = most_rows(shape, Rows(shape, !maps.map_of_slot)), units = threads > 1 ? kBandsOfThread * threads : 0;
+  const int64_t most = most_rows(shape, OutputRows(shape, !maps.map_of_slot)), units = threads > 1 ? kBandsOfThread * threads : 0;
   const auto of_branch = [&](int32_t branch) {
     Conv2dShape s = shape;
     s.images = maps.maps(branch);
