@@ -17,7 +17,7 @@ class BufferLives {
       if (b.kind != BufferKind::arena) continue;
       const Life life{arena + memory.offset[i], b.bytes.evaluate(bounds)};
       if (b.first < static_cast<int32_t>(begins_.size())) begins_[static_cast<size_t>(b.first)].push_back(life);
-      if (b.last < static_cast<int32_t>(ends_.size())) ends_[static_cast<size_t>(b.last)].push_back(life);
+      if (memory.last[i] < static_cast<int32_t>(ends_.size())) ends_[static_cast<size_t>(memory.last[i])].push_back(life);
     }
   }
   /// Before step `at`: what lies in buffers whose lives begin there means nothing.

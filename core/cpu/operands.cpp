@@ -6,6 +6,9 @@ void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* stat
   const Program& p = program_;
   const auto most = [&](DimId dim) { return p.dims[dim].evaluate(bounds); };
   base_.assign(p.operands.size(), nullptr);
+  lender_.assign(p.operands.size(), kNone);
+  for (const int32_t step : memory.lending)
+    for (const OperandId borrower : p.steps[step].outputs) lender_[borrower] = p.steps[step].inputs[0];
   decisions_.resize(p.operands.size());
   raggeds_.resize(p.operands.size());
   for (const OperandId i : p.operands.ids()) {
@@ -22,6 +25,23 @@ void Operands::bind(const Submission& s) {
   for (size_t i = 0; i < program_.inputs.size(); ++i) base_[program_.inputs[i]] = reinterpret_cast<std::byte*>(s.inputs[i].value);
   pages_ = reinterpret_cast<const uint64_t*>(s.pages.value);
   pages_of_sequence_ = s.pages_of_sequence;
+}
+
+std::byte* Operands::borrowed(OperandId operand) const {
+  if (lender_[operand] == kNone) return nullptr;
+  const Operand& o = (*this)[operand];
+  const DecisionView& d = decision(o.decision);
+  const int32_t first = d.offsets[o.branch], end = d.offsets[o.branch + 1];
+  if (first == end || d.cell[end - 1] - d.cell[first] != end - 1 - first) return nullptr;
+  for (int32_t slot = first + 1; slot < end; ++slot)
+    if (d.cell[slot] != d.cell[slot - 1] + 1) return nullptr;
+  return rows(lender_[operand]) + d.cell[first] * o.row_bytes();
+}
+
+std::byte* Operands::rows(OperandId operand) const {
+  if (std::byte* lies = borrowed(operand)) return lies;
+  const Operand& o = (*this)[operand];
+  return base(operand) + (o.in_slots ? decision(o.decision).offsets[o.branch] * o.row_bytes() : 0);
 }
 
 Rows Operands::resolve(OperandId operand) const {
@@ -43,7 +63,9 @@ Rows Operands::resolve(OperandId operand) const {
   if (o.ragged != kNone) {
     resolve_ragged(o, r);
   } else if (o.decision != kNone) {
-    resolve_routed(o, r);
+    const DecisionView& d = decision(o.decision);
+    r.rows = o.branch == kAllBranches ? d.offsets[d.branches] : d.load(o.branch);
+    r.data = rows(operand);
   } else {
     r.rows = dim(o.rows);
   }
@@ -70,12 +92,6 @@ void Operands::resolve_ragged(const Operand& o, Rows& r) const {
   }
   r.groups = ragged_groups(v, first, end);
   r.rows = r.groups.cells();
-}
-
-void Operands::resolve_routed(const Operand& o, Rows& r) const {
-  const DecisionView& d = decision(o.decision);
-  r.rows = o.branch == kAllBranches ? d.offsets[d.branches] : d.load(o.branch);
-  if (o.in_slots) r.data += d.offsets[o.branch] * o.row_bytes();
 }
 
 }  // namespace stormcell::cpu

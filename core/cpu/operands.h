@@ -30,11 +30,15 @@ class Operands {
   int32_t scalar(OperandId operand) const { return *resolve(operand).integers(); }
 
  private:
+  /// Where a routed operand's rows begin in the rows of its lender; null: not there.
+  std::byte* borrowed(OperandId operand) const;
+  /// Where its first row lies.
+  std::byte* rows(OperandId operand) const;
   void resolve_ragged(const Operand& o, Rows& r) const;
-  void resolve_routed(const Operand& o, Rows& r) const;
 
   const Program& program_;
   IdVector<OperandId, std::byte*> base_;
+  IdVector<OperandId, OperandId> lender_;  // in whose rows it is read where the cells of its branch follow one another; kNone: its own
   IdVector<OperandId, DecisionView> decisions_;
   IdVector<OperandId, RaggedView> raggeds_;
   IdVector<DimId, int64_t> dims_;

@@ -7,8 +7,6 @@
 namespace stormcell {
 namespace {
 
-int32_t leaves_by(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
-
 /// Operations of one item that goes on at the first `passed` routers and leaves at the next.
 double operations(const Graph& graph, const std::vector<ValueId>& decisions, const ExitChain& chain, size_t passed) {
   CostCase of;
@@ -23,6 +21,8 @@ double operations(const Graph& graph, const std::vector<ValueId>& decisions, con
 }
 
 }  // namespace
+
+int32_t leaves_by(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
 
 std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer) {
   if (answer.task != Task::classification) return std::nullopt;

@@ -12,8 +12,6 @@
 namespace stormcell {
 namespace {
 
-int32_t leaves_by(const Protocol& rule) { return std::max(0, rule.residual); }
-
 /// 0.9, and not what is nearest to it in f32.
 double as_written(float threshold) { return std::stod(fmt::format("{}", threshold)); }
 

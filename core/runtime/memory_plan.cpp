@@ -5,6 +5,7 @@
 
 #include "core/base/align.h"
 #include "core/base/id_vector.h"
+#include "core/runtime/row_loans.h"
 #include "core/runtime/state_rows.h"
 
 namespace stormcell {
@@ -12,27 +13,28 @@ namespace {
 /// Placed buffers by the stretches of steps they live in: most live for a few steps, and meet few of thousands.
 class PlacedBuffers {
  public:
-  explicit PlacedBuffers(const Program& program) : program_(program), stretches_(program.steps.size() / kSteps + 1) {}
+  PlacedBuffers(const Program& program, const IdVector<BufferId, int32_t>& last)
+      : program_(program), last_(last), stretches_(program.steps.size() / kSteps + 1) {}
   void add(size_t buffer) {
-    for (size_t s = stretch(buffer_of(buffer).first); s <= stretch(buffer_of(buffer).last); ++s) stretches_[s].push_back(buffer);
+    for (size_t s = stretch(first_of(buffer)); s <= stretch(last_[buffer]); ++s) stretches_[s].push_back(buffer);
   }
   void alive_with(size_t buffer, std::vector<size_t>& alive) const {
-    const ProgramBuffer& b = buffer_of(buffer);
+    const int32_t first = first_of(buffer), last = last_[buffer];
     alive.clear();
-    for (size_t s = stretch(b.first); s <= stretch(b.last); ++s)
-      for (const size_t p : stretches_[s]) {
-        const ProgramBuffer& other = buffer_of(p);
+    for (size_t s = stretch(first); s <= stretch(last); ++s)
+      for (const size_t other : stretches_[s]) {
         // Once, in the first stretch that both live in.
-        const bool first = s == std::max(stretch(b.first), stretch(other.first));
-        if (first && other.first <= b.last && b.first <= other.last) alive.push_back(p);
+        const bool is_first = s == std::max(stretch(first), stretch(first_of(other)));
+        if (is_first && first_of(other) <= last && first <= last_[other]) alive.push_back(other);
       }
   }
 
  private:
   static constexpr size_t kSteps = 32;
   static size_t stretch(int32_t step) { return static_cast<size_t>(step) / kSteps; }
-  const ProgramBuffer& buffer_of(size_t i) const { return program_.buffers[i]; }
+  int32_t first_of(size_t i) const { return program_.buffers[i].first; }
   const Program& program_;
+  const IdVector<BufferId, int32_t>& last_;
   std::vector<std::vector<size_t>> stretches_;
 };
 
@@ -40,13 +42,15 @@ class Planner {
  public:
   Planner(const Program& program, const Bindings& bounds) : program_(program) {
     plan_.offset.assign(program.buffers.size(), -1);
-    for (const ProgramBuffer& b : program.buffers) size_.push_back(align_up(std::max<int64_t>(b.bytes.evaluate(bounds), 1)));
+    for (const ProgramBuffer& b : program.buffers) {
+      size_.add(align_up(std::max<int64_t>(b.bytes.evaluate(bounds), 1)));
+      plan_.last.add(b.last);
+    }
     for (size_t i = 0; i < size_.size(); ++i) {
       const BufferKind kind = program.buffers[i].kind;
       if (kind == BufferKind::arena) order_.push_back(i);
       if (kind == BufferKind::state) plan_.offset[i] = std::exchange(plan_.state_bytes, plan_.state_bytes + size_[i]);
     }
-    plan_.live_set_bytes = live_set();
     for (const OperandId paged : program.paged) {
       const Operand& o = program.operands[paged];
       const int64_t places = program.dims[o.per_parent].evaluate(bounds), rows = program.dims[o.rows].evaluate(bounds);
@@ -54,27 +58,42 @@ class Planner {
     }
   }
 
-  // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed again, a few times.
   MemoryPlan run() {
-    plan_.arena_bytes = order_.empty() ? 0 : INT64_MAX;
-    std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return size_[a] > size_[b]; });
-    improve(order_);
-    std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return life(a) > life(b); });
-    improve(order_);
+    plan_.live_set_bytes = live_set();
+    arrange();
+    lend();
     return std::move(plan_);
   }
 
  private:
   static constexpr size_t kRounds = 16, kMostPlacements = 100'000;
 
-  int32_t life(size_t i) const { return program_.buffers[i].last - program_.buffers[i].first; }
+  // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed again, a few times.
+  void arrange() {
+    plan_.arena_bytes = order_.empty() ? 0 : INT64_MAX;
+    std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return size_[a] > size_[b]; });
+    improve(order_);
+    std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return life(a) > life(b); });
+    improve(order_);
+  }
+
+  /// Lends rows where the same arena holds all that then lives longer.
+  void lend() {
+    MemoryPlan copying = plan_;
+    plan_.lending = lend_rows(program_, size_, plan_.live_set_bytes, plan_.last);
+    if (plan_.last == copying.last) return;
+    arrange();
+    if (plan_.arena_bytes > copying.arena_bytes) plan_ = std::move(copying);
+  }
+
+  int32_t life(size_t i) const { return plan_.last[i] - program_.buffers[i].first; }
   bool good_enough() const { return plan_.arena_bytes - plan_.live_set_bytes <= plan_.live_set_bytes / 64; }
 
   int64_t live_set() const {
     std::vector<int64_t> delta(program_.steps.size() + 2, 0);
     for (const size_t i : order_) {
       delta[static_cast<size_t>(program_.buffers[i].first)] += size_[i];
-      delta[static_cast<size_t>(program_.buffers[i].last) + 1] -= size_[i];
+      delta[static_cast<size_t>(plan_.last[i]) + 1] -= size_[i];
     }
     int64_t live = 0, most = 0;
     for (const int64_t d : delta) most = std::max(most, live += d);
@@ -94,7 +113,7 @@ class Planner {
   /// gives the place in `order` of the first buffer that ends at the top.
   size_t place(const std::vector<size_t>& order) {
     std::vector<int64_t> offset(size_.size(), 0);
-    PlacedBuffers placed(program_);
+    PlacedBuffers placed(program_, plan_.last);
     std::vector<size_t> alive;
     int64_t top = 0;
     size_t highest = 0;
@@ -120,7 +139,7 @@ class Planner {
   }
 
   const Program& program_;
-  std::vector<int64_t> size_;
+  IdVector<BufferId, int64_t> size_;
   std::vector<size_t> order_;  // the buffers of the arena
   MemoryPlan plan_;
 };

@@ -22,4 +22,26 @@ void split_rows(ThreadTeam& team, int64_t rows, int64_t floats, F&& f) {
   team.split(rows, grain, [&](int64_t begin, int64_t end, int) { f(begin, end); });
 }
 
+/// Of a row that threads share out: whole cache lines, of which some stay in L2.
+inline constexpr int64_t kPieceFloats = 16384;
+
+/// f(row, begin, end) over the floats [begin, end) of rows of `width` floats each: whole rows, or pieces of rows that are long, so that a
+/// single one occupies all threads.
+template <class F>
+void split_floats(ThreadTeam& team, int64_t rows, int64_t width, F&& f) {
+  if (width <= kPieceFloats) {
+    split_rows(team, rows, width, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) f(row, int64_t{0}, width);
+    });
+    return;
+  }
+  const int64_t pieces = (width + kPieceFloats - 1) / kPieceFloats;
+  team.split(rows * pieces, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % pieces * kPieceFloats;
+      f(i / pieces, first, std::min(width, first + kPieceFloats));
+    }
+  });
+}
+
 }  // namespace stormcell::cpu

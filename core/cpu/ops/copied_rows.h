@@ -22,11 +22,18 @@ class CopiedRows {
     return true;
   }
   int64_t row_bytes() const { return from_bytes_; }
-  void copy(const std::byte* x, int64_t from, std::byte* y, int64_t to) const {
+  int64_t written_bytes() const { return to_bytes_; }
+  /// Elements of a row.
+  int64_t width() const { return width_; }
+  void copy(const std::byte* x, int64_t from, std::byte* y, int64_t to) const { copy(x, from, y, to, 0, width_); }
+  /// The elements [begin, end) of a row, an even number of them where one is rounded.
+  void copy(const std::byte* x, int64_t from, std::byte* y, int64_t to, int64_t begin, int64_t end) const {
     if (rounds_) {
-      kernels().round_row(reinterpret_cast<const float*>(x + from * from_bytes_), width_, reinterpret_cast<uint16_t*>(y + to * to_bytes_));
+      kernels().round_row(reinterpret_cast<const float*>(x + from * from_bytes_) + begin, end - begin,
+                          reinterpret_cast<uint16_t*>(y + to * to_bytes_) + begin);
     } else {
-      std::memcpy(y + to * to_bytes_, x + from * from_bytes_, static_cast<size_t>(from_bytes_));
+      const int64_t size = from_bytes_ / width_;
+      std::memcpy(y + to * to_bytes_ + begin * size, x + from * from_bytes_ + begin * size, static_cast<size_t>((end - begin) * size));
     }
   }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/branches_computed.h"
 
 namespace stormcell::cpu {
@@ -25,40 +26,38 @@ class GatherSlots : public Kernel {
     const float* otherwise = otherwise_ ? c.in[*otherwise_].reals() : nullptr;
     const float* residual = residual_ ? c.in[*residual_].reals() : nullptr;
     float* out = c.out[0].reals();
-    c.team.split(c.out[0].rows, 8, [&](int64_t begin, int64_t end, int) {
-      for (int64_t cell = begin; cell < end; ++cell) {
-        float* to = out + cell * width;
-        bool written = false;
-        for (int32_t j = 0; j < d.fan_out; ++j) {
-          const int64_t i = cell * d.fan_out + j;
-          const int32_t choice = d.choice[i];
-          const int input = is_kept(choice) ? input_of_[static_cast<size_t>(choice)] : -1;
-          const float* from = nullptr;
-          float w = weighted_ ? d.choice_weight[i] : 1.0f;
-          if (input >= 0) {
-            from = c.in[static_cast<size_t>(input)].reals() + int64_t{d.slot[i] - (slots_ ? 0 : d.offsets[choice])} * width;
-          } else if (weighted_ && otherwise && is_dropped(choice)) {
-            from = otherwise + cell * width;
-          } else {
-            continue;
-          }
-          if (written) {
-            for (int64_t x = 0; x < width; ++x) to[x] += w * from[x];
-          } else {
-            for (int64_t x = 0; x < width; ++x) to[x] = w * from[x];
-          }
-          written = true;
+    split_floats(c.team, c.out[0].rows, width, [&](int64_t cell, int64_t begin, int64_t end) {
+      const auto row_of = [&](const float* rows, int64_t row) { return rows + row * width; };
+      float* to = out + cell * width;
+      bool written = false;
+      for (int32_t j = 0; j < d.fan_out; ++j) {
+        const int64_t i = cell * d.fan_out + j;
+        const int32_t choice = d.choice[i];
+        const int input = is_kept(choice) ? input_of_[static_cast<size_t>(choice)] : -1;
+        const float* from = nullptr;
+        const float w = weighted_ ? d.choice_weight[i] : 1.0f;
+        if (input >= 0) {
+          from = row_of(c.in[static_cast<size_t>(input)].reals(), d.slot[i] - (slots_ ? 0 : d.offsets[choice]));
+        } else if (weighted_ && otherwise && is_dropped(choice)) {
+          from = row_of(otherwise, cell);
+        } else {
+          continue;
         }
-        if (!written) {
-          if (otherwise && !weighted_) {
-            std::copy_n(otherwise + cell * width, width, to);
-          } else {
-            std::fill_n(to, width, 0.0f);
-          }
+        if (written) {
+          for (int64_t x = begin; x < end; ++x) to[x] += w * from[x];
+        } else {
+          for (int64_t x = begin; x < end; ++x) to[x] = w * from[x];
         }
-        if (residual)
-          for (int64_t x = 0; x < width; ++x) to[x] += residual[cell * width + x];
+        written = true;
       }
+      if (!written && otherwise && !weighted_) {
+        std::copy(row_of(otherwise, cell) + begin, row_of(otherwise, cell) + end, to + begin);
+      } else if (!written) {
+        std::fill(to + begin, to + end, 0.0f);
+      }
+      if (!residual) return;
+      const float* added = row_of(residual, cell);
+      for (int64_t x = begin; x < end; ++x) to[x] += added[x];
     });
   }
 

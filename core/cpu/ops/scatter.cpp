@@ -1,3 +1,4 @@
+#include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/copied_rows.h"
 
 namespace stormcell::cpu {
@@ -16,23 +17,23 @@ class Scatter : public Kernel {
   }
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[1].decision;
-    if (whole_) {
-      copy(c, rows_[0], d.cell, c.out[0].data, d.offsets[d.branches]);
-      return;
-    }
     for (size_t i = 0; i < branches_.size(); ++i) {
       const int32_t first = branches_[i] == kAllBranches ? 0 : d.offsets[branches_[i]];
+      if (c.out[i].rows == 0 || is_read_there(c, d, i, first)) continue;
+      if (whole_) return copy(c, rows_[0], d.cell, c.out[i].data - first * rows_[i].written_bytes(), d.offsets[d.branches]);
       copy(c, rows_[i], d.cell + first, c.out[i].data, c.out[i].rows);
     }
   }
 
  private:
+  /// Rows that follow one another may be read where they lie (row_loans.h): then that is where the output is.
+  bool is_read_there(const Call& c, const DecisionView& d, size_t output, int32_t first) const {
+    return c.out[output].data == c.in[0].data + d.cell[first] * rows_[output].row_bytes();
+  }
   static void copy(const Call& c, const CopiedRows& copied, const int32_t* cells, std::byte* to, int64_t rows) {
     const std::byte* from = c.in[0].data;
-    // A row is at least 64 bytes in practice; below 16 rows a fork-join costs more than the copy.
-    c.team.split(rows, 16, [&](int64_t begin, int64_t end, int) {
-      for (int64_t r = begin; r < end; ++r) copied.copy(from, cells[r], to, r);
-    });
+    split_floats(c.team, rows, copied.width(),
+                 [&](int64_t row, int64_t begin, int64_t end) { copied.copy(from, cells[row], to, row, begin, end); });
   }
   std::vector<int32_t> branches_;
   std::vector<CopiedRows> rows_;  // by output

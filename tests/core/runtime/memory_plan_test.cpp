@@ -143,7 +143,7 @@ class MemoryPlanTest : public QObject {
         for (const BufferId k : program.buffers.ids()) {
           if (k >= i) break;
           const ProgramBuffer& b = program.buffers[k];
-          if (b.kind != BufferKind::arena || a.last < b.first || b.last < a.first) continue;
+          if (b.kind != BufferKind::arena || plan.last[i] < b.first || plan.last[k] < a.first) continue;
           QVERIFY2(end(k) <= plan.offset[i] || end(i) <= plan.offset[k], (c.name + ": " + a.name + " and " + b.name).c_str());
         }
       }

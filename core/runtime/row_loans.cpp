@@ -1,0 +1,132 @@
+#include "core/runtime/row_loans.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/graph/roles.h"
+
+namespace stormcell {
+namespace {
+
+class Lending {
+ public:
+  Lending(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most, IdVector<BufferId, int32_t>& last)
+      : program_(program),
+        bytes_(bytes),
+        most_(most),
+        last_(last),
+        last_read_(program.operands.size(), -1),
+        elsewhere_(program.operands.size(), false),
+        held_(program.operands.size()),
+        writes_(program.buffers.size()),
+        live_(program.steps.size() + 1, 0) {
+    find_uses();
+    for (const BufferId i : program_.buffers.ids())
+      if (program_.buffers[i].kind == BufferKind::arena) add_life(i, program_.buffers[i].first, last_[i]);
+  }
+
+  std::vector<int32_t> run() {
+    std::vector<int32_t> lending;
+    for (const int32_t s : program_.steps.ids()) {
+      const Step& step = program_.steps[s];
+      if (step.kind != StepKind::kernel || !has_role(program_.graph->node(step.node), Role::open)) continue;
+      const auto lends = [&](OperandId borrower) { return may_lend(step, borrower) && hold(step.inputs[0], borrower, s); };
+      if (std::all_of(step.outputs.begin(), step.outputs.end(), lends)) lending.push_back(s);
+    }
+    return lending;
+  }
+
+ private:
+  void find_uses() {
+    for (const int32_t s : program_.steps.ids()) {
+      const Step& step = program_.steps[s];
+      if (step.kind == StepKind::repeat_begin) loops_.emplace_back(s, step.target - 1);
+      for (const OperandId o : step.inputs) {
+        last_read_[o] = s;
+        if (step.kind != StepKind::kernel) elsewhere_[o] = true;
+      }
+      for (const OperandId o : step.outputs)
+        if (program_.operands[o].buffer != kNone) writes_[program_.operands[o].buffer].push_back(s);
+    }
+    for (const OperandId o : program_.outputs) elsewhere_[o] = true;
+    // What a body yields may lie in memory that is read by another name.
+    std::set<ValueId> yielded;
+    for (const Node& node : program_.graph->nodes)
+      for (const auto& yields : node.yields) yielded.insert(yields.begin(), yields.end());
+    for (const OperandId o : program_.operands.ids())
+      if (yielded.contains(program_.operands[o].value)) elsewhere_[o] = true;
+  }
+
+  /// A step that sends whole rows of a decision's cells, as they lie, to where only operators read them.
+  bool may_lend(const Step& step, OperandId borrower) const {
+    const Operand &from = program_.operands[step.inputs[0]], &to = program_.operands[borrower];
+    if (step.inputs.size() != 2 || !program_.operands[step.inputs[1]].is_decision || to.decision != step.inputs[1]) return false;
+    if (to.branch == kAllBranches || to.kind != BufferKind::arena || to.ragged != kNone || to.times != kNone ||
+        from.row_bytes() != to.row_bytes())
+      return false;
+    if (from.kind != BufferKind::arena && from.kind != BufferKind::input) return false;
+    return from.dtype == to.dtype && !elsewhere_[borrower] && last_read_[borrower] > 0;
+  }
+
+  /// Keeps everything in which the lender's rows may lie until they are read; false, and nothing done, where that is not possible.
+  bool hold(OperandId lender, OperandId borrower, int32_t step) {
+    const int32_t until = read_until(borrower, step);
+    std::vector<BufferId> held = held_[lender];
+    if (program_.operands[lender].kind == BufferKind::arena) held.push_back(program_.operands[lender].buffer);
+    if (std::any_of(held.begin(), held.end(), [&](BufferId b) { return is_written(b, step, until); })) return false;
+    std::vector<std::pair<BufferId, int32_t>> grown;  // and until when each lived before
+    for (const BufferId b : held) {
+      if (last_[b] >= until) continue;
+      add_life(b, last_[b] + 1, until);
+      grown.emplace_back(b, last_[b]);
+      last_[b] = until;
+    }
+    const bool fits = grown.empty() || std::all_of(live_.begin() + step, live_.begin() + until + 1, [&](int64_t l) { return l <= most_; });
+    if (!fits) {
+      for (const auto& [b, before] : grown) {
+        add_life(b, before + 1, until, -1);
+        last_[b] = before;
+      }
+      return false;
+    }
+    held_[borrower] = std::move(held);
+    return true;
+  }
+
+  /// The last step that reads it, or the end of the loop around that one.
+  int32_t read_until(OperandId borrower, int32_t step) const {
+    int32_t until = last_read_[borrower];
+    for (const auto& [begin, end] : loops_)
+      if (begin > step && begin <= until) until = std::max(until, end);
+    return until;
+  }
+  bool is_written(BufferId buffer, int32_t from, int32_t until) const {
+    const std::vector<int32_t>& writes = writes_[buffer];
+    const auto at = std::lower_bound(writes.begin(), writes.end(), from);
+    return at != writes.end() && *at <= until;
+  }
+  void add_life(BufferId buffer, int32_t from, int32_t until, int64_t sign = 1) {
+    for (int32_t s = from; s <= until; ++s) live_[static_cast<size_t>(s)] += sign * bytes_[buffer];
+  }
+
+  const Program& program_;
+  const IdVector<BufferId, int64_t>& bytes_;
+  const int64_t most_;
+  IdVector<BufferId, int32_t>& last_;
+  IdVector<OperandId, int32_t> last_read_;
+  IdVector<OperandId, bool> elsewhere_;              ///< something else than an operator reads it, or reads it by another name
+  IdVector<OperandId, std::vector<BufferId>> held_;  ///< of a borrower: where its rows may lie beside its own memory
+  IdVector<BufferId, std::vector<int32_t>> writes_;  ///< steps, ascending
+  std::vector<std::pair<int32_t, int32_t>> loops_;   ///< first and last steps
+  std::vector<int64_t> live_;                        ///< bytes of the arena alive, by step
+};
+
+}  // namespace
+
+std::vector<int32_t> lend_rows(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most,
+                               IdVector<BufferId, int32_t>& last) {
+  return Lending(program, bytes, most, last).run();
+}
+
+}  // namespace stormcell
