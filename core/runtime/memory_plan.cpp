@@ -66,6 +66,7 @@ class Planner {
   }
 
  private:
+  static constexpr double kMostLent = 1.14;  ///< of the live set, with rows lent
   static constexpr size_t kRounds = 16, kMostPlacements = 100'000;
 
   // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed again, a few times.
@@ -77,13 +78,15 @@ class Planner {
     improve(order_);
   }
 
-  /// Lends rows where the same arena holds all that then lives longer.
+  /// Lends rows where nearly the same arena holds all that then lives longer. What lives at once takes no more; where it finds no room as
+  /// it lies, moving it out of the way may cost a map or two.
   void lend() {
     MemoryPlan copying = plan_;
     plan_.lending = lend_rows(program_, size_, plan_.live_set_bytes, plan_.last);
     if (plan_.last == copying.last) return;
     arrange();
-    if (plan_.arena_bytes > copying.arena_bytes) plan_ = std::move(copying);
+    const auto most = static_cast<int64_t>(kMostLent * static_cast<double>(plan_.live_set_bytes));
+    if (plan_.arena_bytes > std::max(copying.arena_bytes, most)) plan_ = std::move(copying);
   }
 
   int32_t life(size_t i) const { return plan_.last[i] - program_.buffers[i].first; }
