@@ -103,8 +103,7 @@ std::vector<ItemLoads> ItemCosts::loads_of(const Counted& of, const ReadyPlan& p
     const auto number = of.number.find(router.name);
     if (number == of.number.end()) continue;
     auto at = rows.find(router.dense_space);
-    if (at == rows.end())
-      at = rows.emplace(router.dense_space, rows_of_items(*program.graph, router.dense_space, batch, bindings)).first;
+    if (at == rows.end()) at = rows.emplace(router.dense_space, rows_of_items(*program.graph, router.dense_space, batch, bindings)).first;
     const RowsOfItems& of_items = at->second;
     for (size_t c = 0; c < static_cast<size_t>(d->shape.cells); ++c) {
       const size_t row = d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]);
@@ -146,8 +145,8 @@ std::optional<ItemCostFigures> ItemCosts::figures() const {
   if (!open_ || items_.empty()) return std::nullopt;
   ItemCostFigures f = item_cost_figures(
       items_, {classes_.may_be_several(), [&](const std::string& a, const std::string& b) { return classes_.before(a, b); }});
-  const bool of_tokens = std::any_of(state_.data->spaces().begin(), state_.data->spaces().end(),
-                                     [](const SpaceCells& space) { return space.holds_tokens; });
+  const bool of_tokens =
+      std::any_of(state_.data->spaces().begin(), state_.data->spaces().end(), [](const SpaceCells& space) { return space.holds_tokens; });
   f.item = !state_.data->sizes().empty() ? "picture" : of_tokens ? "sequence" : "item";
   for (ItemSpent* item : {&f.least, &f.most}) item->name = state_.data->place(item->item);
   return f;

@@ -1,5 +1,5 @@
-// What each item of a run cost: the operations of everything that its cells went through, by the decisions of the run, beside those of every
-// cell through every branch (which is the plan of --dense).
+// What each item of a run cost: the operations of everything that its cells went through, by the decisions of the run, beside those of
+// every cell through every branch (which is the plan of --dense).
 #pragma once
 #include <map>
 #include <optional>
@@ -19,8 +19,8 @@ struct ItemLoads {
     std::vector<int64_t> load;  ///< by branch
     auto operator<=>(const Router&) const = default;
   };
-  Bindings bindings;             ///< of the item alone, without padding
-  std::vector<Router> routers;   ///< as routed_values() has them
+  Bindings bindings;            ///< of the item alone, without padding
+  std::vector<Router> routers;  ///< as routed_values() has them
   auto operator<=>(const ItemLoads&) const = default;
 };
 

@@ -11,10 +11,10 @@ namespace stormcell {
 
 /// What one item went through.
 struct ItemCost {
-  int64_t item = 0;                         ///< its number in the data
-  double operations = 0, of_all = 0;        ///< counted; and were all its cells to go through every branch
-  int64_t choices = 0, dropped = 0;         ///< of routers about its cells; dropped: the branch had no room
-  std::vector<std::string> classes = {};    ///< what the data say of it
+  int64_t item = 0;                       ///< its number in the data
+  double operations = 0, of_all = 0;      ///< counted; and were all its cells to go through every branch
+  int64_t choices = 0, dropped = 0;       ///< of routers about its cells; dropped: the branch had no room
+  std::vector<std::string> classes = {};  ///< what the data say of it
 
   double share() const { return of_all > 0 ? operations / of_all : 1; }
 };

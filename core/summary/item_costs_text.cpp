@@ -27,6 +27,8 @@ std::string amount(double operations) {
 }
 
 std::string items_of(const ItemCostFigures& c) { return noun_for(2, c.item); }
+/// What is spared is spared of all items alike, more or less: what is to be known of it is not who they are.
+bool hardly_varies(const ItemCostFigures& c) { return c.most.share < 1.1 * c.least.share; }
 bool varies(const ItemCostFigures& c) { return percent(c.least.share) != percent(c.most.share); }
 
 /// Its interval leaves no doubt on which side more is spent.
@@ -80,9 +82,11 @@ std::string item_costs_headline(const RunSummaryFigures& f) {
             with_commas(g.with.items) + " with, and on average " + all + "what all branches would take";
   } else {
     text += all + "the operations that all branches would take";
-    if (const auto ends = least_and_most(c))
+    if (hardly_varies(c))
+      text += ", " + std::string(varies(c) ? "nearly " : "") + "the same share of each " + c.item;
+    else if (const auto ends = least_and_most(c))
       text += ": " + by_label_text(*ends);
-    else if (varies(c))
+    else
       text += fmt::format(", from {:.1f} to {:.1f} % by {}", 100 * c.least.share, 100 * c.most.share, c.item);
   }
   return c.served ? text + "; its " + served_text(c) : text;
@@ -95,9 +99,9 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCost
   if (!varies(c))
     lines.emplace_back("", "the same share of each of the " + counted(c.items, c.item));
   else if (c.quartiles.size() == 3)
-    lines.emplace_back("", fmt::format("quartiles {:.1f}, {:.1f} and {:.1f} %; least ", 100 * c.quartiles[0], 100 * c.quartiles[1],
-                                       100 * c.quartiles[2]) +
-                               percent(c.least.share) + " (" + c.least.name + "), most " + percent(c.most.share) + " (" + c.most.name + ")");
+    lines.emplace_back(
+        "", fmt::format("quartiles {:.1f}, {:.1f} and {:.1f} %; least ", 100 * c.quartiles[0], 100 * c.quartiles[1], 100 * c.quartiles[2]) +
+                percent(c.least.share) + " (" + c.least.name + "), most " + percent(c.most.share) + " (" + c.most.name + ")");
   if (c.served) lines.emplace_back("", served_text(c));
   size_t told = 0;
   for (const GroupSpent& g : c.groups)

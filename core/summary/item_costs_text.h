@@ -13,7 +13,7 @@ std::string spent_text(const ItemsSpent& spent);
 /// Of those without the class beside those with it: "25.5 % [24.5, 26.6] fewer"; "4.1 % more"; empty: they were not compared.
 std::string fewer_text(const GroupSpent& group);
 /// What a network that routes is about, of a run: "dynamic-routing-street spends 25.5 % [24.5, 26.6] fewer operations on the 824 pictures
-/// without person than on the 424 with, and on average 54.2 % of what all branches would take". Says no difference that its interval does
+/// without person than on the 424 with, and on average 54.2 % of what all branches would take". Tells no difference that its interval does
 /// not, or that only few items show. Empty: there is nothing to say, or nothing is spared.
 std::string item_costs_headline(const RunSummaryFigures& figures);
 /// The figures, a title and a text each; of groups those that fit in.
