@@ -85,7 +85,8 @@ class ItemCostsTest : public QObject {
     RunOptions run;
     run.measure_seconds = 0;
     const auto figures = Experiment::open(options)->run(run);
-    QVERIFY(figures->item_costs && figures->item_costs->item == "sequence" && figures->dataset.cells_without_padding < figures->dataset.cells);
+    QVERIFY(figures->item_costs && figures->item_costs->item == "sequence" &&
+            figures->dataset.cells_without_padding < figures->dataset.cells);
     const ItemCostFigures& c = *figures->item_costs;
     // Two of four experts for each token, none dropped: what a sequence costs hangs on its length alone.
     DataOptions of_model;

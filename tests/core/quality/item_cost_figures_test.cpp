@@ -79,9 +79,10 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(near(g.with.share, 0.7) && near(g.without->share, 0.45) && near(*g.fewer, 1 - 0.45 / 0.7));
     QVERIFY((*g.fewer_ci95)[0] < *g.fewer && *g.fewer < (*g.fewer_ci95)[1] && (*g.fewer_ci95)[0] > 0.3);
     const std::string headline = item_costs_headline(run_of(f));
-    QVERIFY2(headline.starts_with("some-street spends 35.7 % [") &&
-                 says(headline, "] fewer operations on the 30 pictures without person than on the 20 with, and on average 55.0 % of what all"),
-             headline.c_str());
+    QVERIFY2(
+        headline.starts_with("some-street spends 35.7 % [") &&
+            says(headline, "] fewer operations on the 30 pictures without person than on the 20 with, and on average 55.0 % of what all"),
+        headline.c_str());
     QCOMPARE(item_costs_groups(f).size(), size_t{2});
     // An item without a target is on neither side.
     std::vector<ItemCost> items = street(20, 30);
@@ -90,9 +91,12 @@ class ItemCostFiguresTest : public QObject {
   }
 
   void no_difference_is_claimed_that_the_items_do_not_show() {
-    const auto headline = [](const std::vector<ItemCost>& items) { return item_costs_headline(run_of(item_cost_figures(items, kSeveral))); };
+    const auto headline = [](const std::vector<ItemCost>& items) {
+      return item_costs_headline(run_of(item_cost_figures(items, kSeveral)));
+    };
     const std::string few = headline(street(3, 3));
-    QVERIFY2(says(few, "of the operations that all branches would take, from 40.0 to 80.0 % by picture") && !says(few, "person"), few.c_str());
+    QVERIFY2(says(few, "of the operations that all branches would take, from 40.0 to 80.0 % by picture") && !says(few, "person"),
+             few.c_str());
     std::vector<ItemCost> alike = street(20, 30);
     for (ItemCost& item : alike) item.operations = 40.0 + 5 * static_cast<double>(item.item % 3);
     QVERIFY(!says(headline(alike), "person"));
@@ -121,8 +125,8 @@ class ItemCostFiguresTest : public QObject {
     const std::vector<uint8_t> targets = {0, 0, 1, 1, 0, 0, 0, 255, 255, 255, 255, 255}, judged = {1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
     const std::string file = scratch.path("x.safetensors");
     const std::vector<TensorToWrite> tensors = {{"pixels", DType::f32, {3, 2, 2, 1}, pixels.data()},
-                             {"targets", DType::u8, {3, 2, 2}, targets.data()},
-                             {"judged", DType::u8, {3, 2, 2}, judged.data()}};
+                                                {"targets", DType::u8, {3, 2, 2}, targets.data()},
+                                                {"judged", DType::u8, {3, 2, 2}, judged.data()}};
     write_safetensors(file, tensors);
     DataOptions options;
     options.inputs = {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {2, 2, 1}, 0}};
