@@ -78,7 +78,7 @@ std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   rows.push_back({"", item_costs_source_text(c)});
   const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
   std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});
-  if (verbose && !c.groups.empty()) text += "\n" + table_text(item_costs_groups(c), {1, 3});
+  if (verbose && !c.groups.empty()) text += "\nof what all branches would take\n" + table_text(item_costs_groups(c), {1, 3});
   return text;
 }
 

@@ -11,7 +11,7 @@ std::string item_costs_section(const ReportData& d) {
   for (const auto& [title, text] : item_costs_lines(c)) figures.row({escape(title), escape(text)});
   std::string groups;
   if (const auto rows = item_costs_groups(c); !rows.empty()) {
-    Table table("By class", rows.front());
+    Table table("By class, of what all branches would take", rows.front());
     for (size_t r = 1; r < rows.size(); ++r) {
       std::vector<std::string> row = {shortened(rows[r].front(), 60)};
       for (size_t column = 1; column < rows[r].size(); ++column) row.push_back(escape(rows[r][column]));

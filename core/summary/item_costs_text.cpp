@@ -117,8 +117,8 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCost
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c) {
   if (c.groups.empty()) return {};
   const bool compared = std::any_of(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
-  std::vector<std::vector<std::string>> rows = {{"class", items_of(c), "of all branches"}};
-  if (compared) rows[0].insert(rows[0].end(), {"without it", "of all branches", "without it"});
+  std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + (compared ? " with it" : ""), "operations"}};
+  if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations", "without it"});
   for (const GroupSpent& g : c.groups) {
     std::vector<std::string>& row = rows.emplace_back();
     row = {g.name, with_commas(g.with.items), spent_text(g.with)};

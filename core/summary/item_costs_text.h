@@ -18,7 +18,7 @@ std::string fewer_text(const GroupSpent& group);
 std::string item_costs_headline(const RunSummaryFigures& figures);
 /// The figures, a title and a text each; of groups those that fit in.
 std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCostFigures& costs);
-/// All groups; the first row names the columns.
+/// All groups, of what all branches would take; the first row names the columns.
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& costs);
 /// How they were come by: "counted by what the cells of each picture went through, padding left out; ...".
 std::string item_costs_source_text(const ItemCostFigures& costs);
