@@ -5,6 +5,7 @@
 #include "app/cli/numbers_text.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
+#include "core/summary/item_costs_text.h"
 #include "core/summary/quality_text.h"
 
 namespace stormcell::cli {
@@ -68,6 +69,19 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
          "exits replayed on the scores of one run in which all went through the whole network; operations: of the whole network\n";
 }
 
+/// What each item cost; of a network with exits these have the first line.
+std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
+  if (!f.item_costs) return {};
+  const ItemCostFigures& c = *f.item_costs;
+  Rows rows;
+  for (auto& [title, text] : item_costs_lines(c)) rows.push_back({std::move(title), std::move(text)});
+  rows.push_back({"", item_costs_source_text(c)});
+  const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
+  std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});
+  if (verbose && !c.groups.empty()) text += "\nof what all branches would take\n" + table_text(item_costs_groups(c), {1, 3});
+  return text;
+}
+
 /// Thresholds for a budget: what was asked for, what was found, and whether it holds on other data.
 std::string target_block(const RunSummaryFigures& f) {
   if (!f.exit_target) return {};
@@ -79,7 +93,7 @@ std::string target_block(const RunSummaryFigures& f) {
 }  // namespace
 
 std::string answers_text(const RunSummaryFigures& f, bool verbose) {
-  return quality_block(f, verbose) + exits_block(f, verbose) + target_block(f);
+  return quality_block(f, verbose) + exits_block(f, verbose) + item_costs_block(f, verbose) + target_block(f);
 }
 
 }  // namespace stormcell::cli

@@ -49,6 +49,7 @@ std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const D
   rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + stored_text(m.weight_bytes) + ", " +
                                counted(m.routers, "router") + " with " + counted(m.branches, "branch") + ", " + weights_text(m)});
   rows.push_back({"data", d.name + ": " + data_text(d)});
+  if (!d.note.empty()) rows.push_back({"", d.note});
   std::string machine =
       device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + counted(device.threads, "thread");
   if (!device.core_placement.empty()) machine += " on " + device.core_placement + ", not pinned";

@@ -86,6 +86,8 @@ int64_t Dataset::max_items(PictureSize size) const {
   return at == sizes_.end() ? max_items_ : at->largest_batch;
 }
 
+std::string Dataset::note() const { return note_of_demo_data(name_); }
+
 std::vector<std::string> Dataset::warnings() const {
   std::vector<std::string> all = source_->warnings();
   all.insert(all.end(), warnings_.begin(), warnings_.end());

@@ -113,6 +113,8 @@ class Dataset {
   /// Of the pictures in one batch, as Batch::picture says; 0x0: they have none.
   PictureSize picture_size(int64_t batch) const;
   int64_t truncated() const { return truncated_; }
+  /// What is to be known of the data before figures of them are read, a part of a sentence; empty: nothing.
+  std::string note() const;
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
   /// What was passed over, in the data's order; no item has its number.

@@ -24,12 +24,14 @@ constexpr MadeData kMade[] = {{"switch-names", "test.jsonl", "./dev data", "targ
 /// Data of our own that come with the program.
 struct SampleData {
   std::string_view name, file, label;
+  std::string_view drawn_for = {};  ///< a script drew them: the demo whose figures are of real data; empty: they are real
 };
 constexpr SampleData kSamples[] = {{"switch-names-sample", "names.jsonl", "language"},
-                                   {"msdnet-digits-sample", "digits.safetensors", ""},
-                                   {"swinv2-moe-digits-sample", "digits.safetensors", ""},
-                                   {"livesr-street-sample", "street.safetensors", ""},
-                                   {"dynamic-routing-street-sample", "people.safetensors", ""}};
+                                   {"msdnet-digits-sample", "digits.safetensors", "", "msdnet-digits"},
+                                   {"swinv2-moe-digits-sample", "digits.safetensors", "", "swinv2-moe-digits"},
+                                   {"livesr-street-sample", "street.safetensors", "", "livesr-street"},
+                                   {"dynamic-routing-street-sample", "people.safetensors", "", "dynamic-routing-street"}};
+constexpr std::string_view kDemo = "demo:";
 
 std::vector<fs::path> data_folders(const DataOptions& options) {
   std::vector<fs::path> folders;
@@ -44,7 +46,7 @@ std::vector<fs::path> data_folders(const DataOptions& options) {
 }  // namespace
 
 DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
-  const std::string_view name = std::string_view(spec).substr(std::string_view("demo:").size());
+  const std::string_view name = std::string_view(spec).substr(kDemo.size());
   std::error_code error;
   for (const MadeData& made : kMade) {
     if (name != made.demo) continue;
@@ -66,6 +68,15 @@ DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
   for (const MadeData& made : kMade) add_to_list(known, "demo:" + std::string(made.demo));
   for (const SampleData& sample : kSamples) add_to_list(known, "demo:" + std::string(sample.name));
   bad_input(spec, "no such demo", "there are " + known);
+}
+
+std::string note_of_demo_data(const std::string& spec) {
+  if (!spec.starts_with(kDemo)) return {};
+  for (const SampleData& sample : kSamples)
+    if (!sample.drawn_for.empty() && spec.substr(kDemo.size()) == sample.name)
+      return "drawings for a first look, on which figures say little; the demo's own are of real data: ./dev data " +
+             std::string(sample.drawn_for) + ", then --data " + std::string(kDemo) + std::string(sample.drawn_for);
+  return {};
 }
 
 }  // namespace stormcell

@@ -22,6 +22,7 @@ inline constexpr int32_t kNotJudged = -1;
 struct ClassMap {
   PictureSize size = {};
   std::vector<int32_t> classes;  ///< [height, width], or kNotJudged
+  std::vector<int32_t> shown;    ///< classes of any pixel, of those that are not to be judged too, each once, ascending
 };
 /// What a picture should become.
 struct TargetPicture {
@@ -117,5 +118,7 @@ struct DemoData {
 };
 /// The lines behind demo:NAME; bad_input with what to run when they are not there.
 DemoData find_demo_data(const std::string& spec, const DataOptions& options);
+/// What is to be known of the data of that name before figures of them are read; empty: nothing.
+std::string note_of_demo_data(const std::string& spec);
 
 }  // namespace stormcell

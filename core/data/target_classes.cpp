@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <set>
 #include <span>
 
 #include "core/base/error.h"
@@ -25,7 +27,7 @@ TargetClasses::TargetClasses(const TensorFile& file, const TensorPlace& targets,
 
 ClassMap TargetClasses::map(int64_t index) const {
   constexpr uint8_t kVoid = 255;
-  ClassMap map{{shape_[0], shape_[1]}, std::vector<int32_t>(static_cast<size_t>(shape_[0] * shape_[1]))};
+  ClassMap map{{shape_[0], shape_[1]}, std::vector<int32_t>(static_cast<size_t>(shape_[0] * shape_[1])), {}};
   const size_t pixels = map.classes.size(), first = static_cast<size_t>(index) * pixels;
   if (type_ == DType::i32) {
     targets_->read(first * sizeof(int32_t), std::as_writable_bytes(std::span(map.classes)));
@@ -36,6 +38,8 @@ ClassMap TargetClasses::map(int64_t index) const {
     targets_->read(first, std::as_writable_bytes(std::span(bytes)));
     std::transform(bytes.begin(), bytes.end(), map.classes.begin(), [](uint8_t c) { return c == kVoid ? kNotJudged : int32_t{c}; });
   }
+  const std::set<int32_t> shown(map.classes.begin(), map.classes.end());
+  std::copy_if(shown.begin(), shown.end(), std::back_inserter(map.shown), [](int32_t c) { return c != kNotJudged; });
   const std::vector<uint8_t> judged = judged_.of(index);
   for (size_t i = 0; i < judged.size(); ++i)
     if (judged[i] == 0) map.classes[i] = kNotJudged;

@@ -47,6 +47,7 @@ DatasetFigures dataset_figures(const Experiment::State& s) {
   const bool of_tokens =
       std::any_of(s.data->spaces().begin(), s.data->spaces().end(), [](const SpaceCells& space) { return space.holds_tokens; });
   d.unit = of_tokens ? "token" : d.sizes.empty() ? "item" : "picture";
+  d.note = s.data->note();
   return d;
 }
 

@@ -7,6 +7,7 @@
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
+#include "core/experiment/item_costs.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/pass_report.h"
 #include "core/experiment/profile_split.h"
@@ -71,12 +72,15 @@ class Optimization {
     ExecuteOptions execute;
     execute.record = execute.events = true;
     execute.outputs = quality_.open();
+    ItemCosts item_costs(work_);
     run_over_data(s_, *baseline_, "profiling", execute, progress_, [&](const Batch& batch) {
       batch_ms_ += baseline_->result.milliseconds / static_cast<double>(s_.data->batch_count());
       session.add(batch, split_.part_of(batch.index));
+      item_costs.add(*baseline_, batch);
       quality_.add(JudgedAs::baseline, batch, baseline_->result.outputs);
     });
     result_->routing = router_figures(session.profile());
+    result_->item_costs = item_costs.figures();
     profile_ = load_profile(session.profile());
     held_out_ = held_out_loads(session.profile());
     session.finish("");

@@ -9,6 +9,7 @@
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
+#include "core/experiment/item_costs.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/pass_report.h"
@@ -91,6 +92,7 @@ class Run {
         options_(options),
         progress_(progress),
         quality_(quality_meter(work)),
+        item_costs_(work),
         result_(start_summary(work, kind())) {}
 
   std::shared_ptr<RunSummaryFigures> run() {
@@ -143,12 +145,14 @@ class Run {
     run_over_data(s_, *plan_, "running", execute, progress_, [&](const Batch& batch) {
       all_ms_ += plan_->result.milliseconds;
       session.add(batch);
+      item_costs_.add(*plan_, batch);
       outputs.add(batch);
       quality_.add(is_baseline() ? JudgedAs::baseline : JudgedAs::optimized, batch, plan_->result.outputs);
     });
     outputs.finish();
     result_->quality = quality_.figures(result_->warnings);
     result_->routing = router_figures(session.profile());
+    result_->item_costs = item_costs_.figures();
     if (options_.decisions) result_->labels = routed_labels(session.profile());
     // Here, where every batch ran once.
     tell_of_guards(*plan_, *result_);
@@ -196,6 +200,7 @@ class Run {
   const RunOptions options_;
   const Progress& progress_;
   QualityMeter quality_;
+  ItemCosts item_costs_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> plan_;
   double all_ms_ = 0;

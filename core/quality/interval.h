@@ -19,4 +19,8 @@ std::optional<std::array<double, 2>> bootstrap_interval(std::span<const double> 
 /// The same of any figure of `count` things: `figure` is given which of them were drawn.
 std::optional<std::array<double, 2>> bootstrap_interval(size_t count, const std::function<double(std::span<const size_t>)>& figure);
 
+/// The same of a figure of two groups, each drawn on its own. Nothing where either has fewer than two.
+std::optional<std::array<double, 2>> bootstrap_interval(
+    std::array<size_t, 2> counts, const std::function<double(std::span<const size_t>, std::span<const size_t>)>& figure);
+
 }  // namespace stormcell

@@ -10,6 +10,7 @@
 #include "core/summary/dense_text.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
+#include "core/summary/item_costs_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -52,12 +53,13 @@ std::string verdict(const ReportData& d) {
   return "What was recorded.";
 }
 
-/// A network with exits is about them: who answers early stands first, where the answers are verified.
+/// What the network is about stands first, where the answers are verified: who answers early, what its routers spare.
 std::string title(const ReportData& d) {
-  const std::string exits = d.trusted() ? exits_headline(d.figures) : "";
-  if (exits.empty()) return verdict(d);
-  // What is compared has them on both sides; beside the model's own thresholds the result is another one.
-  return escape(exits) + ". " + verdict(d) +
+  std::string about = d.trusted() ? exits_headline(d.figures) : "";
+  if (about.empty() && d.trusted()) about = item_costs_headline(d.figures);
+  if (about.empty()) return verdict(d);
+  // What is compared has its thresholds on both sides; beside the model's own the result is another one.
+  return escape(about) + ". " + verdict(d) +
          (d.figures.exit_target && d.figures.optimized ? " Both with the thresholds that were found." : "");
 }
 
@@ -84,6 +86,7 @@ std::string lead(const ReportData& d) {
   else if (f.dataset.cells > 0)
     text += ", " + counted(f.dataset.cells, "cell") + " (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
+  if (!f.dataset.note.empty()) text += "These are " + escape(f.dataset.note) + ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
   if (f.weight_budget) text += "With a budget of " + escape(budget_word(f.weight_budget->budget_bytes)) + ". ";
   if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
@@ -152,6 +155,14 @@ std::string tiles_of(const ReportData& d) {
       tiles += tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q, shown->value)),
                     escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
                         (after && q.baseline ? "; baseline " + escape(quality_value_text(q, q.baseline->value)) : ""));
+  }
+  if (f.item_costs) {
+    const ItemCostFigures& c = *f.item_costs;
+    std::string more = "of what all branches would take, counted over " + counted(c.items, c.item);
+    if (c.groups.size() == 1 && c.groups[0].without)
+      more += "; without " + shortened(c.groups[0].name, 60) + " " + percent(c.groups[0].without->share) + ", with " +
+              percent(c.groups[0].with.share);
+    tiles += tile("Operations spent", percent(c.share), more);
   }
   const auto& plan = shown_plan(d);
   if (plan && plan->limit_share)

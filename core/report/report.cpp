@@ -18,6 +18,7 @@ struct Section {
 constexpr Section kSections[] = {
     {nullptr, quality_section},
     {nullptr, exits_section},
+    {nullptr, item_costs_section},
     {nullptr, pictures_section},
     {"passes", passes_section},
     {"routing decisions", loads_section},

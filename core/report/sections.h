@@ -9,6 +9,7 @@ namespace stormcell::report {
 std::string headline(const ReportData& data);
 std::string quality_section(const ReportData& data);
 std::string exits_section(const ReportData& data);
+std::string item_costs_section(const ReportData& data);
 std::string pictures_section(const ReportData& data);
 std::string passes_section(const ReportData& data);
 std::string loads_section(const ReportData& data);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/counted.h"
+#include "core/summary/items_text.h"
 #include "core/summary/quality_text.h"
 
 namespace stormcell {
@@ -49,10 +50,7 @@ std::string exits_sentence(const ExitCurve& c) {
 
 std::string exits_headline(const RunSummaryFigures& f) {
   if (!f.exits || f.exits->exits.empty()) return {};
-  std::string name = f.model.name;
-  while (name.ends_with('/')) name.pop_back();
-  name = name.substr(name.find_last_of("/:") + 1);  // of a folder, of demo:NAME
-  return name + " answers " + percent(share_at(f.exits->chosen, 0)) + " of the " + noun_for(2, f.exits->item) +
+  return short_name(f.model) + " answers " + percent(share_at(f.exits->chosen, 0)) + " of the " + noun_for(2, f.exits->item) +
          " at the first exit, and needs " + percent(f.exits->chosen.mean_cost) + " of the operations of the whole network";
 }
 

@@ -107,6 +107,7 @@ void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("skipped", d.skipped);
   v("skipped_items", d.skipped_items);
   v("unit", d.unit);
+  v.text_or_null("note", d.note);
 }
 
 void fields(auto& v, Of<DeviceFigures> auto& d) {
@@ -376,6 +377,42 @@ void fields(auto& v, Of<ExitTarget> auto& t) {
   v("speedup_ci95", t.speedup_ci95);
 }
 
+void fields(auto& v, Of<ItemSpent> auto& i) {
+  v("item", i.item);
+  v("name", i.name);
+  v("operations", i.operations);
+  v("share", i.share);
+}
+
+void fields(auto& v, Of<ItemsSpent> auto& s) {
+  v("items", s.items);
+  v("share", s.share);
+  v("share_ci95", s.share_ci95);
+}
+
+void fields(auto& v, Of<GroupSpent> auto& g) {
+  v("name", g.name);
+  v("with", g.with);
+  v("without", g.without);
+  v("fewer", g.fewer);
+  v("fewer_ci95", g.fewer_ci95);
+}
+
+void fields(auto& v, Of<ItemCostFigures> auto& c) {
+  v("item", c.item);
+  v("items", c.items);
+  v("operations", c.operations);
+  v("operations_of_all", c.operations_of_all);
+  v("share", c.share);
+  v("share_ci95", c.share_ci95);
+  v("quartiles", c.quartiles);
+  v("least", c.least);
+  v("most", c.most);
+  v("alike", c.alike);
+  v("served", c.served);
+  v("groups", c.groups);
+}
+
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.schema(f.verb, f.version);
   v("model", f.model);
@@ -395,6 +432,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("quality", f.quality);
   v("exits", f.exits);
   v("exit_target", f.exit_target);
+  v("item_costs", f.item_costs);
   v("passes", f.passes);
   v("routing", f.routing);
   v.derived("routing_of", f.baseline ? "baseline" : "optimized");  // the plan whose cells are counted

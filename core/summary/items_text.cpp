@@ -35,6 +35,12 @@ std::string items_text(const DatasetFigures& d) {
          " without padding)";
 }
 
+std::string short_name(const ModelFigures& m) {
+  std::string name = m.name;
+  while (name.ends_with('/')) name.pop_back();
+  return name.substr(name.find_last_of("/:") + 1);
+}
+
 std::string rate_name(const RunSummaryFigures& f) {
   if (work_phase(f.phase) == WorkPhase::decode) return "tokens written a second";
   return are_pictures(f.dataset) ? "pictures a second" : "real cells a second";

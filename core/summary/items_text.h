@@ -14,6 +14,8 @@ inline bool are_pictures(const DatasetFigures& data) { return !data.sizes.empty(
 std::string pictures_text(const std::vector<PictureFigures>& sizes);
 /// "24 pictures of 64x64"; "3 sequences, 60 cells (41 without padding)".
 std::string items_text(const DatasetFigures& data);
+/// The model's name without the folders above it, and without "demo:" or "preset:".
+std::string short_name(const ModelFigures& model);
 /// What PlanFigures::cells_per_s counts: "pictures a second", "real cells a second".
 std::string rate_name(const RunSummaryFigures& figures);
 

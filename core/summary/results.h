@@ -72,6 +72,7 @@ struct DatasetFigures {
   int64_t skipped = 0;                        ///< files that were passed over
   std::vector<SkippedFigures> skipped_items;  ///< the first thousand of them
   std::string unit;                           ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
+  std::string note;                           ///< what is to be known of these data before their figures are read; mostly empty
 };
 struct DeviceFigures {
   std::string name, backend, core_placement, isa;
@@ -339,6 +340,42 @@ struct ExitTarget {
   std::optional<std::array<double, 2>> speedup_ci95;
 };
 
+/// One item, by what it went through.
+struct ItemSpent {
+  int64_t item = 0;       ///< its number in the data
+  std::string name;       ///< as messages call it: "picture 3", a file's name
+  double operations = 0;  ///< counted, of real cells alone
+  double share = 1;       ///< of the operations that it would take were all its cells to go through every branch
+};
+/// Some of the items.
+struct ItemsSpent {
+  int64_t items = 0;
+  double share = 1;  ///< of what all branches would take for all of them together
+  std::optional<std::array<double, 2>> share_ci95;
+};
+/// Items of one class; where an item may show several classes (those of its pixels), beside the items that show it not.
+struct GroupSpent {
+  std::string name;
+  ItemsSpent with;
+  std::optional<ItemsSpent> without;  ///< nothing: an item has one class
+  std::optional<double> fewer;        ///< by which part the share of those without is smaller than that of those with
+  std::optional<std::array<double, 2>> fewer_ci95;
+};
+/// What each item cost: operations counted from the recorded decisions of the baseline's routers, beside those of the plan of --dense,
+/// every cell through every branch. Padding is left out. Intervals by bootstrap over the items.
+struct ItemCostFigures {
+  std::string item;  ///< "picture", "sequence", "item"
+  int64_t items = 0;
+  double operations = 0, operations_of_all = 0;  ///< means of an item
+  double share = 1;                              ///< of the sums
+  std::optional<std::array<double, 2>> share_ci95;
+  std::vector<double> quartiles;  ///< three, of the items' shares
+  ItemSpent least, most;          ///< by share
+  bool alike = false;             ///< all branches would take the same of every item
+  std::optional<double> served;   ///< choices that their branches had room for, of all; nothing: all of them
+  std::vector<GroupSpent> groups;
+};
+
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
   std::string verb;     ///< optimize, run, profile
@@ -380,6 +417,8 @@ struct RunSummaryFigures {
   std::optional<std::array<double, 2>> routing_speedup_ci95;
   std::optional<ExitCurve> exits;         ///< nothing: the model has no exits, or the data do not say what is right
   std::optional<ExitTarget> exit_target;  ///< --target-quality, --target-latency
+  /// Nothing: no routers, decoding, or a plan that does not decide all of them.
+  std::optional<ItemCostFigures> item_costs;
 
   bool is_verified() const { return verified && verified->passed; }
 };

@@ -88,6 +88,13 @@ class DigitExpertsTest : public QObject {
     QVERIFY2(quality["baseline"]["counted"] == right, quality.dump().c_str());
     if (!j["optimized"].is_null()) QVERIFY(quality["optimized"] == quality["baseline"]);
     QCOMPARE(j["routing"].size(), std::size(kRouters));
+    int64_t cells = 0, without_place = 0;
+    for (const char* router : kRouters) {
+      const std::vector<int32_t> branch = of_all_batches<int32_t>(*reference(), std::string(router) + ".branch");
+      cells += static_cast<int64_t>(branch.size()), without_place += std::count(branch.begin(), branch.end(), -1);
+    }
+    const double served = static_cast<double>(cells - without_place) / static_cast<double>(cells);
+    QVERIFY2(std::fabs(j["item_costs"]["served"].get<double>() - served) < 1e-12, j["item_costs"].dump().c_str());
     for (size_t r = 0; r < std::size(kRouters); ++r) QVERIFY(j["routing"][r]["router"] == kRouters[r] && j["routing"][r]["dropped"] > 0);
   }
 

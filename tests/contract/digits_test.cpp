@@ -131,7 +131,14 @@ class DigitsTest : public QObject {
 
   void the_curve_of_thresholds_is_what_runs_with_them_give() {
     const Expected e = expected();
-    const Json exits = json_of(quick("run", kSample))["exits"];
+    const Json told = json_of(quick("run", kSample)), exits = told["exits"], costs = told["item_costs"];
+    QVERIFY2(std::fabs(costs["share"].get<double>() - exits["chosen"]["mean_cost"].get<double>()) < 1e-12, costs.dump().c_str());
+    QVERIFY2(std::fabs(costs["least"]["share"].get<double>() - exits["exits"][0]["cost"].get<double>()) < 1e-12 &&
+                 costs["most"]["share"] == 1.0 && costs["item"] == "picture" && costs["items"] == kDigits && costs["served"].is_null(),
+             costs.dump().c_str());
+    QCOMPARE(costs["groups"].size(), kClasses);
+    QVERIFY(costs["groups"][9]["name"] == "9" && costs["groups"][9]["with"]["items"] == 6 && costs["groups"][9]["without"].is_null());
+    QVERIFY2(told["dataset"]["note"].get<std::string>().starts_with("drawings for a first look"), told["dataset"].dump().c_str());
     QVERIFY(exits["items"] == kDigits && exits["measure"] == "accuracy" && exits["exits"].size() == 3);
     QVERIFY(exits["chosen"]["items"] == (Json{e.at_exit(0), e.at_exit(1), e.at_exit(2)}));
     QVERIFY(exits["chosen"]["value"] == static_cast<double>(e.right()) / kDigits);
@@ -169,7 +176,7 @@ class DigitsTest : public QObject {
     int64_t left = 0;
     for (const Json& at : exits["chosen"]["items"]) left += at.get<int64_t>();
     QCOMPARE(left, int64_t{3});
-    QVERIFY(j["quality"].is_null());
+    QVERIFY(j["quality"].is_null() && j["item_costs"]["items"] == 3 && j["item_costs"]["groups"].empty() && j["dataset"]["note"].is_null());
     const Arguments words = {"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"};
     const std::string told = run_program(words).out;
     QVERIFY2(told.find(" of 3 pictures answer at exit 1") != std::string::npos, told.c_str());

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "core/formats/safetensors.h"
+#include "core/graph/operator.h"
+#include "core/models/model.h"
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -38,6 +40,69 @@ Json card_figures() {
   const std::string text = Scratch::read(source_folder() + kCard + "expected.json");
   return Json::parse(text);
 }
+
+/// Tile by tile, what PyTorch's decisions send it through, counted node by node.
+class Walk {
+ public:
+  Walk() : reference_(expected()), model_(open_model(source_folder() + kCard)), graph_(*model_->forward) {}
+
+  double operations(int tile) const {
+    return summed([&](SpaceId space) { return contains(tiles_of(space), tile) ? 1.0 : 0.0; });
+  }
+  double of_all() const {
+    return summed([](SpaceId) { return 1.0; });
+  }
+  /// Multiplications of products alone, with every gate open: as the card counts them.
+  double products() const {
+    double sum = 0;
+    graph_.for_each_node([&](NodeId id, int) {
+      const Node& n = graph_.node(id);
+      for (const ValueId v : n.inputs) {
+        const Value& w = graph_.value(v);
+        if (w.kind != ValueKind::weight || w.type.content.size() < 2) continue;
+        double each = 1;
+        for (const Dim& d : w.type.content) each *= static_cast<double>(d.constant());
+        const std::vector<Dim> shape = graph_.shape(n.outputs[0]);  // of maps [tiles, height, width, channels]
+        sum += shape.size() < 4 ? each : each * static_cast<double>(shape[1].constant() * shape[2].constant());
+      }
+    });
+    return sum;
+  }
+
+ private:
+  static bool contains(const std::vector<int>& tiles, int tile) { return std::find(tiles.begin(), tiles.end(), tile) != tiles.end(); }
+  double summed(const std::function<double(SpaceId)>& rows) const {
+    const CostContext context{graph_, [&](SpaceId space) { return space == kNone ? 1.0 : rows(space); },
+                              Bindings(graph_.symbols.size(), 1)};
+    double sum = 0;
+    graph_.for_each_node([&](NodeId id, int) {
+      const Node& n = graph_.node(id);
+      if (n.op->cost) sum += n.op->cost(context, n).flops;
+    });
+    return sum;
+  }
+  /// The tiles that are in a branch, in their order; there are as many rows of a router's choices as tiles come to it.
+  std::vector<int> tiles_of(SpaceId space) const {
+    const CellSpace& s = graph_.space(space);
+    std::vector<int> tiles;
+    if (s.kind == SpaceKind::root) {
+      for (int tile = 0; tile < kTiles; ++tile) tiles.push_back(tile);
+      return tiles;
+    }
+    const std::vector<int> came = tiles_of(s.parent);
+    if (came.empty()) return tiles;
+    const StoredTensor& t = *reference_->find(graph_.node(graph_.value(s.decision).producer).name + ".branch");
+    const std::vector<int32_t> choices = values_of<int32_t>(t);
+    const size_t ways = choices.size() / came.size();
+    for (size_t row = 0; row < came.size(); ++row)
+      if (std::find(&choices[row * ways], &choices[row * ways] + ways, s.branch) != &choices[row * ways] + ways) tiles.push_back(came[row]);
+    return tiles;
+  }
+
+  std::shared_ptr<const SafetensorsFile> reference_;
+  std::shared_ptr<const Model> model_;
+  const Graph& graph_;
+};
 
 }  // namespace
 
@@ -92,6 +157,30 @@ class PeopleTest : public QObject {
     QVERIFY(quality["groups"][0]["name"] == "background" && quality["groups"][1]["name"] == "person");
     QVERIFY2(std::fabs(quality["baseline"]["value"].get<double>() - sum / 2) < 1e-3, quality.dump().c_str());
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
+    // What each tile cost, by PyTorch's decisions.
+    const Walk walk;
+    const std::vector<uint8_t> targets =
+        values_of<uint8_t>(*SafetensorsFile::open(source_folder() + "/resources/sample/people.safetensors")->find("targets"));
+    const auto pixels = static_cast<std::ptrdiff_t>(targets.size() / kTiles);
+    double with = 0, without = 0;
+    int people = 0;
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const auto first = targets.begin() + tile * pixels;
+      const bool shows = std::find(first, first + pixels, 1) != first + pixels;
+      (shows ? with : without) += walk.operations(tile) / walk.of_all();
+      people += shows;
+    }
+    const Json& costs = j["item_costs"];
+    QVERIFY2(costs["groups"].size() == 1 && costs["groups"][0]["name"] == "person", costs.dump().c_str());
+    const Json &its = costs["groups"][0]["with"], &others = costs["groups"][0]["without"];
+    QVERIFY(its["items"] == people && others["items"] == kTiles - people && people > 1 && people < kTiles - 1);
+    QVERIFY2(std::fabs(its["share"].get<double>() - with / people) < 1e-12 &&
+                 std::fabs(others["share"].get<double>() - without / (kTiles - people)) < 1e-12,
+             costs.dump().c_str());
+    QVERIFY(std::fabs(costs["share"].get<double>() - (with + without) / kTiles) < 1e-12);
+    QVERIFY(std::fabs(costs["operations_of_all"].get<double>() - walk.of_all()) < 1);
+    QVERIFY2(std::fabs(walk.products() / card_figures()["multiplications_all_open"].get<double>() - 1) < 1e-9,
+             qPrintable(QString::number(walk.products(), 'f', 0)));
   }
 
   /// Gates that the profiled tiles hold open or closed are made straight; where a tile after them decides otherwise the fallback runs, its

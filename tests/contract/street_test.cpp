@@ -63,6 +63,14 @@ class StreetTest : public QObject {
     QVERIFY2(std::fabs(value - e.mean_psnr()) < 1e-3, quality.dump().c_str());
     QVERIFY(quality["baseline"]["value_ci95"][0] < value && value < quality["baseline"]["value_ci95"][1]);
     QVERIFY(quality["baseline"]["counted"].is_null());
+    // As the card counts multiplications: of the classifier, and of each network.
+    constexpr double kClassifier = 2.9, kNetwork[kNetworks] = {2.5, 6.4, 18.9, 42.3};
+    double taken = 0;
+    for (const int32_t network : e.network) taken += kClassifier + kNetwork[network];
+    const double all = kClassifier + kNetwork[0] + kNetwork[1] + kNetwork[2] + kNetwork[3];
+    const double share = j["item_costs"]["share"].get<double>(), by_card = taken / (all * static_cast<double>(e.network.size()));
+    QVERIFY2(std::fabs(share / by_card - 1) < 0.03, qPrintable(QString("%1, by the card %2").arg(share).arg(by_card)));
+    QVERIFY(j["item_costs"]["groups"].empty() && j["item_costs"]["served"].is_null());
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
   }
 

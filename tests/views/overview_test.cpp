@@ -289,9 +289,13 @@ class OverviewTest : public QObject {
                                 {"exits", QJsonArray{QJsonObject{{"router", "exits.0.router"}, {"cost", 0.428}, {"value_of_all", 0.983}},
                                                      QJsonObject{{"cost", 1.0}, {"value_of_all", 0.989}}}},
                                 {"chosen", chosen}};
+    json["item_costs"] =
+        QJsonObject{{"item", "picture"}, {"items", 1000}, {"share", 0.25}, {"operations", 2.5e6}, {"operations_of_all", 1e7}};
     const OverviewPageModel page = make_page(situation(json));
     QStringList names, values;
     for (const FigureRow& row : page.figures) names << row.name, values << row.before;
+    QVERIFY(names.contains("Operations spent") && values[names.indexOf("Operations spent")] == percent_text(0.25));
+    QVERIFY(page.figures[names.indexOf("Operations spent")].tip.contains("2.5 million on average, 25.0 % of the 10 million"));
     QVERIFY(names.contains("Dense plan, a batch") && names.contains("Operations with exits"));
     QCOMPARE(values[names.indexOf("Operations with exits")], percent_text(0.503));
     QVERIFY(page.figures[names.indexOf("Dense plan, a batch")].note.contains(times_text(2.08)));

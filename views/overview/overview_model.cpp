@@ -7,6 +7,7 @@
 #include "core/summary/budget_text.h"
 #include "core/summary/dense_text.h"
 #include "core/summary/exits_text.h"
+#include "core/summary/item_costs_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -197,6 +198,12 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           after ? q.optimized->value : 0});
 }
 
+QString item_costs_tip(const ItemCostFigures& costs) {
+  QStringList lines;
+  for (const auto& [title, text] : item_costs_lines(costs)) lines << of(text).toHtmlEscaped();
+  return (lines << of(item_costs_source_text(costs)).toHtmlEscaped()).join("<br>");
+}
+
 /// What was held beside what was planned, of the whole process: of no plan alone.
 void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.weight_budget || f.weight_budget->held_bytes == 0) return;
@@ -249,6 +256,15 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
                             {},
                             {},
                             f.exits->chosen.mean_cost,
+                            0});
+  if (f.item_costs)
+    page.figures.push_back({tr("Operations spent"),
+                            tr("of what all branches would take, counted"),
+                            item_costs_tip(*f.item_costs),
+                            percent_text(f.item_costs->share),
+                            {},
+                            {},
+                            f.item_costs->share,
                             0});
   add_padding(f, both, page);
   add_budget(f, page);

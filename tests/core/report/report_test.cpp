@@ -173,6 +173,30 @@ class ReportTest : public QObject {
     QVERIFY(has(html, "<svg viewBox"));
   }
 
+  void what_items_cost_is_told_where_it_is_verified() {
+    RunSummaryFigures f = some_figures();
+    QVERIFY(!has(page(f, testing::two_stacks()), "id=\"item-costs\"") && !has(page(f, testing::two_stacks()), "Operations spent"));
+    ItemCostFigures& c = f.item_costs.emplace();
+    c.item = "picture", c.items = 90, c.operations = 5.5e6, c.operations_of_all = 1e7, c.share = 0.55, c.share_ci95 = {{0.5, 0.6}};
+    c.quartiles = {0.45, 0.5, 0.6}, c.alike = true;
+    c.least = {7, "picture 7", 4e6, 0.4}, c.most = {9, "<9>", 8e6, 0.8};
+    c.groups = {{"<man>", {40, 0.7, {{0.65, 0.75}}}, ItemsSpent{50, 0.43, {{0.4, 0.46}}}, 0.386, {{0.3, 0.45}}}};
+    f.dataset.note = "drawings & such";
+    const std::string html = page(f, testing::two_stacks()), all = tables(html);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html,
+                " spends 38.6 % [30.0, 45.0] fewer operations on the 50 pictures without &lt;man&gt; than on the 40 with, and on average "
+                "55.0 % of what all branches would take. "));
+    QVERIFY(has(html, "Operations spent") && has(html, "without &lt;man&gt; 43.0 %, with 70.0 %"));
+    QVERIFY(has(html, "These are drawings &amp; such. "));
+    for (const char* text : {"5.5 million on average, 55.0 % [50.0, 60.0] of the 10 million that all branches would take",
+                             "quartiles 45.0, 50.0 and 60.0 %; least 40.0 % (picture 7), most 80.0 % (&lt;9&gt;)", "&lt;man&gt;",
+                             "43.0 % [40.0, 46.0]", "38.6 % [30.0, 45.0] fewer"})
+      QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    f.verified->passed = false;
+    QVERIFY(!has(page(f, testing::two_stacks()), " spends "));
+  }
+
   void placements_are_told_with_what_was_held_out_and_their_front() {
     page(some_figures(), testing::two_stacks());
     const std::string path = folder_.filePath("s" + QString::number(made_) + ".storm").toStdString();

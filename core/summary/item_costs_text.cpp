@@ -1,0 +1,138 @@
+#include "core/summary/item_costs_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/counted.h"
+#include "core/summary/items_text.h"
+
+namespace stormcell {
+namespace {
+
+/// Fewer items show no difference that would be worth a headline: drawing 6 of them anew says little of others.
+constexpr int64_t kFew = 10;
+constexpr size_t kFewGroups = 4;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(double share, const std::optional<std::array<double, 2>>& ci) {
+  return percent(share) + (ci ? fmt::format(" [{:.1f}, {:.1f}]", 100 * (*ci)[0], 100 * (*ci)[1]) : "");
+}
+
+std::string amount(double operations) {
+  if (operations >= 1e9) return fmt::format("{:.3g} billion", operations / 1e9);
+  if (operations >= 1e6) return fmt::format("{:.3g} million", operations / 1e6);
+  return with_commas(std::llround(operations));
+}
+
+std::string items_of(const ItemCostFigures& c) { return noun_for(2, c.item); }
+/// What is spared is spared of all items alike, more or less: what is to be known of it is not who they are.
+bool hardly_varies(const ItemCostFigures& c) { return c.most.share < 1.1 * c.least.share; }
+bool varies(const ItemCostFigures& c) { return percent(c.least.share) != percent(c.most.share); }
+
+/// Its interval leaves no doubt on which side more is spent.
+bool is_told(const GroupSpent& g) {
+  return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 && std::min(g.with.items, g.without->items) >= kFew;
+}
+
+/// Of classes that exclude each other the one of which least is spent, and that of which most is; nothing: they are not told apart.
+std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(const ItemCostFigures& c) {
+  std::vector<const GroupSpent*> groups;
+  for (const GroupSpent& g : c.groups)
+    if (!g.without && g.with.share_ci95 && g.with.items >= kFew) groups.push_back(&g);
+  if (groups.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(groups.begin(), groups.end(),
+                                                 [](const GroupSpent* a, const GroupSpent* b) { return a->with.share < b->with.share; });
+  if ((*(*least)->with.share_ci95)[1] >= (*(*most)->with.share_ci95)[0]) return std::nullopt;
+  return std::pair(*least, *most);
+}
+
+std::string by_label_text(const std::pair<const GroupSpent*, const GroupSpent*>& ends) {
+  return "least on those labelled " + ends.first->name + " (" + spent_text(ends.first->with) + "), most on those labelled " +
+         ends.second->name + " (" + spent_text(ends.second->with) + ")";
+}
+
+std::string served_text(const ItemCostFigures& c) {
+  return "branches have room for " + percent(*c.served) + " of the cells that are sent to them";
+}
+
+}  // namespace
+
+std::string spent_text(const ItemsSpent& spent) { return percent(spent.share, spent.share_ci95); }
+
+std::string fewer_text(const GroupSpent& g) {
+  if (!g.fewer) return {};
+  if (*g.fewer >= 0) return percent(*g.fewer, g.fewer_ci95) + " fewer";
+  auto more = g.fewer_ci95;
+  if (more) *more = {-(*g.fewer_ci95)[1], -(*g.fewer_ci95)[0]};
+  return percent(-*g.fewer, more) + " more";
+}
+
+std::string item_costs_headline(const RunSummaryFigures& f) {
+  if (!f.item_costs || percent(f.item_costs->share) == percent(1)) return {};
+  const ItemCostFigures& c = *f.item_costs;
+  const std::string all = percent(c.share) + " of ";
+  std::string text = short_name(f.model) + " spends ";
+  const auto compared = std::count_if(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
+  const auto told = std::find_if(c.groups.begin(), c.groups.end(), is_told);
+  if (compared == 1 && c.alike && told != c.groups.end()) {
+    const GroupSpent& g = *told;
+    text += fewer_text(g) + " operations on the " + counted(g.without->items, c.item) + " without " + g.name + " than on the " +
+            with_commas(g.with.items) + " with, and on average " + all + "what all branches would take";
+  } else {
+    text += all + "the operations that all branches would take";
+    if (hardly_varies(c))
+      text += ", " + std::string(varies(c) ? "nearly " : "") + "the same share of each " + c.item;
+    else if (const auto ends = least_and_most(c))
+      text += ": " + by_label_text(*ends);
+    else
+      text += fmt::format(", from {:.1f} to {:.1f} % by {}", 100 * c.least.share, 100 * c.most.share, c.item);
+  }
+  return c.served ? text + "; its " + served_text(c) : text;
+}
+
+std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCostFigures& c) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  lines.emplace_back("operations of a " + c.item, amount(c.operations) + " on average, " + percent(c.share, c.share_ci95) + " of the " +
+                                                      amount(c.operations_of_all) + " that all branches would take");
+  if (!varies(c))
+    lines.emplace_back("", "the same share of each of the " + counted(c.items, c.item));
+  else if (c.quartiles.size() == 3)
+    lines.emplace_back(
+        "", fmt::format("quartiles {:.1f}, {:.1f} and {:.1f} %; least ", 100 * c.quartiles[0], 100 * c.quartiles[1], 100 * c.quartiles[2]) +
+                percent(c.least.share) + " (" + c.least.name + "), most " + percent(c.most.share) + " (" + c.most.name + ")");
+  if (c.served) lines.emplace_back("", served_text(c));
+  size_t told = 0;
+  for (const GroupSpent& g : c.groups)
+    if (g.without && told++ < kFewGroups)
+      lines.emplace_back("", "without " + g.name + " (" + counted(g.without->items, c.item) + ") " + spent_text(*g.without) + ", with (" +
+                                 with_commas(g.with.items) + ") " + spent_text(g.with) +
+                                 (g.fewer ? ": " + fewer_text(g) + " without" : "") +
+                                 (std::min(g.with.items, g.without->items) < kFew ? ", of too few to say anything of others" : ""));
+  if (const auto ends = least_and_most(c)) lines.emplace_back("", by_label_text(*ends));
+  return lines;
+}
+
+std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c) {
+  if (c.groups.empty()) return {};
+  const bool compared = std::any_of(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
+  std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + (compared ? " with it" : ""), "operations"}};
+  if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations", "without it"});
+  for (const GroupSpent& g : c.groups) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {g.name, with_commas(g.with.items), spent_text(g.with)};
+    if (!compared) continue;
+    row.push_back(g.without ? with_commas(g.without->items) : "-");
+    row.push_back(g.without ? spent_text(*g.without) : "-");
+    row.push_back(g.fewer ? fewer_text(g) : "-");
+  }
+  return rows;
+}
+
+std::string item_costs_source_text(const ItemCostFigures& c) {
+  return "counted by what the cells of each " + c.item + " went through, padding left out; no times" +
+         (c.share_ci95 ? "; 95 % intervals by bootstrap over the " + items_of(c) : "");
+}
+
+}  // namespace stormcell

@@ -1,0 +1,26 @@
+// What each item cost, in words and numbers, one way for command line, report and window.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// "54.2 % [53.4, 55.1]".
+std::string spent_text(const ItemsSpent& spent);
+/// Of those without the class beside those with it: "25.5 % [24.5, 26.6] fewer"; "4.1 % more"; empty: they were not compared.
+std::string fewer_text(const GroupSpent& group);
+/// What a network that routes is about, of a run: "dynamic-routing-street spends 25.5 % [24.5, 26.6] fewer operations on the 824 pictures
+/// without person than on the 424 with, and on average 54.2 % of what all branches would take". Tells no difference that its interval does
+/// not, or that only few items show. Empty: there is nothing to say, or nothing is spared.
+std::string item_costs_headline(const RunSummaryFigures& figures);
+/// The figures, a title and a text each; of groups those that fit in.
+std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCostFigures& costs);
+/// All groups, of what all branches would take; the first row names the columns.
+std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& costs);
+/// How they were come by: "counted by what the cells of each picture went through, padding left out; ...".
+std::string item_costs_source_text(const ItemCostFigures& costs);
+
+}  // namespace stormcell

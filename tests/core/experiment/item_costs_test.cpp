@@ -1,0 +1,121 @@
+// What an item costs by where its cells went: all branches are the dense plan's work, exits those of the chain, padding costs nothing.
+#include "core/experiment/item_costs.h"
+
+#include <cmath>
+
+#include "core/cost/graph_cost.h"
+#include "core/experiment/exit_chain.h"
+#include "core/experiment/experiment.h"
+#include "core/graph/protocol_attributes.h"
+#include "core/passes/dense_graph.h"
+#include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
+
+namespace stormcell::testing {
+namespace {
+
+std::string demo(const std::string& name) { return source_folder() + "/resources/demos/" + name; }
+
+/// What the plan of --dense computes.
+double dense_operations(const Graph& graph, const Bindings& bindings) {
+  const DenseGraph dense = dense_graph(graph);
+  if (!dense.why_not.empty()) return -1;
+  return operations_of_all(dense.graph, routed_values(dense.graph), bindings);
+}
+
+/// One cell of each router, which goes to these branches.
+ItemLoads one_cell(const Graph& graph, const std::vector<ValueId>& routed, const std::vector<int32_t>& branches) {
+  ItemLoads loads{Bindings(graph.symbols.size(), 1), {}};
+  for (size_t r = 0; r < routed.size(); ++r) {
+    ItemLoads::Router& router = loads.routers.emplace_back();
+    router.cells = 1;
+    router.load.assign(static_cast<size_t>(graph.value(routed[r]).branches), 0);
+    router.load[static_cast<size_t>(branches[r])] = 1;
+  }
+  return loads;
+}
+
+}  // namespace
+
+class ItemCostsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void all_branches_are_what_the_dense_plan_computes() {
+    int dense = 0;
+    for (const char* name : {"msdnet-digits", "dynamic-routing-street", "swinv2-moe-digits", "livesr-street"}) {
+      const auto model = open_model(demo(name));
+      const Bindings one(model->forward->symbols.size(), 1);
+      const double all = operations_of_all(*model->forward, routed_values(*model->forward), one);
+      QVERIFY2(all > 0 && std::fabs(dense_operations(*model->forward, one) / all - 1) < 1e-12, name);
+    }
+    for (const Toy& toy : toys()) {
+      const RandomCase c = toy.make(1);
+      const double all = operations_of_all(c.graph, routed_values(c.graph), c.bindings), of_plan = dense_operations(c.graph, c.bindings);
+      if (of_plan < 0) continue;
+      ++dense;
+      QVERIFY2(std::fabs(of_plan / all - 1) < 1e-12, toy.name);
+    }
+    QVERIFY(dense >= 2);
+  }
+
+  void who_leaves_at_an_exit_costs_what_the_chain_says() {
+    const auto model = open_model(demo("msdnet-digits"));
+    const Graph& graph = *model->forward;
+    const ExitChain chain = exit_chain(graph, model->answer).value();
+    const std::vector<ValueId> routed = routed_values(graph);
+    QCOMPARE(routed.size(), size_t{2});
+    for (size_t exit = 0; exit <= routed.size(); ++exit) {
+      std::vector<int32_t> branches;
+      for (size_t r = 0; r < routed.size(); ++r) {
+        const int32_t leaves = std::max(0, chain.rules[r].residual);
+        branches.push_back(r == exit ? leaves : 1 - leaves);
+      }
+      QVERIFY(std::fabs(operations_of(graph, routed, one_cell(graph, routed, branches)) / chain.whole - chain.costs[exit]) < 1e-12);
+    }
+    QVERIFY(std::fabs(operations_of_all(graph, routed, Bindings(graph.symbols.size(), 1)) / chain.whole - 1) < 1e-12);
+  }
+
+  void of_a_sequence_its_real_cells_count() {
+    const auto model = open_model(source_folder() + "/tests/reference/mixtral/top-2-of-4-left-padding");
+    const Graph& graph = *model->forward;
+    ExperimentOptions options;
+    options.model = source_folder() + "/tests/reference/mixtral/top-2-of-4-left-padding";
+    options.data = options.model + "/input.safetensors";
+    options.probe_seconds = 0, options.verify_seconds = 0, options.batch = 3;
+    RunOptions run;
+    run.measure_seconds = 0;
+    const auto figures = Experiment::open(options)->run(run);
+    QVERIFY(figures->item_costs && figures->item_costs->item == "sequence" &&
+            figures->dataset.cells_without_padding < figures->dataset.cells);
+    const ItemCostFigures& c = *figures->item_costs;
+    // Two of four experts for each token, none dropped: what a sequence costs hangs on its length alone.
+    DataOptions of_model;
+    of_model.inputs = model->inputs, of_model.batch = 3;
+    const auto data = Dataset::open(options.data, nullptr, of_model);
+    const Batch batch = data->batch(0);
+    double sum = 0, of_all = 0;
+    for (size_t i = 0; i < batch.items.size(); ++i) {
+      CostCase of;
+      of.bindings = bindings_of_item(graph, batch, i);
+      sum += cost_of(graph, of).total.flops;
+      of_all += operations_of_all(graph, routed_values(graph), of.bindings);
+    }
+    QVERIFY(c.items == 3 && std::fabs(c.operations * 3 / sum - 1) < 1e-12 && std::fabs(c.operations_of_all * 3 / of_all - 1) < 1e-12);
+    QVERIFY(!c.alike && c.share < 1 && !c.served && c.groups.empty());
+  }
+
+  void what_has_no_routers_has_no_such_figures() {
+    ExperimentOptions options;
+    options.model = source_folder() + "/tests/reference/switch/encoder-only-dense";
+    options.data = "random:2x5";
+    options.probe_seconds = 0, options.verify_seconds = 0;
+    RunOptions run;
+    run.measure_seconds = 0;
+    QVERIFY(!Experiment::open(options)->run(run)->item_costs);
+  }
+};
+
+STORMCELL_TEST(ItemCostsTest)
+
+}  // namespace stormcell::testing
+#include "item_costs_test.moc"
