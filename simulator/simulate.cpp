@@ -44,6 +44,8 @@ PlaceOptions task_options(const SimulateOptions& options) {
 void check_options(const SimulateOptions& options) {
   if (!options.overlap.empty() && std::find(kOverlaps.begin(), kOverlaps.end(), options.overlap) == kOverlaps.end())
     bad_input("--overlap", in_quotes(options.overlap) + " is none", "one of " + joined(kOverlaps));
+  if (!options.made_from.empty() && options.placement.empty())
+    bad_input("--made-from", "is where a placement comes from, and none is named", "--placement placement.json");
   if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
 }
 
@@ -218,6 +220,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);
+  f.deployment = compare_deployment(options.made_from, task_options(options).from, options.phase, session, task);
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);
   f.assumptions = assumptions_of(f, task);
   return f;

@@ -113,12 +113,6 @@ std::vector<int32_t> layer_numbers(const PlaceTask& task) {
   return numbers;
 }
 
-bool is_session(const std::string& spec) {
-  std::ifstream file(parse_session_path(spec).file, std::ios::binary);
-  std::string magic(15, ' ');
-  return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
-}
-
 /// What --from names.
 Placement read_from(const PlaceOptions& options, const PlaceTask& task) {
   const int32_t ranks = task.cluster.ranks();
@@ -159,6 +153,12 @@ LayerLoads sum_of(const std::vector<LayerLoads>& steps, size_t begin, size_t end
 constexpr double kChoiceShare = 0.7;
 
 }  // namespace
+
+bool is_session(const std::string& spec) {
+  std::ifstream file(parse_session_path(spec).file, std::ios::binary);
+  std::string magic(15, ' ');
+  return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
+}
 
 bool task_lacks(const PlaceTask& task, std::string_view fact) {
   const std::vector<std::string> all = lacks_of_import(task.run);

@@ -99,6 +99,74 @@ class ContractSimulateTest : public QObject, private Imports {
     }
   }
 
+  std::string scratch_counts() {
+    const std::string session = scratch_.path("logical.storm");
+    imported(scratch_.write("logical.json", R"({"logical_count": [[[90, 60, 30, 20]], [[90, 60, 30, 20]]]})"), session);
+    return session;
+  }
+  // Steps of one layer of vLLM, 4 experts in 6 slots on 2 GPUs, as its open pull request writes them.
+  std::string vllm_steps(const std::string& name, const std::vector<std::string>& loads, const std::string& map, int ranks = 2) {
+    std::string lines;
+    for (size_t s = 0; s < loads.size(); ++s)
+      lines += R"({"record_type":"eplb_load_stats","version":1,"step":)" + std::to_string(s) + R"(,"num_ranks":)" + std::to_string(ranks) +
+               R"(,"num_layers":1,"tokens":[[1,1]],"expert_load":[)" + loads[s] + R"(],"p2l_map":[)" + map + "]}\n";
+    const std::string session = scratch_.path(name + ".storm");
+    imported(scratch_.write(name + ".jsonl", lines), session);
+    return session;
+  }
+
+ private slots:
+  void what_a_placement_promised_stands_beside_what_was_recorded_under_it() {
+    const std::string two =
+        scratch_.write("pair.json", QString(kTwoNodes).replace("\"gpus_per_node\": 2", "\"gpus_per_node\": 1").toStdString());
+    const std::string before = vllm_steps("before", {"[40,20,20,20,0,0]", "[40,20,20,20,0,0]"}, "[0,1,2,3,0,1]");
+    const std::string placement = scratch_.write("deployed.json", "[[0,1,2,0,3,1]]");  // as vLLM's other pull request reads it
+    // Of each step the GPUs would get 20 + 10 + 20 and 20 + 20 + 10. Recorded by slots are 75 and 20; the experts' 40, 30, 15 and 10 shared
+    // evenly make 20 + 15 + 15 and 20 + 10 + 15.
+    const std::string after = vllm_steps("after", {"[35,25,15,5,10,5]", "[35,25,15,5,10,5]"}, "[0,1,2,0,3,1]");
+    const auto compared = [&](const std::string& session, const std::string& named, const Arguments& more) {
+      Arguments all = {"simulate", session, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", named, "--json", "-"};
+      all.insert(all.end(), more.begin(), more.end());
+      return json_of(all)["deployment"];
+    };
+    const Json d = compared(after, placement, {"--made-from", before});
+    QVERIFY2(d["made_from"]["session"] == before && d["made_from"]["run"] == 1 && d["why_not_slots"].is_null(), d.dump().c_str());
+    for (const Json& told : {d["imbalance"], d["layers"][0]["imbalance"]}) {
+      QVERIFY2(std::abs(told["predicted"].get<double>()) < 1e-12 && near(told["shared_evenly"].get<double>(), 50 / 47.5 - 1),
+               told.dump().c_str());
+      QVERIFY(near(told["recorded"].get<double>(), 75 / 47.5 - 1) && near(told["difference"].get<double>(), 75 / 47.5 - 1));
+    }
+    const Ended text = run_program(
+        {"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from", before});
+    QVERIFY2(text.exit == 0 && text.out.find("recorded, shared evenly") != std::string::npos, text.err.c_str());
+    // A stored placement says itself which run it was searched for; of that run there is nothing to compare.
+    const Json placed = json_of({"place", before, "--cluster", two, "--redundant", "2", "--solver", "keep", "--from", placement, "--hidden",
+                                 "64", "--ffn", "32", "--json", "-"});
+    const std::string stored = before + "#" + std::to_string(placed["placement"].get<int>());
+    QVERIFY(compared(after, stored, {}) == d);
+    QVERIFY(compared(before, stored, {}).is_null() && compared(after, placement, {}).is_null());
+    // Where slots say nothing of this placement, their experts' loads still do.
+    const auto without_slots = [&](const std::string& session, const std::string& why) {
+      const Json j = compared(session, placement, {"--made-from", before});
+      return j["layers"][0]["imbalance"]["recorded"].is_null() && j["why_not_slots"].get<std::string>().find(why) != std::string::npos &&
+             near(j["imbalance"]["difference"].get<double>(), j["imbalance"]["shared_evenly"].get<double>());
+    };
+    // Which slot of its GPU holds an expert says nothing.
+    QVERIFY(compared(vllm_steps("turned", {"[35,25,15,5,10,5]"}, "[1,0,2,1,3,0]"), placement, {"--made-from", before})["why_not_slots"]
+                .is_null());
+    QVERIFY(without_slots(vllm_steps("moved", {"[35,25,15,5,10,5]"}, "[0,1,3,0,2,1]"), "another placement"));
+    QVERIFY(without_slots(vllm_steps("more", {"[35,25,15,5,10,5]"}, "[0,1,2,0,3,1]", 3), "recorded on 3 GPUs"));
+    QVERIFY(without_slots(scratch_counts(), "does not say what each slot got"));
+    VERIFY_REFUSED((Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--made-from", before}), "--made-from",
+                   "none is named");
+    VERIFY_REFUSED((Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from",
+                              traced("another model")}),
+                   "--made-from", "has 2 layers");
+    VERIFY_REFUSED(
+        (Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from", after}),
+        "--made-from", "is the recorded run itself");
+  }
+
   // Calls of the cluster's own links: start-up 40 us, 4 us a row of a GPU's network port.
   std::string calls(const std::string& name, double factor) {
     std::string rows = "id,op,gpu,laboratory,nodes,ranks,gpus_per_node,nic_gbit,tokens_per_rank,top_k,bytes_per_copy,hidden,us,source\n";
