@@ -72,6 +72,9 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
           ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
           : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
       "experts read all of their weights once a layer, rows are padded to 64"};
+  if (task.objective->residence() == Residence::follow)
+    out.emplace_back(
+        "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is there at no cost");
   if (f.overlap == "two-batch")
     out.emplace_back(
         "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
@@ -138,6 +141,8 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
               "leave it out, or name a smaller cluster");
   if (!task.cluster.rank_cost.empty())
     bad_input("--collective", "fills ports and uplinks, and " + task.cluster.name + " has costs between ranks instead", "leave it out");
+  if (task.objective->residence() != Residence::home)
+    bad_input("--collective", "counts messages that come back where they were sent from", "leave --residence out");
   if (task.objective->replicas() != ReplicaRule::even)
     bad_input("--collective", "counts the messages of replicas that share evenly", "leave --replicas out");
   const auto layer = static_cast<size_t>(options.collective), step = static_cast<size_t>(options.collective_step);
@@ -146,7 +151,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   const RankRows rows = rows_of(objective, task.before, step, layer, network);
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
-  objective.cost_of_step(work, false, step, {}, [&](size_t l, std::span<const RankWork>, const LayerCost& cost) {
+  objective.cost_of_step(work, false, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
     if (l == layer) closed = cost;
   });
   const std::vector<Flow> there = flows_of(rows, model.dispatch_row_bytes, network),
@@ -172,7 +177,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   f.run = task.run.id, f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks;
   f.branches = task.branches, f.slot_count = task.shape.slot_count;
   f.phase = options.phase, f.backend = to_text(task.objective->backend()), f.replicas = to_text(task.objective->replicas()),
-  f.step_kind = task.objective->steps();
+  f.residence = to_text(task.objective->residence()), f.step_kind = task.objective->steps();
   f.overlap = options.overlap.empty() ? kOverlaps[0] : options.overlap, f.oversubscription = options.oversubscription;
   f.sizes = *task.sizes, f.calibration = task.calibration;
   for (size_t l = 0; l < task.layout.routers.size(); ++l)

@@ -90,7 +90,7 @@ struct SimulateFigures {
   std::string session, model, cluster, placement;
   int64_t run = 0;
   int32_t nodes = 0, ranks = 0, branches = 0, slot_count = 0;
-  std::string phase, backend, replicas, step_kind, overlap;
+  std::string phase, backend, replicas, residence, step_kind, overlap;
   double oversubscription = 1;
   ModelSizes sizes;
   std::optional<CalibrationUse> calibration;

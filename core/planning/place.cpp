@@ -104,6 +104,9 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
                        "many as were recorded");
   if (task.objective && task.objective->replicas() == ReplicaRule::nearest && task.shape.slot_count > task.branches)
     warnings.emplace_back("steps are judged by the nearest replicas; searches, imbalance and traffic count them evenly");
+  if (task.objective && task.objective->residence() == Residence::follow)
+    warnings.emplace_back(
+        "steps are judged with tokens that follow their heaviest expert, an experiment; searches let them live where they were recorded");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
@@ -208,6 +211,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
     f.statistic = task.objective->by_p95() ? "p95" : "mean";
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
     f.calibration = task.calibration, f.replicas = to_text(task.objective->replicas());
+    f.residence = to_text(task.objective->residence());
   }
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
@@ -240,6 +244,8 @@ double parse_fit_fraction(std::string_view text) {
 std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
 
 std::vector<std::string_view> placement_backends() { return {std::begin(kBackends), std::end(kBackends)}; }
+
+std::vector<std::string_view> residences() { return {std::begin(kResidences), std::end(kResidences)}; }
 
 std::vector<std::string_view> replica_rules() { return {std::begin(kReplicaRules), std::end(kReplicaRules)}; }
 

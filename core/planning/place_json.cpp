@@ -78,7 +78,7 @@ std::string to_json(const PlaceFigures& f) {
   json["fit_fraction"] = f.fit_fraction;
   json["unit"] = f.unit;
   json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
-  json["residence"] = f.backend.empty() ? Json() : Json("home");
+  json["residence"] = text_or_null(f.residence);
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
   json["replicas"] = text_or_null(f.replicas);
   json["costed_steps"] = f.backend.empty() ? Json()

@@ -69,6 +69,48 @@ class ContractSimulateTest : public QObject, private Imports {
     QVERIFY(near(j["step_ms"]["mean"].get<double>(), placed["layouts"][2]["fit"]["objective"].get<double>()));
   }
 
+  void tokens_may_follow_their_heaviest_expert() {
+    const std::string session = traced("follow");
+    const Json home = simulated(session), follow = simulated(session, {"--residence", "follow"});
+    QVERIFY(home["residence"] == "home" && follow["residence"] == "follow");
+    QVERIFY(follow["assumptions"].dump().find("an experiment") != std::string::npos);
+    // The heaviest of two experts says it where the token goes on: of what comes back only the other one's half travels.
+    QVERIFY(follow["remote_bytes"].get<double>() < home["remote_bytes"].get<double>());
+    for (size_t l = 0; l < home["layers"].size(); ++l)
+      QCOMPARE(follow["layers"][l]["compute_ms"].get<double>(), home["layers"][l]["compute_ms"].get<double>());
+    QVERIFY(near(sum_of(follow["gpus"], "sent_bytes"), sum_of(follow["gpus"], "received_bytes")));
+    const Json placed = json_of({"place", session, "--cluster", cluster_, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32",
+                                 "--residence", "follow", "--json", "-"});
+    QVERIFY(placed["residence"] == "follow" && placed["warnings"].dump().find("an experiment") != std::string::npos);
+    QVERIFY(near(placed["layouts"][0]["fit"]["objective"].get<double>(), follow["step_ms"]["mean"].get<double>()));
+    const Arguments common = {"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence"};
+    const auto with = [&](const Arguments& more) {
+      Arguments all = common;
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    VERIFY_REFUSED(with({"somewhere"}), "--residence", "\"somewhere\" is none (one of home, follow)");
+    VERIFY_REFUSED(with({"follow", "--replicas", "nearest"}), "--residence", "replicas that share evenly");
+    VERIFY_REFUSED(with({"follow", "--collective", "0"}), "--collective", "leave --residence out");
+    const std::string unweighted = scratch_.path("unweighted.storm");
+    imported(scratch_.write("unweighted.json", router_trace()), unweighted);
+    VERIFY_REFUSED((Arguments{"simulate", unweighted, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence", "follow"}),
+                   "--residence", "the weights of single choices, and the data lacks them");
+    VERIFY_REFUSED((Arguments{"place", scratch_counts(), "--cluster", cluster_, "--residence", "follow"}), "--residence",
+                   "the data has counts");
+  }
+
+  void what_does_not_divide_is_told_by_what_there_is() {
+    const std::string session = traced("divides"),
+                      three = scratch_.write("three.json", QString(kTwoNodes)
+                                                               .replace("\"nodes\": 2", "\"nodes\": 3")
+                                                               .replace("\"gpus_per_node\": 2", "\"gpus_per_node\": 1")
+                                                               .toStdString());
+    const Arguments simulate = {"simulate", session, "--cluster", three, "--hidden", "64", "--ffn", "32"};
+    VERIFY_REFUSED(simulate, "--cluster",
+                   "do not divide among 3 GPUs (--placement of one with spare slots, which stormcell place --redundant");
+  }
+
   void overlap_and_uplinks() {
     const std::string session = traced("overlap");
     const Json none = simulated(session), two = simulated(session, {"--overlap", "two-batch"}),

@@ -127,9 +127,9 @@ class Judge {
       if (rows * row_bytes != sent && fault.empty())
         fault = port + ": MPI sent " + std::to_string(sent) + " bytes, the closed form counts " + std::to_string(rows * row_bytes);
     };
-    const auto check = [&](size_t, std::span<const RankWork> work, const LayerCost&) {
+    const auto check = [&](size_t, const LayerWork& done, const LayerCost&) {
       for (int32_t r = 0; r < ranks_; ++r) {
-        const RankWork& w = work[static_cast<size_t>(r)];
+        const RankWork& w = done.ranks[static_cast<size_t>(r)];
         const std::string gpu = " of " + std::to_string(r);
         for (const bool within : {true, false}) {
           const double out = within ? w.fabric_out : w.network_out, in = within ? w.fabric_in : w.network_in;
