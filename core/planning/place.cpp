@@ -185,7 +185,7 @@ void check_options(const PlaceOptions& options) {
   check_bounds("--redundant", options.redundant, {0, kMostSpare});
   find_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
-    bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
+    bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill, decode, or each of both");
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
     bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
   if (!options.aim.empty() && options.solver != "joint" && options.solver != "exact")
@@ -298,6 +298,36 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   solved.figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   store_solved(options, session, task, solved);
   return std::move(solved.figures);
+}
+
+PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& progress) {
+  const SessionPath path = parse_session_path(options.session);
+  int64_t run = 0;
+  {
+    const SessionReader session(path.file);
+    run = choose_run(
+              session, path.run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet")
+              .id;
+    const std::vector<Phase> phases = session.phases(run);
+    const auto decodes = std::count(phases.begin(), phases.end(), Phase::decode), all = std::ssize(phases);
+    if (decodes == 0 || decodes == all)
+      bad_input("--phase",
+                "each needs prompts and decoding, and run #" + std::to_string(run) + " has " +
+                    (all == 0       ? "no phases"
+                     : decodes == 0 ? "no decoding"
+                                    : "decoding alone"),
+                "leave it out");
+  }
+  PhasePlacements out;
+  for (const char* phase : {"prefill", "decode"}) {
+    PlaceOptions of_phase = options;
+    // The placement of the first phase must not become the newest thing of that name.
+    of_phase.session = path.file + "#" + std::to_string(run), of_phase.phase = phase;
+    of_phase.name = (options.name.empty() ? options.solver : options.name) + "-" + phase;
+    out.phases.push_back(place(of_phase, progress));
+    for (const std::string& w : out.phases.back().warnings) out.warnings.push_back(phase + (": " + w));
+  }
+  return out;
 }
 
 }  // namespace stormcell

@@ -123,4 +123,16 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});
 /// stormcell.place/1
 std::string to_json(const PlaceFigures& figures);
 
+/// "each" of --phase: a placement for each phase, of its own loads.
+inline constexpr std::string_view kEachPhase = "each";
+struct PhasePlacements {
+  std::vector<PlaceFigures> phases;   ///< prefill, decode
+  std::vector<std::string> warnings;  ///< of both, with the phase
+};
+/// Both searched one after the other, the time limit for each, and stored as "NAME-prefill" and "NAME-decode". Error(bad_input): as place()
+/// says, and a run that has not both phases.
+PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& progress = {});
+/// stormcell.place/1 with one object for each phase under `phases`.
+std::string to_json(const PhasePlacements& placements);
+
 }  // namespace stormcell

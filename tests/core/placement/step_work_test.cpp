@@ -260,11 +260,11 @@ class StepWorkTest : public QObject {
       if (b != Backend::per_expert) fabric += static_cast<double>(others.size());
     }
     StepWork work(p, kNodes, b, kModel, ReplicaRule::nearest);
-    const StepCost step = work.of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
-      for (size_t r = 0; r < ranks.size(); ++r) {
+    const StepCost step = work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost&) {
+      for (size_t r = 0; r < done.ranks.size(); ++r) {
         double rows = 0;
         for (const auto& [branch, count] : here[r]) rows += std::ceil(static_cast<double>(count) / kRowTile) * kRowTile;
-        QVERIFY(near(ranks[r].active, static_cast<double>(here[r].size())) && near(ranks[r].rows, rows));
+        QVERIFY(near(done.ranks[r].active, static_cast<double>(here[r].size())) && near(done.ranks[r].rows, rows));
       }
     });
     if (b == Backend::gather) return;
@@ -291,18 +291,18 @@ class StepWorkTest : public QObject {
       for (int32_t home = 0; home < kRanks; ++home) {
         routes.tokens[0].rank = home;
         delivered += work.of_tokens(routes, all_of(routes),
-                                    [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
-                                      for (size_t r = 0; r < ranks.size(); ++r)
+                                    [&](size_t, const LayerWork& done, const LayerCost&) {
+                                      for (size_t r = 0; r < done.ranks.size(); ++r)
                                         for (double RankWork::*part : {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in,
                                                                        &RankWork::network_out, &RankWork::network_in})
-                                          sum[r].*part += ranks[r].*part / kRanks;
+                                          sum[r].*part += done.ranks[r].*part / kRanks;
                                     })
                          .delivered_rows /
                      kRanks;
       }
       routes.tokens[0].rank = -1;
-      const StepCost told = work.of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
-        anywhere.assign(ranks.begin(), ranks.end());
+      const StepCost told = work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost&) {
+        anywhere.assign(done.ranks.begin(), done.ranks.end());
       });
       QVERIFY(near(told.delivered_rows, delivered));
       for (size_t r = 0; r < sum.size(); ++r)
