@@ -21,26 +21,24 @@ class StepSums {
         shares_(layers_.size(), std::vector<LayerCost>(static_cast<size_t>(placement.ranks))),
         mean_compute_s_(layers_.size()),
         compute_s_(static_cast<size_t>(placement.ranks)),
-        work_(compute_s_.size()) {}
+        work_(compute_s_.size()),
+        combined_(compute_s_.size()) {}
 
   /// A step's micro-batches: costs_[variation][micro-batch][layer], the first of the model itself.
   void begin_step(size_t micro_batches) {
     costs_.assign(variations_.size() + 1, std::vector<std::vector<LayerCost>>(micro_batches, std::vector<LayerCost>(layers_.size())));
   }
-  void add_layer(size_t micro_batch, size_t layer, std::span<const RankWork> ranks, const LayerCost& cost) {
+  void add_layer(size_t micro_batch, size_t layer, const LayerWork& work, const LayerCost& cost) {
+    const std::span<const RankWork> ranks = work.ranks;
     costs_[0][micro_batch][layer] = cost;
-    for (size_t v = 0; v < variations_.size(); ++v) costs_[v + 1][micro_batch][layer] = cost_of_layer(ranks, variations_[v].model);
+    for (size_t v = 0; v < variations_.size(); ++v) costs_[v + 1][micro_batch][layer] = work.cost(variations_[v].model);
     add(cost, layers_[layer]);
     slowest_s_ += cost.compute_s;
     for (size_t r = 0; r < ranks.size(); ++r) {
       const double own = compute_s(ranks[r], model_);
-      add(cost_of_layer(ranks.subspan(r, 1), alone_), shares_[layer][r]);
+      add(cost_of_layer(ranks.subspan(r, 1), work.combined.subspan(r, 1), alone_), shares_[layer][r]);
       compute_s_[r] += own, mean_compute_s_[layer] += own / static_cast<double>(ranks.size());
-      RankWork& w = work_[r];
-      w.fabric_out += ranks[r].fabric_out, w.fabric_in += ranks[r].fabric_in;
-      w.network_out += ranks[r].network_out, w.network_in += ranks[r].network_in;
-      w.dispatch_out += ranks[r].dispatch_out, w.dispatch_in += ranks[r].dispatch_in;
-      w.combine_out += ranks[r].combine_out, w.combine_in += ranks[r].combine_in;
+      add(ranks[r], work_[r]), add(work.combined[r], combined_[r]);
     }
   }
   void end_step() {
@@ -65,53 +63,54 @@ class StepSums {
   }
 
   void tell_gpus(const Placement& placement, SimulateFigures& f) const {
-    const double steps = count(), both_ways = (model_.dispatch_row_bytes + model_.combine_row_bytes) / steps;
+    const double steps = count();
     const double weights = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(layers_.size()) * model_.branch_bytes;
     const int32_t each = f.ranks / f.nodes;
     for (int32_t r = 0; r < f.ranks; ++r) {
       const auto at = static_cast<size_t>(r);
-      const RankWork& w = work_[at];
       SimulatedGpu gpu;
       gpu.node = r / each, gpu.compute_ms = 1e3 * compute_s_[at] / steps, gpu.weight_bytes = weights;
       gpu.waiting_share = slowest_s_ > 0 ? 1 - compute_s_[at] / slowest_s_ : 0;
-      // What the dispatch sends the combine brings back.
-      const double out = w.fabric_out + w.network_out, in = w.fabric_in + w.network_in;
-      gpu.sent_bytes = (out * model_.dispatch_row_bytes + in * model_.combine_row_bytes) / steps;
-      gpu.received_bytes = (in * model_.dispatch_row_bytes + out * model_.combine_row_bytes) / steps;
+      const auto out = [&](const RankWork& w) { return w.fabric_out + w.network_out; };
+      const auto in = [&](const RankWork& w) { return w.fabric_in + w.network_in; };
+      gpu.sent_bytes = bytes_of(out(work_[at]), in(combined_[at])), gpu.received_bytes = bytes_of(in(work_[at]), out(combined_[at]));
       f.gpus.push_back(gpu);
-      f.wire_bytes += out * both_ways;
+      f.wire_bytes += bytes_of(out(work_[at]), out(combined_[at]));
     }
   }
 
   void tell_links(SimulateFigures& f) const {
     const int32_t each = f.ranks / f.nodes;
-    std::vector<RankWork> of_node(static_cast<size_t>(f.nodes));
+    std::vector<RankWork> of_node(static_cast<size_t>(f.nodes)), back_of_node(of_node);
     for (size_t r = 0; r < work_.size(); ++r) {
-      const RankWork& w = work_[r];
       const std::string gpu = "GPU " + std::to_string(r);
       if (model_.rank_cost) {
-        tell_port(gpu, w, f);
+        tell_port(gpu, work_[r], combined_[r], f);
       } else {
-        tell_link(gpu + ", fabric", w.fabric_out, w.fabric_in, model_.fabric_bytes_per_s, f);
-        tell_link(gpu + ", network", w.network_out, w.network_in, model_.network_bytes_per_s, f);
+        tell_link(gpu + ", fabric", work_[r], combined_[r], &RankWork::fabric_out, &RankWork::fabric_in, model_.fabric_bytes_per_s, f);
+        tell_link(gpu + ", network", work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in, model_.network_bytes_per_s, f);
       }
-      RankWork& node = of_node[r / static_cast<size_t>(each)];
-      node.network_out += w.network_out, node.network_in += w.network_in;
+      add(work_[r], of_node[r / static_cast<size_t>(each)]), add(combined_[r], back_of_node[r / static_cast<size_t>(each)]);
     }
     for (size_t n = 0; n < of_node.size(); ++n)
-      tell_link("node " + std::to_string(n) + ", uplink", of_node[n].network_out, of_node[n].network_in, model_.uplink_bytes_per_s, f);
+      tell_link("node " + std::to_string(n) + ", uplink", of_node[n], back_of_node[n], &RankWork::network_out, &RankWork::network_in,
+                model_.uplink_bytes_per_s, f);
   }
 
  private:
+  /// Bytes of a step for these rows of the dispatch, and these of the dispatch on whose ways back the combine goes.
+  double bytes_of(double dispatched, double combined) const {
+    return (dispatched * model_.dispatch_row_bytes + combined * model_.combine_row_bytes) / count();
+  }
   /// By costs between ranks: the time that its messages take one after the other.
-  void tell_port(const std::string& gpu, const RankWork& w, SimulateFigures& f) const {
+  void tell_port(const std::string& gpu, const RankWork& w, const RankWork& back, SimulateFigures& f) const {
     const double out = w.fabric_out + w.network_out, in = w.fabric_in + w.network_in;
-    if (out <= 0 && in <= 0) return;
+    const double back_out = back.fabric_out + back.network_out, back_in = back.fabric_in + back.network_in;
+    if (std::max({out, in, back_out, back_in}) <= 0) return;
     for (const bool sends : {true, false}) {
-      const double bytes = ((sends ? out : in) * model_.dispatch_row_bytes + (sends ? in : out) * model_.combine_row_bytes) / count();
-      const double seconds = model_.rank_cost_factor / count() *
-                             ((sends ? w.dispatch_out : w.dispatch_in) * model_.dispatch_row_bytes +
-                              (sends ? w.combine_out : w.combine_in) * model_.combine_row_bytes);
+      const double bytes = sends ? bytes_of(out, back_in) : bytes_of(in, back_out);
+      const double seconds =
+          model_.rank_cost_factor * (sends ? bytes_of(w.dispatch_out, back.combine_out) : bytes_of(w.dispatch_in, back.combine_in));
       f.links.push_back({gpu + (sends ? " out" : " in"), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
     }
   }
@@ -123,11 +122,17 @@ class StepSums {
     sum.dispatch_s += cost.dispatch_s, sum.compute_s += cost.compute_s, sum.combine_s += cost.combine_s;
   }
   double count() const { return static_cast<double>(seconds_.size()); }
-  /// Rows of the dispatch; the combine is the other way.
-  void tell_link(const std::string& name, double out, double in, double rate, SimulateFigures& f) const {
-    if (rate <= 0 || (out <= 0 && in <= 0)) return;
+  static void add(const RankWork& w, RankWork& sum) {
+    sum.fabric_out += w.fabric_out, sum.fabric_in += w.fabric_in;
+    sum.network_out += w.network_out, sum.network_in += w.network_in;
+    sum.dispatch_out += w.dispatch_out, sum.dispatch_in += w.dispatch_in;
+    sum.combine_out += w.combine_out, sum.combine_in += w.combine_in;
+  }
+  void tell_link(const std::string& name, const RankWork& w, const RankWork& back, double RankWork::*out, double RankWork::*in, double rate,
+                 SimulateFigures& f) const {
+    if (rate <= 0 || std::max({w.*out, w.*in, back.*out, back.*in}) <= 0) return;
     for (const bool sends : {true, false}) {
-      const double bytes = ((sends ? out : in) * model_.dispatch_row_bytes + (sends ? in : out) * model_.combine_row_bytes) / count();
+      const double bytes = sends ? bytes_of(w.*out, back.*in) : bytes_of(w.*in, back.*out);
       f.links.push_back({name + (sends ? " out" : " in"), bytes, f.mean_ms > 0 ? 1e3 * bytes / rate / f.mean_ms : 0});
     }
   }
@@ -142,7 +147,7 @@ class StepSums {
   std::vector<std::vector<LayerCost>> shares_;  // [layers][ranks]
   std::vector<double> mean_compute_s_;          // [layers]
   std::vector<double> compute_s_;               // [ranks]
-  std::vector<RankWork> work_;                  // [ranks]
+  std::vector<RankWork> work_, combined_;       // [ranks] as in LayerWork
   double slowest_s_ = 0;
 };
 
@@ -200,14 +205,14 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   StepWork work = objective.work_of(placement);
   const size_t micro_batches = f.overlap == "two-batch" ? 2 : 1;
   f.steps = objective.count(false);
-  double visits = 0, delivered_rows = 0, serial_s = 0;
+  double visits = 0, delivered_rows = 0, returned_rows = 0, serial_s = 0;
   for (int64_t s = 0; s < f.steps; ++s) {
     progress.report("simulating steps", s, f.steps);
     sums.begin_step(micro_batches);
     for (size_t m = 0; m < micro_batches; ++m) {
-      const auto add = [&](size_t layer, std::span<const RankWork> ranks, const LayerCost& cost) { sums.add_layer(m, layer, ranks, cost); };
+      const auto add = [&](size_t layer, const LayerWork& done, const LayerCost& cost) { sums.add_layer(m, layer, done, cost); };
       const StepCost part = objective.cost_of_step(work, false, static_cast<size_t>(s), {m, micro_batches}, add);
-      visits += part.visits, delivered_rows += part.delivered_rows;
+      visits += part.visits, delivered_rows += part.delivered_rows, returned_rows += part.returned_rows;
       if (micro_batches == 1) serial_s += part.seconds();
     }
     if (micro_batches > 1) serial_s += objective.cost_of_step(work, false, static_cast<size_t>(s)).seconds();
@@ -215,7 +220,7 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   }
   const auto steps = static_cast<double>(f.steps);
   f.serial_ms = 1e3 * serial_s / steps;
-  f.remote_bytes = delivered_rows * (model.dispatch_row_bytes + model.combine_row_bytes) / steps;
+  f.remote_bytes = (delivered_rows * model.dispatch_row_bytes + returned_rows * model.combine_row_bytes) / steps;
   sums.tell_times(f);
   sums.tell_gpus(placement, f);
   sums.tell_links(f);

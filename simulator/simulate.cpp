@@ -44,6 +44,8 @@ PlaceOptions task_options(const SimulateOptions& options) {
 void check_options(const SimulateOptions& options) {
   if (!options.overlap.empty() && std::find(kOverlaps.begin(), kOverlaps.end(), options.overlap) == kOverlaps.end())
     bad_input("--overlap", in_quotes(options.overlap) + " is none", "one of " + joined(kOverlaps));
+  if (!options.made_from.empty() && options.placement.empty())
+    bad_input("--made-from", "is where a placement comes from, and none is named", "--placement placement.json");
   if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
 }
 
@@ -70,6 +72,9 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
           ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
           : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
       "experts read all of their weights once a layer, rows are padded to 64"};
+  if (task.objective->residence() == Residence::follow)
+    out.emplace_back(
+        "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is there at no cost");
   if (f.overlap == "two-batch")
     out.emplace_back(
         "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
@@ -136,6 +141,8 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
               "leave it out, or name a smaller cluster");
   if (!task.cluster.rank_cost.empty())
     bad_input("--collective", "fills ports and uplinks, and " + task.cluster.name + " has costs between ranks instead", "leave it out");
+  if (task.objective->residence() != Residence::home)
+    bad_input("--collective", "counts messages that come back where they were sent from", "leave --residence out");
   if (task.objective->replicas() != ReplicaRule::even)
     bad_input("--collective", "counts the messages of replicas that share evenly", "leave --replicas out");
   const auto layer = static_cast<size_t>(options.collective), step = static_cast<size_t>(options.collective_step);
@@ -144,7 +151,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   const RankRows rows = rows_of(objective, task.before, step, layer, network);
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
-  objective.cost_of_step(work, false, step, {}, [&](size_t l, std::span<const RankWork>, const LayerCost& cost) {
+  objective.cost_of_step(work, false, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
     if (l == layer) closed = cost;
   });
   const std::vector<Flow> there = flows_of(rows, model.dispatch_row_bytes, network),
@@ -170,7 +177,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   f.run = task.run.id, f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks;
   f.branches = task.branches, f.slot_count = task.shape.slot_count;
   f.phase = options.phase, f.backend = to_text(task.objective->backend()), f.replicas = to_text(task.objective->replicas()),
-  f.step_kind = task.objective->steps();
+  f.residence = to_text(task.objective->residence()), f.step_kind = task.objective->steps();
   f.overlap = options.overlap.empty() ? kOverlaps[0] : options.overlap, f.oversubscription = options.oversubscription;
   f.sizes = *task.sizes, f.calibration = task.calibration;
   for (size_t l = 0; l < task.layout.routers.size(); ++l)
@@ -218,6 +225,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);
+  f.deployment = compare_deployment(options.made_from, task_options(options).from, options.phase, session, task);
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);
   f.assumptions = assumptions_of(f, task);
   return f;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/planning/deployment.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
@@ -16,6 +17,7 @@ struct SimulateOptions {
   std::string session;          ///< S.storm, S.storm#3, S.storm#name: whose routing
   std::string cluster;          ///< preset:NAME or a file
   std::string placement;        ///< #4 or #NAME of the same session, S.storm#4, a server's file; empty: the contiguous layout
+  std::string made_from;        ///< S.storm, S.storm#3: the run that the placement was made from; empty: what the stored placement says
   std::string phase;            ///< "prefill", "decode": of these batches alone; empty: of all
   StepOptions step;             ///< how steps come about
   SizeOptions sizes;            ///< of the model, where the session does not say them
@@ -88,7 +90,7 @@ struct SimulateFigures {
   std::string session, model, cluster, placement;
   int64_t run = 0;
   int32_t nodes = 0, ranks = 0, branches = 0, slot_count = 0;
-  std::string phase, backend, replicas, step_kind, overlap;
+  std::string phase, backend, replicas, residence, step_kind, overlap;
   double oversubscription = 1;
   ModelSizes sizes;
   std::optional<CalibrationUse> calibration;
@@ -103,6 +105,7 @@ struct SimulateFigures {
   std::vector<SimulatedLink> links;  ///< ports and uplinks that carry something
   std::vector<Elasticity> sensitivity;
   std::optional<SimulatedCollective> collective;
+  std::optional<DeploymentFigures> deployment;  ///< null: the placement was made from this very run, or nobody says from which
   std::vector<std::string> assumptions, lacks, warnings;
 };
 

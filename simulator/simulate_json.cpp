@@ -32,6 +32,19 @@ Json json_of(const Elasticity& e) { return {{"figure", e.figure}, {"elasticity",
 
 Json json_of(const LinkInterval& i) { return {{"begin_ms", i.begin_ms}, {"end_ms", i.end_ms}, {"link_share", i.link_share}}; }
 
+Json json_of(const DeployedBalance& b) {
+  return {{"predicted", b.predicted},
+          {"shared_evenly", b.shared_evenly},
+          {"recorded", b.recorded ? Json(*b.recorded) : Json()},
+          {"difference", b.difference()}};
+}
+
+Json json_of(const DeployedLayer& l) {
+  Json json = {{"name", l.name}, {"layer", l.number >= 0 ? Json(l.number) : Json()}};
+  json["imbalance"] = json_of(l.balance);
+  return json;
+}
+
 template <class T>
 Json list_of(const std::vector<T>& values) {
   Json list = Json::array();
@@ -51,6 +64,14 @@ Json json_of(const SimulatedCollective& c) {
   return {{"layer", c.layer}, {"step", c.step}, {"links", c.links}, {"dispatch", json_of(c.dispatch)}, {"combine", json_of(c.combine)}};
 }
 
+Json json_of(const DeploymentFigures& d) {
+  Json json = {{"made_from", {{"session", d.session}, {"run", d.run}}}};
+  json["imbalance"] = json_of(d.mean);
+  json["layers"] = list_of(d.layers);
+  json["why_not_slots"] = d.why_not.empty() ? Json() : Json(d.why_not);
+  return json;
+}
+
 }  // namespace
 
 std::string to_json(const SimulateFigures& f) {
@@ -65,6 +86,7 @@ std::string to_json(const SimulateFigures& f) {
   json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
   json["backend"] = f.backend;
   json["replicas"] = f.replicas;
+  json["residence"] = f.residence;
   json["overlap"] = f.overlap;
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
@@ -80,6 +102,7 @@ std::string to_json(const SimulateFigures& f) {
   json["links"] = list_of(f.links);
   json["sensitivity"] = list_of(f.sensitivity);
   json["collective"] = f.collective ? json_of(*f.collective) : Json();
+  json["deployment"] = f.deployment ? json_of(*f.deployment) : Json();
   json["assumptions"] = f.assumptions;
   json["lacks"] = f.lacks;
   json["warnings"] = f.warnings;

@@ -15,6 +15,9 @@ void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration
   add_text(app, "--replicas", step.replicas,
            "which copies of an expert a token goes to in what steps cost: to all alike, or to that on its own GPU, else on its node (even)",
            joined(replica_rules(), "|"));
+  add_text(app, "--residence", step.residence,
+           "where a token lives: on one GPU, or an experiment: from layer to layer where its heaviest expert lies (home)",
+           joined(residences(), "|"));
   add_text(app, "--calibration", calibration, "rates and start-up times of measured calls, as calibrate -o wrote them (data sheets)",
            "CAL.json");
 }

@@ -129,7 +129,7 @@ class PlaceVerb : public Verb {
     add_text(app, "--from", place_.from,
              "what stands now: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 (the contiguous layout); moving begins there",
              "PLACEMENT");
-    add_text(app, "--phase", place_.phase, "only loads of this phase (all)", "prefill|decode");
+    add_text(app, "--phase", place_.phase, "only loads of this phase; each: a placement for each of them (all)", "prefill|decode|each");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
     add_json_option(app, json_);
     std::string footer = clusters_footer() + "\nsolvers:";
@@ -138,6 +138,12 @@ class PlaceVerb : public Verb {
   }
 
   int execute(Console& console) override {
+    if (place_.phase == kEachPhase) {
+      const auto to_texts = [](const PhasePlacements& both) { return to_text(both.phases[0]) + "\n" + to_text(both.phases[1]); };
+      tell_result(
+          console, json_, [this](const Progress& progress) { return place_each_phase(place_, progress); }, to_texts);
+      return 0;
+    }
     tell_result(
         console, json_, [this](const Progress& progress) { return place(place_, progress); },
         [](const PlaceFigures& figures) { return to_text(figures); });

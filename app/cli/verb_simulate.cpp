@@ -2,6 +2,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cmath>
 
 #include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
@@ -68,6 +69,23 @@ std::string collective_text(const SimulateFigures& f) {
          "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n";
 }
 
+std::string deployment_text(const SimulateFigures& f) {
+  if (!f.deployment) return {};
+  const DeploymentFigures& d = *f.deployment;
+  std::vector<std::vector<std::string>> rows = {
+      {"imbalance of the GPUs", "predicted", "recorded, shared evenly", "by slots", "difference"}};
+  const auto add = [&](const std::string& name, const DeployedBalance& b) {
+    rows.push_back({name, number_text(b.predicted), number_text(b.shared_evenly), b.recorded ? number_text(*b.recorded) : "-",
+                    number_text(b.difference())});
+  };
+  for (const DeployedLayer* l : largest(d.layers, [](const DeployedLayer& x) { return std::abs(x.balance.difference()); }))
+    add(l->name, l->balance);
+  add("mean", d.mean);
+  return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(d.layers.size(), "layer") + "predicted: of the loads of " + d.session + "#" +
+         std::to_string(d.run) + ", that the placement was made from; recorded: of this run, replicas of\nan expert taken alike, and as " +
+         (d.why_not.empty() ? "their slots got them\n" : "their slots got them, which is not told: " + d.why_not + "\n");
+}
+
 std::string to_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(static_cast<int64_t>(f.layers.size()), "layer") + " of " + counted(f.branches, "expert")},
@@ -86,8 +104,9 @@ std::string to_text(const SimulateFigures& f) {
   if (f.overlap != "none") times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
-  std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + sensitivity_text(f) +
-                     (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) + "\nassumed\n";
+  std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + deployment_text(f) +
+                     sensitivity_text(f) + (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) +
+                     "\nassumed\n";
   for (const std::string& line : f.assumptions) text += "  " + line + "\n";
   return text;
 }
@@ -99,6 +118,9 @@ class SimulateVerb : public Verb {
     add_text(app, "--cluster", simulate_.cluster, "preset:NAME of those below, or a JSON file of the same form", "CLUSTER");
     add_text(app, "--placement", simulate_.placement,
              "#4 or #NAME of the same session, S.storm#4, or a file of SGLang, vLLM or TensorRT-LLM (the contiguous layout)", "PLACEMENT");
+    add_text(app, "--made-from", simulate_.made_from,
+             "the run that the placement was made from: its balance is told beside the recorded one (what a stored placement says)",
+             "SESSION");
     add_step_options(app, simulate_.step, simulate_.calibration);
     add_size_options(app, simulate_.sizes);
     add_text(app, "--overlap", simulate_.overlap, "of exchanges with experts (none)", joined(overlaps(), "|"));

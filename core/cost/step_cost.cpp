@@ -59,7 +59,9 @@ double compute_s(const RankWork& rank, const CostModel& model) {
   return std::max(read_s, product_s) + model.product_t0_s;
 }
 
-LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model) {
+LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model) { return cost_of_layer(ranks, ranks, model); }
+
+LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWork> combined, const CostModel& model) {
   LayerCost cost;
   for (const RankWork& r : ranks) {
     // A largest value passes over what is no number, so it is looked for here.
@@ -69,7 +71,7 @@ LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model)
     cost.compute_s = std::max(cost.compute_s, compute_s(r, model));
   }
   cost.dispatch_s = exchange_s(ranks, Way::dispatch, model);
-  cost.combine_s = exchange_s(ranks, Way::combine, model);
+  cost.combine_s = exchange_s(combined, Way::combine, model);
   return cost;
 }
 

@@ -68,5 +68,7 @@ double compute_s(const RankWork& rank, const CostModel& model);
 /// the largest of what it sends and what it gets on its fabric and on its network port, or by the costs between ranks, and of each node on
 /// its uplink. Error(failed): work that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
+/// The same where what comes back goes elsewhere: `combined` is the dispatch whose ways back the combine takes.
+LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWork> combined, const CostModel& model);
 
 }  // namespace stormcell

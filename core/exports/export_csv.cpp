@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/cell/decision.h"
 #include "core/exports/export_origin.h"
 #include "core/exports/text_output.h"
+#include "core/profile/router_layer.h"
+#include "core/profile/skew.h"
+#include "core/profile/statistics.h"
+#include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 
@@ -204,6 +210,55 @@ struct Table {
   CsvTable about;
   void (*write)(const Source&, TextOutput&, const Progress&);
 };
+/// Of a layer, and how many real cells met it.
+struct LayerTotals {
+  const RouterInfo& router;
+  std::string layer;  ///< of the model; empty: not known
+  std::vector<int64_t> loads;
+  int64_t cells = 0;
+};
+std::vector<LayerTotals> totals_of(const Source& from, const Progress& progress) {
+  const std::vector<std::string> lacks = lacks_of_import(from.run);
+  if (std::find(lacks.begin(), lacks.end(), "k") != lacks.end())
+    bad_input(from.session.path(), "does not say how many branches a cell chooses",
+              how_to_get(from.run, "k", "import it with --model-config"));
+  std::vector<LayerTotals> out;
+  for (size_t r = 0; r < from.layout.routers.size(); ++r) {
+    progress.report("loads", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    const RouterInfo& router = from.layout.routers[r];
+    const int32_t layer = router.layer >= 0 ? router.layer : layer_in_name(router.name);
+    const std::vector<int64_t> loads = from.session.total_loads(from.run.id, static_cast<int32_t>(r)).real();
+    const int64_t choices = std::accumulate(loads.begin(), loads.end(), int64_t{0}), k = std::max<int64_t>(router.fan_out, 1);
+    out.push_back({router, layer >= 0 ? std::to_string(layer) : "", loads, (choices + k - 1) / k});
+  }
+  return out;
+}
+
+// What simulators of serving take of a layer in place of a trace.
+void write_skew(const Source& from, TextOutput& out, const Progress& progress) {
+  out.write("router,layer,branches,choices_of_cell,cells,largest_over_mean,power_law_alpha,power_law_error\n");
+  for (const LayerTotals& t : totals_of(from, progress)) {
+    const auto law = power_law_of(t.loads, t.cells);
+    if (!law) continue;
+    put_row(out, t.router.name, t.layer, static_cast<int64_t>(t.loads.size()), t.router.fan_out, t.cells, imbalance(t.loads) + 1,
+            law->alpha, law->error);
+  }
+}
+
+void write_distinct(const Source& from, TextOutput& out, const Progress& progress) {
+  constexpr int64_t kMostCells = 8192;
+  out.write("router,layer,cells,distinct_branches,of_even_loads\n");
+  for (const LayerTotals& t : totals_of(from, progress)) {
+    if (t.cells == 0) continue;
+    const auto all = static_cast<double>(t.loads.size());
+    for (int64_t cells = 1; cells <= kMostCells; cells *= 2) {
+      const auto drawn = static_cast<double>(cells);
+      put_row(out, t.router.name, t.layer, cells, distinct_branches(t.loads, t.cells, drawn),
+              all * (1 - std::pow(1 - std::min(t.router.fan_out / all, 1.), drawn)));
+    }
+  }
+}
+
 constexpr std::array kTables = {
     Table{{"loads", "cells of each branch over time"}, write_loads},
     Table{{"labels", "cells of each branch by label"}, write_labels},
@@ -211,6 +266,8 @@ constexpr std::array kTables = {
     Table{{"decisions", "every choice of every cell"}, write_decisions},
     Table{{"scores", "every score of every cell"}, write_scores},
     Table{{"timings", "every batch and its steps"}, write_timings},
+    Table{{"skew", "of each layer the exponent of a power law of its loads, for simulators of serving"}, write_skew},
+    Table{{"distinct", "how many branches of each layer 1, 2, 4, ... cells meet"}, write_distinct},
 };
 constexpr auto kAbout = [] {
   std::array<CsvTable, kTables.size()> list{};

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/formats/sha256.h"
+#include "core/formats/trace/slot_loads.h"
 #include "core/formats/trace/trace.h"
 #include "core/imports/trace_files.h"
 #include "core/profile/layout_edges.h"
@@ -165,6 +166,7 @@ class TraceRun : public TraceSink {
                   ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
     if (hidden > 0) about["hidden"] = hidden;
     if (ffn > 0) about["ffn"] = ffn;
+    if (const Json slots = json_of(header.recorded_slots); !slots.is_null()) about.update(slots);
     start.dataset = about.dump(-1, ' ', false, Json::error_handler_t::replace);
     start.layout = layout_of(header);
     writer_ = session.begin_run(start);

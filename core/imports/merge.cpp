@@ -14,6 +14,7 @@
 #include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/formats/trace/slot_loads.h"
 #include "core/profile/recorder.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
@@ -256,7 +257,10 @@ RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, c
   start.decisions = figures.decisions;
   start.layout = parts[0].layout;
   nlohmann::json about = parts[0].about.is_object() ? parts[0].about : nlohmann::json::object();  // sizes and origin of the first
-  for (const char* key : {"content", "rank"}) about.erase(key);
+  for (const char* key : {"content", "rank", "slots", "slot_ranks"}) about.erase(key);
+  RecordedSlots slots = slots_at(parts[0].about);
+  for (size_t p = 1; p < parts.size(); ++p) slots = sum_of(slots, slots_at(parts[p].about));
+  if (const nlohmann::json kept = json_of(slots); !kept.is_null()) about.update(kept);
   about["name"] = "merge";
   about["lacks"] = figures.lacks;
   about["parts"] = nlohmann::json::array();

@@ -91,6 +91,19 @@ void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& sh
   for (size_t from = 0; from < ranks_; ++from) add_from(static_cast<int32_t>(from), sign / static_cast<double>(ranks_));
 }
 
+void TallyRule::add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, double sign) {
+  const auto first = std::find_if(choices.begin(), choices.end(), [](int32_t c) { return c >= 0; });
+  if (first == choices.end()) return;
+  BranchShares its_own(1);
+  for (const BranchShare& s : shares[static_cast<size_t>(*first)]) {
+    its_own[0] = {s.rank, 1};
+    const auto of_choice = [&](int32_t choice) -> const BranchShares& {
+      return choice == *first ? its_own : shares[static_cast<size_t>(choice)];
+    };
+    add_chosen(tally, choices, of_choice, static_cast<int32_t>(s.rank), sign * s.part);
+  }
+}
+
 template <class SharesOf>
 void TallyRule::add_chosen(LayerTally& tally, std::span<const int32_t> choices, SharesOf&& shares_of, int32_t home, double sign) {
   touched_.clear(), touched_nodes_.clear();

@@ -58,6 +58,9 @@ class TallyRule {
   /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere). `sign` -1 takes it
   /// away. Where replicas are the nearest, a token that lives anywhere is one of each home by equal parts.
   void add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home, double sign);
+  /// The same of a token that moves to where its first choice lies, and to which what its branches say comes there: to each of that
+  /// branch's replicas by its part. Replicas share evenly.
+  void add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, double sign);
   /// What is sent for `count` choices of a branch of which nobody knows whose they are: of backend per_expert.
   void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign);
   /// Tokens that live anywhere and go everywhere: of backend gather.

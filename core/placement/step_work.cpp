@@ -9,15 +9,18 @@ bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int3
   return std::all_of(tokens.begin(), tokens.end(), [&](size_t t) { return routes.tokens[t].rank >= 0 && routes.tokens[t].rank < ranks; });
 }
 
-StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas)
+StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
+                   Residence residence)
     : placement_(placement),
       backend_(backend),
       model_(model),
       replicas_(replicas),
+      residence_(residence),
       ranks_(static_cast<size_t>(placement.ranks)),
       each_(static_cast<size_t>(placement.ranks / nodes)),
       rule_(placement.ranks, nodes, backend, model.rank_cost, replicas),
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
+      combined_(tally_),
       count_(static_cast<size_t>(placement.branches)) {
   for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
   if (replicas == ReplicaRule::even) return;
@@ -30,18 +33,24 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
 StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor) {
   const bool homes = homes_known(routes, tokens, placement_.ranks);
   StepCost step;
+  std::vector<BranchShares> lives(residence_ == Residence::follow ? tokens.size() : 0);
+  for (size_t i = 0; i < lives.size() && homes; ++i) lives[i] = {{static_cast<size_t>(routes.tokens[tokens[i]].rank), 1}};
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
     begin_layer();
     const bool by_home = homes && replicas_ == ReplicaRule::nearest;
     count_of_home_.assign(by_home ? count_.size() * ranks_ : 0, 0);
-    for (const size_t t : tokens) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const size_t t = tokens[i];
       const std::span<const int32_t> choices = routes.at(t, static_cast<int32_t>(l));
       for (const int32_t choice : choices) {
         if (choice < 0) continue;
         ++count_[static_cast<size_t>(choice)];
         if (by_home) ++count_of_home_[static_cast<size_t>(choice) * ranks_ + static_cast<size_t>(routes.tokens[t].rank)];
       }
-      rule_.add_token(tally_, shares_[l], choices, homes ? routes.tokens[t].rank : -1, 1);
+      if (residence_ == Residence::follow)
+        add_following(l, choices, lives[i]);
+      else
+        rule_.add_token(tally_, shares_[l], choices, homes ? routes.tokens[t].rank : -1, 1);
     }
     end_layer(l, step, visitor);
   }
@@ -71,6 +80,7 @@ StepCost StepWork::of_loads(const std::vector<std::vector<double>>& loads, doubl
 
 void StepWork::begin_layer() {
   tally_ = LayerTally(tally_.work.size(), tally_.unknown_node.size());
+  if (residence_ == Residence::follow) combined_ = tally_;
   std::fill(count_.begin(), count_.end(), 0.);
 }
 
@@ -90,6 +100,13 @@ void StepWork::add_products_by_home(size_t layer) {
   }
 }
 
+void StepWork::add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes) {
+  if (homes.empty()) rule_.add_token(tally_, shares_[layer], choices, -1, 1);
+  for (const BranchShare& h : homes) rule_.add_token(tally_, shares_[layer], choices, static_cast<int32_t>(h.rank), h.part);
+  rule_.add_following(combined_, shares_[layer], choices, 1);
+  if (!choices.empty() && choices[0] >= 0) homes = shares_[layer][static_cast<size_t>(choices[0])];
+}
+
 void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor) {
   if (count_of_home_.empty()) {
     const std::vector<BranchShares>& shares = replicas_ == ReplicaRule::nearest ? computes_[layer] : shares_[layer];
@@ -97,11 +114,17 @@ void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visit
   } else {
     add_products_by_home(layer);
   }
-  const std::span<const RankWork> work = rule_.work(tally_);
-  const LayerCost cost = cost_of_layer(work, model_);
+  LayerWork work;
+  work.ranks = work.combined = rule_.work(tally_);
+  step.returned_rows += residence_ == Residence::follow ? combined_.delivered : tally_.delivered;
+  if (residence_ == Residence::follow) {
+    dispatch_.assign(work.ranks.begin(), work.ranks.end());
+    work = {dispatch_, rule_.work(combined_)};
+  }
+  const LayerCost cost = work.cost(model_);
   step.cost.dispatch_s += cost.dispatch_s, step.cost.compute_s += cost.compute_s, step.cost.combine_s += cost.combine_s;
   step.visits += tally_.visits;
-  for (const RankWork& r : work) step.network_rows += r.network_out, step.fabric_rows += r.fabric_out;
+  for (const RankWork& r : work.ranks) step.network_rows += r.network_out, step.fabric_rows += r.fabric_out;
   step.delivered_rows += tally_.delivered;
   if (visitor) visitor(layer, work, cost);
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/cost/step_cost.h"
@@ -12,30 +13,49 @@
 
 namespace stormcell {
 
+/// Where a token lives while it goes through the layers.
+enum class Residence : uint8_t {
+  home,    ///< on one rank
+  follow,  ///< from layer to layer where its heaviest branch lies: the next layer's dispatch begins there. An experiment: all that
+           ///< attention needs of it would have to be there
+};
+inline constexpr std::string_view kResidences[] = {"home", "follow"};
+inline std::string_view to_text(Residence residence) { return kResidences[static_cast<size_t>(residence)]; }
+
 /// Of one step, all layers together.
 struct StepCost {
   LayerCost cost;
   double delivered_rows = 0;                 ///< to ranks that are not the token's own: what has to come there, however it travels
+  double returned_rows = 0;                  ///< the same of what comes back
   double fabric_rows = 0, network_rows = 0;  ///< sent, whatever is forwarded included
   double visits = 0;                         ///< tokens that met a layer
   double seconds() const { return cost.seconds(); }
 };
 
+/// What the ranks of a layer do: products and the dispatch; and the dispatch on whose ways back the combine goes: the same one, unless
+/// tokens follow.
+struct LayerWork {
+  std::span<const RankWork> ranks, combined;
+  LayerCost cost(const CostModel& model) const { return cost_of_layer(ranks, combined, model); }
+};
 /// Of each layer in its turn: its number, what the ranks do in it, and its cost. The works are good until the call returns.
-using LayerVisitor = std::function<void(size_t layer, std::span<const RankWork> ranks, const LayerCost& cost)>;
+using LayerVisitor = std::function<void(size_t layer, const LayerWork& work, const LayerCost& cost)>;
 
 /// Whether each of these tokens says which of the ranks it lives on.
 bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks);
 
 /// Replicas of an expert share its tokens evenly, or those that are nearest do, each token independently, so with replicas figures are
-/// expectations. Tokens live where
-/// their rank says it; where one does not say, all ranks are equally likely for all of them, and what is sent are expectations.
+/// expectations. Tokens live where their rank says it; where one does not say, all ranks are equally likely for all of them, and what is
+/// sent are expectations. Those that follow begin there.
 class StepWork {
  public:
   /// The ranks of a node follow each other; `nodes` divides the ranks.
-  StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas = ReplicaRule::even);
+  /// Whose tokens follow, replicas share evenly.
+  StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas = ReplicaRule::even,
+           Residence residence = Residence::home);
 
-  /// Of these tokens, computed together. The placement has a layer for each of the routes'.
+  /// Of these tokens, computed together. The placement has a layer for each of the routes'; where tokens follow, the first choice of each
+  /// is the heaviest.
   StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor = {});
   /// Of counts [layers][branches], which need not be whole; `k` choices of a token. Only for backends per_expert and gather: of the others
   /// nobody knows which choices were one token's.
@@ -45,18 +65,22 @@ class StepWork {
   void begin_layer();
   /// Products of branches of whose tokens the homes are known, where those go to the nearest replicas.
   void add_products_by_home(size_t layer);
+  /// Of a token that lives on these ranks, each by its part (none: anywhere), which are then those where it follows to.
+  void add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes);
   void end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor);
 
   const Placement& placement_;
   const Backend backend_;
   const CostModel model_;
   const ReplicaRule replicas_;
+  const Residence residence_;
   const size_t ranks_, each_;  // GPUs of a node
   TallyRule rule_;
   std::vector<std::vector<BranchShares>> shares_;    // [layers][branches]
   std::vector<std::vector<BranchShares>> computes_;  // the same of tokens that live anywhere, where the nearest replicas compute
   // Of the layer at hand.
-  LayerTally tally_;
+  LayerTally tally_, combined_;        // combined_: of tokens that follow
+  std::vector<RankWork> dispatch_;     // of them, while the combine is looked at
   std::vector<double> count_;          // [branches] tokens that chose it
   std::vector<double> count_of_home_;  // [branches, ranks] the same by home; empty: not known, or not asked for
 };

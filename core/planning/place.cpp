@@ -104,6 +104,9 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
                        "many as were recorded");
   if (task.objective && task.objective->replicas() == ReplicaRule::nearest && task.shape.slot_count > task.branches)
     warnings.emplace_back("steps are judged by the nearest replicas; searches, imbalance and traffic count them evenly");
+  if (task.objective && task.objective->residence() == Residence::follow)
+    warnings.emplace_back(
+        "steps are judged with tokens that follow their heaviest expert, an experiment; searches let them live where they were recorded");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
@@ -182,7 +185,7 @@ void check_options(const PlaceOptions& options) {
   check_bounds("--redundant", options.redundant, {0, kMostSpare});
   find_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
-    bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
+    bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill, decode, or each of both");
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
     bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
   if (!options.aim.empty() && options.solver != "joint" && options.solver != "exact")
@@ -208,6 +211,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
     f.statistic = task.objective->by_p95() ? "p95" : "mean";
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
     f.calibration = task.calibration, f.replicas = to_text(task.objective->replicas());
+    f.residence = to_text(task.objective->residence());
   }
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
@@ -240,6 +244,8 @@ double parse_fit_fraction(std::string_view text) {
 std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
 
 std::vector<std::string_view> placement_backends() { return {std::begin(kBackends), std::end(kBackends)}; }
+
+std::vector<std::string_view> residences() { return {std::begin(kResidences), std::end(kResidences)}; }
 
 std::vector<std::string_view> replica_rules() { return {std::begin(kReplicaRules), std::end(kReplicaRules)}; }
 
@@ -292,6 +298,36 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   solved.figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   store_solved(options, session, task, solved);
   return std::move(solved.figures);
+}
+
+PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& progress) {
+  const SessionPath path = parse_session_path(options.session);
+  int64_t run = 0;
+  {
+    const SessionReader session(path.file);
+    run = choose_run(
+              session, path.run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet")
+              .id;
+    const std::vector<Phase> phases = session.phases(run);
+    const auto decodes = std::count(phases.begin(), phases.end(), Phase::decode), all = std::ssize(phases);
+    if (decodes == 0 || decodes == all)
+      bad_input("--phase",
+                "each needs prompts and decoding, and run #" + std::to_string(run) + " has " +
+                    (all == 0       ? "no phases"
+                     : decodes == 0 ? "no decoding"
+                                    : "decoding alone"),
+                "leave it out");
+  }
+  PhasePlacements out;
+  for (const char* phase : {"prefill", "decode"}) {
+    PlaceOptions of_phase = options;
+    // The placement of the first phase must not become the newest thing of that name.
+    of_phase.session = path.file + "#" + std::to_string(run), of_phase.phase = phase;
+    of_phase.name = (options.name.empty() ? options.solver : options.name) + "-" + phase;
+    out.phases.push_back(place(of_phase, progress));
+    for (const std::string& w : out.phases.back().warnings) out.warnings.push_back(phase + (": " + w));
+  }
+  return out;
 }
 
 }  // namespace stormcell

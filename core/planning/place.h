@@ -46,6 +46,8 @@ std::vector<PlacementSolver> placement_solvers();
 std::vector<std::string_view> placement_backends();
 /// Which replicas of an expert a token may go to: what --replicas takes.
 std::vector<std::string_view> replica_rules();
+/// Where a token may live: what --residence takes.
+std::vector<std::string_view> residences();
 
 /// What a layout does on some of the steps. Null: the data or this version do not say.
 struct LayoutFigures {
@@ -92,7 +94,7 @@ struct PlaceFigures {
   std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
   int64_t steps_fit = 0, steps_held_out = 0;
   std::optional<ModelSizes> sizes;
-  std::string replicas;                         ///< of replica_rules(); empty where steps are not costed
+  std::string replicas, residence;              ///< of replica_rules(), residences(); empty where steps are not costed
   std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it
   std::string statistic;                        ///< of the costed steps that the objective is: "mean" or "p95"
   int64_t costed_fit = 0, costed_held_out = 0;  ///< steps
@@ -120,5 +122,17 @@ struct PlaceFigures {
 PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});
 /// stormcell.place/1
 std::string to_json(const PlaceFigures& figures);
+
+/// "each" of --phase: a placement for each phase, of its own loads.
+inline constexpr std::string_view kEachPhase = "each";
+struct PhasePlacements {
+  std::vector<PlaceFigures> phases;   ///< prefill, decode
+  std::vector<std::string> warnings;  ///< of both, with the phase
+};
+/// Both searched one after the other, the time limit for each, and stored as "NAME-prefill" and "NAME-decode". Error(bad_input): as place()
+/// says, and a run that has not both phases.
+PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& progress = {});
+/// stormcell.place/1 with one object for each phase under `phases`.
+std::string to_json(const PhasePlacements& placements);
 
 }  // namespace stormcell

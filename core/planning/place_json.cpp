@@ -63,9 +63,7 @@ Json whole_or_null(int64_t value) { return value > 0 ? Json(value) : Json(); }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-}  // namespace
-
-std::string to_json(const PlaceFigures& f) {
+Json json_of(const PlaceFigures& f) {
   Json json = json_of_verb("place");
   json["session"] = f.session;
   json["run"] = f.run;
@@ -78,7 +76,7 @@ std::string to_json(const PlaceFigures& f) {
   json["fit_fraction"] = f.fit_fraction;
   json["unit"] = f.unit;
   json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
-  json["residence"] = f.backend.empty() ? Json() : Json("home");
+  json["residence"] = text_or_null(f.residence);
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
   json["replicas"] = text_or_null(f.replicas);
   json["costed_steps"] = f.backend.empty() ? Json()
@@ -109,6 +107,19 @@ std::string to_json(const PlaceFigures& f) {
   json["advice"] = f.advice;
   json["lacks"] = f.lacks;
   json["warnings"] = f.warnings;
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const PlaceFigures& figures) { return json_text(json_of(figures)); }
+
+std::string to_json(const PhasePlacements& placements) {
+  Json json = json_of_verb("place");
+  json["phase"] = kEachPhase;
+  json["phases"] = Json::array();
+  for (const PlaceFigures& one : placements.phases) json["phases"].push_back(json_of(one));
+  json["warnings"] = placements.warnings;
   return json_text(json);
 }
 

@@ -27,6 +27,8 @@ namespace {
 
 constexpr int64_t kMostSlots = 1 << 20;  // of a layer
 
+bool follows(const PlaceOptions& options) { return options.step.residence == to_text(Residence::follow); }
+
 bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
 
 /// All routers of one number of branches: servers place them alike.
@@ -49,6 +51,10 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
                 task.cluster.ranks()};
   if (all % task.shape.ranks) {
     const int64_t up = task.shape.ranks - all % task.shape.ranks;
+    // Who searches for nothing has no --redundant.
+    if (options.redundant == kSlotsOfFrom)
+      bad_input("--cluster", std::to_string(task.branches) + " experts do not divide among " + std::to_string(task.shape.ranks) + " GPUs",
+                "--placement of one with spare slots, which stormcell place --redundant " + std::to_string(up) + " makes");
     bad_input("--redundant",
               std::to_string(task.branches) + " experts and " + std::to_string(spare) + " spare slots do not divide among " +
                   std::to_string(task.shape.ranks) + " GPUs",
@@ -82,8 +88,8 @@ void take_calibration(const PlaceOptions& options, PlaceTask& task) {
 void find_objective(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
   if (!task.sizes) {
-    if (!options.step.backend.empty() || !options.step.replicas.empty() || options.step.tokens_per_step > 0 || options.step.p95 ||
-        options.amortise > 0 || !options.calibration.empty())
+    if (!options.step.backend.empty() || !options.step.replicas.empty() || follows(options) || options.step.tokens_per_step > 0 ||
+        options.step.p95 || options.amortise > 0 || !options.calibration.empty())
       bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
                 "--model-config config.json, or --hidden N --ffn N");
     return;
@@ -111,12 +117,6 @@ std::vector<int32_t> layer_numbers(const PlaceTask& task) {
   std::vector<int32_t> numbers;
   for (const RouterInfo& r : task.layout.routers) numbers.push_back(r.layer < 0 && !traced ? layer_in_name(r.name) : r.layer);
   return numbers;
-}
-
-bool is_session(const std::string& spec) {
-  std::ifstream file(parse_session_path(spec).file, std::ios::binary);
-  std::string magic(15, ' ');
-  return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
 }
 
 /// What --from names.
@@ -160,6 +160,12 @@ constexpr double kChoiceShare = 0.7;
 
 }  // namespace
 
+bool is_session(const std::string& spec) {
+  std::ifstream file(parse_session_path(spec).file, std::ios::binary);
+  std::string magic(15, ' ');
+  return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
+}
+
 bool task_lacks(const PlaceTask& task, std::string_view fact) {
   const std::vector<std::string> all = lacks_of_import(task.run);
   return std::find(all.begin(), all.end(), fact) != all.end();
@@ -177,7 +183,11 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   const Placement* from = given ? &*given : nullptr;
   find_shape(options, json_or_null(task.run.dataset), from, task);
   task.before = find_before(options, from, task);
-  task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress);
+  const ChoiceOrder order = follows(options) ? ChoiceOrder::heaviest_first : ChoiceOrder::recorded;
+  task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress, order);
+  if (follows(options) && !task.routes)
+    bad_input("--residence", "follow needs single choices with their weights, and the data has counts",
+              how_to_get(task.run, "decisions", "leave it out"));
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
     const TokenParts& parts = task.routes->parts;

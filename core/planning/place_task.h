@@ -60,6 +60,9 @@ struct ChoiceData {
 /// By the rule that held the rest out: whole requests, or by time.
 bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, ChoiceData& out);
 
+/// Whether a placement is named by a session, and not a server's file.
+bool is_session(const std::string& spec);
+
 /// Whether the import said that the data lacks this (kTraceFacts).
 bool task_lacks(const PlaceTask& task, std::string_view fact);
 

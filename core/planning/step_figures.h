@@ -27,6 +27,7 @@ struct ModelSizes {
 struct StepOptions {
   std::string backend;          ///< of placement_backends(); empty: per-rank where there are single choices, else per-expert
   std::string replicas;         ///< of replica_rules(): which of them a token goes to; empty: even
+  std::string residence;        ///< of residences(): where a token lives; empty: at its home
   int64_t tokens_per_step = 0;  ///< of steps that are drawn; 0: the recorded ones
   bool p95 = false;             ///< the objective is the 95th percentile over the steps, else their mean
 };

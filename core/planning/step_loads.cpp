@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/readings/lacks.h"
-#include "core/readings/read_token_routes.h"
 
 namespace stormcell {
 namespace {
@@ -80,10 +79,10 @@ TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens
 }
 
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
-                                             const std::string& phase, double fit_fraction, const Progress& progress) {
+                                             const std::string& phase, double fit_fraction, const Progress& progress, ChoiceOrder order) {
   const auto elsewhere = [&](const RouterInfo& r) { return r.space != layout.routers[0].space; };
   if (!session.has_decisions(run.id) || std::any_of(layout.routers.begin(), layout.routers.end(), elsewhere)) return {};
-  SplitRoutes out{read_token_routes(session, run, progress), {}, {}};
+  SplitRoutes out{read_token_routes(session, run, progress, kMostTokenChoices, order), {}, {}};
   std::vector<size_t> tokens;
   for (size_t t = 0; t < out.routes.size(); ++t)
     if (phase.empty() || (out.routes.tokens[t].phase == Phase::decode) == (phase == "decode")) tokens.push_back(t);

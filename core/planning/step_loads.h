@@ -8,6 +8,7 @@
 
 #include "core/base/progress.h"
 #include "core/profile/token_routes.h"
+#include "core/readings/read_token_routes.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -43,7 +44,8 @@ struct SplitRoutes {
   std::vector<int64_t> step_tokens;  ///< [steps] of the phase that is placed for, whichever part they are in
 };
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
-                                             const std::string& phase, double fit_fraction, const Progress& progress);
+                                             const std::string& phase, double fit_fraction, const Progress& progress,
+                                             ChoiceOrder order = ChoiceOrder::recorded);
 
 /// The first `fit_fraction` of the steps (batches) to fit, the others to judge; one step: all of it to fit. `phase`: of these batches
 /// alone, empty: of all. Error(bad_input) where no step remains.

@@ -32,6 +32,20 @@ ReplicaRule replicas_of(const StepOptions& options) {
   return static_cast<ReplicaRule>(found - std::begin(kReplicaRules));
 }
 
+Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
+  if (options.residence.empty()) return Residence::home;
+  const auto found = std::find(std::begin(kResidences), std::end(kResidences), options.residence);
+  if (found == std::end(kResidences)) bad_input("--residence", in_quotes(options.residence) + " is none", "one of " + joined(kResidences));
+  const auto residence = static_cast<Residence>(found - std::begin(kResidences));
+  if (residence == Residence::home) return residence;
+  if (!routes || !routes->heaviest_first)
+    bad_input("--residence", "follow goes by the weights of single choices, and the data lacks them",
+              "record the weights, or leave it out");
+  if (replicas_of(options) != ReplicaRule::even)
+    bad_input("--residence", "follow is told of replicas that share evenly", "leave --replicas out");
+  return residence;
+}
+
 /// Every n-th, so that at most so many remain.
 template <class T>
 void thin_out(std::vector<T>& steps, size_t most) {
@@ -127,7 +141,8 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
       model_(model),
       routes_(&routes.routes),
       backend_(backend_of(options, Backend::per_rank)),
-      replicas_(replicas_of(options)) {
+      replicas_(replicas_of(options)),
+      residence_(residence_of(options, routes_)) {
   for (const bool behind : {false, true}) {
     const std::vector<size_t>& tokens = behind ? parts.held_out : parts.fit;
     const uint32_t seed = behind ? 2 : 1;
@@ -146,6 +161,7 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
       model_(model),
       backend_(backend_of(options, Backend::per_expert)),
       replicas_(replicas_of(options)),
+      residence_(residence_of(options, nullptr)),
       k_(static_cast<double>(std::max<int64_t>(k, 1))),
       k_known_(k > 0) {
   if (backend_ == Backend::per_rank || backend_ == Backend::per_node)

@@ -29,7 +29,7 @@ class StepObjective {
  public:
   /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A recorded step that has
   /// tokens on both sides is filled up on each, by tokens drawn from that side: a step of some of its tokens would be another, cheaper one.
-  /// Error(bad_input): a backend or a rule of replicas that is none.
+  /// Error(bad_input): a backend, a rule of replicas or a residence that is none, or that the data cannot have.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
                 const TokenParts& parts);
   /// Steps of counts, `k` choices of a token, 0: not known.
@@ -40,13 +40,13 @@ class StepObjective {
   /// [steps] seconds of each, in the order of time where they are recorded ones.
   std::vector<double> step_s(const Placement& placement, bool held_out, const Progress& progress) const;
   /// What a placement makes of steps, one after the other: for cost_of_step(). The placement must outlive it.
-  StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_, replicas_}; }
+  StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_, replicas_, residence_}; }
   /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
   StepCost cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part = {}, const LayerVisitor& visitor = {}) const;
   /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
-  /// A part, or as much of it as has so many tokens, with `start`; replicas share evenly, whatever judges. The objective must outlive it.
-  /// There is such a part.
+  /// A part, or as much of it as has so many tokens, with `start`; replicas share evenly and tokens live at their homes, whatever judges.
+  /// The objective must outlive it. There is such a part.
   PlacedSteps placed(const Placement& start, bool held_out = false, size_t most_tokens = kMostSearchTokens) const;
   /// Whether placed() looks at every token of the part to fit, unless told otherwise.
   bool search_sees_all() const;
@@ -54,6 +54,7 @@ class StepObjective {
   bool by_p95() const { return options_.p95; }
   Backend backend() const { return backend_; }
   ReplicaRule replicas() const { return replicas_; }
+  Residence residence() const { return residence_; }
   /// "recorded", "filled up" (some of the recorded ones) or "drawn".
   const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : filled_ > 0 ? "filled up" : "recorded"; }
   /// Of both parts.
@@ -82,6 +83,7 @@ class StepObjective {
   const TokenRoutes* routes_ = nullptr;
   Backend backend_;
   ReplicaRule replicas_;
+  Residence residence_ = Residence::home;
   int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;

@@ -24,6 +24,7 @@ struct TokenRoutes {
   };
   std::vector<Token> tokens;          ///< in the order of steps
   std::vector<int32_t> choice;        ///< [tokens, layers, k] -1: no choice; those that a capacity dropped are none
+  bool heaviest_first = false;        ///< the first choice of each is that of the largest weight
   std::vector<int64_t> branch_bytes;  ///< [layers] 0: not known
 
   size_t size() const { return tokens.size(); }

@@ -11,9 +11,10 @@ namespace {
 
 class RouteReader {
  public:
-  RouteReader(const SessionReader& session, const RunSummary& run, int64_t most)
+  RouteReader(const SessionReader& session, const RunSummary& run, int64_t most, ChoiceOrder order)
       : session_(session), run_(run), layout_(session.layout(run.id)), most_(most) {
     choose_space();
+    routes_.heaviest_first = order == ChoiceOrder::heaviest_first;
   }
 
   TokenRoutes read(const Progress& progress) {
@@ -75,14 +76,21 @@ class RouteReader {
     for (size_t l = 0; l < layers; ++l) {
       const auto decision = session_.decision(run_.id, routers_[l], batch.number);
       if (!decision) continue;
+      routes_.heaviest_first &= !decision->weight.empty();
       const auto k = static_cast<size_t>(decision->fan_out);
       for (size_t c = 0; c < static_cast<size_t>(decision->cells); ++c) {
         const size_t row = decision->ancestor.empty() ? c : static_cast<size_t>(decision->ancestor[c]);
         if (row >= place_.size() || place_[row] < 0) continue;
-        int32_t* to = routes_.choice.data() + (static_cast<size_t>(place_[row]) * layers + l) * width;
+        int32_t* const first = routes_.choice.data() + (static_cast<size_t>(place_[row]) * layers + l) * width;
+        int32_t* to = first;
+        float heaviest = 0;  // of the first one
         for (size_t j = 0; j < k; ++j) {
           const int32_t choice = decision->choice[c * k + j];
-          if (is_kept(choice) && choice < routes_.branches) *to++ = choice;
+          if (!is_kept(choice) || choice >= routes_.branches) continue;
+          *to++ = choice;
+          if (!routes_.heaviest_first) continue;
+          const float weight = decision->weight[c * k + j];
+          if (to == first + 1 || weight > heaviest || (weight == heaviest && choice < *first)) heaviest = weight, std::swap(*first, to[-1]);
         }
       }
     }
@@ -101,11 +109,12 @@ class RouteReader {
 
 }  // namespace
 
-TokenRoutes read_token_routes(const SessionReader& session, const RunSummary& run, const Progress& progress, int64_t most_choices) {
+TokenRoutes read_token_routes(const SessionReader& session, const RunSummary& run, const Progress& progress, int64_t most_choices,
+                              ChoiceOrder order) {
   if (!session.has_decisions(run.id))
     bad_input(session.path(), "run #" + std::to_string(run.id) + " keeps no decisions, only their sums",
               how_to_get(run, "decisions", "record single choices"));
-  return RouteReader(session, run, most_choices).read(progress);
+  return RouteReader(session, run, most_choices, order).read(progress);
 }
 
 }  // namespace stormcell

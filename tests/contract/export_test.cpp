@@ -178,6 +178,32 @@ class ExportTest : public QObject {
     VERIFY_REFUSED(none, session_, "--record-scores");
   }
 
+  void skew_and_distinct_branches_of_each_layer() {
+    const Ended analyzed = run_program({"analyze", session_ + "#1", "--json", "-"});
+    const Json routers = analyzed.json()["routers"];
+    const auto skew =
+        rows_of("skew", "router,layer,branches,choices_of_cell,cells,largest_over_mean,power_law_alpha,power_law_error", "#1");
+    QCOMPARE(skew.size(), routers.size());
+    for (size_t r = 0; r < skew.size(); ++r) {
+      QCOMPARE(skew[r][0], routers[r]["router"].get<std::string>());
+      QCOMPARE(std::stoll(skew[r][1]), routers[r]["layer"].get<long long>());
+      QVERIFY(std::abs(std::stod(skew[r][5]) - 1 - routers[r]["imbalance_real"]["max_over_mean_minus_1"].get<double>()) < 1e-9);
+      QVERIFY(std::stod(skew[r][6]) >= 0 && std::stod(skew[r][7]) >= 0);
+    }
+    const auto distinct = rows_of("distinct", "router,layer,cells,distinct_branches,of_even_loads", "#1");
+    QCOMPARE(distinct.size(), 14 * skew.size());
+    for (size_t i = 0; i < distinct.size(); ++i) {
+      const double met = std::stod(distinct[i][3]), even = std::stod(distinct[i][4]);
+      if (distinct[i][2] == "1") QVERIFY(std::abs(met - 1) < 1e-9 && std::abs(even - 1) < 1e-9);
+      QVERIFY(met <= even + 1e-9 && met <= routers[i / 14]["touched_real"].get<double>() + 1e-9);
+    }
+    const std::string counts = scratch_.write("counts.json", R"({"logical_count": [[[4, 0, 2]], [[1, 3, 2]]]})"),
+                      storm = scratch_.path("counts.storm");
+    QCOMPARE(run_program({"import", counts, "-o", storm}).exit, 0);
+    VERIFY_REFUSED((Arguments{"export", storm, "--format", "csv", "--what", "distinct"}), storm,
+                   "does not say how many branches a cell chooses");
+  }
+
   void timings_have_every_batch_and_its_steps() {
     int64_t batches = 0, steps = 0;
     for (const auto& row : rows_of("timings", "batch,step,name,op,branch,worker,begin_ms,duration_ms")) {

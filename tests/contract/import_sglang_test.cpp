@@ -53,8 +53,16 @@ class ContractImportSglangTest : public QObject, private Imports {
     QCOMPARE(j["steps"].get<int64_t>(), int64_t{4});
     QCOMPARE(j["batches"].get<int64_t>(), int64_t{4});
     verify_loads(merged, expected_["totals"]);
-    // Pass 7 ran on one rank alone: 2 tokens of k = 2.
     const SessionReader reader(merged);
+    // Both ranks' counts of slots, 6 experts in 8.
+    const Json slots_of = Json::parse(reader.run(1).dataset)["slots"];
+    QCOMPARE(slots_of.size(), size_t{3});
+    for (size_t l = 0; l < 3; ++l) {
+      std::vector<int64_t> sum(6);
+      for (size_t s = 0; s < 8; ++s) sum[slots_of[l]["experts"][s].get<size_t>()] += slots_of[l]["loads"][s].get<int64_t>();
+      QVERIFY(sum == expected_["totals"][l].get<std::vector<int64_t>>());
+    }
+    // Pass 7 ran on one rank alone: 2 tokens of k = 2.
     const std::vector<int64_t> load = reader.loads(1, 0, 0, {2, 3})[0].load;
     QCOMPARE(std::accumulate(load.begin(), load.end(), int64_t{0}), int64_t{4});
   }

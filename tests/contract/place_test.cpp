@@ -346,6 +346,35 @@ class ContractPlaceTest : public QObject, private Imports {
     refused({"--hidden", "64", "--ffn", "32", "--dtype", "i5"}, "--dtype", "is no number format");
   }
 
+  void each_phase_has_a_placement_of_its_own() {
+    const std::string session = scratch_.path("phases.storm");
+    imported(scratch_.write("phases.csv", route_trace()), session);
+    const std::string two = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
+ "gpu": {"memory_bytes": 8e10, "memory_bytes_per_s": 3e12, "flops_per_s": 9e14}, "fabric": {"bytes_per_s": 4e11}})");
+    const auto placed = [&](const Arguments& more) {
+      Arguments all = {"place", session, "--cluster", two, "--fit-fraction", "1", "--json", "-"};
+      all.insert(all.end(), more.begin(), more.end());
+      return json_of(all);
+    };
+    const Json both = placed({"--phase", "each", "--name", "mine"});
+    QVERIFY(both["phase"] == "each" && both["phases"].size() == 2);
+    for (const size_t i : {0, 1}) {
+      const std::string phase = i == 0 ? "prefill" : "decode";
+      const Json& one = both["phases"][i];
+      QCOMPARE(one["phase"].get<std::string>(), phase);
+      QVERIFY(one["layouts"] == placed({"--phase", phase.c_str()})["layouts"]);
+      // Each is found by its name.
+      const Arguments out = {"export", session + "#mine-" + phase, "--format", "vllm-pr49572", "-o", scratch_.path(phase + ".json")};
+      VERIFY_DONE(run_program(out), out);
+    }
+    const Ended text = run_program({"place", session, "--cluster", two, "--phase", "each"});
+    QVERIFY(text.exit == 0 && text.out.find(", prefill") != std::string::npos && text.out.find(", decode") != std::string::npos);
+    const std::string counts = scratch_.path("no-phases.storm");
+    imported(scratch_.write("no-phases.json", R"({"logical_count": [[[4, 2]], [[1, 3]]]})"), counts);
+    VERIFY_REFUSED((Arguments{"place", counts, "--cluster", two, "--phase", "each"}), "--phase", "each needs prompts and decoding");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", two, "--phase", "both"}), "--phase", "prefill, decode, or each of both");
+  }
+
   void published_architectures_are_recognised() {
     const std::string session = scratch_.path("qwen-like.storm"),
                       trace = scratch_.write("q.csv", route_trace({48, 128, 2, 3, 40, 1}, "Qwen3-30B-A3B-Q4_K_M.gguf"));

@@ -69,6 +69,48 @@ class ContractSimulateTest : public QObject, private Imports {
     QVERIFY(near(j["step_ms"]["mean"].get<double>(), placed["layouts"][2]["fit"]["objective"].get<double>()));
   }
 
+  void tokens_may_follow_their_heaviest_expert() {
+    const std::string session = traced("follow");
+    const Json home = simulated(session), follow = simulated(session, {"--residence", "follow"});
+    QVERIFY(home["residence"] == "home" && follow["residence"] == "follow");
+    QVERIFY(follow["assumptions"].dump().find("an experiment") != std::string::npos);
+    // The heaviest of two experts says it where the token goes on: of what comes back only the other one's half travels.
+    QVERIFY(follow["remote_bytes"].get<double>() < home["remote_bytes"].get<double>());
+    for (size_t l = 0; l < home["layers"].size(); ++l)
+      QCOMPARE(follow["layers"][l]["compute_ms"].get<double>(), home["layers"][l]["compute_ms"].get<double>());
+    QVERIFY(near(sum_of(follow["gpus"], "sent_bytes"), sum_of(follow["gpus"], "received_bytes")));
+    const Json placed = json_of({"place", session, "--cluster", cluster_, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32",
+                                 "--residence", "follow", "--json", "-"});
+    QVERIFY(placed["residence"] == "follow" && placed["warnings"].dump().find("an experiment") != std::string::npos);
+    QVERIFY(near(placed["layouts"][0]["fit"]["objective"].get<double>(), follow["step_ms"]["mean"].get<double>()));
+    const Arguments common = {"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence"};
+    const auto with = [&](const Arguments& more) {
+      Arguments all = common;
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    VERIFY_REFUSED(with({"somewhere"}), "--residence", "\"somewhere\" is none (one of home, follow)");
+    VERIFY_REFUSED(with({"follow", "--replicas", "nearest"}), "--residence", "replicas that share evenly");
+    VERIFY_REFUSED(with({"follow", "--collective", "0"}), "--collective", "leave --residence out");
+    const std::string unweighted = scratch_.path("unweighted.storm");
+    imported(scratch_.write("unweighted.json", router_trace()), unweighted);
+    VERIFY_REFUSED((Arguments{"simulate", unweighted, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence", "follow"}),
+                   "--residence", "the weights of single choices, and the data lacks them");
+    VERIFY_REFUSED((Arguments{"place", scratch_counts(), "--cluster", cluster_, "--residence", "follow"}), "--residence",
+                   "the data has counts");
+  }
+
+  void what_does_not_divide_is_told_by_what_there_is() {
+    const std::string session = traced("divides"),
+                      three = scratch_.write("three.json", QString(kTwoNodes)
+                                                               .replace("\"nodes\": 2", "\"nodes\": 3")
+                                                               .replace("\"gpus_per_node\": 2", "\"gpus_per_node\": 1")
+                                                               .toStdString());
+    const Arguments simulate = {"simulate", session, "--cluster", three, "--hidden", "64", "--ffn", "32"};
+    VERIFY_REFUSED(simulate, "--cluster",
+                   "do not divide among 3 GPUs (--placement of one with spare slots, which stormcell place --redundant");
+  }
+
   void overlap_and_uplinks() {
     const std::string session = traced("overlap");
     const Json none = simulated(session), two = simulated(session, {"--overlap", "two-batch"}),
@@ -97,6 +139,74 @@ class ContractSimulateTest : public QObject, private Imports {
         }
       QVERIFY2(std::abs(carried / e["bytes"].get<double>() - 1) < 1e-6, e.dump().c_str());
     }
+  }
+
+  std::string scratch_counts() {
+    const std::string session = scratch_.path("logical.storm");
+    imported(scratch_.write("logical.json", R"({"logical_count": [[[90, 60, 30, 20]], [[90, 60, 30, 20]]]})"), session);
+    return session;
+  }
+  // Steps of one layer of vLLM, 4 experts in 6 slots on 2 GPUs, as its open pull request writes them.
+  std::string vllm_steps(const std::string& name, const std::vector<std::string>& loads, const std::string& map, int ranks = 2) {
+    std::string lines;
+    for (size_t s = 0; s < loads.size(); ++s)
+      lines += R"({"record_type":"eplb_load_stats","version":1,"step":)" + std::to_string(s) + R"(,"num_ranks":)" + std::to_string(ranks) +
+               R"(,"num_layers":1,"tokens":[[1,1]],"expert_load":[)" + loads[s] + R"(],"p2l_map":[)" + map + "]}\n";
+    const std::string session = scratch_.path(name + ".storm");
+    imported(scratch_.write(name + ".jsonl", lines), session);
+    return session;
+  }
+
+ private slots:
+  void what_a_placement_promised_stands_beside_what_was_recorded_under_it() {
+    const std::string two =
+        scratch_.write("pair.json", QString(kTwoNodes).replace("\"gpus_per_node\": 2", "\"gpus_per_node\": 1").toStdString());
+    const std::string before = vllm_steps("before", {"[40,20,20,20,0,0]", "[40,20,20,20,0,0]"}, "[0,1,2,3,0,1]");
+    const std::string placement = scratch_.write("deployed.json", "[[0,1,2,0,3,1]]");  // as vLLM's other pull request reads it
+    // Of each step the GPUs would get 20 + 10 + 20 and 20 + 20 + 10. Recorded by slots are 75 and 20; the experts' 40, 30, 15 and 10 shared
+    // evenly make 20 + 15 + 15 and 20 + 10 + 15.
+    const std::string after = vllm_steps("after", {"[35,25,15,5,10,5]", "[35,25,15,5,10,5]"}, "[0,1,2,0,3,1]");
+    const auto compared = [&](const std::string& session, const std::string& named, const Arguments& more) {
+      Arguments all = {"simulate", session, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", named, "--json", "-"};
+      all.insert(all.end(), more.begin(), more.end());
+      return json_of(all)["deployment"];
+    };
+    const Json d = compared(after, placement, {"--made-from", before});
+    QVERIFY2(d["made_from"]["session"] == before && d["made_from"]["run"] == 1 && d["why_not_slots"].is_null(), d.dump().c_str());
+    for (const Json& told : {d["imbalance"], d["layers"][0]["imbalance"]}) {
+      QVERIFY2(std::abs(told["predicted"].get<double>()) < 1e-12 && near(told["shared_evenly"].get<double>(), 50 / 47.5 - 1),
+               told.dump().c_str());
+      QVERIFY(near(told["recorded"].get<double>(), 75 / 47.5 - 1) && near(told["difference"].get<double>(), 75 / 47.5 - 1));
+    }
+    const Ended text = run_program(
+        {"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from", before});
+    QVERIFY2(text.exit == 0 && text.out.find("recorded, shared evenly") != std::string::npos, text.err.c_str());
+    // A stored placement says itself which run it was searched for; of that run there is nothing to compare.
+    const Json placed = json_of({"place", before, "--cluster", two, "--redundant", "2", "--solver", "keep", "--from", placement, "--hidden",
+                                 "64", "--ffn", "32", "--json", "-"});
+    const std::string stored = before + "#" + std::to_string(placed["placement"].get<int>());
+    QVERIFY(compared(after, stored, {}) == d);
+    QVERIFY(compared(before, stored, {}).is_null() && compared(after, placement, {}).is_null());
+    // Where slots say nothing of this placement, their experts' loads still do.
+    const auto without_slots = [&](const std::string& session, const std::string& why) {
+      const Json j = compared(session, placement, {"--made-from", before});
+      return j["layers"][0]["imbalance"]["recorded"].is_null() && j["why_not_slots"].get<std::string>().find(why) != std::string::npos &&
+             near(j["imbalance"]["difference"].get<double>(), j["imbalance"]["shared_evenly"].get<double>());
+    };
+    // Which slot of its GPU holds an expert says nothing.
+    QVERIFY(compared(vllm_steps("turned", {"[35,25,15,5,10,5]"}, "[1,0,2,1,3,0]"), placement, {"--made-from", before})["why_not_slots"]
+                .is_null());
+    QVERIFY(without_slots(vllm_steps("moved", {"[35,25,15,5,10,5]"}, "[0,1,3,0,2,1]"), "another placement"));
+    QVERIFY(without_slots(vllm_steps("more", {"[35,25,15,5,10,5]"}, "[0,1,2,0,3,1]", 3), "recorded on 3 GPUs"));
+    QVERIFY(without_slots(scratch_counts(), "does not say what each slot got"));
+    VERIFY_REFUSED((Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--made-from", before}), "--made-from",
+                   "none is named");
+    VERIFY_REFUSED((Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from",
+                              traced("another model")}),
+                   "--made-from", "has 2 layers");
+    VERIFY_REFUSED(
+        (Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from", after}),
+        "--made-from", "is the recorded run itself");
   }
 
   // Calls of the cluster's own links: start-up 40 us, 4 us a row of a GPU's network port.

@@ -20,6 +20,14 @@ class CheckedSink : public TraceSink {
       must(r.branches >= 1 && r.fan_out >= 1, "a router has branches and choices");
       must(r.stack >= 0 && static_cast<size_t>(r.stack) < header.stacks.size(), "a router is of a stack");
     }
+    must(header.recorded_slots.layers.empty() || header.recorded_slots.layers.size() == header.routers.size(),
+         "slots of each router, or of none");
+    for (size_t r = 0; r < header.recorded_slots.layers.size(); ++r) {
+      const SlotLoads& of = header.recorded_slots.layers[r];
+      must(!of.expert.empty() && of.expert.size() == of.load.size(), "a load for each slot");
+      for (const int32_t expert : of.expert) must(expert >= -1 && expert < header.routers[r].branches, "slots hold branches");
+      for (const int64_t load : of.load) must(load >= 0, "loads of slots");
+    }
     for (const std::string& fact : header.lacks) {
       bool known = false;
       for (const std::string_view f : kTraceFacts) known |= f == fact;

@@ -50,6 +50,7 @@ asks libavformat-dev test --sanitize
 asks libpng-dev build cli
 asks clang test --slow
 asks xauth test --slow
+asks libopenmpi-dev test --slow
 asks libimgui-dev studio
 asks libimgui-dev bench
 asks libbenchmark-dev bench

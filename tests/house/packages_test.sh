@@ -70,6 +70,7 @@ installed() { local path; for path in "$@"; do if [ ! -e "$path" ]; then return 
 
 no_cuda=-DSTORMCELL_CUDA=OFF
 font="the pictures' own font"
+mpi="the layer over MPI (label slow)"
 
 together() {
   local name="as it is here"
@@ -81,13 +82,14 @@ together() {
     if installed /usr/include/x86_64-linux-gnu/qt6/QtSvg/QSvgGenerator /usr/include/imgui/imgui.h /usr/include/stb/stb_truetype.h; then
       with "$name" stormcell-studio
     fi
+    if installed /usr/bin/mpicxx /usr/bin/mpirun; then with "$name" expert_parallel; fi
     if installed /usr/include/unicode/translit.h; then with "$name" stormcell-prepare-switch-names; fi
   fi
 
   name="all absent"
   if configure "$name" CUDACXX=/nowhere/nvcc PKG_CONFIG_PATH="$fake/pkgconfig" -DSTORMCELL_CUDA=AUTO -DCCACHE=OFF -DMOLD=OFF -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON \
     -DCMAKE_DISABLE_FIND_PACKAGE_Qt6Svg=ON -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DSTORMCELL_ONEDNN=OFF \
-    -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_JPEG=ON; then
+    -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_JPEG=ON -DSTORMCELL_MPICXX=OFF; then
     left_out "$name" ccache "not found"
     left_out "$name" mold "not found"
     left_out "$name" kernels_bench "not found"
@@ -97,6 +99,8 @@ together() {
     left_out "$name" "reading of PNG" "not found"
     left_out "$name" "reading of JPEG" "not found"
     left_out "$name" "reading of video" "not found"
+    left_out "$name" "$mpi" "not found"
+    without "$name" expert_parallel
     without "$name" kernels_bench
     without "$name" stormcell-studio
     without "$name" stormcell-prepare-switch-names
@@ -108,7 +112,7 @@ together() {
   if configure "$name" CUDACXX="$fake/programs/nvcc" COMPILER_PATH="$fake/programs" PKG_CONFIG_PATH="$fake/pkgconfig" \
     -DSTORMCELL_CUDA=AUTO -DCCACHE=/bin/false -DMOLD="$fake/programs/ld.mold" -DCMAKE_PREFIX_PATH="$fake" -DQt6_DIR="$(qt_folder)" \
     -DICU_I18N_LIBRARY_RELEASE="$fake/lib/libicui18n.so" -DPNG_LIBRARY_RELEASE="$fake/lib/libpng.so" \
-    -DJPEG_LIBRARY_RELEASE="$fake/lib/libjpeg.so"; then
+    -DJPEG_LIBRARY_RELEASE="$fake/lib/libjpeg.so" -DSTORMCELL_MPICXX=/bin/true -DMPI_CXX_COMPILER=/bin/false; then
     left_out "$name" ccache "does not compile"
     left_out "$name" mold "not whole"
     left_out "$name" kernels_bench "not whole"
@@ -118,6 +122,8 @@ together() {
     left_out "$name" "reading of PNG" "not whole\|not found"
     left_out "$name" "reading of JPEG" "not whole\|not found"
     left_out "$name" "reading of video" "not whole\|not found"
+    left_out "$name" "$mpi" "not found\|not whole"
+    without "$name" expert_parallel
     without "$name" kernels_bench
     without "$name" stormcell-studio
     with "$name" stormcell
@@ -160,6 +166,8 @@ each() {
   one "a libjpeg that does not link" "reading of JPEG" "not whole\|not found" "${headless[@]}" -DJPEG_LIBRARY_RELEASE="$fake/lib/libjpeg.so"
   one "FFmpeg's libraries without what they require" "reading of video" "not found" "${headless[@]}" PKG_CONFIG_PATH="$fake/pkgconfig"
   one "FFmpeg's libraries that do not link" "reading of video" "not found\|not whole" "${headless[@]}" PKG_CONFIG_PATH="$fake/video"
+  one "no MPI" "$mpi" "not found" "${headless[@]}" -DSTORMCELL_MPICXX=OFF
+  one "an MPI that compiles nothing" "$mpi" "not found\|not whole" "${headless[@]}" -DSTORMCELL_MPICXX=/bin/true -DMPI_CXX_COMPILER=/bin/false
   one "no Qt" "the Studio" "not found" "${studio[@]}" -DCMAKE_DISABLE_FIND_PACKAGE_Qt6=ON
   one "a Qt whose configuration fails" "the Studio" "not whole" "${studio[@]}" -DQt6_DIR="$fake/qt"
   one "no Qt Svg" "the Studio" "not found" "${studio[@]}" -DCMAKE_DISABLE_FIND_PACKAGE_Qt6Svg=ON

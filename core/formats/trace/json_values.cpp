@@ -42,6 +42,8 @@ int64_t JsonRow::whole(const char* key, int64_t least, int64_t most) const {
   return within(v, key, least, most);
 }
 
+bool JsonRow::has(const char* key) const { return !value_at(value_, key).is_null(); }
+
 std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t least, int64_t most, int64_t& columns) const {
   const nlohmann::json& list = value_at(value_, key);
   if (!list.is_array() || (rows >= 0 && static_cast<int64_t>(list.size()) != rows))

@@ -19,6 +19,7 @@ class JsonRow {
 
   [[noreturn]] void wrong(const std::string& what) const;
   int64_t whole(const char* key, int64_t least, int64_t most) const;
+  bool has(const char* key) const;
   /// A list of `rows` lists (-1: as many as there are) of equal length, one after the other; `columns` is that length.
   std::vector<int64_t> matrix(const char* key, int64_t rows, int64_t least, int64_t most, int64_t& columns) const;
 

@@ -120,6 +120,7 @@ class SglangDump {
     if (!ordered) header.lacks.emplace_back("order");
     for (const char* fact : {"decisions", "homes", "positions", "phases"}) header.lacks.emplace_back(fact);
     if (!map_name_.empty()) header.origin["physical_to_logical_map"] = map_name_;
+    header.recorded_slots = slots_of_routers();
     sink_.begin(header);
   }
   void hand_on(int64_t step, int64_t layer, std::span<const int64_t> loads) {
@@ -173,6 +174,17 @@ class SglangDump {
             "check that both are of one model");
     check_layers(layers_, branches_);
     map_name_ = hash.hex().substr(0, 16);
+    slot_load_.resize(logical_.size());
+  }
+  /// What was counted while the records were looked at.
+  RecordedSlots slots_of_routers() const {
+    RecordedSlots slots;
+    for (int64_t l = 0; l < layers_ && !slot_load_.empty(); ++l) {
+      if (router_of_[static_cast<size_t>(l)] < 0) continue;
+      const auto begin = l * slots_, end = begin + slots_;
+      slots.layers.push_back({{logical_.begin() + begin, logical_.begin() + end}, {slot_load_.begin() + begin, slot_load_.begin() + end}});
+    }
+    return slots;
   }
   int32_t logical(int64_t layer, int64_t slot) const { return logical_[static_cast<size_t>(layer * slots_ + slot)]; }
 
@@ -189,8 +201,8 @@ class SglangDump {
     if (spent_ > 2 * static_cast<int64_t>(source_.file->size())) wrong("its records name more numbers than the file holds");
   }
 
-  /// The slots of a pass, as experts are counted: [layers][experts].
-  void count_pass(const Record& record, std::vector<int64_t>& loads) {
+  /// The slots of a pass, [layers][slots], and as experts are counted, [layers][experts].
+  void count_pass(const Record& record, std::vector<int64_t>& loads, std::vector<int64_t>& slot_load) {
     const TorchTensor counts = tensor_of(record, "global_physical_count", 2, "[layers, slots]");
     if (counts.shape[1] != slots_)
       wrong("pass " + std::to_string(record.pass) + " counts " + counted(counts.shape[1], "slot") + ", the map has " +
@@ -201,6 +213,7 @@ class SglangDump {
       const int64_t v = counts.whole(i);
       if (v < 0) wrong("pass " + std::to_string(record.pass) + ": a count is " + std::to_string(v));
       loads[static_cast<size_t>(i / slots_ * branches_ + logical(i / slots_, i % slots_))] += v;
+      slot_load[static_cast<size_t>(i)] += v;
     }
   }
 
@@ -210,7 +223,7 @@ class SglangDump {
     const auto all = static_cast<int64_t>(records_.size());
     for (size_t r = 0; r < records_.size(); ++r) {
       progress_.report("looking at passes", static_cast<int64_t>(r), all);
-      count_pass(records_[r], loads);
+      count_pass(records_[r], loads, slot_load_);
     }
     std::vector<uint8_t> used(static_cast<size_t>(layers_));
     for (size_t i = 0; i < row; ++i) used[i / static_cast<size_t>(branches_)] |= loads[i] > 0;
@@ -219,12 +232,14 @@ class SglangDump {
     for (const Record& r : records_) passes += r.pass != last, last = r.pass;
     begin_counts("per_pass", passes, true);
     spent_ = 0;
+    std::vector<int64_t> slot_load(slot_load_.size());
     int64_t step = 0;
     for (size_t r = 0; r < records_.size(); ++step) {
       progress_.report("reading passes", static_cast<int64_t>(r), all);
       const int64_t pass = records_[r].pass;
       std::fill(loads.begin(), loads.end(), 0);
-      for (; r < records_.size() && records_[r].pass == pass; ++r) count_pass(records_[r], loads);  // halves of an overlapped batch
+      for (; r < records_.size() && records_[r].pass == pass; ++r)
+        count_pass(records_[r], loads, slot_load);  // halves of an overlapped batch
       sink_.server_step(pass);
       for (int64_t l = 0; l < layers_; ++l)
         hand_on(step, l, std::span(loads).subspan(static_cast<size_t>(l * branches_), static_cast<size_t>(branches_)));
@@ -247,6 +262,7 @@ class SglangDump {
     header.rank = rank_;
     header.routers = routers_by_layer(router_of_, branches_, k_);
     header.origin["physical_to_logical_map"] = map_name_;
+    header.recorded_slots = slots_of_routers();
     if (!positions) header.lacks.emplace_back("positions");
     if (!phases) header.lacks.emplace_back("phases");
     sink_.begin(header);
@@ -275,7 +291,8 @@ class SglangDump {
           if (v < -1 || v >= slots_)
             wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(l) + ", token " + std::to_string(t) +
                   " went to slot " + std::to_string(v) + ", the map has " + std::to_string(slots_));
-          k += v >= 0;
+          if (v < 0) continue;
+          ++slot_load_[static_cast<size_t>(l * slots_ + v)], ++k;
         }
         if (k > 0) used[static_cast<size_t>(l)] = 1;
         k_ = std::max(k_, k);
@@ -367,8 +384,9 @@ class SglangDump {
   int64_t cells_ = 0, spent_ = 0;
   int32_t rank_ = -1;
   std::vector<Record> records_;
-  std::vector<int32_t> logical_;  // [layers, slots]
-  std::string map_name_;          // a short hash of it, by which maps of ranks are compared
+  std::vector<int32_t> logical_;    // [layers, slots]
+  std::vector<int64_t> slot_load_;  // [layers, slots] over all records; empty of modes that count experts
+  std::string map_name_;            // a short hash of it, by which maps of ranks are compared
   std::vector<int32_t> router_of_;
   TraceCounts counts_;
 };

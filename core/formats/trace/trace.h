@@ -33,6 +33,18 @@ struct TraceRouter {
   int64_t dense_bytes = 0;   ///< weights of the layer outside its branches, 0: not known
 };
 
+/// What each slot of a layer holds and got, over all of a trace. -1: nothing.
+struct SlotLoads {
+  std::vector<int32_t> expert;
+  std::vector<int64_t> load;
+};
+/// Of servers that count slots, where none changed what it holds: replicas of an expert are told apart, which choices and loads of experts
+/// do not.
+struct RecordedSlots {
+  std::vector<SlotLoads> layers;  ///< [routers]; empty: the trace does not say
+  int32_t ranks = 0;              ///< that share the slots, equally many each; 0: not known
+};
+
 /// What is known before the first batch.
 struct TraceHeader {
   std::string model;                             ///< its name, empty: the trace has none
@@ -45,6 +57,7 @@ struct TraceHeader {
   bool counts = false;                           ///< it comes as loads of steps, without the choices of single cells
   int32_t model_layers = 0;                      ///< of the model, those without branches included; 0: not known
   int32_t rank = -1;                             ///< whose cells or counts these are, -1: not known, or of all ranks together
+  RecordedSlots recorded_slots;
 };
 
 /// What a trace may have and may lack.

@@ -58,9 +58,28 @@ class VllmLoads {
       branches_ = std::max(branches_, map_[i] + 1);
       if (map_[i] < 0 && load_[i] > 0) row.wrong("a slot without an expert has a load");
     }
+    add_slots(row);
     const TracedModel& model = source_.model;
     if (model.branches > 0 && branches_ > model.branches)
       row.wrong("names expert " + std::to_string(branches_ - 1) + ", " + model.source + " has " + std::to_string(model.branches));
+  }
+
+  /// Over all steps, as long as no expert moves.
+  void add_slots(const JsonRow& row) {
+    const auto ranks = static_cast<int32_t>(row.has("num_ranks") ? row.whole("num_ranks", 1, kMostTracedBranches) : 0);
+    if (steps_ == 1) first_map_ = map_, slot_load_.assign(load_.size(), 0), ranks_ = ranks;
+    if (map_ != first_map_ || ranks != ranks_) slot_load_.clear();
+    for (size_t i = 0; i < slot_load_.size(); ++i) slot_load_[i] += load_[i];
+  }
+  RecordedSlots recorded_slots() const {
+    RecordedSlots slots;
+    if (!slot_load_.empty()) slots.ranks = ranks_;
+    for (size_t at = 0; at < slot_load_.size(); at += static_cast<size_t>(slots_)) {
+      const auto begin = static_cast<std::ptrdiff_t>(at), end = begin + slots_;
+      slots.layers.push_back(
+          {{first_map_.begin() + begin, first_map_.begin() + end}, {slot_load_.begin() + begin, slot_load_.begin() + end}});
+    }
+    return slots;
   }
 
   // Only layers with experts are there.
@@ -77,6 +96,7 @@ class VllmLoads {
     header.origin["format"] = "vLLM eplb_load_stats";
     header.counts = true;
     header.model_layers = model.layers;
+    header.recorded_slots = recorded_slots();
     for (int64_t l = 0; l < layers_; ++l) {
       TraceRouter& router = header.routers.emplace_back();
       router.layer = model.moe_layers.empty() ? -1 : model.moe_layers[static_cast<size_t>(l)];
@@ -111,7 +131,9 @@ class VllmLoads {
   TraceSink& sink_;
   const Progress& progress_;
   int64_t layers_ = 0, slots_ = 0, branches_ = 1, steps_ = 0, last_step_ = 0;
-  std::vector<int64_t> load_, map_;  // of the line at hand, [layers, slots]
+  std::vector<int64_t> load_, map_;             // of the line at hand, [layers, slots]
+  std::vector<int64_t> first_map_, slot_load_;  // of the first line; over all of them, empty: experts moved
+  int32_t ranks_ = 0;
   TraceCounts counts_;
 };
 

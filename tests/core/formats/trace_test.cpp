@@ -1,9 +1,11 @@
 // Readers of traces on damaged files: refused in one line, or read, and then every batch fits its header.
 #include "core/formats/trace/trace.h"
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "core/formats/safetensors_writer.h"
+#include "core/formats/trace/slot_loads.h"
 #include "tests/contract/server_traces.h"
 #include "tests/contract/traces.h"
 #include "tests/core/formats/scratch.h"
@@ -32,6 +34,40 @@ std::string native_trace(const Scratch& scratch) {
       {{"model", "m"}, {"branches", "4"}, {"layers", "2"}, {"stack.0", "encoder"}, {"stack.1", "decoder"}, {"layer.1.stack", "decoder"}});
   return Scratch::read(path);
 }
+
+/// What comes of a trace, summed by router and branch.
+class SummingSink : public fuzz::CheckedSink {
+ public:
+  TraceHeader header;
+  std::vector<std::vector<int64_t>> sums;
+
+  void begin(const TraceHeader& told) override {
+    CheckedSink::begin(told);
+    header = told;
+    for (const TraceRouter& r : told.routers) sums.emplace_back(static_cast<size_t>(r.branches));
+  }
+  void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
+    CheckedSink::batch(cells, decisions);
+    for (const TraceDecision& d : decisions)
+      for (const int32_t c : d.choice)
+        if (c >= 0) ++sums[static_cast<size_t>(d.router)][static_cast<size_t>(c)];
+  }
+  void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
+    CheckedSink::loads(step, router, counts);
+    for (size_t b = 0; b < counts.size(); ++b) sums[static_cast<size_t>(router)][b] += counts[b];
+  }
+  /// What the slots of each branch got together.
+  std::vector<std::vector<int64_t>> sums_of_slots() const {
+    std::vector<std::vector<int64_t>> out;
+    for (size_t r = 0; r < header.recorded_slots.layers.size(); ++r) {
+      const SlotLoads& slots_of = header.recorded_slots.layers[r];
+      out.emplace_back(sums[r].size());
+      for (size_t s = 0; s < slots_of.load.size(); ++s)
+        if (slots_of.expert[s] >= 0) out[r][static_cast<size_t>(slots_of.expert[s])] += slots_of.load[s];
+    }
+    return out;
+  }
+};
 
 }  // namespace
 
@@ -147,6 +183,46 @@ class TraceTest : public QObject {
       QCOMPARE(model.branches, c.branches);
       QVERIFY2(model.moe_layers == c.layers, c.config);
     }
+  }
+
+  void slots_of_servers_are_kept_beside_the_loads_of_their_experts_data() {
+    QTest::addColumn<QString>("format");
+    QTest::addColumn<QString>("content");
+    for (const char* name : {"per_pass_0", "per_pass_1", "per_token_0"})
+      QTest::newRow(name) << "sglang"
+                          << QString::fromLatin1(
+                                 QByteArray::fromStdString(Scratch::read(source_folder() + "/tests/reference/sglang/" + name + ".pt")));
+    QTest::newRow("vllm") << "vllm-eplb" << QString::fromStdString(vllm_loads().substr(0, vllm_loads().rfind("{\"record_type\"")));
+  }
+  void slots_of_servers_are_kept_beside_the_loads_of_their_experts() {
+    QFETCH(QString, format);
+    QFETCH(QString, content);
+    SummingSink sink;
+    const std::string path = scratch_.write("slots", content.toLatin1().toStdString());
+    QVERIFY(read(find_trace_format(format.toStdString()), path, sink));
+    QVERIFY(!sink.sums.empty());
+    QVERIFY(sink.sums_of_slots() == sink.sums);
+    QCOMPARE(sink.header.recorded_slots.layers[0].expert.size(), format == "sglang" ? size_t{8} : size_t{4});
+    QCOMPARE(sink.header.recorded_slots.ranks, format == "sglang" ? 0 : 2);
+  }
+
+  void slots_whose_experts_moved_are_not_kept() {
+    SummingSink sink;
+    QVERIFY(read(find_trace_format("vllm-eplb"), scratch_.write("moved.jsonl", vllm_loads()), sink));
+    QVERIFY(sink.header.recorded_slots.layers.empty() && sink.header.recorded_slots.ranks == 0);
+  }
+
+  void slots_of_parts_add_up_where_they_hold_the_same() {
+    const RecordedSlots a{{{{0, 1, 0}, {3, 4, 5}}}, 1}, b{{{{0, 1, 0}, {1, 1, 2}}}, 1}, moved{{{{1, 0, 0}, {1, 1, 2}}}, 1};
+    QVERIFY((sum_of(a, b).layers[0].load == std::vector<int64_t>{4, 5, 7}));
+    QVERIFY(sum_of(a, moved).layers.empty() && sum_of(a, {}).layers.empty());
+    const RecordedSlots back = slots_at(json_of(a));
+    QVERIFY(back.layers[0].expert == a.layers[0].expert && back.layers[0].load == a.layers[0].load && back.ranks == 1);
+    // What somebody else wrote there.
+    for (const char* text : {R"({"slots": [{"experts": [0, 1], "loads": [1]}]})", R"({"slots": [{"experts": [0], "loads": [-1]}]})",
+                             R"({"slots": [{"experts": ["0"], "loads": [1]}]})", R"({"slots": [{"experts": [-2], "loads": [1]}]})",
+                             R"({"slots": [{}]})", R"({"slots": 7})", R"({"slots": [{"experts": [99999999999], "loads": [1]}]})", "[]"})
+      QVERIFY2(slots_at(nlohmann::json::parse(text)).layers.empty(), text);
   }
 };
 

@@ -129,6 +129,75 @@ class StepWorkTest : public QObject {
     QVERIFY(near(mean.fabric_rows, sum.fabric_rows) && near(mean.network_rows, sum.network_rows));
   }
 
+  // From layer to layer a token lives where its first choice lies: the dispatch leaves the last one's rank, what comes back goes to this
+  // one's.
+  void tokens_that_follow_are_what_is_counted_data() { what_is_sent_is_what_is_counted_data(); }
+  void tokens_that_follow_are_what_is_counted() {
+    QFETCH(int, backend);
+    const auto b = static_cast<Backend>(backend);
+    const TokenRoutes routes = drawn(3, 150, true, 21);
+    std::mt19937 random(8);
+    Placement p = contiguous_placement(3, kBranches, kBranches, kRanks);
+    for (LayerSlots& layer : p.layers) std::shuffle(layer.begin(), layer.end(), random);
+    std::vector<double> there, back;
+    const auto sent = [](std::span<const RankWork> ranks) {
+      double rows = 0;
+      for (const RankWork& r : ranks) rows += r.fabric_out + r.network_out;
+      return rows;
+    };
+    StepWork work(p, kNodes, b, kModel, ReplicaRule::even, Residence::follow);
+    work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& w, const LayerCost& cost) {
+      there.push_back(sent(w.ranks)), back.push_back(sent(w.combined));
+      QVERIFY(near(cost.combine_s, cost_of_layer(w.combined, kModel).combine_s) &&
+              near(cost.dispatch_s, cost_of_layer(w.ranks, kModel).dispatch_s));
+    });
+    // Layer by layer, by the count of tokens that live somewhere.
+    TokenRoutes one = routes;
+    one.layers = 1;
+    for (int32_t l = 0; l < 3; ++l) {
+      one.choice.clear();
+      for (size_t t = 0; t < routes.size(); ++t) one.choice.insert(one.choice.end(), routes.at(t, l).begin(), routes.at(t, l).end());
+      const Placement layer{kRanks, kBranches, {p.layers[static_cast<size_t>(l)]}};
+      const StepCost dispatched = counted(one, layer, b);
+      for (size_t t = 0; t < one.size(); ++t) {
+        const LayerSlots& lie = layer.layers[0];
+        one.tokens[t].rank = static_cast<int32_t>(std::find(lie.begin(), lie.end(), one.at(t, 0)[0]) - lie.begin()) / p.slots_of_rank();
+      }
+      const StepCost combined = counted(one, layer, b);
+      QVERIFY(near(there[static_cast<size_t>(l)], dispatched.fabric_rows + dispatched.network_rows));
+      QVERIFY(near(back[static_cast<size_t>(l)], combined.fabric_rows + combined.network_rows));
+    }
+  }
+
+  void a_token_follows_to_each_replica_by_its_part() {
+    // Branch 0 on ranks 0 and 1, branch 1 on ranks 1 and 2, branch 2 on rank 2, in both layers. A token of rank 2 chose 0 before 2, then 1
+    // alone.
+    TokenRoutes routes;
+    routes.layers = 2, routes.branches = 3, routes.k = 2;
+    routes.tokens = {{0, 0, 0, Phase::decode, 2}};
+    routes.choice = {0, 2, 1, -1};
+    const Placement p{3, 3, {{0, 0, 0, 1, 1, 2}, {0, 0, 0, 1, 1, 2}}};
+    std::vector<double> delivered;
+    StepWork work(p, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow);
+    const auto visit = [&](size_t, const LayerWork& w, const LayerCost&) {
+      for (const auto& ranks : {w.ranks, w.combined}) {
+        delivered.push_back(0);
+        for (const RankWork& r : ranks) delivered.back() += r.fabric_out;
+      }
+    };
+    const StepCost step = work.of_tokens(routes, all_of(routes), visit);
+    // A third of branch 0 is on rank 1, two thirds on rank 0 (two slots), all of that elsewhere than rank 2; back comes what branch 2 says.
+    // Of branch 1 a half is on rank 1, a half on rank 2; the token lives on rank 0 by two thirds, on rank 1 by one.
+    const std::vector<double> expected = {1, 1, 2. / 3 + 1. / 3 * 1. / 2, 0};
+    for (size_t i = 0; i < expected.size(); ++i) QVERIFY2(near(delivered[i], expected[i]), std::to_string(delivered[i]).c_str());
+    QVERIFY(near(step.delivered_rows, 1 + 5. / 6) && near(step.returned_rows, 1) && near(step.visits, 2));
+    // Where nobody knows its home, the first layer's dispatch is a mean over all.
+    routes.tokens[0].rank = -1;
+    delivered.clear();
+    work.of_tokens(routes, all_of(routes), visit);
+    QVERIFY(near(delivered[0], 2 * 2. / 3) && near(delivered[1], 1));
+  }
+
   void copies_per_expert_do_not_depend_on_the_placement() {
     const TokenRoutes routes = drawn(2, 300, false, 9);
     const double expected = 2 * 300 * kK * (1 - 1. / kRanks);
@@ -191,11 +260,11 @@ class StepWorkTest : public QObject {
       if (b != Backend::per_expert) fabric += static_cast<double>(others.size());
     }
     StepWork work(p, kNodes, b, kModel, ReplicaRule::nearest);
-    const StepCost step = work.of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
-      for (size_t r = 0; r < ranks.size(); ++r) {
+    const StepCost step = work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost&) {
+      for (size_t r = 0; r < done.ranks.size(); ++r) {
         double rows = 0;
         for (const auto& [branch, count] : here[r]) rows += std::ceil(static_cast<double>(count) / kRowTile) * kRowTile;
-        QVERIFY(near(ranks[r].active, static_cast<double>(here[r].size())) && near(ranks[r].rows, rows));
+        QVERIFY(near(done.ranks[r].active, static_cast<double>(here[r].size())) && near(done.ranks[r].rows, rows));
       }
     });
     if (b == Backend::gather) return;
@@ -222,18 +291,18 @@ class StepWorkTest : public QObject {
       for (int32_t home = 0; home < kRanks; ++home) {
         routes.tokens[0].rank = home;
         delivered += work.of_tokens(routes, all_of(routes),
-                                    [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
-                                      for (size_t r = 0; r < ranks.size(); ++r)
+                                    [&](size_t, const LayerWork& done, const LayerCost&) {
+                                      for (size_t r = 0; r < done.ranks.size(); ++r)
                                         for (double RankWork::*part : {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in,
                                                                        &RankWork::network_out, &RankWork::network_in})
-                                          sum[r].*part += ranks[r].*part / kRanks;
+                                          sum[r].*part += done.ranks[r].*part / kRanks;
                                     })
                          .delivered_rows /
                      kRanks;
       }
       routes.tokens[0].rank = -1;
-      const StepCost told = work.of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost&) {
-        anywhere.assign(ranks.begin(), ranks.end());
+      const StepCost told = work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost&) {
+        anywhere.assign(done.ranks.begin(), done.ranks.end());
       });
       QVERIFY(near(told.delivered_rows, delivered));
       for (size_t r = 0; r < sum.size(); ++r)

@@ -95,7 +95,8 @@ class ExchangeTest : public QObject {
     const std::vector<RankWork> sums = by_ports(rows, network);
     const CostModel model = model_of(cluster);
     LayerCost closed;
-    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost& cost) {
+    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& cost) {
+      const std::span<const RankWork> ranks = done.ranks;
       closed = cost;
       for (size_t r = 0; r < ranks.size(); ++r)
         QVERIFY(near(ranks[r].fabric_out, sums[r].fabric_out) && near(ranks[r].fabric_in, sums[r].fabric_in) &&
@@ -134,7 +135,8 @@ class ExchangeTest : public QObject {
       dispatch = std::max({dispatch, r.dispatch_out, r.dispatch_in}), combine = std::max({combine, r.combine_out, r.combine_in});
     CostModel model = model_of(cluster_of(2, 4));
     model.rank_cost = std::make_shared<const std::vector<double>>(cost);
-    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, std::span<const RankWork> ranks, const LayerCost& told) {
+    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& told) {
+      const std::span<const RankWork> ranks = done.ranks;
       for (size_t r = 0; r < kAll; ++r)
         QVERIFY(near(ranks[r].dispatch_out, sums[r].dispatch_out) && near(ranks[r].dispatch_in, sums[r].dispatch_in) &&
                 near(ranks[r].combine_out, sums[r].combine_out) && near(ranks[r].combine_in, sums[r].combine_in));

@@ -1,0 +1,113 @@
+#include "core/planning/deployment.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/formats/json_file.h"
+#include "core/formats/trace/slot_loads.h"
+#include "core/planning/place_task.h"
+#include "core/readings/session_lookup.h"
+
+namespace stormcell {
+namespace {
+
+bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
+
+struct Origin {
+  std::string session;
+  RunSummary run;
+  RunLayout layout;
+  LayerLoads loads;
+};
+
+/// Which session and run; nothing where nobody says.
+std::optional<SessionPath> named_origin(const std::string& made_from, const std::string& from) {
+  if (!made_from.empty()) return parse_session_path(made_from);
+  if (from.empty() || !is_session(from)) return {};
+  SessionPath path = parse_session_path(from);
+  path.run = std::to_string(SessionReader(path.file).find_placement(path.run).run);
+  return path;
+}
+
+Origin read_origin(const SessionPath& path, const std::string& phase, const PlaceTask& task) {
+  const SessionReader session(path.file);
+  Origin origin{path.file, choose_run(session, path.run, has_batches, "holds no batch yet"), {}, {}};
+  origin.layout = session.layout(origin.run.id);
+  const auto& ours = task.layout.routers;
+  const auto& theirs = origin.layout.routers;
+  const bool alike = std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), [](const RouterInfo& a, const RouterInfo& b) {
+    return a.branches == b.branches && (a.layer < 0 || b.layer < 0 || a.layer == b.layer);
+  });
+  if (!alike)
+    bad_input("--made-from",
+              path.file + "#" + std::to_string(origin.run.id) + " has " + counted(static_cast<int64_t>(theirs.size()), "layer") +
+                  (theirs.empty() ? std::string() : " of " + counted(theirs[0].branches, "expert")) + ", the recorded run " +
+                  std::to_string(ours.size()) + " of " + std::to_string(task.branches) +
+                  (theirs.size() == ours.size() ? ", or others" : ""),
+              "name the run that the placement was made from");
+  origin.loads = read_split_loads(session, origin.run.id, origin.layout, phase, 1, {}).fit;
+  return origin;
+}
+
+/// Each GPU holds the same experts, in whichever slots.
+bool as_placed(const LayerSlots& placed, const std::vector<int32_t>& recorded, int32_t ranks) {
+  if (placed.size() != recorded.size()) return false;
+  const auto each = static_cast<std::ptrdiff_t>(placed.size()) / ranks;
+  for (auto begin = std::ptrdiff_t{0}; begin < static_cast<std::ptrdiff_t>(placed.size()); begin += each)
+    if (!std::is_permutation(placed.begin() + begin, placed.begin() + begin + each, recorded.begin() + begin)) return false;
+  return true;
+}
+
+/// Why what slots got is not told; empty: it is.
+std::string why_not_slots(const RecordedSlots& slots, const std::string& phase, const PlaceTask& task) {
+  if (slots.layers.size() != task.before.layers.size())
+    return "the recording does not say what each slot got, or experts moved while it was made";
+  if (!phase.empty()) return "slots were counted over all phases";
+  if (slots.ranks > 0 && slots.ranks != task.shape.ranks)
+    return "it was recorded on " + counted(slots.ranks, "GPU") + ", not on " + std::to_string(task.shape.ranks);
+  for (size_t l = 0; l < slots.layers.size(); ++l)
+    if (!as_placed(task.before.layers[l], slots.layers[l].expert, task.shape.ranks))
+      return "it was recorded under another placement: in " + task.layout.routers[l].name + " other experts stand on a GPU";
+  return {};
+}
+
+double imbalance_of_slots(const std::vector<int64_t>& load, int32_t ranks) {
+  std::vector<double> of_rank(static_cast<size_t>(ranks));
+  const size_t each = load.size() / of_rank.size();
+  for (size_t s = 0; s < load.size(); ++s) of_rank[s / each] += static_cast<double>(load[s]);
+  return imbalance_of_ranks(of_rank);
+}
+
+}  // namespace
+
+std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from, const std::string& phase,
+                                                    const SessionReader& session, const PlaceTask& task) {
+  const std::optional<SessionPath> path = named_origin(made_from, from);
+  if (!path) return {};
+  const Origin origin = read_origin(*path, phase, task);
+  std::error_code error;
+  if (origin.run.id == task.run.id && std::filesystem::equivalent(path->file, session.path(), error)) {
+    if (made_from.empty()) return {};
+    bad_input("--made-from", made_from + " is the recorded run itself", "name the run that the placement was made from");
+  }
+  const RecordedSlots slots = slots_at(json_or_null(task.run.dataset));
+  DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, phase, task)};
+  if (f.why_not.empty()) f.mean.recorded = 0;
+  const auto layers = static_cast<double>(task.before.layers.size());
+  for (size_t l = 0; l < task.before.layers.size(); ++l) {
+    const auto of_loads = [&](const LayerLoads& loads) {
+      return imbalance_of_ranks(loads_of_ranks(task.before.layers[l], task.shape.ranks, loads[l]));
+    };
+    DeployedBalance b{of_loads(origin.loads), of_loads(task.loads.fit), {}};
+    if (f.why_not.empty())
+      b.recorded = imbalance_of_slots(slots.layers[l].load, task.shape.ranks), *f.mean.recorded += *b.recorded / layers;
+    f.mean.predicted += b.predicted / layers, f.mean.shared_evenly += b.shared_evenly / layers;
+    f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], b});
+  }
+  return f;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,43 @@
+// What a placement promised and what was recorded once it stood: balance by layer, of the data that it was made from beside that of a run
+// behind it.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stormcell {
+
+struct PlaceTask;
+class SessionReader;
+
+/// Imbalance of the GPUs, largest / mean load - 1.
+struct DeployedBalance {
+  double predicted = 0;            ///< of the loads that the placement was made from
+  double shared_evenly = 0;        ///< of the recorded loads, where replicas share evenly: what changed since is the routing
+  std::optional<double> recorded;  ///< of what the slots got; null: the recording does not say
+  /// Of what was recorded, as far as that is known, from what was predicted.
+  double difference() const { return recorded.value_or(shared_evenly) - predicted; }
+};
+
+struct DeployedLayer {
+  std::string name;
+  int32_t number = -1;  ///< of the model, -1: not known
+  DeployedBalance balance;
+};
+
+struct DeploymentFigures {
+  std::string session;  ///< that the placement was made from, and its run
+  int64_t run = 0;
+  DeployedBalance mean;  ///< over layers
+  std::vector<DeployedLayer> layers;
+  std::string why_not;  ///< what slots got is not told, in words; empty: it is
+};
+
+/// `made_from`: S.storm, S.storm#3; empty: the run that the stored placement `from` was searched for, and nothing where it is a server's
+/// file, or that run is the task's own. The task has all of the recorded run to fit, and the placement as what stands before.
+/// Error(bad_input): another model.
+std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from, const std::string& phase,
+                                                    const SessionReader& session, const PlaceTask& task);
+
+}  // namespace stormcell
