@@ -164,8 +164,12 @@ void write_file(const QString& file, const QByteArray& bytes) {
   if (!folder.isDir()) refuse("its folder is a file");
   if (to.exists() ? !to.isWritable() : !folder.isWritable()) refuse("no permission to write");
   QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
-    failed(file.toStdString(), out.errorString().toStdString(), "choose another folder");
+  const bool written = out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.flush();
+  // A file that is closed has forgotten why it was not written, and committing closes it.
+  const QString trouble = out.errorString();
+  if (!written || !out.commit())
+    failed(file.toStdString(), "could not be written: " + (written ? out.errorString() : trouble).toStdString(),
+           "free some space, or choose another folder");
 }
 
 }  // namespace stormcell::studio
