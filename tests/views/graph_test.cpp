@@ -334,7 +334,7 @@ class GraphTest : public QObject {
 
   void tips_say_what_figures_are() {
     const GraphPage page = make_graph_page(*read_router_graph(paths_, 1, {}), GraphValue::of_all);
-    QVERIFY(describe_place(page, 0).contains("40 of 40 cells of the cell space picture were sent on here: 100 %; counted"));
+    QVERIFY(describe_place(page, 0).contains("for 40 of 40 cells of the cell space picture something was computed here: 100 %; counted"));
     const QString square = describe_square(page, 1, page.cards[0].rows[1].squares[1]);
     QVERIFY2(
         square.contains("cells.0.0.compute, branch 1") && square.contains("of the 40 that came") && square.contains("to cells.0.0.ways"),

@@ -160,7 +160,7 @@ QString describe_place(const GraphPage& page, size_t card) {
   const RouterPlace& place = page.place(card);
   const GraphRouter& outer = page.router(place.routers.front());
   QString text = "<b>" + of(place.name).toHtmlEscaped() + "</b><br>" +
-                 tr("%1 of %2 of the cell space %3 were sent on here: %4; counted")
+                 tr("for %1 of %2 of the cell space %3 something was computed here: %4; counted")
                      .arg(count_text(place.cells), counted_text(page.graph.all_cells(outer), "cell"), of(outer.line.space).toHtmlEscaped(),
                           share_text(place.cells, page.graph.all_cells(outer)));
   for (const int32_t r : place.routers) {
