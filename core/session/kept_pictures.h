@@ -22,7 +22,7 @@ class KeptPictures {
   struct Picture {
     int64_t item = 0, bytes = 0;
   };
-  using Group = std::map<uint64_t, Picture>;  ///< by rank: the last goes first
+  using Group = std::map<uint64_t, Picture>;            ///< by rank: the last goes first
   using Size = std::tuple<size_t, uint64_t, uint64_t>;  ///< of a group: pictures, its last rank, its key
   int64_t drop_one();
   static Size size_of(uint64_t key, const Group& group) { return {group.size(), group.rbegin()->first, key}; }
