@@ -13,7 +13,7 @@ namespace {
 /// Quality against mean cost: the curve of one threshold for all exits with its intervals, and the thresholds that ran as a ring. Narrow
 /// enough for a telephone, where its text is as large as that around it.
 std::string curve_picture(const ExitCurve& c) {
-  constexpr double kLeft = 58, kTop = 28, kWide = 290, kHigh = 200;
+  constexpr double kLeft = 58, kTop = 28, kWide = 276, kHigh = 200;
   double least = c.chosen.value.value(), most = least;
   const auto take = [&](const ExitPoint& p) {
     least = std::min(least, p.value_ci95 ? (*p.value_ci95)[0] : p.value.value());

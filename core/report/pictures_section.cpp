@@ -90,11 +90,11 @@ std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
   if (barred)
     svg += fmt::format("<rect class=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>", tint(all, p.branch.front()), height + 1, width,
                        kBar);
-  if (p.known.wrong) svg += "<path class=\"cross\" d=\"M3 3l10 10m0-10l-10 10\"/>";
+  if (p.known.wrong) svg += "<path class=\"under-cross\" d=\"M4 4l9 9m0-9l-9 9\"/><path class=\"cross\" d=\"M4 4l9 9m0-9l-9 9\"/>";
   std::string under = all.kind == PictureKind::places ? fmt::format("{} of {}", p.branch.front(), all.branches)
                       : p.label.empty()               ? fmt::format("#{}", p.item)
                                                       : shortened(p.label, static_cast<size_t>(std::max(4.0, width / 8)));
-  if (p.known.wrong) under += " <strong class=\"bad\">not " + shortened(p.known.answer, 12) + "</strong>";
+  if (p.known.wrong) under += " → <strong class=\"bad\">" + shortened(p.known.answer, 12) + "</strong>";
   return "<li>" + svg + "</svg><span>" + under + "</span></li>\n";
 }
 
@@ -155,7 +155,7 @@ std::string pictures_section(const ReportData& d) {
   const bool marked = std::any_of(all.pictures.begin(), all.pictures.end(), [](const RoutedPicture& p) { return p.known.wrong; });
   const std::string shown =
       fmt::format(" {} of {} pictures; the session keeps {}.", all.pictures.size(), count(all.items), count(all.kept)) +
-      (marked ? " A cross marks a wrong answer, with what was answered." : "");
+      (marked ? " A cross marks a wrong answer, the arrow leads to what was answered." : "");
   Table table("Pictures and where they went", {"item", "label", "answer", "went to"}, 4);
   for (const RoutedPicture& p : all.pictures)
     table.row({count(p.item), shortened(p.label, 60), p.known.answer.empty() ? "–" : answer_text(p), went_to(all, p)});

@@ -61,7 +61,7 @@ svg text{font-family:inherit;font-size:12px;fill:var(--ink)} svg .soft{fill:var(
 .pictures,.legend{display:flex;flex-wrap:wrap;gap:.5rem;list-style:none;margin:.3rem 0 .7rem;padding:0;font-size:.8rem}
 .pictures li{text-align:center;color:var(--soft)} .pictures svg{margin:0 auto} .pictures span{display:block}
 .legend li{white-space:nowrap;margin-right:.6rem} .legend svg{display:inline-block;vertical-align:-.1rem}
-.cross{stroke:var(--bad);stroke-width:3;paint-order:stroke;fill:none;filter:drop-shadow(0 0 1px var(--paper))}
+.cross{stroke:var(--bad);stroke-width:2.5;fill:none} .under-cross{stroke:var(--paper);stroke-width:6;stroke-linecap:round;fill:none}
 .band{fill:var(--first);fill-opacity:.18} .curve{fill:none;stroke:var(--first);stroke-width:2} .ran{fill:var(--card);stroke:var(--ink);stroke-width:2}
 .flow{fill-opacity:.5} .zero{fill:var(--card);stroke:var(--line)}
 details{margin:.3rem 0 .5rem;font-size:.9rem} summary{cursor:pointer;color:var(--first);padding:.2rem 0}

@@ -218,7 +218,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   const ColorText color = text_of(page.options.color);
   QString text = tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", "));
   if (page.pictures)
-    text = tr("Pictures are made small; their patches are an even grid, with a border where the branch changes; those without got none. ") + text;
+    text = tr("Patches: an even grid, bordered where the branch changes. ") + text;
   else if (!page.tokens)
     text = tr("In the cells: their places, in a grid row and column. ") + text;
   if (page.numbers) text = tr("The numbers are token ids: this session has no texts of tokens. ") + text;
