@@ -164,12 +164,13 @@ void write_file(const QString& file, const QByteArray& bytes) {
   if (!folder.isDir()) refuse("its folder is a file");
   if (to.exists() ? !to.isWritable() : !folder.isWritable()) refuse("no permission to write");
   QSaveFile out(file);
+  // Where a disk takes only a part, Qt knows no error, and a file that is closed has forgotten it; the system's number stays.
+  errno = 0;
   const bool written = out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.flush();
-  // A file that is closed has forgotten why it was not written, and committing closes it.
-  const QString trouble = out.errorString();
-  if (!written || !out.commit())
-    failed(file.toStdString(), "could not be written: " + (written ? out.errorString() : trouble).toStdString(),
-           "free some space, or choose another folder");
+  const int number = errno;
+  if (written && out.commit()) return;
+  const std::string trouble = !written && number != 0 ? std::generic_category().message(number) : out.errorString().toStdString();
+  failed(file.toStdString(), "could not be written: " + trouble, "free some space, or choose another folder");
 }
 
 }  // namespace stormcell::studio

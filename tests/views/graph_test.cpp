@@ -143,7 +143,7 @@ class GraphTest : public QObject {
     QCOMPARE(graph_caption(all), QString("45 routers in 15 places, named without cells."));
     // A part of the batches: so many pictures.
     const GraphPage half = make_graph_page(*read_router_graph(paths_, 1, {0, 2}), GraphValue::of_all);
-    QVERIFY(half.place(0).cells == 20 && graph_caption(half).endsWith("; batches 0 to 1"));
+    QVERIFY(half.place(0).cells == 16 && graph_caption(half).endsWith("; batches 0 to 1"));
   }
 
   void many_branches_are_folded_and_none_is_lost() {
