@@ -210,7 +210,8 @@ class ReportPicturesTest : public QObject {
     }
     const std::string html = page(path);
     QCOMPARE(flaw(html), QString());
-    QVERIFY(has(html, "item 0, label 0: exit 1; answered &lt;9&gt;, which is wrong") && has(html, "→ <strong class=\"bad\">&lt;9&gt;</strong>"));
+    QVERIFY(has(html, "item 0, label 0: exit 1; answered &lt;9&gt;, which is wrong") &&
+            has(html, "→ <strong class=\"bad\">&lt;9&gt;</strong>"));
     QCOMPARE(QString::fromStdString(html).count("class=\"cross\""), qsizetype{1});
     QVERIFY(has(html, ": exit 1; answered right"));
     // Of every label in turn: the first three are of three labels.
