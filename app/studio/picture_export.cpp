@@ -11,7 +11,9 @@
 #include <QScrollBar>
 #include <QSvgGenerator>
 #include <algorithm>
+#include <cerrno>
 #include <optional>
+#include <system_error>
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
@@ -164,8 +166,14 @@ void write_file(const QString& file, const QByteArray& bytes) {
   if (!folder.isDir()) refuse("its folder is a file");
   if (to.exists() ? !to.isWritable() : !folder.isWritable()) refuse("no permission to write");
   QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
-    failed(file.toStdString(), out.errorString().toStdString(), "choose another folder");
+  // Where a disk takes only a part, Qt knows no error, and a file that is closed has forgotten it; the system's number stays.
+  const bool opened = out.open(QIODevice::WriteOnly);
+  errno = 0;
+  const bool written = opened && out.write(bytes) == bytes.size() && out.flush();
+  const int number = errno;
+  if (written && out.commit()) return;
+  const std::string trouble = !written && number != 0 ? std::generic_category().message(number) : out.errorString().toStdString();
+  failed(file.toStdString(), "could not be written: " + trouble, "free some space, or choose another folder");
 }
 
 }  // namespace stormcell::studio

@@ -45,12 +45,4 @@ Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t 
   return small;
 }
 
-ThumbnailChoice::ThumbnailChoice(int64_t items, PictureSize largest, int64_t channels) {
-  if (items < 1 || largest.pixels() == 0 || !is_shown(channels)) return;
-  // Sides are alike or one is shorter: a square of the longest side is what a picture may take, whatever its shape.
-  const int64_t side = std::min(kThumbnailSide, std::max(largest.height, largest.width));
-  const int64_t most = std::clamp<int64_t>(kMostThumbnailBytes / (side * side * channels), 1, kMostThumbnails);
-  stride_ = (items + most - 1) / most;
-}
-
 }  // namespace stormcell

@@ -8,8 +8,10 @@
 
 namespace stormcell {
 
-/// Bounds of what a run keeps: pixels of the longer side, pictures, bytes of all of them together.
-inline constexpr int64_t kThumbnailSide = 96, kMostThumbnails = 256, kMostThumbnailBytes = int64_t{4} << 20;
+/// Pixels of the longer side.
+inline constexpr int64_t kThumbnailSide = 96;
+/// What a run keeps at most: pictures, bytes of all of them together. Demos, which keep some unasked, stop at fewer bytes.
+inline constexpr int64_t kMostThumbnails = 4096, kMostThumbnailBytes = int64_t{64} << 20, kUnaskedThumbnailBytes = int64_t{4} << 20;
 
 struct Thumbnail {
   PictureSize size;             ///< of the thumbnail; 0x0: there is none
@@ -24,16 +26,5 @@ PictureSize thumbnail_size(PictureSize size);
 /// Each pixel is the mean of those that it stands for. `pixels`: [height, width, channels] from 0 to 1; beyond that they are black or
 /// white. Empty for other channels than grey or colours: what they mean is not known.
 Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t channels);
-
-/// Which items of a run are kept: evenly spread over `items`, as many as the bounds allow where the largest picture is of `largest`.
-class ThumbnailChoice {
- public:
-  ThumbnailChoice() = default;  ///< none
-  ThumbnailChoice(int64_t items, PictureSize largest, int64_t channels);
-  bool takes(int64_t item) const { return stride_ > 0 && item % stride_ == 0; }
-
- private:
-  int64_t stride_ = 0;
-};
 
 }  // namespace stormcell

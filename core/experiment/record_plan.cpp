@@ -206,14 +206,14 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
 
 StepEvent event_of(const DeviceEvent& e) { return {e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)}; }
 
-void add_thumbnails(const Batch& batch, const ThumbnailChoice& choice, BatchRecord& record) {
+/// Of all: the writer, who sees where they went, keeps what there is room for.
+void add_thumbnails(const Batch& batch, BatchRecord& record) {
   const auto pixels =
       std::find_if(batch.inputs.begin(), batch.inputs.end(), [](const BatchInput& i) { return i.role == InputRole::pixels; });
   if (pixels == batch.inputs.end() || batch.items.empty()) return;
   const size_t each = pixels->reals.size() / batch.items.size();
   for (size_t i = 0; i < batch.items.size(); ++i)
-    if (choice.takes(batch.items[i]))
-      record.add_thumbnail(i, thumbnail_of(std::span(pixels->reals).subspan(i * each, each), batch.picture, pixels->shape.back()));
+    record.add_thumbnail(i, thumbnail_of(std::span(pixels->reals).subspan(i * each, each), batch.picture, pixels->shape.back()));
 }
 
 }  // namespace
@@ -262,7 +262,7 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
     record.add_sequence(
         batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
         options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
-  add_thumbnails(batch, options.thumbnails, record);
+  if (options.inputs) add_thumbnails(batch, record);
   record.events.reserve(result.events.size());
   for (const DeviceEvent& e : result.events) {
     if (has_turns && plan.in_repeat[static_cast<size_t>(e.step)]) {

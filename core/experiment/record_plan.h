@@ -30,8 +30,7 @@ RecordPlan record_plan(const Program& program);
 struct RecordOptions {
   bool decisions = false;  ///< the session stores each of them, not only their sums
   bool inputs = false;
-  bool scores = false;         ///< and the margins between them
-  ThumbnailChoice thumbnails;  ///< of which pictures
+  bool scores = false;  ///< and the margins between them
 };
 
 /// One batch as a plan ran it.

@@ -26,21 +26,9 @@ ModelSummary summary_of(const Experiment::State& state) {
   return model;
 }
 
-/// Of the data's pictures, where there are any.
-ThumbnailChoice thumbnails_of(const Experiment::State& state) {
-  PictureSize most;
-  for (const SizeCount& s : state.data->sizes()) most = {std::max(most.height, s.size.height), std::max(most.width, s.size.width)};
-  for (const InputSpec& input : state.model->inputs)
-    if (input.role == InputRole::pixels) return {state.data->end_item(), most, input.content.back()};
-  return {};
-}
-
 /// As the run is stored.
 RecordOptions stored_options(const Experiment::State& state, const RunAbout& about) {
-  RecordOptions options{
-      about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores, {}};
-  if (options.inputs) options.thumbnails = thumbnails_of(state);
-  return options;
+  return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores};
 }
 
 RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about) {
@@ -71,6 +59,7 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const R
   start.layout = plan.layout();
   start.decisions = options.decisions;
   start.inputs = options.inputs;
+  if (!state.options.record_inputs) start.picture_bytes = kUnaskedThumbnailBytes;
   if (options.inputs && state.model->tokenizer)
     start.piece = [tokenizer = state.model->tokenizer](int32_t token) { return tokenizer->piece(token); };
   return start;

@@ -28,7 +28,7 @@ class ClassJudge final : public TaskJudge {
       }
       const auto first = answers.reals.begin() + static_cast<std::ptrdiff_t>(i * classes);
       const auto answer = static_cast<int32_t>(std::max_element(first, first + static_cast<std::ptrdiff_t>(classes)) - first);
-      scores.push_back({batch.items[i], answer == label ? 1.0 : 0.0, 1.0, label});
+      scores.push_back({batch.items[i], answer == label ? 1.0 : 0.0, 1.0, label, answer});
     }
   }
 

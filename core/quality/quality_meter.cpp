@@ -77,6 +77,15 @@ void QualityMeter::add_groups(QualityFigures& figures) const {
   }
 }
 
+void QualityMeter::add_wrong(QualityFigures& figures) const {
+  const std::vector<ItemScore>* scores = scores_of(figures.baseline ? JudgedAs::baseline : JudgedAs::optimized);
+  const std::vector<std::string> names = judge_->groups();
+  for (const ItemScore& s : *scores)
+    if (s.answer >= 0 && s.answer != s.group) figures.wrong.push_back({s.item, names.at(static_cast<size_t>(s.answer))});
+  std::sort(figures.wrong.begin(), figures.wrong.end(), [](const WrongAnswer& a, const WrongAnswer& b) { return a.item < b.item; });
+  if (figures.wrong.size() > kMostWrong) figures.wrong.resize(kMostWrong);
+}
+
 std::optional<QualityFigures> QualityMeter::figures(std::vector<std::string>& warnings) const {
   warnings.insert(warnings.end(), warnings_.begin(), warnings_.end());
   if (!open()) return std::nullopt;
@@ -93,6 +102,7 @@ std::optional<QualityFigures> QualityMeter::figures(std::vector<std::string>& wa
   if (!figures.baseline && !figures.optimized) return std::nullopt;
   compare(figures);
   add_groups(figures);
+  add_wrong(figures);
   return figures;
 }
 

@@ -30,6 +30,7 @@ class QualityMeter {
   PlanQuality quality_of(const std::vector<ItemScore>& scores) const;
   void compare(QualityFigures& figures) const;
   void add_groups(QualityFigures& figures) const;
+  void add_wrong(QualityFigures& figures) const;
   const std::vector<ItemScore>* scores_of(JudgedAs plan) const;
 
   const QualityTask* task_ = nullptr;

@@ -21,7 +21,8 @@ namespace stormcell {
 struct ItemScore {
   int64_t item = 0;  ///< its number in the data
   double part = 0, whole = 1;
-  int32_t group = -1;  ///< its class; -1: none
+  int32_t group = -1;   ///< its class; -1: none
+  int32_t answer = -1;  ///< the group that was answered; -1: answers are no groups
 };
 
 /// What the value of a measure is the mean of.

@@ -147,6 +147,7 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
   o->decisions = reader.has_decisions(summary.id);
   o->pieces = reader.has_pieces();
   o->thumbnails = reader.thumbnail_count(summary.id);
+  o->pictured = reader.thumbnail_items(summary.id);
   if (summary.batches == 0) return o;
   constexpr int64_t kLookedAt = 64;
   for (const Phase phase : reader.phases(summary.id))

@@ -23,7 +23,8 @@ struct CellsOverview {
   bool decisions = false;                        ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;
   bool weights = false;
-  int64_t thumbnails = 0;  ///< of so many sequences a picture is kept
+  int64_t thumbnails = 0;         ///< of so many sequences a picture is kept
+  std::vector<int64_t> pictured;  ///< those, ascending
   /// By space: the phases that its cells have, as kPhaseNames; of the first batches, where a decoding run begins with its prompts.
   std::map<std::string, std::set<std::string>> phases;
   bool has_phase(const std::string& space, const std::string& phase) const {

@@ -19,6 +19,8 @@ struct ExitItem {
   int32_t exit = 0;              ///< counted from 0; the last is the end of the network
   std::optional<double> margin;  ///< how far its confidence there, at the end that of the last test, was from the threshold
   Thumbnail picture = {};        ///< empty: none is kept
+  std::string answer = {};       ///< the class that was answered, as the run's figures have it; empty: they do not say
+  bool wrong = false;            ///< it is not the label's
 };
 
 struct ExitsOfRun {
@@ -32,10 +34,11 @@ struct ExitsOfRun {
   bool decisions = false;            ///< every decision is stored, so that single items can be told
   int64_t items = 0;                 ///< of the run
   int64_t thumbnails = 0;            ///< of so many items a picture is kept
-  /// Items of which a picture is kept first, else in the run's order; of each exit at most as many as were asked for.
+  /// Items of which a picture is kept first, then of every label one, then of every label a second one, and so on, evenly spread over the
+  /// run; of each exit at most as many as were asked for.
   std::vector<ExitItem> gallery;
 };
-/// `run` 0: the newest. Looks at items until `most_of_exit` of each exit are found, at most at `most_items`.
+/// `run` 0: the newest. Of each exit `most_of_exit` items are chosen among the first `most_items` of the run.
 std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items = 20'000,
                                                     const Progress& progress = {});
 

@@ -17,7 +17,18 @@ bool are_of_one_part(const RouterLine& outer, const RouterLine& inner) {
   return outer.space == inner.space && !part_of(inner.name).empty() && part_of(outer.name) == part_of(inner.name);
 }
 
+/// The session says nothing of the branch; the families that have such routers let the first one refuse.
+constexpr int32_t kRefused = 0;
+bool is_residual(const RouterLine& line) { return line.protocol == "residual-threshold"; }
+
+/// Cells that a router computes for.
+int64_t computed(const GraphRouter& router) {
+  return is_residual(router.line) ? std::max<int64_t>(0, router.sent() - router.load[kRefused]) : router.sent();
+}
+
 void collect(const RouterGraph& graph, RouterPlaces& to) {
+  std::vector<RouterLine> lines;
+  for (const GraphRouter& router : graph.routers) lines.push_back(router.line);
   for (size_t r = 0; r < graph.routers.size(); ++r) {
     const RouterLine& line = graph.routers[r].line;
     const auto parent = static_cast<size_t>(line.parent);
@@ -30,7 +41,7 @@ void collect(const RouterGraph& graph, RouterPlaces& to) {
     }
     to.place_of.push_back(static_cast<int32_t>(to.places.size()));
     RouterPlace place{line.name, {static_cast<int32_t>(r)}};
-    place.cells = graph.routers[r].sent();
+    place.cells = computed(graph.routers[deciding_router(lines, r)]);
     const int64_t all = graph.all_cells(graph.routers[r]);
     place.share = all > 0 ? static_cast<double>(place.cells) / static_cast<double>(all) : 0;
     to.places.push_back(std::move(place));
@@ -191,6 +202,21 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
 }
 
 double end_of_scale(double largest_share) { return largest_share <= 0 || largest_share > 0.5 ? 1 : largest_share; }
+
+size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost) {
+  for (size_t r = outermost; r < routers.size(); ++r)
+    if (is_residual(routers[r]) && (r == outermost || are_of_one_part(routers[outermost], routers[r]))) return r;
+  return outermost;
+}
+
+bool computes(const std::vector<RouterLine>& routers, size_t router, int32_t branch) {
+  const RouterLine& line = routers[router];
+  if (is_residual(line)) return branch != kRefused;
+  const auto is_within = [&](const RouterLine& other) {
+    return &other != &line && other.parent >= 0 && other.parent_branch == 0 && are_of_one_part(line, other);
+  };
+  return line.branches > 1 || std::none_of(routers.begin(), routers.end(), is_within);
+}
 
 RouterPlaces place_routers(const RouterGraph& graph) {
   RouterPlaces all;

@@ -16,7 +16,7 @@ struct RouterPlace {
   std::string name;              ///< of several routers what their names share, "cells.1.0"; of one its own
   std::vector<int32_t> routers;  ///< indexes, outermost first
   int32_t column = 0, row = 0;
-  int64_t cells = 0;  ///< that its outermost router sent on
+  int64_t cells = 0;  ///< for which it computes something
   double share = 0;   ///< of all cells of its space
 };
 struct PlaceEdge {
@@ -38,6 +38,12 @@ struct RouterPlaces {
   size_t lane_of(int32_t row) const;
 };
 RouterPlaces place_routers(const RouterGraph& graph);
+
+/// False where cells only pass: by the branch of a residual threshold that takes those which its scores refuse, and by the one branch of a
+/// router which says what arrived for those that are nested in it. `routers`: all of the space.
+bool computes(const std::vector<RouterLine>& routers, size_t router, int32_t branch);
+/// Of which router of a place the cells are those that it computes for: the residual threshold, where there is one; else the outermost.
+size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost);
 
 /// Branches of a router that follow one another and are drawn as one square.
 struct BranchSquare {

@@ -89,7 +89,7 @@ ReportData read_report_data(const std::string& session) {
   if (data.figures.model.family.empty()) data.figures.model.family = reader.summary().model.family;
   read_routing(reader, data);
   data.graph = read_router_graph(path.file, data.run.id, {});
-  data.pictures = read_routed_pictures(path.file, data.run.id);
+  data.pictures = read_routed_pictures(path.file, data.run.id, data.figures.quality ? &*data.figures.quality : nullptr);
   for (const StoredPlacement& stored : reader.placements()) {
     if (stored.run != data.run.id) continue;
     PlacementOfRun& placement = data.placements.emplace_back(parse_place_summary(stored.summary));

@@ -10,31 +10,54 @@
 namespace stormcell::report {
 namespace {
 
-/// Quality against mean cost: the curve of one threshold for all exits, and the thresholds that ran as a ring.
+/// Quality against mean cost: the curve of one threshold for all exits with its intervals, and the thresholds that ran as a ring. Narrow
+/// enough for a telephone, where its text is as large as that around it.
 std::string curve_picture(const ExitCurve& c) {
-  constexpr double kLeft = 56, kTop = 12, kWide = 520, kHigh = 220;
+  constexpr double kLeft = 58, kTop = 28, kWide = 276, kHigh = 200;
   double least = c.chosen.value.value(), most = least;
-  for (const ExitPoint& p : c.curve) least = std::min(least, p.value.value()), most = std::max(most, p.value.value());
+  const auto take = [&](const ExitPoint& p) {
+    least = std::min(least, p.value_ci95 ? (*p.value_ci95)[0] : p.value.value());
+    most = std::max(most, p.value_ci95 ? (*p.value_ci95)[1] : p.value.value());
+  };
+  for (const ExitPoint& p : c.curve) take(p);
+  take(c.chosen);
   const double room = std::max((most - least) * 0.1, 1e-3);
   least -= room, most += room;
   const auto x = [&](double cost) { return kLeft + kWide * std::clamp(cost, 0.0, 1.0); };
   const auto y = [&](double value) { return kTop + kHigh * (1 - (value - least) / (most - least)); };
   std::string svg = fmt::format(
-      "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{} against mean operations; the table below has every number\">\n",
-      kLeft + kWide + 20, kTop + kHigh + 44, escape(c.measure));
+      "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2} against mean operations; "
+      "the table below has every number\">\n<text x=\"0\" y=\"14\">{2} against mean operations</text>\n",
+      kLeft + kWide + 16, kTop + kHigh + 40, escape(c.measure));
   for (int tenth = 0; tenth <= 10; tenth += 2)
-    svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>\n", x(tenth / 10.0), kTop + kHigh + 18, 10 * tenth);
-  for (const double value : {least + room, most - room})
-    svg += fmt::format("<text class=\"soft end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kLeft - 8, y(value) + 4,
-                       escape(exit_value_text(c, value)));
-  svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">mean operations</text>\n", kLeft + kWide / 2, kTop + kHigh + 38);
-  svg += fmt::format("<path fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.35\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>\n", kLeft,
-                     kTop, kTop + kHigh, kLeft + kWide);
-  std::string line;
-  for (const ExitPoint& p : c.curve) line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x(p.mean_cost), y(p.value.value()));
-  svg += "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\" d=\"" + line + "\"/>\n";
-  svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/>\n",
-                     x(c.chosen.mean_cost), y(c.chosen.value.value()));
+    svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>\n", x(tenth / 10.0), kTop + kHigh + 16, 10 * tenth);
+  for (int third = 0; third <= 3; ++third) {
+    const double value = least + room + (most - least - 2 * room) * third / 3;
+    svg += fmt::format(
+        "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" x=\"{3:.1f}\" "
+        "y=\"{4:.1f}\">{5}</text>\n",
+        kLeft, kLeft + kWide, y(value), kLeft - 6, y(value) + 4, escape(exit_value_text(c, value)));
+  }
+  svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">mean operations, of the whole network</text>\n", kLeft + kWide / 2,
+                     kTop + kHigh + 34);
+  std::string line, upper, lower, dots;
+  for (const ExitPoint& p : c.curve) {
+    const double at_x = x(p.mean_cost), at_y = y(p.value.value());
+    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", at_x, at_y);
+    dots += fmt::format("<circle class=\"bar\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\"/>", at_x, at_y);
+    if (!p.value_ci95) continue;
+    upper += fmt::format("{}{:.1f} {:.1f}", upper.empty() ? "M" : "L", at_x, y((*p.value_ci95)[1]));
+    lower = fmt::format("L{:.1f} {:.1f}", at_x, y((*p.value_ci95)[0])) + lower;
+  }
+  if (!upper.empty()) svg += "<path class=\"band\" d=\"" + upper + lower + "z\"/>\n";
+  svg += "<path class=\"curve\" d=\"" + line + "\"/>" + dots + "\n";
+  const double ran_x = x(c.chosen.mean_cost), ran_y = y(c.chosen.value.value());
+  if (c.chosen.value_ci95)
+    svg += fmt::format("<line class=\"ran\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>", ran_x,
+                       y((*c.chosen.value_ci95)[0]), y((*c.chosen.value_ci95)[1]));
+  svg += fmt::format(
+      "<circle class=\"ran\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/><text class=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">ring: {} at {}</text>\n",
+      ran_x, ran_y, kLeft + kWide, kTop + kHigh - 8, escape(exit_value_text(c, c.chosen.value)), percent(c.chosen.mean_cost));
   return svg + "</svg>\n";
 }
 
@@ -91,10 +114,12 @@ std::string exits_section(const ReportData& d) {
       "exits", "Early exits",
       paragraph(escape(exits_sentence(c)) + ".") + target_part(d) +
           (c.chosen.value
-               ? figure(curve_picture(c), "What every threshold would give; the ring is those that ran.",
+               ? figure(curve_picture(c),
+                        "What every threshold would give, with its 95 % interval as a band; the ring is those that ran, with theirs as a "
+                        "line.",
                         d.measured() + " Exits replayed on the scores of one run in which every item went through the whole network.")
                : paragraph("The data say not what is right: how good the answers are is not known.", "note")) +
-          exits_table(c).html() + curve.details() + (classes.empty() ? "" : classes.details()) +
+          exits_table(c).details() + curve.details() + (classes.empty() ? "" : classes.details()) +
           paragraph("Operations are counted, of the whole network = 100 %; they are no times.", "note"));
 }
 

@@ -85,7 +85,8 @@ class GraphDrawing {
     const std::string name =
         p.name.size() <= room ? escape(p.name) : "…" + escape(p.name.substr(p.name.size() - std::max<size_t>(1, room - 1)));
     std::string svg = fmt::format(
-        "<g><title>{}: {} of all cells sent on</title><rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/><text "
+        "<g><title>{}: computed for {} of all cells</title><rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+        "height=\"{}\"/><text "
         "class=\"mid {}\" "
         "x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
         escape(p.name), percent(p.share), head, left, top, wide, kHead, on, left + wide / 2, top + 12, name);
@@ -146,7 +147,7 @@ class GraphDrawing {
       svg += fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{:.1f}\" width=\"26\" height=\"10\"/>", i, i * 26, height_ + 2);
     return svg + fmt::format(
                      "<text class=\"soft\" x=\"0\" y=\"{0:.1f}\">0</text><text class=\"soft end\" x=\"{1}\" y=\"{0:.1f}\">{2}</text><text "
-                     "class=\"soft\" x=\"{3}\" y=\"{4:.1f}\">square: share of all cells; head: share sent on, 0 to 100 %</text>\n",
+                     "class=\"soft\" x=\"{3}\" y=\"{4:.1f}\">square: share of all cells; head: share computed for, 0 to 100 %</text>\n",
                      height_ + 25, kSteps * 26, percent(high_), kSteps * 26 + 12, height_ + 11);
   }
 
@@ -177,11 +178,10 @@ std::string graph_section(const ReportData& d) {
   }
   return section(
       "graph", "Which router feeds which",
-      paragraph(
-          "Each card is a router, or several that are nested in one another; deeper ones stand further right. Its head says what share "
-          "of all cells was sent on there, each square is " +
-          (page.most_branches() == 1 ? std::string("a branch") : fmt::format("up to {} branches", page.most_branches())) +
-          ". The wider a line, the more cells met the one and then the other.") +
+      paragraph("Each card is a router, or several that are nested in one another; deeper ones stand further right. Its head says for what "
+                "share of all cells something was computed there (cells that only passed do not count), each square is " +
+                (page.most_branches() == 1 ? std::string("a branch") : fmt::format("up to {} branches", page.most_branches())) +
+                ". The wider a line, the more cells met the one and then the other.") +
           figure(page.svg(), "Routers by share of cells; where several ways join, a cell counts on each that it could have taken.",
                  d.measured() + " Counted, padding left out.") +
           table.details());

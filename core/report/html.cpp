@@ -110,6 +110,32 @@ std::string section(std::string_view id, std::string_view title, const std::stri
   if (body.empty()) return {};
   return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n", id, title, body);
 }
+std::string folded(std::string section) {
+  const auto put = [&](std::string_view before, std::string_view text, size_t behind) {
+    if (const size_t at = section.find(before); at != std::string::npos) section.insert(at + behind, text);
+  };
+  put("<h2", "<details class=\"part\"><summary>", 0);
+  put("</h2>", "</summary>", 5);
+  if (const size_t end = section.rfind("</section>"); end != std::string::npos) section.insert(end, "</details>");
+  return section;
+}
+
+std::string keep_units(const std::string& html) {
+  static constexpr std::string_view kUnits[] = {"%", "ms", "s", "B", "KiB", "MiB", "GiB", "KB", "MB", "GB", "dB", "×", "GFLOP", "MFLOP"};
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  std::string out;
+  out.reserve(html.size() + html.size() / 64);
+  for (size_t at = 0; at < html.size(); ++at) {
+    const bool behind_figure = html[at] == ' ' && at > 0 && html[at - 1] >= '0' && html[at - 1] <= '9';
+    const std::string_view rest = behind_figure ? std::string_view(html).substr(at + 1) : std::string_view();
+    const bool unit = std::any_of(std::begin(kUnits), std::end(kUnits), [&](std::string_view u) {
+      return rest.starts_with(u) && (rest.size() == u.size() || !is_letter(rest[u.size()]));
+    });
+    out += unit ? std::string_view("\xC2\xA0") : std::string_view(html).substr(at, 1);
+  }
+  return out;
+}
+
 std::string paragraph(const std::string& html, std::string_view css) {
   return (css.empty() ? "<p>" : "<p class=\"" + std::string(css) + "\">") + html + "</p>\n";
 }

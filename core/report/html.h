@@ -43,6 +43,10 @@ class Table {
 
 /// A part of the page; `body` is HTML. An empty one leaves no trace.
 std::string section(std::string_view id, std::string_view title, const std::string& body);
+/// The same section, folded away under its title.
+std::string folded(std::string section);
+/// A page in which no line breaks between a figure and its unit.
+std::string keep_units(const std::string& html);
 std::string paragraph(const std::string& html, std::string_view css = {});
 /// A chart with what it shows; `source` says what the figures are: measured, predicted.
 std::string figure(const std::string& svg, const std::string& caption, const std::string& source);

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/counted.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 
 namespace stormcell::report {
 namespace {
 
-constexpr double kWidth = 900, kLeft = 170, kRight = 870, kRow = 58, kTop = 34;
+constexpr double kWidth = 900, kLeft = 170, kRight = 870, kRow = 44, kTop = 34;
 
 struct Axis {
   double low = 1, high = 1;
@@ -79,8 +80,6 @@ std::string chart(const std::vector<PassReport>& passes) {
     const PassReport& p = passes[i];
     const double y = kTop + kRow * (static_cast<double>(i) + .5);
     svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 16, y + 4, shortened(p.name, 24));
-    if (!p.applied && !p.left_out)
-      svg += fmt::format("<text class=\"soft\" x=\"{:.1f}\" y=\"{}\">not applied</text>", axis.x(1) + 10, y + 4);
     if (p.left_out) svg += fmt::format("<text class=\"soft end\" x=\"{:.1f}\" y=\"{}\">left out</text>", kRight, y + 4);
     if ((p.applied || p.left_out) && p.speedup_alone) svg += mark(axis, *p.speedup_alone, p.speedup_alone_ci95, y - 9, false);
     if (p.applied && p.speedup_cumulative) svg += mark(axis, *p.speedup_cumulative, p.speedup_cumulative_ci95, y + 9, true);
@@ -112,14 +111,27 @@ std::string passes_section(const ReportData& d) {
   if (!d.trusted())
     return section("passes", "Speed-up by pass",
                    paragraph("The run was not verified, so no measured speed-up of a pass is shown.", "note") + table.details());
-  std::string body = figure(chart(passes), "Each pass alone, and with all passes above it. A line is the 95 % interval.",
-                            d.measured() +
-                                " Of the time of all batches, each plan run beside the baseline. Its own, in the table: the plan "
-                                "with the pass and those above it against the plan without it.");
-  body += "<ul>";
-  for (const PassReport& p : passes)
-    body += "<li><code>" + escape(p.name) + "</code> " + (p.left_out ? "" : state_of(p) + ": ") + escape(p.reason) + "</li>\n";
-  return section("passes", "Speed-up by pass", body + "</ul>\n" + table.details());
+  std::vector<PassReport> shown;
+  std::string reasons, others;
+  int64_t not_applied = 0;
+  for (const PassReport& p : passes) {
+    const bool tried = p.applied || p.left_out;
+    if (tried) shown.push_back(p);
+    not_applied += !tried;
+    (tried ? reasons : others) +=
+        "<li><code>" + escape(p.name) + "</code> " + (p.left_out ? "" : state_of(p) + ": ") + escape(p.reason) + "</li>\n";
+  }
+  std::string body;
+  if (!shown.empty())
+    body += figure(chart(shown), "Each pass alone, and with all passes above it. A line is the 95 % interval.",
+                   d.measured() +
+                       " Of the time of all batches, each plan run beside the baseline. Its own, in the table: the plan "
+                       "with the pass and those above it against the plan without it.") +
+            "<ul>" + reasons + "</ul>\n";
+  if (not_applied > 0)
+    body += "<details><summary>" + counted(not_applied, "pass", "passes") + " not applied, and why</summary>\n<ul>" + others +
+            "</ul></details>\n";
+  return section("passes", "Speed-up by pass", body + table.details());
 }
 
 }  // namespace stormcell::report

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/readings/patch_regions.h"
 #include "core/report/html.h"
 #include "core/report/picture_uri.h"
 #include "core/report/sections.h"
@@ -10,12 +11,11 @@
 namespace stormcell::report {
 namespace {
 
-constexpr double kWidth = 900, kGap = 10, kLine = 16;
 constexpr int32_t kColours = 8, kSteps = 9;
 
-/// The class of what stands for a branch: a colour of its own, or of how many routers sent it on a step of the scale.
+/// The class of what stands for a branch: a colour of its own, or of how many places computed a step of the scale.
 std::string tint(const RoutedPictures& all, int32_t branch) {
-  if (all.kind != PictureKind::routers) return fmt::format("c{}", branch % kColours);
+  if (all.kind != PictureKind::places) return fmt::format("c{}", branch % kColours);
   return fmt::format("q{}", std::min(kSteps - 1, branch * kSteps / std::max(1, all.branches)));
 }
 
@@ -23,8 +23,8 @@ std::string name_of(const RoutedPictures& all, int32_t branch) {
   switch (all.kind) {
     case PictureKind::exit:
       return branch + 1 == all.branches ? "the end" : fmt::format("exit {}", branch + 1);
-    case PictureKind::routers:
-      return fmt::format("sent on by {} of {} routers", branch, all.branches);
+    case PictureKind::places:
+      return fmt::format("computed at {} of {} places", branch, all.branches);
     default:
       return branch < 0 ? "no branch" : fmt::format("branch {}", branch);
   }
@@ -39,94 +39,109 @@ std::string went_to(const RoutedPictures& all, const RoutedPicture& p) {
   return text;
 }
 
+std::string answer_text(const RoutedPicture& p) {
+  if (p.known.answer.empty()) return {};
+  return p.known.wrong ? "answered " + shortened(p.known.answer, 60) + ", which is wrong" : "answered right";
+}
+
 /// What a picture is called where nobody sees it, and when the mouse rests on it.
 std::string title_of(const RoutedPictures& all, const RoutedPicture& p) {
-  return fmt::format("item {}", p.item) + (p.label.empty() ? "" : ", label " + shortened(p.label, 60)) + ": " + went_to(all, p);
+  const std::string answer = answer_text(p);
+  return fmt::format("item {}", p.item) + (p.label.empty() ? "" : ", label " + shortened(p.label, 60)) + ": " + went_to(all, p) +
+         (answer.empty() ? "" : "; " + answer);
 }
 
-std::string tile(const RoutedPictures& all, const RoutedPicture& p, double x, double y, double width, double height) {
+/// Where patches of one branch lie side by side the border of all of them is drawn, and the picture is seen through a light wash.
+std::string patches_of(const RoutedPictures& all, const RoutedPicture& p, double width, double height) {
+  constexpr double kBorder = 2;
+  const double wide = width / static_cast<double>(p.columns), high = height / static_cast<double>(p.rows);
+  const std::vector<uint8_t> sides = region_sides(p.branch, p.columns);
+  std::string washes, borders;
+  for (size_t i = 0; i < p.branch.size(); ++i) {
+    if (p.branch[i] < 0) continue;
+    const double x = static_cast<double>(static_cast<int64_t>(i) % p.columns) * wide,
+                 y = static_cast<double>(static_cast<int64_t>(i) / p.columns) * high;
+    const std::string css = tint(all, p.branch[i]);
+    washes += fmt::format("<rect class=\"tint {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", css, x, y, wide, high);
+    std::string path;
+    if (sides[i] & kLeftSide) path += fmt::format("M{:.1f} {:.1f}h{}v{:.1f}h-{}z", x, y, kBorder, high, kBorder);
+    if (sides[i] & kRightSide) path += fmt::format("M{:.1f} {:.1f}h{}v{:.1f}h-{}z", x + wide - kBorder, y, kBorder, high, kBorder);
+    if (sides[i] & kTopSide) path += fmt::format("M{:.1f} {:.1f}h{:.1f}v{}h-{:.1f}z", x, y, wide, kBorder, wide);
+    if (sides[i] & kBottomSide) path += fmt::format("M{:.1f} {:.1f}h{:.1f}v{}h-{:.1f}z", x, y + high - kBorder, wide, kBorder, wide);
+    if (!path.empty()) borders += fmt::format("<path class=\"{}\" d=\"{}\"/>", css, path);
+  }
+  return washes + borders;
+}
+
+/// The picture, below it a bar of its colour where it is one cell, and what it is in words.
+std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
+  constexpr double kBar = 6;
+  // A pixel of a small one is seen as a square. Patches have to be told apart.
+  const auto longer = static_cast<double>(std::max(p.picture.size.width, p.picture.size.height));
+  const double scale = (all.kind == PictureKind::patches ? (longer >= 48 ? 184 : 140) : longer >= 48 ? 128 : 50) / longer;
+  const double width = static_cast<double>(p.picture.size.width) * scale, height = static_cast<double>(p.picture.size.height) * scale;
+  const bool barred = all.kind != PictureKind::patches && p.branch.front() >= 0;
+  const std::string title = title_of(all, p);
   std::string svg = fmt::format(
-      "<g><title>{}</title><image x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" preserveAspectRatio=\"none\" href=\"{}\"/>",
-      title_of(all, p), x, y, width, height, picture_uri(p.picture));
-  if (all.kind == PictureKind::patches) {
-    const double wide = width / static_cast<double>(p.columns), high = height / static_cast<double>(p.rows);
-    for (size_t i = 0; i < p.branch.size(); ++i)
-      if (p.branch[i] >= 0)
-        svg += fmt::format("<rect class=\"tint {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", tint(all, p.branch[i]),
-                           x + static_cast<double>(static_cast<int64_t>(i) % p.columns) * wide,
-                           y + static_cast<double>(static_cast<int64_t>(i) / p.columns) * high, wide, high);
-  } else if (p.branch.front() >= 0) {
-    svg += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"6\"/>", tint(all, p.branch.front()), x,
-                       y + height + 1, width);
-  }
-  const std::string under = all.kind == PictureKind::routers ? fmt::format("{} of {}", p.branch.front(), all.branches)
-                            : p.label.empty()                ? fmt::format("#{}", p.item)
-                                                             : shortened(p.label, static_cast<size_t>(width / 7));
-  return svg + fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n", x + width / 2, y + height + 19, under);
+      "<svg viewBox=\"0 0 {0:.1f} {1:.1f}\" width=\"{0:.1f}\" height=\"{1:.1f}\" role=\"img\" aria-label=\"{2}\"><title>{2}</title><image "
+      "width=\"{0:.1f}\" height=\"{3:.1f}\" preserveAspectRatio=\"none\" href=\"{4}\"/>",
+      width, height + (barred ? kBar + 1 : 0), title, height, picture_uri(p.picture));
+  if (all.kind == PictureKind::patches) svg += patches_of(all, p, width, height);
+  if (barred)
+    svg += fmt::format("<rect class=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>", tint(all, p.branch.front()), height + 1, width,
+                       kBar);
+  if (p.known.wrong) svg += "<path class=\"under-cross\" d=\"M4 4l9 9m0-9l-9 9\"/><path class=\"cross\" d=\"M4 4l9 9m0-9l-9 9\"/>";
+  std::string under = all.kind == PictureKind::places ? fmt::format("{} of {}", p.branch.front(), all.branches)
+                      : p.label.empty()               ? fmt::format("#{}", p.item)
+                                                      : shortened(p.label, static_cast<size_t>(std::max(4.0, width / 8)));
+  if (p.known.wrong) under += " → <strong class=\"bad\">" + shortened(p.known.answer, 12) + "</strong>";
+  return "<li>" + svg + "</svg><span>" + under + "</span></li>\n";
 }
 
-/// Rows of tiles of one group, below `top`; returns where they end.
-double rows_of(const RoutedPictures& all, size_t first, size_t end, double top, std::string& svg) {
-  double x = 0, y = top, row = 0;
-  for (size_t i = first; i < end; ++i) {
-    const RoutedPicture& p = all.pictures[i];
-    // A pixel of a small one is seen as a square; larger ones stand in rows of five. Patches have to be told apart.
-    const auto longer = static_cast<double>(std::max(p.picture.size.width, p.picture.size.height));
-    const double scale = (longer >= 48 ? 168 : all.kind == PictureKind::patches ? 112 : 56) / longer;
-    const double width = static_cast<double>(p.picture.size.width) * scale, height = static_cast<double>(p.picture.size.height) * scale;
-    if (x + width > kWidth && x > 0) x = 0, y += row, row = 0;
-    svg += tile(all, p, x, y, width, height);
-    x += width + kGap, row = std::max(row, height + kLine + 1.6 * kGap);
+/// Names of branches on their colours, with the share of the patches or pictures shown that each got.
+std::string legend(const RoutedPictures& all) {
+  constexpr int32_t kMostNamed = 2 * kColours;
+  int64_t cells = 0;
+  for (const RoutedPicture& p : all.pictures) cells += static_cast<int64_t>(p.branch.size());
+  std::string html;
+  for (int32_t b = -1; b < std::min(all.branches, kMostNamed); ++b) {
+    int64_t got = 0;
+    for (const RoutedPicture& p : all.pictures) got += std::count(p.branch.begin(), p.branch.end(), b);
+    if (b < 0 && got == 0) continue;
+    html += "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"" + (b < 0 ? std::string("zero") : tint(all, b)) +
+            "\" width=\"14\" height=\"14\"/></svg> " + name_of(all, b) + ", " +
+            percent(static_cast<double>(got) / static_cast<double>(std::max<int64_t>(1, cells))) + "</li>";
   }
-  return y + row;
+  if (all.branches > kMostNamed) html += fmt::format("<li>and {} more</li>", all.branches - kMostNamed);
+  return "<ul class=\"legend\">" + html + "</ul>\n";
 }
 
-std::string legend(const RoutedPictures& all, double y) {
-  std::string svg;
-  double x = 0;
-  for (int32_t b = 0; b < std::min(all.branches, 2 * kColours); ++b) {
-    svg += fmt::format(
-        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"10\"/><text class=\"soft\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
-        tint(all, b), x, y, x + 19, y + 9, name_of(all, b));
-    x += 100;
-    if (x + 90 > kWidth) x = 0, y += kLine + 2;
-  }
-  return svg;
-}
-
-std::string gallery(const RoutedPictures& all, const std::string& label) {
-  std::string svg;
-  double y = 0;
+std::string gallery(const RoutedPictures& all) {
+  std::string html;
   for (size_t first = 0; first < all.pictures.size();) {
     size_t end = all.pictures.size();
     if (all.kind == PictureKind::exit) {
       const int32_t exit = all.pictures[first].branch.front();
       for (end = first; end < all.pictures.size() && all.pictures[end].branch.front() == exit;) ++end;
-      svg += fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + 12, name_of(all, exit));
-      y += kLine + 2;
+      html += "<h3>" + name_of(all, exit) + "</h3>\n";
     }
-    y = rows_of(all, first, end, y, svg);
-    first = end;
+    html += "<ul class=\"pictures\">\n";
+    for (; first < end; ++first) html += tile(all, all.pictures[first]);
+    html += "</ul>\n";
   }
-  if (all.kind == PictureKind::patches || all.kind == PictureKind::branch) {
-    svg += legend(all, y);
-    y += (1 + std::min(all.branches, 2 * kColours) / 9) * (kLine + 2);
-  }
-  return fmt::format(
-             "<svg class=\"pictures\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n",
-             kWidth, y + 4, escape(label)) +
-         svg + "</svg>\n";
+  return html + (all.kind == PictureKind::patches || all.kind == PictureKind::branch ? legend(all) : std::string());
 }
 
 std::string explained(const RoutedPictures& all) {
   switch (all.kind) {
     case PictureKind::exit:
-      return "Pictures by the exit that they left at, with their labels.";
-    case PictureKind::routers:
-      return "Each picture with how many of the " + counted(all.branches, "router") +
-             " sent it on: the darker the bar, the more paths were open for it.";
+      return "Pictures by the exit that they left at, with their labels, of every label in turn.";
+    case PictureKind::places:
+      return "Each picture with at how many of the " + counted(all.branches, "place") +
+             " of the graph something was computed for it, from the least to the most: elsewhere it only passed.";
     case PictureKind::patches:
-      return "Each patch tinted by its branch of <code>" + escape(all.router) + "</code>; patches are drawn as an even grid.";
+      return "Patches by their branch of <code>" + escape(all.router) +
+             "</code>: borders stand where the branch changes; patches are drawn as an even grid.";
     default:
       return "Each picture with its branch of <code>" + escape(all.router) + "</code>.";
   }
@@ -137,13 +152,15 @@ std::string explained(const RoutedPictures& all) {
 std::string pictures_section(const ReportData& d) {
   const RoutedPictures& all = d.pictures;
   if (all.pictures.empty()) return {};
-  const std::string shown = fmt::format("{} of {} pictures; the session keeps {}.", all.pictures.size(), count(all.items), count(all.kept));
-  Table table("Pictures and where they went", {"item", "label", "went to"}, 3);
-  for (const RoutedPicture& p : all.pictures) table.row({count(p.item), shortened(p.label, 60), went_to(all, p)});
+  const bool marked = std::any_of(all.pictures.begin(), all.pictures.end(), [](const RoutedPicture& p) { return p.known.wrong; });
+  const std::string shown =
+      fmt::format(" {} of {} pictures; the session keeps {}.", all.pictures.size(), count(all.items), count(all.kept)) +
+      (marked ? " A cross marks a wrong answer, the arrow leads to what was answered." : "");
+  Table table("Pictures and where they went", {"item", "label", "answer", "went to"}, 4);
+  for (const RoutedPicture& p : all.pictures)
+    table.row({count(p.item), shortened(p.label, 60), p.known.answer.empty() ? "–" : answer_text(p), went_to(all, p)});
   return section("pictures", "The inputs, by where they went",
-                 figure(gallery(all, "Pictures by where their cells went; the table below says it of each"), explained(all) + " " + shown,
-                        d.measured()) +
-                     table.details());
+                 figure(gallery(all), explained(all) + shown, d.measured()) + table.details());
 }
 
 }  // namespace stormcell::report

@@ -1,16 +1,19 @@
 #include "core/report/routed_pictures.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/readings/cells_view.h"
 #include "core/readings/exits_view.h"
+#include "core/readings/router_places.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell::report {
 namespace {
 
-/// With base64 a page of these pictures stays well below 1 MB; those of exits are small, and more of them tell more.
-constexpr int64_t kMostPictures = 18, kMostOfExit = 16;
+/// With base64 a page of these pictures stays well below 1 MB; those of exits are small, and more of them tell more. Of places all that are
+/// looked at are put in order, of which a part is shown.
+constexpr int64_t kMostPictures = 12, kMostOfExit = 15, kMostLookedAt = 96;
 constexpr size_t kMostBytes = 480'000;
 
 void add(RoutedPicture picture, size_t& bytes, RoutedPictures& to) {
@@ -27,17 +30,30 @@ void read_exits(const std::string& file, int64_t run, RoutedPictures& to) {
   std::copy_if(exits->gallery.begin(), exits->gallery.end(), std::back_inserter(items),
                [](const ExitItem& i) { return !i.picture.empty(); });
   std::stable_sort(items.begin(), items.end(), [](const ExitItem& a, const ExitItem& b) { return a.exit < b.exit; });
-  for (ExitItem& item : items) add({item.sequence, item.label, std::move(item.picture), 1, 1, {item.exit}}, bytes, to);
+  for (ExitItem& item : items)
+    add({item.sequence, item.label, std::move(item.picture), 1, 1, {item.exit}, {item.answer, item.wrong}}, bytes, to);
 }
 
-/// Of a whole picture, or of each of its patches, what the first router chose; of many routers how many sent it on.
-std::vector<int32_t> choices(const CellPage& page, const CellLine& line, bool many) {
-  if (many) {
-    const auto sent_on = [](const CellLine::Routed& r) {
-      return std::any_of(r.choice.begin(), r.choice.end(), [](int32_t choice) { return choice >= 0; });
-    };
-    return {static_cast<int32_t>(std::count_if(line.routed.begin(), line.routed.end(), sent_on))};
+bool is_sent(const CellLine::Routed& routed, const std::vector<RouterLine>& routers, size_t router) {
+  return std::any_of(routed.choice.begin(), routed.choice.end(),
+                     [&](int32_t choice) { return choice >= 0 && computes(routers, router, choice); });
+}
+
+/// The routers that decide whether a place of the graph computes.
+std::vector<size_t> deciding_routers(const std::vector<RouterLine>& routers) {
+  RouterGraph graph;
+  for (const RouterLine& line : routers) {
+    const std::vector<int64_t> none(static_cast<size_t>(line.branches));
+    graph.routers.push_back({line, 0, none, none});
   }
+  std::vector<size_t> deciding;
+  for (const RouterPlace& place : place_routers(graph).places)
+    deciding.push_back(deciding_router(routers, static_cast<size_t>(place.routers.front())));
+  return deciding;
+}
+
+/// Of a whole picture, or of each of its patches, what the first router chose.
+std::vector<int32_t> choices(const CellPage& page, const CellLine& line) {
   std::vector<int32_t> branch;
   const auto each = static_cast<size_t>(page.routers.front().fan_out);
   const std::vector<int32_t>& choice = line.routed.front().choice;
@@ -45,39 +61,87 @@ std::vector<int32_t> choices(const CellPage& page, const CellLine& line, bool ma
   return branch;
 }
 
-void read_cells(const std::string& file, int64_t run, const std::string& space, RoutedPictures& to) {
+/// Evenly over the items; of those with labels of every label in turn.
+std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int64_t most) {
+  std::map<std::string, std::vector<int64_t>> of_label;
+  std::map<int64_t, std::string> labels;
+  for (const SequenceInput& input : reader.inputs(run)) labels[input.sequence] = input.label;
+  const std::vector<int64_t> kept = reader.thumbnail_items(run);
+  for (const int64_t item : kept) of_label[labels[item]].push_back(item);
+  std::vector<int64_t> chosen;
+  const auto count = static_cast<int64_t>(of_label.size());
+  int64_t number = 0;
+  for (const auto& [label, items] : of_label) {
+    const auto all = static_cast<int64_t>(items.size());
+    const int64_t share = std::min(all, most * (number + 1) / count - most * number / count);
+    ++number;
+    for (int64_t i = 0; i < share; ++i) chosen.push_back(items[static_cast<size_t>(i * (all - 1) / std::max<int64_t>(1, share - 1))]);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+/// Of every number of places in turn, from the least to the most.
+void choose_by_places(std::vector<RoutedPicture>& all) {
+  const auto order = [&](const auto& key) {
+    std::stable_sort(all.begin(), all.end(), [&](const RoutedPicture& a, const RoutedPicture& b) { return key(a) < key(b); });
+  };
+  std::map<int32_t, int32_t> met;
+  std::map<int64_t, int32_t> turn;  // by item
+  for (const RoutedPicture& p : all) turn[p.item] = met[p.branch.front()]++;
+  order([&](const RoutedPicture& p) { return turn[p.item]; });
+  if (static_cast<int64_t>(all.size()) > kMostPictures) all.resize(static_cast<size_t>(kMostPictures));
+  order([](const RoutedPicture& p) { return p.branch.front(); });
+}
+
+void read_cells(const std::string& file, int64_t run, const std::string& space, bool many, RoutedPictures& to) {
   size_t bytes = 0;
-  std::vector<int64_t> items;
-  for (const auto& [item, picture] : SessionReader(file).thumbnails(run)) items.push_back(item);
-  const auto count = static_cast<int64_t>(items.size()), shown = std::min(count, kMostPictures);
-  for (int64_t i = 0; i < shown; ++i) {
-    const auto page = read_cell_page(file, run, {space, items[static_cast<size_t>(i * count / shown)], 1});
+  const SessionReader reader(file);
+  std::vector<size_t> deciding;
+  std::vector<RoutedPicture> found;
+  for (const int64_t item : chosen_items(reader, run, many ? kMostLookedAt : kMostPictures)) {
+    const auto page = read_cell_page(file, run, {space, item, 1});
     if (page->lines.empty() || page->routers.empty()) continue;
     const CellLine& line = page->lines.front();
     const auto cells = static_cast<int64_t>(line.position.size());
     // Cells of sequences have no place on a picture.
     if (cells == 0 || (cells > 1 && line.columns < 1)) return;
-    const bool many = cells == 1 && page->routers.size() > 1;
-    to.kind = cells > 1 ? PictureKind::patches : many ? PictureKind::routers : PictureKind::branch;
-    to.router = many ? std::string() : page->routers.front().name;
-    to.branches = many ? static_cast<int32_t>(page->routers.size()) : page->routers.front().branches;
+    const bool by_places = cells == 1 && many;
+    if (by_places && deciding.empty()) deciding = deciding_routers(page->routers);
+    to.kind = cells > 1 ? PictureKind::patches : by_places ? PictureKind::places : PictureKind::branch;
+    to.router = by_places ? std::string() : page->routers.front().name;
+    to.branches = by_places ? static_cast<int32_t>(deciding.size()) : page->routers.front().branches;
     const int64_t columns = cells > 1 ? line.columns : 1;
-    add({line.sequence, line.label, line.picture, columns, (cells + columns - 1) / columns, choices(*page, line, many)}, bytes, to);
+    const auto computed = [&] {
+      return static_cast<int32_t>(
+          std::count_if(deciding.begin(), deciding.end(), [&](size_t r) { return is_sent(line.routed[r], page->routers, r); }));
+    };
+    found.push_back({line.sequence, line.label, line.picture, columns, (cells + columns - 1) / columns,
+                     by_places ? std::vector<int32_t>{computed()} : choices(*page, line)});
   }
+  if (to.kind == PictureKind::places)
+    choose_by_places(found);
+  else if (static_cast<int64_t>(found.size()) > kMostPictures)
+    found.resize(static_cast<size_t>(kMostPictures));
+  for (RoutedPicture& picture : found) add(std::move(picture), bytes, to);
 }
 
 }  // namespace
 
-RoutedPictures read_routed_pictures(const std::string& file, int64_t run) {
+RoutedPictures read_routed_pictures(const std::string& file, int64_t run, const QualityFigures* quality) {
   RoutedPictures all;
   const auto overview = read_cells_overview(file, run);
   all.kept = overview->thumbnails, all.items = overview->sequences;
   if (all.kept == 0 || !overview->decisions || overview->routers.empty()) return all;
   const RouterLine& first = overview->routers.front();
+  const auto of_space =
+      std::count_if(overview->routers.begin(), overview->routers.end(), [&](const RouterLine& r) { return r.space == first.space; });
   if (first.protocol == "exit-threshold")
     read_exits(file, run, all);
   else
-    read_cells(file, run, first.space, all);
+    read_cells(file, run, first.space, of_space > 1, all);
+  const KnownAnswers answers(quality, all.items);
+  for (RoutedPicture& picture : all.pictures) picture.known = answers.of(picture.item, picture.label);
   return all;
 }
 

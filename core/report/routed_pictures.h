@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/cell/thumbnail.h"
+#include "core/readings/known_answers.h"
 
 namespace stormcell::report {
 
@@ -13,23 +14,25 @@ enum class PictureKind : uint8_t {
   patches,  ///< a router chooses for each patch of it
   branch,   ///< one router chooses for the whole of it
   exit,     ///< a chain of exits does
-  routers,  ///< many routers do: so many met it
+  places,   ///< many routers do: at so many places of their graph something was computed for it
 };
 struct RoutedPicture {
   int64_t item = 0;
   std::string label;
   Thumbnail picture;
   int64_t columns = 1, rows = 1;  ///< of its patches
-  std::vector<int32_t> branch;    ///< by patch, -1: none; of exits the exit; of routers how many sent it on
+  std::vector<int32_t> branch;    ///< by patch, -1: none; of exits the exit; of places how many
+  KnownAnswer known = {};
 };
 struct RoutedPictures {
   PictureKind kind = PictureKind::branch;
   std::string router;                   ///< whose branches they are; of exits and of many routers empty
-  int32_t branches = 0;                 ///< exits with the end; of routers how many there are
-  std::vector<RoutedPicture> pictures;  ///< by exit; else by item
+  int32_t branches = 0;                 ///< exits with the end; of places how many there are
+  std::vector<RoutedPicture> pictures;  ///< by exit; by places; else by item
   int64_t kept = 0, items = 0;          ///< of so many items of the run a picture is kept
 };
-/// Evenly spread over those that are kept, few enough for a page; none where the run keeps none, or no decisions.
-RoutedPictures read_routed_pictures(const std::string& file, int64_t run);
+/// Of every label and exit some, evenly spread over those that are kept, few enough for a page; none where the run keeps none, or no
+/// decisions. `quality`: of the run, null: none.
+RoutedPictures read_routed_pictures(const std::string& file, int64_t run, const QualityFigures* quality = nullptr);
 
 }  // namespace stormcell::report

@@ -23,10 +23,10 @@ std::string ramp(bool dark) {
 
 const std::string kLight =
     "color-scheme:light;--paper:#fcfcfa;--card:#fff;--ink:#1a212b;--soft:#525d6b;--line:#d9dde2;--grid:#e8ebee;"
-    "--first:#0a5c99;--second:#a04a00;--good:#1b6b3a;--bad:#a3261f;--flow:#0a5c99;";
+    "--first:#0a5c99;--second:#a04a00;--good:#1b6b3a;--bad:#a3261f;";
 const std::string kDark =
     "color-scheme:dark;--paper:#13171c;--card:#1a1f26;--ink:#e7eaee;--soft:#a5afbb;--line:#353d47;--grid:#262d36;"
-    "--first:#6fb7f2;--second:#f0a765;--good:#7cd49b;--bad:#ff9a8f;--flow:#6fb7f2;";
+    "--first:#6fb7f2;--second:#f0a765;--good:#7cd49b;--bad:#ff9a8f;";
 
 const char* const kRules = R"(
 *{box-sizing:border-box}
@@ -57,8 +57,13 @@ svg text{font-family:inherit;font-size:12px;fill:var(--ink)} svg .soft{fill:var(
 .first{stroke:var(--first);fill:var(--first)} .second{stroke:var(--second);fill:var(--card)}
 .whisker{stroke-width:2} .dot{stroke-width:2}
 .bar{fill:var(--first)} .bar2{fill:var(--second)} .bound{fill:none;stroke:var(--ink);stroke-width:1.5} .block{fill:var(--soft)}
-.way{fill:none;stroke:var(--soft);stroke-opacity:.6} .tint{fill-opacity:.45} .pictures image{image-rendering:pixelated}
-.flow{fill:var(--flow);fill-opacity:.34} .zero{fill:var(--card);stroke:var(--line)}
+.way{fill:none;stroke:var(--soft);stroke-opacity:.6} .tint{fill-opacity:.16} .pictures image{image-rendering:pixelated}
+.pictures,.legend{display:flex;flex-wrap:wrap;gap:.5rem;list-style:none;margin:.3rem 0 .7rem;padding:0;font-size:.8rem}
+.pictures li{text-align:center;color:var(--soft)} .pictures svg{margin:0 auto} .pictures span{display:block}
+.legend li{white-space:nowrap;margin-right:.6rem} .legend svg{display:inline-block;vertical-align:-.1rem}
+.cross{stroke:var(--bad);stroke-width:2.5;fill:none} .under-cross{stroke:var(--paper);stroke-width:6;stroke-linecap:round;fill:none}
+.band{fill:var(--first);fill-opacity:.18} .curve{fill:none;stroke:var(--first);stroke-width:2} .ran{fill:var(--card);stroke:var(--ink);stroke-width:2}
+.flow{fill-opacity:.5} .zero{fill:var(--card);stroke:var(--line)}
 details{margin:.3rem 0 .5rem;font-size:.9rem} summary{cursor:pointer;color:var(--first);padding:.2rem 0}
 summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--first);outline-offset:2px;border-radius:3px}
 .scroll{overflow-x:auto} table{border-collapse:collapse;font-size:.88rem;margin:.4rem 0}
@@ -68,6 +73,8 @@ td.n,th.n{padding-left:.7rem;padding-right:0} .settings td{overflow-wrap:anywher
 footer{margin-top:2.5rem;padding-top:1rem;padding-bottom:3rem;border-top:1px solid var(--line);color:var(--soft);font-size:.84rem}
 footer p{max-width:none}
 @media (max-width:34rem){main,footer{padding-left:1rem;padding-right:1rem} h1{font-size:1.6rem} header{padding-top:1.6rem}}
+@media (max-width:34rem){figure{overflow-x:auto} figure>svg{max-width:none}}
+.part>summary{color:var(--ink)} .part>summary h2{display:inline} section:has(>.part){padding:.7rem 0 .1rem;margin-top:.4rem}
 @page{size:A4;margin:16mm 15mm}
 @media print{:root{--paper:#fff}body{font-size:10.5pt} main,footer{max-width:none;padding:0} header{padding-top:0} section{margin-top:1rem;padding-top:1rem}
   figure,tr,.tiles{break-inside:avoid} h2,h3{break-after:avoid} summary{list-style:none} .scroll{overflow:visible}

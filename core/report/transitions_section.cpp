@@ -10,6 +10,7 @@ namespace stormcell::report {
 namespace {
 
 constexpr size_t kMostFlows = 20, kMostPairs = 24;
+constexpr int32_t kColours = 8;
 constexpr double kHeight = 220, kLeft = 120, kRight = 560, kGap = 6, kBlock = 10;
 
 struct Side {
@@ -32,9 +33,10 @@ std::string blocks(const Side& side, double x, bool left) {
   for (const auto& [branch, cells] : side.total) {
     const double h = static_cast<double>(cells) * side.scale, y = side.y.at(branch);
     svg += fmt::format(
-        "<rect class=\"block\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/><text class=\"{}\" x=\"{}\" y=\"{:.1f}\">branch "
+        "<rect class=\"block{}\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/><text class=\"{}\" x=\"{}\" y=\"{:.1f}\">branch "
         "{}</text>",
-        x, y, kBlock, std::max(h, 1.), left ? "end" : "begin", left ? x - 8 : x + kBlock + 8, y + h / 2 + 4, branch);
+        left ? fmt::format(" c{}", branch % kColours) : std::string(), x, y, kBlock, std::max(h, 1.), left ? "end" : "begin",
+        left ? x - 8 : x + kBlock + 8, y + h / 2 + 4, branch);
   }
   return svg;
 }
@@ -59,8 +61,8 @@ std::string chart(const Flows& flows, const std::vector<PairCount>& top) {
     const double h0 = static_cast<double>(e.count) * from.scale, h1 = static_cast<double>(e.count) * to.scale, a = from_y[e.from],
                  b = to_y[e.to];
     svg += fmt::format(
-        "<path class=\"flow\" d=\"M{0} {2:.1f}C{4} {2:.1f} {4} {3:.1f} {1} {3:.1f}V{5:.1f}C{4} {5:.1f} {4} {6:.1f} {0} {6:.1f}z\"/>\n", x0,
-        x1, a, b, mid, b + h1, a + h0);
+        "<path class=\"flow c{7}\" d=\"M{0} {2:.1f}C{4} {2:.1f} {4} {3:.1f} {1} {3:.1f}V{5:.1f}C{4} {5:.1f} {4} {6:.1f} {0} {6:.1f}z\"/>\n",
+        x0, x1, a, b, mid, b + h1, a + h0, e.from % kColours);
     from_y[e.from] += h0;
     to_y[e.to] += h1;
   }

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "core/session/kept_pictures.h"
 #include "core/session/session_writer_state.h"
 
 namespace stormcell {
@@ -23,7 +24,8 @@ struct RunWriter::State : WindowSink {
         decisions(start.decisions),
         inputs(start.inputs),
         piece(start.piece),
-        accumulator(start.layout, this) {}
+        accumulator(start.layout, this),
+        pictures(kMostThumbnails, std::min(start.picture_bytes, kMostThumbnailBytes)) {}
 
   void loads(const WindowKey& key, const RouterLoads& loads) override {
     blob::put_loads(loads, buffer);
@@ -58,7 +60,7 @@ struct RunWriter::State : WindowSink {
   ProfileAccumulator accumulator;
   std::vector<GuardTotal> guards;
   blob::Bytes buffer, tokens;
-  int64_t thumbnails = 0, thumbnail_bytes = 0;
+  KeptPictures pictures;
   int64_t last_batch = -1;
   int64_t batches = 0;
   bool keyed_loads_pending = false, finished = false;
@@ -263,15 +265,19 @@ void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first, 
 
 // The bounds hold whoever records: readers rely on them.
 void RunWriter::State::write_thumbnails(const BatchRecord& batch, int64_t first) {
+  if (batch.thumbnails().empty()) return;
   const std::span<const int64_t> items = batch.items();
+  const std::vector<uint64_t> groups = picture_groups(batch, accumulator.layout());
   for (const auto& [sequence, small] : batch.thumbnails()) {
-    const auto bytes = static_cast<int64_t>(small.pixels.size());
-    if (small.empty() || thumbnails == kMostThumbnails || thumbnail_bytes + bytes > kMostThumbnailBytes) continue;
     const int64_t item = items.empty() ? first + static_cast<int64_t>(sequence) : items[sequence];
+    if (small.empty() || pictures.has(item)) continue;
+    const uint64_t group = sequence < groups.size() ? groups[sequence] : 0;
+    for (const int64_t gone : pictures.add(item, group, static_cast<int64_t>(small.pixels.size())))
+      if (gone != item) session->delete_picture.bind(1, id).bind(2, gone).run();
+    if (!pictures.has(item)) continue;
     Statement& insert = session->insert_picture;
     insert.bind(1, id).bind(2, item).bind(3, small.size.height).bind(4, small.size.width).bind(5, small.channels);
     insert.bind(6, std::span<const uint8_t>(small.pixels)).run();
-    ++thumbnails, thumbnail_bytes += bytes;
   }
 }
 

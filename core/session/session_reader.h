@@ -79,6 +79,8 @@ class SessionReader {
   std::map<int64_t, Thumbnail> thumbnails(int64_t run, ItemRange items = {}) const;
   /// Of how many items.
   int64_t thumbnail_count(int64_t run) const;
+  /// Of which one is kept, ascending.
+  std::vector<int64_t> thumbnail_items(int64_t run) const;
   /// One past the last sequence of a run.
   int64_t sequences(int64_t run) const;
   /// How many of them are in a batch: fewer than sequences() where items were left out, or the run was interrupted.

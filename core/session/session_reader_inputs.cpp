@@ -43,6 +43,14 @@ int64_t SessionReader::thumbnail_count(int64_t run) const {
   return find.step() ? state_->count_of(find, 0) : 0;
 }
 
+std::vector<int64_t> SessionReader::thumbnail_items(int64_t run) const {
+  std::vector<int64_t> items;
+  Statement find(state_->db, "SELECT item FROM picture WHERE run = ? ORDER BY item LIMIT ?");
+  find.bind(1, run).bind(2, kMostThumbnails);
+  while (find.step()) items.push_back(find.integer(0));
+  return items;
+}
+
 int64_t SessionReader::sequences(int64_t run) const {
   // Batches that share the last first sequence may differ in size: decoding steps of sequences that ended earlier.
   Statement find(

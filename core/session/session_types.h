@@ -42,8 +42,9 @@ struct RunStart {
   std::string machine = "{}";  ///< device, threads, ceilings
   std::string dataset = "{}";
   RunLayout layout;
-  bool decisions = true;  ///< store decisions; windows are stored in any case
-  bool inputs = false;    ///< store texts and token ids
+  bool decisions = true;                        ///< store decisions; windows are stored in any case
+  bool inputs = false;                          ///< store texts, token ids and small pictures
+  int64_t picture_bytes = kMostThumbnailBytes;  ///< of all pictures together, at most
   /// A token as the vocabulary has it, for the pieces of recorded inputs; called by the thread that writes. Null: no tokenizer.
   std::function<std::string(int32_t)> piece;
 };

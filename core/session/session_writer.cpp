@@ -105,6 +105,7 @@ void SessionWriterState::prepare() {
   insert_sequence = Statement(db, "INSERT OR IGNORE INTO sequence(run, number, label, text) VALUES(?,?,?,?)");
   insert_miss = Statement(db, "INSERT OR REPLACE INTO guard_miss(batch, step, misses) VALUES(?,?,?)");
   insert_piece = Statement(db, "INSERT OR IGNORE INTO piece(token, text) VALUES(?,?)");
+  delete_picture = Statement(db, "DELETE FROM picture WHERE run = ? AND item = ?");
   insert_picture = Statement(db, "INSERT OR IGNORE INTO picture(run, item, height, width, channels, pixels) VALUES(?,?,?,?,?,?)");
 }
 
@@ -187,7 +188,7 @@ bool SessionWriter::close() {
     if (s.held) s.rollback();
     s.commit();
     for (Statement* t : {&s.insert_batch, &s.insert_item, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window,
-                         &s.insert_pairs, &s.insert_sequence, &s.insert_miss, &s.insert_piece, &s.insert_picture})
+                         &s.insert_pairs, &s.insert_sequence, &s.insert_miss, &s.insert_piece, &s.insert_picture, &s.delete_picture})
       *t = Statement();
     // Leaving WAL needs the file for itself: an idle reader is enough to be refused.
     sqlite3_busy_timeout(s.db.handle(), 0);

@@ -22,7 +22,7 @@ struct SessionWriterState {
   bool held = false;                  // nothing is committed
   bool made = false, remove = false;  // the file is ours; it goes when it is closed
   sqlite::Statement insert_batch, insert_item, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence,
-      insert_miss, insert_piece, insert_picture;
+      insert_miss, insert_piece, insert_picture, delete_picture;
 
   void open(const ModelSummary& summary);
   bool find_model(const ModelSummary& summary);

@@ -304,6 +304,11 @@ void fields(auto& v, Of<GroupQuality> auto& g) {
   v("optimized", g.optimized);
 }
 
+void fields(auto& v, Of<WrongAnswer> auto& w) {
+  v("item", w.item);
+  v("answer", w.answer);
+}
+
 void fields(auto& v, Of<QualityFigures> auto& q) {
   v("task", q.task);
   v("measure", q.measure);
@@ -318,6 +323,7 @@ void fields(auto& v, Of<QualityFigures> auto& q) {
   v("better", q.better);
   v("worse", q.worse);
   v("groups", q.groups);
+  v("wrong", q.wrong);
 }
 
 void fields(auto& v, Of<ExitFigures> auto& e) {

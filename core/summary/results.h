@@ -270,6 +270,12 @@ struct GroupQuality {
   int64_t items = 0;
   std::optional<double> baseline, optimized;  ///< of the measure
 };
+inline constexpr size_t kMostWrong = 1000;
+/// An item that was answered by another class than its own.
+struct WrongAnswer {
+  int64_t item = 0;    ///< its number in the data
+  std::string answer;  ///< the class that was answered
+};
 /// Task quality: present where the model's answers are for a task (core/quality/tasks.cpp) and the data say what is right.
 struct QualityFigures {
   std::string task;        ///< "classification"
@@ -283,6 +289,7 @@ struct QualityFigures {
   std::optional<PlanQuality> baseline, optimized;
   std::optional<int64_t> better, worse;  ///< items that the optimised plan answers better, worse than the baseline
   std::vector<GroupQuality> groups;      ///< by class, those that the data have
+  std::vector<WrongAnswer> wrong;        ///< of the baseline, where it ran; of classes alone, and at most kMostWrong, by item
 };
 
 /// An exit of a network: where pictures may answer and go no further.

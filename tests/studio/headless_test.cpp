@@ -1,9 +1,14 @@
 // Pictures without a window: what is refused, and that nothing is drawn before everything is there.
+#include <sys/resource.h>
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QImage>
 #include <QTemporaryDir>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 
 #include "app/studio/headless.h"
 #include "app/studio/picture_export.h"
@@ -98,6 +103,28 @@ class HeadlessTest : public QObject {
     if (!superuser) QVERIFY2(refused.startsWith("2 ") && refused.contains("no permission to write"), qPrintable(refused));
     QCOMPARE(said(closed + "/a.png"), QString());
     QVERIFY(QFile::exists(closed + "/a.png"));
+  }
+
+  void a_disk_without_room_is_called_so_with_the_file() {
+    const QString to = folder_.filePath("large.png");
+    QString said;
+    {
+      // As a disk that is full: the system writes no more of a file than so many bytes.
+      const auto before = std::signal(SIGXFSZ, SIG_IGN);
+      rlimit limit{}, small{};
+      QCOMPARE(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+      small = {4096, limit.rlim_max};
+      QCOMPARE(::setrlimit(RLIMIT_FSIZE, &small), 0);
+      said = what_is_said([&] {
+        const AllowBlocking now;
+        write_file(to, QByteArray(10'000, 'x'));
+      });
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+      std::signal(SIGXFSZ, before);
+    }
+    QVERIFY2(said.contains("large.png") && said.contains(std::strerror(EFBIG)), qPrintable(said));
+    QVERIFY2(!said.contains("Unknown error") && said.contains("free some space"), qPrintable(said));
+    QVERIFY(!QFile::exists(to) && QDir(folder_.path()).entryList({"large.png*"}).isEmpty());
   }
 
   void what_is_never_complete_fails_plainly() {

@@ -332,6 +332,10 @@ class CellsTest : public QObject {
     auto* picture = view.findChild<CellsPicture*>();
     const QRectF first = picture->chip_rect(0, {0, 0}), right = picture->chip_rect(0, {0, 1});
     QVERIFY(std::abs(first.right() - right.left()) < 1e-6 && first.top() == right.top());
+    // Those that are kept stand side by side; of the sequence between them none is.
+    const QRectF beside = picture->chip_rect(0, {2, 0});
+    QVERIFY(picture->chip_rect(0, {1, 0}).isEmpty());
+    QVERIFY(picture->across() > 1 && beside.top() == first.top() && beside.left() > picture->chip_rect(0, {0, 4}).right());
     // What is drawn there is the picture: its colours turn red from left to right; a choice of the view takes the colours of the cells
     // away.
     QComboBox* pictures = nullptr;
@@ -355,9 +359,28 @@ class CellsTest : public QObject {
     QTRY_COMPARE(picture->scroll().sequence, int64_t{0});
     play->setChecked(false);
     QVERIFY2(!view.note().contains("cells show their places"), qPrintable(view.note()));
-    QVERIFY2(view.note().contains("Pictures are kept of 20 of 30"), qPrintable(view.note()));
+    QVERIFY2(view.note().contains("20 of 30 pictures are kept"), qPrintable(view.note()));
     run_load(view, context_of(session_));
     QVERIFY(!pictures->isVisibleTo(&view) && !play->isVisibleTo(&view));
+  }
+
+  void pictures_use_the_room_in_whole_multiples() {
+    const auto grid = [](QSizeF room, QSize shape, int64_t count) { return grid_of_pictures(room, shape, count, {12, 9}, 20); };
+    // Eight digits fill a window; one does not grow without end.
+    const PictureGrid eight = grid({1180, 840}, {28, 28}, 8);
+    QVERIFY(eight.across == 4 && eight.longer == 280);
+    QCOMPARE(grid({1180, 840}, {28, 28}, 1).longer, 28.0 * 17);
+    // Whatever the room all are seen, or they are of a size that tells something.
+    for (const QSizeF room : {QSizeF(200, 150), QSizeF(700, 500), QSizeF(2400, 1600)})
+      for (const QSize shape : {QSize(28, 28), QSize(96, 54), QSize(72, 96), QSize(1, 1)})
+        for (const int64_t count : {1, 5, 60, 1000}) {
+          const PictureGrid g = grid(room, shape, count);
+          const double longer = std::max(shape.width(), shape.height()), times = g.longer / longer;
+          QCOMPARE(times, std::floor(times));
+          QVERIFY(g.across >= 1 && (g.across * (times * shape.width() + 12) - 12 <= room.width() || times == 1));
+          const double rows = std::ceil(static_cast<double>(count) / g.across), high = rows * (times * shape.height() + 29) - 9;
+          QVERIFY(high <= room.height() || g.longer < 120 + longer);
+        }
   }
 
   void parts_of_a_picture_tile_it() {

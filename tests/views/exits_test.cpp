@@ -235,7 +235,8 @@ class ExitsTest : public QObject {
     QVERIFY(all == (std::array<int, 3>{20, 20, 20}) && pictures[0] == 20 && pictures[1] > 0);
     const ExitsPage page = make_exits_page(*run);
     QVERIFY(page.pictures.size() == page.gallery.size() && page.pictures[0].size() == QSize(32, 24));
-    QCOMPARE(page.gallery_note, QString("Pictures are kept of 60 of 120, evenly spread."));
+    QCOMPARE(page.gallery_note,
+             QString("60 of 120 pictures are kept: some of every label and way through the routers (--record-inputs keeps more)."));
     const ExitsLayout layout(page, {900, 560}, 16, 8);
     QVERIFY(layout.tile(0).width() == layout.tile(0).height() && layout.tile(0).height() >= 40);
     const Table items = make_items_table(page);

@@ -129,10 +129,11 @@ class GraphTest : public QObject {
         ++reached;
         if (computes(picture, place.column, place.row)) ++computed, down += goes_down(picture, place.column);
       }
-      QCOMPARE(place.cells, reached);
-      QCOMPARE(place.share, static_cast<double>(reached) / kPictures);
+      QCOMPARE(place.cells, computed);
+      QCOMPARE(place.share, static_cast<double>(computed) / kPictures);
       const std::vector<GraphRow>& rows = all.cards[c].rows;
       QVERIFY(rows.size() == 3 && rows[0].name == "reached" && rows[1].name == "compute" && rows[2].name == "ways");
+      QCOMPARE(rows[0].squares[0].cells, reached);
       QCOMPARE(rows[1].squares[1].cells, computed);
       QCOMPARE(rows[2].squares[1].cells, down);
       QCOMPARE(rows[2].squares[1].value, static_cast<double>(down) / kPictures);
@@ -142,7 +143,7 @@ class GraphTest : public QObject {
     QCOMPARE(graph_caption(all), QString("45 routers in 15 places, named without cells."));
     // A part of the batches: so many pictures.
     const GraphPage half = make_graph_page(*read_router_graph(paths_, 1, {0, 2}), GraphValue::of_all);
-    QVERIFY(half.place(0).cells == 20 && graph_caption(half).endsWith("; batches 0 to 1"));
+    QVERIFY(half.place(0).cells == 16 && graph_caption(half).endsWith("; batches 0 to 1"));
   }
 
   void many_branches_are_folded_and_none_is_lost() {
@@ -287,6 +288,11 @@ class GraphTest : public QObject {
       for (int level = 0; level < kLevels; ++level)
         QVERIFY(level == from.row || std::abs(level - to.row) > 1 || !reaches(kPicture, from.column, level));
     }
+    int64_t places = 0;
+    for (const RouterPlace& place : picture->page().layout.places)
+      places += reaches(23, place.column, place.row) && computes(23, place.column, place.row);
+    QVERIFY(places > 0 && places_that_computed(picture->page(), picture->way()) == places);
+    QVERIFY(picture->accessibleDescription().contains(QString("computed for at %1 of 15 places").arg(places)));
     QVERIFY(!picture->way().edges.empty() && picture->accessibleDescription().contains("sequence 23"));
     // It goes with the selection, without reading the graph again.
     selection.cell.reset();
@@ -334,7 +340,7 @@ class GraphTest : public QObject {
 
   void tips_say_what_figures_are() {
     const GraphPage page = make_graph_page(*read_router_graph(paths_, 1, {}), GraphValue::of_all);
-    QVERIFY(describe_place(page, 0).contains("40 of 40 cells of the cell space picture were sent on here: 100 %; counted"));
+    QVERIFY(describe_place(page, 0).contains("for 32 of 40 cells of the cell space picture something was computed here: 80.0 %; counted"));
     const QString square = describe_square(page, 1, page.cards[0].rows[1].squares[1]);
     QVERIFY2(
         square.contains("cells.0.0.compute, branch 1") && square.contains("of the 40 that came") && square.contains("to cells.0.0.ways"),

@@ -66,14 +66,32 @@ LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPo
 LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>& places, const CellsMetrics& m) {
   LineLayout layout;
   const QSizeF size = picture.scaled(std::min(m.picture, m.width - m.gutter), m.picture, Qt::KeepAspectRatio);
-  layout.picture = {QPointF(m.gutter, 0), size};
+  layout.picture = {QPointF(m.gutter, m.head), size};
   const double width = size.width() / grid.width(), height = size.height() / grid.height();
   for (const QPoint& place : places) {
-    layout.chips.emplace_back(m.gutter + place.x() * width, place.y() * height, width, height);
+    layout.chips.emplace_back(m.gutter + place.x() * width, m.head + place.y() * height, width, height);
     layout.row.push_back(place.y());
   }
-  layout.height = std::max(2 * m.line, size.height() + (grid == QSize(1, 1) ? m.stripes : 0)) + m.block_gap;
+  layout.height = m.head + std::max(m.head > 0 ? 0 : 2 * m.line, size.height() + (grid == QSize(1, 1) ? m.stripes : 0)) + m.block_gap;
   return layout;
+}
+
+PictureGrid grid_of_pictures(QSizeF room, QSize shape, int64_t count, QSizeF gap, double below) {
+  constexpr int kLeastSide = 120, kMostSide = 480;
+  const auto side = static_cast<double>(std::max({1, shape.width(), shape.height()}));
+  const auto across = [&](int times) {
+    return std::max(1, static_cast<int>((room.width() + gap.width()) / (times * shape.width() + gap.width())));
+  };
+  const int least = std::max(1, static_cast<int>(std::ceil(kLeastSide / side)));
+  int times = std::max(least, static_cast<int>(kMostSide / side));
+  const auto fits = [&] {
+    const int64_t rows = (count + across(times) - 1) / across(times);
+    return static_cast<double>(rows) * (times * shape.height() + below + gap.height()) - gap.height() <= room.height() &&
+           times * shape.width() <= room.width();
+  };
+  while (times > least && !fits()) --times;
+  while (times > 1 && times * shape.width() > room.width()) --times;
+  return {times * side, across(times)};
 }
 
 CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, const std::function<double(int64_t)>& height) {

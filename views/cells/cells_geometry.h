@@ -18,6 +18,8 @@ struct CellsMetrics {
   double stripes = 0;   ///< height of all stripes below a row of chips
   double picture = 0;   ///< longer side of a picture
   double word_gap = 5, row_gap = 5, block_gap = 9;
+  double head = 0;  ///< height of the sequence's name where it stands above its cells and not in the gutter
+  int across = 1;   ///< sequences side by side, each `width` wide
   double pitch() const { return chip + stripes + row_gap; }
   bool operator==(const CellsMetrics&) const = default;
 };
@@ -42,6 +44,14 @@ LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPo
 /// Cells that lie on a picture of that shape, each as large as its part of it: an even grid of so many columns and rows (patches that
 /// overlap are drawn without). Below a picture that is one cell there is room for its stripes.
 LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>& places, const CellsMetrics& metrics);
+
+/// How pictures of `shape` pixels lie side by side in a room: each pixel of them a whole number of pixels, as large as lets all `count` be
+/// seen; where they are too many, of a size that tells what they show. `below`: height of what stands above and below each.
+struct PictureGrid {
+  double longer = 0;  ///< side of a picture
+  int across = 1;
+};
+PictureGrid grid_of_pictures(QSizeF room, QSize shape, int64_t count, QSizeF gap, double below);
 
 /// What is at the top: a sequence, and how many pixels of it are above.
 struct CellScroll {

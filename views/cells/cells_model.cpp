@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/readings/patch_regions.h"
+#include "core/readings/router_places.h"
 #include "views/drawing/thumbnail_image.h"
 
 namespace stormcell::views {
@@ -23,8 +25,10 @@ double value_of(const CellPage& page, const CellLine& line, int router, CellColo
   if (color == CellColor::work) {
     int kept = 0;
     for (size_t r = 0; r < page.routers.size(); ++r)
-      for (int j = 0; j < fan_out(page, r); ++j)
-        kept += line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)] >= 0;
+      for (int j = 0; j < fan_out(page, r); ++j) {
+        const int32_t choice = line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)];
+        kept += choice >= 0 && computes(page.routers, r, choice);
+      }
     return kept;
   }
   if (router < 0) return nothing;
@@ -52,7 +56,8 @@ double value_of(const CellPage& page, const CellLine& line, int router, CellColo
 double highest(const CellPage& page, const CellOptions& options, int router) {
   if (options.color == CellColor::work) {
     double most = 0;
-    for (const RouterLine& r : page.routers) most += r.fan_out;
+    for (size_t r = 0; r < page.routers.size(); ++r)
+      if (computes(page.routers, r, page.routers[r].branches - 1)) most += page.routers[r].fan_out;
     return std::max(1.0, most);
   }
   if (options.color == CellColor::drops) return router >= 0 ? fan_out(page, static_cast<size_t>(router)) : 1;
@@ -113,7 +118,18 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
 /// Cells of a grid are parts of the picture, a cell alone is all of it; others have no place on it.
 bool lies_on_picture(const CellLine& line) {
   const bool all_listed = line.cells == static_cast<int64_t>(line.position.size());
-  return !line.picture.empty() && all_listed && (line.columns > 0 || line.cells == 1);
+  return all_listed && (line.columns > 0 || line.cells == 1);
+}
+
+/// Patches of one branch that lie side by side are framed together. Other figures differ from cell to cell.
+void join_patches(const CellLine& line, const CellOptions& options, std::vector<Chip>& chips) {
+  constexpr int32_t kStepsBack = -2, kDropped = -3;
+  if (options.color != CellColor::branch || chips.size() != static_cast<size_t>(line.cells)) return;
+  std::vector<int32_t> region;
+  for (const Chip& chip : chips)
+    region.push_back(!chip.real || chip.faded ? kStepsBack : chip.dropped && chip.branch < 0 ? kDropped : chip.branch);
+  const std::vector<uint8_t> sides = region_sides(region, line.columns);
+  for (size_t c = 0; c < chips.size(); ++c) chips[c].sides = sides[c];
 }
 
 /// The byte that a byte-fallback piece ("<0xE3>") stands for; -1: it is no such piece.
@@ -191,7 +207,8 @@ ColorText text_of(CellColor color) {
     case CellColor::drops:
       return {tr("Drops"), tr("choices of the router that a branch's capacity kept out; measured")};
     case CellColor::work:
-      return {tr("Work received"), tr("kept choices of all routers of this cell space together; measured")};
+      return {tr("Work received"),
+              tr("kept choices of all routers of this cell space together, of branches that compute something; measured")};
   }
   return {};
 }
@@ -237,7 +254,12 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
     for (size_t c = 0; c < line.position.size(); ++c)
       if (line.real[c] || options.padding) to.chips.push_back(chip_of(page, line, shown, c));
     join_bytes(page, line, to.chips);
-    if (options.tint != PictureTint::none && lies_on_picture(line)) to.picture = image_of(line.picture), shown.pictures = true;
+    to.placed = options.tint != PictureTint::none && lies_on_picture(line);
+    if (to.placed && !line.picture.empty()) {
+      to.picture = image_of(line.picture);
+      if (!shown.pictures) shown.pictures = true, shown.shape = to.picture.size();
+    }
+    if (to.placed && line.columns > 0) join_patches(line, shown.options, to.chips);
     if (const int64_t rest = line.cells - static_cast<int64_t>(line.position.size()); rest > 0)
       to.left_out = tr("%1 more cells of this sequence are not shown").arg(grouped(rest));
     if (other) compare(page, line, *other, shown, to);

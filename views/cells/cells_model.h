@@ -43,6 +43,7 @@ struct Chip {
   float tone = -1;           ///< 0..1 on the scale; -1: the router did not see the cell
   bool faded = false;        ///< not of the branch that is looked at
   bool differs = false;      ///< the other run's router gave it another branch
+  uint8_t sides = 15;        ///< of a patch: PatchSide, where it borders on patches of another colour
   std::vector<int> stripes;  ///< by router and choice: a branch, kStripeDropped or kStripeNone
 };
 inline constexpr int kStripeDropped = -1, kStripeNone = -2;
@@ -52,8 +53,9 @@ struct ShownLine {
   QString title;  ///< number and label
   QString text;   ///< of the sequence, where inputs were recorded
   std::vector<Chip> chips;
-  QImage picture;    ///< below the cells, which then lie on it; null: none is kept, or they have no places on it
-  QString left_out;  ///< what is not listed, in words; empty: all is there
+  QImage picture;       ///< below the cells, which then lie on it; null: none is kept, or they have no places on it
+  bool placed = false;  ///< its cells have places on a picture, kept or not
+  QString left_out;     ///< what is not listed, in words; empty: all is there
   int compared = 0, differing = 0;
 };
 
@@ -67,6 +69,7 @@ struct ShownPage {
   bool tokens = false;    ///< cells are tokens whose ids were recorded; else the chips say where they lie
   bool numbers = false;   ///< tokens have no texts in this session: their ids stand for them
   bool pictures = false;  ///< some line has one
+  QSize shape;            ///< of the first of them, in its pixels
   double high = 1;        ///< what the upper end of the scale stands for
   CellOptions options;
 };

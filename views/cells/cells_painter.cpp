@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/readings/patch_regions.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
@@ -70,22 +71,43 @@ void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page
   paint_marks(p, chip, box, fill, marks, number, theme);
 }
 
-/// A part of a picture: the picture is seen through its colour, which a frame says whole.
-void paint_part(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number, const Theme& theme) {
-  constexpr double kLight = 0.35, kStrong = 0.7;
+/// The sides at which a patch borders on others, within it; dashed where it was dropped.
+void paint_sides(QPainter& p, QRectF box, uint8_t sides, double width, const QColor& color, bool dashed) {
+  const QRectF in = box.adjusted(width / 2, width / 2, -width / 2, -width / 2);
+  p.setPen(QPen(color, width, dashed ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
+  if (sides & kLeftSide) p.drawLine(QPointF(in.left(), box.top()), QPointF(in.left(), box.bottom()));
+  if (sides & kRightSide) p.drawLine(QPointF(in.right(), box.top()), QPointF(in.right(), box.bottom()));
+  if (sides & kTopSide) p.drawLine(QPointF(box.left(), in.top()), QPointF(box.right(), in.top()));
+  if (sides & kBottomSide) p.drawLine(QPointF(box.left(), in.bottom()), QPointF(box.right(), in.bottom()));
+}
+
+/// A part of a picture: seen through a light wash of its colour, which the border of all parts that are alike says whole.
+void paint_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, const ShownPage& page, const LineMarks& marks, int number,
+                const Theme& theme) {
+  constexpr double kLight = 0.15, kStrong = 0.7;
   const QColor fill = chip_fill(chip, page.options, theme);
   const bool steps_back = !chip.real || chip.faded;
+  // Its neighbours' borders tell a part of a picture that no branch got.
+  const bool nothing = !steps_back && page.options.color == CellColor::branch && chip.branch < 0;
   QColor tint = fill;
   tint.setAlphaF(steps_back || page.options.tint == PictureTint::strong ? kStrong : kLight);
-  if (page.options.tint != PictureTint::plain || steps_back) p.fillRect(box, tint);
+  if ((page.options.tint != PictureTint::plain && !nothing) || steps_back) p.fillRect(box, tint);
   if (!chip.seen) p.fillRect(box, QBrush(theme.faint, Qt::BDiagPattern));
-  if (!steps_back && page.options.tint != PictureTint::plain) {
-    const double width = box.width() > 40 ? 3 : 1;
-    p.setBrush(Qt::NoBrush);
-    p.setPen(QPen(chip.dropped ? theme.bad : fill, width, chip.dropped ? Qt::DashLine : Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
-    p.drawRect(box.adjusted(width / 2, width / 2, -width / 2, -width / 2));
+  if (!steps_back && page.options.tint != PictureTint::plain && !(nothing && line_is_grid)) {
+    const double width = std::clamp(std::floor(box.width() / 8), 1.0, 4.0);
+    paint_sides(p, box, chip.sides, width, chip.dropped ? theme.bad : fill, chip.dropped);
   }
   paint_marks(p, chip, box, fill, marks, number, theme);
+}
+
+/// What no picture is kept of, where others have one.
+void paint_no_picture(QPainter& p, QRectF box, const ShownLine& line, const Theme& theme) {
+  p.fillRect(box, theme.surface);
+  p.setBrush(Qt::NoBrush);
+  p.setPen(QPen(theme.grid, 1));
+  p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
+  p.setPen(theme.faint);
+  if (line.chips.size() == 1) p.drawText(box, Qt::AlignCenter | Qt::TextWordWrap, tr("not kept"));
 }
 
 QString figure(const ShownPage& page, double v) {
@@ -146,17 +168,21 @@ QColor chip_fill(const Chip& chip, const CellOptions& options, const Theme& them
 
 void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QPointF at, const CellsMetrics& m, const ShownPage& page,
                 const LineMarks& marks, QRectF clip, const Theme& theme) {
-  const QRectF gutter(at.x(), at.y(), m.gutter - 10, m.line);
+  const QRectF gutter(at.x(), at.y(), m.head > 0 ? m.width : m.gutter - 10, m.line);
   const QRectF row(at.x() + m.gutter, at.y(), m.width - m.gutter, m.line);
-  const double second = text_line(p, gutter, at.y(), line.title, theme.text);
+  const QString title =
+      m.head > 0 && line.compared > 0 ? line.title + QString(" %1/%2").arg(line.differing).arg(line.compared) : line.title;
+  const double second = text_line(p, gutter, at.y(), title, line.differing > 0 && m.head > 0 ? theme.warn : theme.text);
   QString below = line.text;
   if (line.compared > 0) {
     below = tr("%1 of %2 differ").arg(line.differing).arg(line.compared);
     if (QFontMetricsF(p.font()).horizontalAdvance(below) > gutter.width()) below = QString("%1/%2").arg(line.differing).arg(line.compared);
   }
-  text_line(p, gutter, second, below, line.differing > 0 ? theme.warn : theme.faint);
+  if (m.head == 0) text_line(p, gutter, second, below, line.differing > 0 ? theme.warn : theme.faint);
   const bool pictured = !layout.picture.isEmpty();
-  if (pictured)
+  if (pictured && line.picture.isNull())
+    paint_no_picture(p, layout.picture.translated(at), line, theme);
+  else if (pictured)
     draw_image(p, layout.picture.translated(at), line.picture);
   else if (line.chips.empty())
     text_line(p, row, at.y(), tr("nothing but padding"), theme.faint);
@@ -166,7 +192,7 @@ void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QP
     if (box.top() > clip.bottom()) return;
     if (pictured) {
       if (box.size() == layout.picture.size()) paint_stripes(p, line.chips[c], box, m, page, theme);
-      paint_part(p, line.chips[c], box, page, marks, static_cast<int>(c), theme);
+      paint_part(p, line.chips[c], box, box.size() != layout.picture.size(), page, marks, static_cast<int>(c), theme);
       continue;
     }
     paint_stripes(p, line.chips[c], box, m, page, theme);
@@ -192,7 +218,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   const ColorText color = text_of(page.options.color);
   QString text = tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", "));
   if (page.pictures)
-    text = tr("Pictures are made small; their patches are drawn as an even grid. ") + text;
+    text = tr("Patches: an even grid, bordered where the branch changes. ") + text;
   else if (!page.tokens)
     text = tr("In the cells: their places, in a grid row and column. ") + text;
   if (page.numbers) text = tr("The numbers are token ids: this session has no texts of tokens. ") + text;

@@ -30,9 +30,10 @@ CellsPicture::CellsPicture(QWidget* parent) : QWidget(parent), bar_(new QScrollB
   });
 }
 
-void CellsPicture::set_columns(std::vector<Column> columns, int64_t first, int64_t end) {
+void CellsPicture::set_columns(std::vector<Column> columns, int64_t first, int64_t end, const std::vector<int64_t>& listed) {
   columns_ = std::move(columns);
   first_ = first, end_ = end;
+  listed_.assign(std::lower_bound(listed.begin(), listed.end(), first), std::lower_bound(listed.begin(), listed.end(), end));
   if (scroll_.sequence < first || scroll_.sequence >= end) scroll_ = {first, 0};
   hovered_.reset();
   forget_layout();
@@ -49,12 +50,17 @@ void CellsPicture::set_cell(const std::optional<CellPlace>& cell) {
 }
 
 void CellsPicture::show_sequence(int64_t sequence) {
-  sequence = std::clamp(sequence, first_, std::max(first_, end_ - 1));
+  sequence = first_of(row_of(std::clamp(sequence, first_, std::max(first_, end_ - 1))));
   if (scroll_ == CellScroll{sequence, 0}) return;
   scroll_ = {sequence, 0};
   update_bar();
   update();
   emit scrolled_to(sequence);
+}
+
+void CellsPicture::show_next() {
+  const int64_t next = number_of(scroll_.sequence) + 1;
+  show_sequence(sequence_at(next < count() ? next : 0));
 }
 
 void CellsPicture::make_visible(int64_t sequence) {
@@ -63,22 +69,76 @@ void CellsPicture::make_visible(int64_t sequence) {
   wanted_ = laid_out_ ? -1 : sequence;
   if (wanted_ >= 0) return;
   double y = -scroll_.offset;
-  for (int64_t s = scroll_.sequence; s < sequence && y < text_area().height(); ++s) y += block_height(s);
+  for (int64_t row = row_of(scroll_.sequence); row < row_of(sequence) && y < text_area().height(); ++row) y += row_height(row);
   if (sequence < scroll_.sequence || y + metrics().pitch() > text_area().height()) show_sequence(sequence);
 }
 
-CellsMetrics CellsPicture::metrics() const {
+double CellsPicture::column_width() const {
+  const auto count = static_cast<double>(std::max<size_t>(1, columns_.size()));
+  return std::max(60.0, (text_area().width() - kMargin * (count - 1)) / count);
+}
+
+const CellsMetrics& CellsPicture::metrics() const {
+  if (!metrics_) metrics_ = made_metrics();
+  return *metrics_;
+}
+
+CellsMetrics CellsPicture::made_metrics() const {
   const QFontMetricsF font(this->font());
   CellsMetrics m;
-  const auto count = static_cast<double>(std::max<size_t>(1, columns_.size()));
-  m.width = std::max(60.0, (text_area().width() - kMargin * (count - 1)) / count);
+  m.width = column_width();
   m.line = font.height() + 3;
   m.gutter = std::clamp(m.width * 0.22, 50.0, 190.0);
   m.chip = font.height() + 4;
   const int routers = columns_.empty() ? 0 : static_cast<int>(columns_[0].shown.routers.size());
-  m.picture = 9 * m.chip;
   m.stripes = routers ? routers * stripe_height(routers, kMostStripes) + 2 : 0;
+  const auto pictured = std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.shown.pictures; });
+  if (pictured == columns_.end()) return m;
+  // Names stand above pictures, which then lie side by side.
+  const QSize shape = pictured->shown.shape;
+  m.gutter = 0, m.head = m.line;
+  const QSizeF room(m.width, text_area().height());
+  const PictureGrid grid =
+      grid_of_pictures(room, shape, single_ ? 1 : count(), {kMargin, m.block_gap}, m.head + (m.stripes > 0 ? m.stripes : 0));
+  m.picture = grid.longer, m.across = single_ ? 1 : grid.across;
+  if (m.across > 1) m.width = shape.width() * m.picture / std::max({1, shape.width(), shape.height()});
   return m;
+}
+
+int64_t CellsPicture::count() const { return listed_.empty() ? end_ - first_ : static_cast<int64_t>(listed_.size()); }
+int64_t CellsPicture::sequence_at(int64_t number) const {
+  return listed_.empty() ? first_ + number : listed_[static_cast<size_t>(std::clamp<int64_t>(number, 0, count() - 1))];
+}
+int64_t CellsPicture::number_of(int64_t sequence) const {
+  if (listed_.empty()) return sequence - first_;
+  return std::max<int64_t>(0, std::upper_bound(listed_.begin(), listed_.end(), sequence) - listed_.begin() - 1);
+}
+
+int64_t CellsPicture::rows() const { return (count() + metrics().across - 1) / metrics().across; }
+int64_t CellsPicture::row_of(int64_t sequence) const { return number_of(sequence) / metrics().across; }
+int64_t CellsPicture::first_of(int64_t row) const { return sequence_at(row * metrics().across); }
+std::vector<int64_t> CellsPicture::sequences_of(int64_t row) const {
+  std::vector<int64_t> sequences;
+  const int64_t first = row * metrics().across;
+  for (int64_t n = first; n < std::min(count(), first + metrics().across); ++n) sequences.push_back(sequence_at(n));
+  return sequences;
+}
+double CellsPicture::row_height(int64_t row) const {
+  double height = 0;
+  for (const int64_t s : sequences_of(row)) height = std::max(height, block_height(s));
+  return height;
+}
+
+std::optional<size_t> CellsPicture::line_of(size_t column, int64_t sequence) const {
+  const int64_t line = sequence - columns_[column].shown.first_sequence;
+  if (line < 0 || line >= static_cast<int64_t>(columns_[column].shown.lines.size())) return {};
+  return static_cast<size_t>(line);
+}
+
+void CellsPicture::set_single(bool single) {
+  if (single_ == single) return;
+  single_ = single;
+  forget_layout();
 }
 
 QRectF CellsPicture::legend_area() const {
@@ -97,13 +157,13 @@ QRectF CellsPicture::text_area() const {
 }
 
 QPointF CellsPicture::column_origin(size_t column) const {
-  return {text_area().left() + static_cast<double>(column) * (metrics().width + kMargin), text_area().top()};
+  return {text_area().left() + static_cast<double>(column) * (column_width() + kMargin), text_area().top()};
 }
 
 const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
   const auto key = std::pair{column, line};
   if (const auto known = layouts_.find(key); known != layouts_.end()) return known->second;
-  const CellsMetrics m = metrics();
+  const CellsMetrics& m = metrics();
   const ShownLine& shown = columns_[column].shown.lines[line];
   const QFontMetricsF font(this->font());
   std::vector<double> widths;
@@ -122,12 +182,14 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
       const int32_t position = read.position[static_cast<size_t>(chip.cell)];
       places.emplace_back(position % read.columns, position / read.columns);
     }
-  if (!shown.picture.isNull()) {
+  if (columns_[column].shown.pictures && shown.placed) {
     // Of all cells, padding that is not shown too: a part keeps its place.
     const int columns = std::max(1, read.columns);
     const QSize grid(columns, std::max(1, static_cast<int>((read.cells + columns - 1) / columns)));
     if (places.empty()) places.resize(shown.chips.size());
-    return layouts_.emplace(key, lay_out_picture(shown.picture.size(), grid, places, m)).first->second;
+    return layouts_
+        .emplace(key, lay_out_picture(shown.picture.isNull() ? columns_[column].shown.shape : shown.picture.size(), grid, places, m))
+        .first->second;
   }
   LineLayout made = places.empty() ? lay_out(widths, words, m, note_below) : lay_out_grid(widths, places, m, note_below);
   return layouts_.emplace(key, std::move(made)).first->second;
@@ -136,25 +198,24 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
 double CellsPicture::block_height(int64_t sequence) const {
   double height = 0;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    const int64_t line = sequence - columns_[c].shown.first_sequence;
-    if (line >= 0 && line < static_cast<int64_t>(columns_[c].shown.lines.size()))
-      height = std::max(height, layout(c, static_cast<size_t>(line)).height);
+    if (const auto line = line_of(c, sequence)) height = std::max(height, layout(c, *line).height);
   }
   // What is not read yet is taken for one row.
-  const CellsMetrics m = metrics();
-  const bool pictures = !columns_.empty() && columns_[0].shown.pictures;
-  return height > 0 ? height : std::max({2 * m.line, m.pitch(), pictures ? m.picture : 0}) + m.block_gap;
+  const CellsMetrics& m = metrics();
+  return height > 0 ? height : std::max({2 * m.line, m.pitch(), m.head + m.picture}) + m.block_gap;
 }
 
 std::vector<CellsPicture::Block> CellsPicture::blocks() const {
   std::vector<Block> out;
   double y = -scroll_.offset;
-  for (int64_t s = scroll_.sequence; s < end_ && y < text_area().height(); y += block_height(s), ++s)
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      const int64_t line = s - columns_[c].shown.first_sequence;
-      if (line >= 0 && line < static_cast<int64_t>(columns_[c].shown.lines.size()))
-        out.push_back({c, static_cast<size_t>(line), column_origin(c) + QPointF(0, y)});
+  for (int64_t row = row_of(scroll_.sequence); row < rows() && y < text_area().height(); y += row_height(row), ++row) {
+    double x = 0;
+    for (const int64_t s : sequences_of(row)) {
+      for (size_t c = 0; c < columns_.size(); ++c)
+        if (const auto line = line_of(c, s)) out.push_back({c, *line, column_origin(c) + QPointF(x, y)});
+      x += metrics().width + kMargin;
     }
+  }
   return out;
 }
 
@@ -191,6 +252,8 @@ QRectF CellsPicture::chip_rect(size_t column, const CellPlace& place) const {
 
 void CellsPicture::forget_layout() {
   layouts_.clear();
+  metrics_.reset();
+  if (end_ > first_) scroll_.sequence = first_of(row_of(std::clamp(scroll_.sequence, first_, end_ - 1)));
   update_bar();
   update();
 }
@@ -200,11 +263,11 @@ void CellsPicture::update_bar() {
   // No bar where everything fits.
   const double room = text_area().height() + metrics().block_gap;
   double y = 0;
-  int64_t fits = first_;
-  for (; fits < end_ && y <= room; ++fits) y += block_height(fits);
-  const bool needed = fits < end_ || y > room;
+  int64_t fits = 0;
+  for (; fits < rows() && y <= room; ++fits) y += row_height(fits);
+  const bool needed = fits < rows() || y > room;
   bar_->setVisible(needed);
-  if (!needed) scroll_ = {first_, 0};
+  if (!needed) scroll_ = {first_of(0), 0};
   const int64_t step = std::max<int64_t>(1, (end_ - first_) / kMostSteps);
   bar_->setRange(0, static_cast<int>(std::max<int64_t>(0, (end_ - 1 - first_) / step)));
   bar_->setPageStep(8);
@@ -216,7 +279,8 @@ bool CellsPicture::scrolls() const { return bar_->isVisibleTo(this); }
 
 void CellsPicture::scroll_by(double pixels) {
   if (!scrolls()) return;
-  const CellScroll to = scrolled(scroll_, pixels, first_, end_, [this](int64_t s) { return block_height(s); });
+  CellScroll to = scrolled({row_of(scroll_.sequence), scroll_.offset}, pixels, 0, rows(), [this](int64_t row) { return row_height(row); });
+  to.sequence = first_of(to.sequence);
   if (to == scroll_) return;
   const bool other = to.sequence != scroll_.sequence;
   scroll_ = to;
@@ -234,8 +298,8 @@ void CellsPicture::paintEvent(QPaintEvent*) {
   p.setPen(theme.text);
   if (columns_.size() > 1)
     for (size_t c = 0; c < columns_.size(); ++c)
-      p.drawText(QRectF(column_origin(c).x(), 6, metrics().width, QFontMetricsF(font()).height() + 4), Qt::AlignLeft | Qt::AlignVCenter,
-                 fontMetrics().elidedText(columns_[c].title, Qt::ElideMiddle, static_cast<int>(metrics().width)));
+      p.drawText(QRectF(column_origin(c).x(), 6, column_width(), QFontMetricsF(font()).height() + 4), Qt::AlignLeft | Qt::AlignVCenter,
+                 fontMetrics().elidedText(columns_[c].title, Qt::ElideMiddle, static_cast<int>(column_width())));
   p.save();
   p.setClipRect(text_area());
   for (const Block& b : blocks()) {
@@ -249,7 +313,7 @@ void CellsPicture::paintEvent(QPaintEvent*) {
   for (size_t c = 0; c < columns_.size(); ++c) {
     const auto all = blocks();
     if (std::none_of(all.begin(), all.end(), [&](const Block& b) { return b.column == c; }))
-      paint_hint(p, QRectF(column_origin(c), QSizeF(metrics().width, text_area().height())), tr("none of these sequences in this run"),
+      paint_hint(p, QRectF(column_origin(c), QSizeF(column_width(), text_area().height())), tr("none of these sequences in this run"),
                  theme);
   }
   p.fillRect(QRectF(0, legend_area().top() - 7, width(), 1), theme.grid);

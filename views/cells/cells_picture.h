@@ -26,16 +26,23 @@ class CellsPicture : public QWidget {
     std::shared_ptr<const BranchDictionary> dictionary;
     DictionaryOrder order = DictionaryOrder::count;
   };
-  /// One run, or two beside each other; sequences [first, end) can be scrolled to.
-  void set_columns(std::vector<Column> columns, int64_t first, int64_t end);
+  /// One run, or two beside each other; sequences [first, end) can be scrolled to, or of these the `listed` ones alone (ascending) where
+  /// there are any.
+  void set_columns(std::vector<Column> columns, int64_t first, int64_t end, const std::vector<int64_t>& listed = {});
   void set_aside(Aside aside);
   void set_cell(const std::optional<CellPlace>& cell);
   void show_sequence(int64_t sequence);
+  /// The one behind that at the top; behind the last the first.
+  void show_next();
   /// Puts a sequence on show, unless some of it is.
   void make_visible(int64_t sequence);
   const CellScroll& scroll() const { return scroll_; }
   /// Not all sequences have room.
   bool scrolls() const;
+  /// One picture at a time, as large as there is room for, as a film is seen; else side by side.
+  void set_single(bool single);
+  /// Sequences side by side.
+  int across() const { return metrics().across; }
   /// Where a cell is drawn; empty where it is not on show.
   QRectF chip_rect(size_t column, const CellPlace& place) const;
   /// Where the legend's chip of a branch is.
@@ -71,7 +78,21 @@ class CellsPicture : public QWidget {
     size_t column, line;
     QPointF at;
   };
-  CellsMetrics metrics() const;
+  const CellsMetrics& metrics() const;
+  CellsMetrics made_metrics() const;
+  double column_width() const;
+  /// Sequences that can be scrolled to are numbered from 0: how many there are, which one is which (the nearest before it of one that is
+  /// not listed).
+  int64_t count() const;
+  int64_t sequence_at(int64_t number) const;
+  int64_t number_of(int64_t sequence) const;
+  /// Rows of such sequences side by side: their number, that in which one stands, the first sequence of one, its height.
+  int64_t rows() const;
+  int64_t row_of(int64_t sequence) const;
+  int64_t first_of(int64_t row) const;
+  double row_height(int64_t row) const;
+  std::vector<int64_t> sequences_of(int64_t row) const;
+  std::optional<size_t> line_of(size_t column, int64_t sequence) const;
   QRectF text_area() const, panel_area() const, legend_area() const;
   QPointF column_origin(size_t column) const;
   const LineLayout& layout(size_t column, size_t line) const;
@@ -90,12 +111,14 @@ class CellsPicture : public QWidget {
   Aside aside_;
   std::optional<CellPlace> cell_;
   int64_t first_ = 0, end_ = 0;
+  std::vector<int64_t> listed_;
   CellScroll scroll_;
-  bool laid_out_ = false;
+  bool laid_out_ = false, single_ = false;
   int64_t wanted_ = -1;  ///< to be put on show when there is a size
   QScrollBar* bar_;
   std::optional<Hit> hovered_;
   std::vector<QRectF> legend_;
+  mutable std::optional<CellsMetrics> metrics_;
   mutable std::map<std::pair<size_t, size_t>, LineLayout> layouts_;
   mutable QHash<QString, double> widths_;
 };

@@ -81,29 +81,35 @@ void CellsPicture::move_cell(int chips, int rows) {
     return;
   }
   const auto& lines = columns_[0].shown.lines;
-  const auto count = [&](size_t line) { return static_cast<int>(lines[line].chips.size()); };
+  const auto count_of = [&](size_t line) { return static_cast<int>(lines[line].chips.size()); };
+  const auto beside = [&](int steps) -> std::optional<size_t> {
+    const int64_t number = number_of(lines[now->line].sequence) + steps;
+    return number < 0 || number >= count() ? std::nullopt : line_of(0, sequence_at(number));
+  };
   Hit to = *now;
   if (rows != 0) {
     const int neighbour = layout(0, now->line).neighbour(now->chip, rows);
     if (neighbour >= 0) return emit cell_picked(place_of({0, now->line, neighbour}));
-    to.line += static_cast<size_t>(rows);
-    if (to.line >= lines.size() || count(to.line) == 0) return;
+    const auto line = beside(rows * across());
+    if (!line || count_of(*line) == 0) return;
+    to.line = *line;
     // Into the first or last row of the sequence beside, at the same place across.
     const LineLayout& there = layout(0, to.line);
     const int row = rows > 0 ? 0 : there.row.back();
     const double x = layout(0, now->line).chips[static_cast<size_t>(now->chip)].center().x();
     to.chip = -1;
-    for (int c = 0; c < count(to.line); ++c) {
+    for (int c = 0; c < count_of(to.line); ++c) {
       const auto distance = [&](int chip) { return std::abs(there.chips[static_cast<size_t>(chip)].center().x() - x); };
       if (there.row[static_cast<size_t>(c)] == row && (to.chip < 0 || distance(c) < distance(to.chip))) to.chip = c;
     }
     return emit cell_picked(place_of(to));
   }
   to.chip += chips;
-  if (to.chip < 0 || to.chip >= count(to.line)) {
-    to.line += to.chip < 0 ? static_cast<size_t>(-1) : 1;
-    if (to.line >= lines.size() || count(to.line) == 0) return;
-    to.chip = chips < 0 ? count(to.line) - 1 : 0;
+  if (to.chip < 0 || to.chip >= count_of(to.line)) {
+    const auto line = beside(to.chip < 0 ? -1 : 1);
+    if (!line || count_of(*line) == 0) return;
+    to.line = *line;
+    to.chip = chips < 0 ? count_of(to.line) - 1 : 0;
   }
   emit cell_picked(place_of(to));
 }

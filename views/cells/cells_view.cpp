@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core/readings/selected_view.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {
@@ -87,7 +88,7 @@ void CellsView::build() {
   bar()->addWidget(padding_);
   play_ = new QPushButton(tr("Play"), this);
   play_->setCheckable(true);
-  play_->setToolTip(tr("One kept picture after another comes to the top, three a second; at the end from the beginning"));
+  play_->setToolTip(tr("One kept picture after another, as large as there is room for, three a second; at the end from the beginning"));
   bar()->addWidget(play_);
   clock_ = new QTimer(this);
   clock_->setInterval(333);
@@ -115,7 +116,10 @@ void CellsView::connect_all() {
   connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
   connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
   connect(pictures_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
-  connect(play_, &QPushButton::toggled, this, [this](bool on) { on ? clock_->start() : clock_->stop(); });
+  connect(play_, &QPushButton::toggled, this, [this](bool on) {
+    picture_->set_single(on);
+    on ? clock_->start() : clock_->stop();
+  });
   connect(clock_, &QTimer::timeout, this, &CellsView::play_on);
   connect(sequence_, &QSpinBox::valueChanged, this, [this](int sequence) { picture_->show_sequence(sequence); });
   connect(picture_, &CellsPicture::scrolled_to, this, [this](int64_t sequence) {
@@ -136,15 +140,8 @@ void CellsView::connect_all() {
   });
 }
 
-/// Only what is read can be told: beyond it the next sequence comes, and is read when it is on show.
 void CellsView::play_on() {
-  if (!data_.page || !data_.overview || !isVisible()) return;
-  int64_t next = picture_->scroll().sequence + 1;
-  const CellPage& page = *data_.page;
-  while (next >= page.first_sequence && next < page.end_sequence() &&
-         page.lines[static_cast<size_t>(next - page.first_sequence)].picture.empty())
-    ++next;
-  picture_->show_sequence(next < data_.overview->end_sequence ? next : data_.overview->first_sequence);
+  if (data_.page && isVisible()) picture_->show_next();
 }
 
 CellOptions CellsView::options() const {
@@ -159,17 +156,26 @@ CellOptions CellsView::options() const {
           static_cast<PictureTint>(pictures_->currentIndex())};
 }
 
-int64_t CellsView::sequences_on_show() const { return std::clamp(std::max(height(), picture_->height()) / 38, 20, 128); }
+/// Lines of text, or the smallest pictures side by side and what lies between those that are kept.
+CellsView::OnShow CellsView::on_show() const {
+  const int64_t wide = std::max(width(), picture_->width()), high = std::max(height(), picture_->height());
+  return {std::clamp<int64_t>(high / 38, 20, 128), (wide / 100 + 1) * (high / 130 + 1)};
+}
+
+int64_t CellsView::OnShow::sequences(const CellsOverview& overview) const {
+  if (overview.thumbnails == 0) return lines;
+  return std::clamp<int64_t>(pictures * overview.sequences / overview.thumbnails, lines, 4096);
+}
 
 bool CellsView::page_covers(const Data& data, const Selection& selection, int64_t top) const {
   if (!data.page || !data.overview) return false;
   const RouterLine* router = router_of(*data.overview, selection);
   if (!router || router->space != data.page->space || top < data.page->first_sequence) return false;
-  const int64_t end = std::min(data.overview->end_sequence, top + sequences_on_show());
+  const int64_t end = std::min(data.overview->end_sequence, top + on_show().sequences(*data.overview));
   return data.read_at == top || data.page->end_sequence() >= end;
 }
 
-CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t top, int64_t sequences, const Progress& progress,
+CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t top, OnShow on_show, const Progress& progress,
                                 QString& trouble) {
   const Source &main = known.context.main, &other = known.context.other;
   if (!known.overview) known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
@@ -177,6 +183,7 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
   if (!router || !known.overview->decisions) return known;
   top = std::clamp(top, known.overview->first_sequence, std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
   if (!known.page) {
+    const int64_t sequences = on_show.sequences(*known.overview);
     known.page = read_around(main, router->space, top, sequences, progress);
     known.read_at = top;
     if (!other.empty()) try {
@@ -226,7 +233,7 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   const RouterLine* router = known.overview ? router_of(*known.overview, selection) : nullptr;
   const bool other_router = router && router->name != selection.router.toStdString();
   if (!seek && known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
-  return [this, known, selection, seek, top = top_, sequences = sequences_on_show()](const Progress& progress) mutable -> Deliver {
+  return [this, known, selection, seek, top = top_, on_show = on_show()](const Progress& progress) mutable -> Deliver {
     QString trouble;
     if (seek) {
       const Source& main = known.context.main;
@@ -235,7 +242,7 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
       if (found < 0 && top > 0) found = find_sequence(main.file, main.run, label, 0, progress);
       if (found >= 0) top = found, known.page = nullptr, known.other = nullptr;
     }
-    Data now = read(known, selection, top, sequences, progress, trouble);
+    Data now = read(known, selection, top, on_show, progress, trouble);
     return [this, now = std::move(now), trouble, seek, top] {
       data_ = now;
       if (seek) {
@@ -263,7 +270,7 @@ QStringList CellsView::remarks() const {
   QStringList said;
   if (data_.overview && data_.overview->scattered) said << tr("The chosen batches hold sequences from all over the run: all are shown.");
   if (data_.overview && data_.overview->thumbnails > 0 && data_.overview->thumbnails < data_.overview->sequences)
-    said << tr("Pictures are kept of %1 of %2, evenly spread.").arg(data_.overview->thumbnails).arg(data_.overview->sequences);
+    said << kept_text(data_.overview->thumbnails, data_.overview->sequences);
   // Pictures have no tokens, so running them again would bring none.
   if (data_.overview && !data_.overview->tokens && data_.overview->thumbnails == 0)
     said << tr("This run has no token ids, so cells show their places.");
@@ -320,8 +327,10 @@ void CellsView::show_data() {
     columns[0].shown = show_page(*data_.page, now, nullptr, high);
     columns.push_back({data_.context.other.title, data_.other, show_page(*data_.other, now, data_.page.get(), high)});
   }
-  picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence);
-  play_->setEnabled(picture_->scrolls());
+  // Where pictures are shown, those of which none is kept are left out: the line above says how many there are.
+  const bool pictures = columns[0].shown.pictures;
+  picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence, pictures ? o.pictured : std::vector<int64_t>());
+  play_->setEnabled(o.thumbnails > 1);
   const bool dictionary =
       now.branch >= 0 && data_.dictionary && data_.dictionary->branch == now.branch && data_.dictionary->router == now.router.toStdString();
   picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,

@@ -36,12 +36,17 @@ class CellsView : public View {
   };
   void build();
   void connect_all();
+  /// What a window of this size has room for, at most.
+  struct OnShow {
+    int64_t lines = 0, pictures = 0;
+    int64_t sequences(const CellsOverview& overview) const;
+  };
   /// Reads what `known` lacks.
-  static Data read(Data known, const Selection& selection, int64_t top, int64_t sequences, const Progress& progress, QString& trouble);
+  static Data read(Data known, const Selection& selection, int64_t top, OnShow on_show, const Progress& progress, QString& trouble);
   void show_data();
   void show_choices();
   bool page_covers(const Data& data, const Selection& selection, int64_t top) const;
-  int64_t sequences_on_show() const;
+  OnShow on_show() const;
   CellOptions options() const;
   void play_on();
 

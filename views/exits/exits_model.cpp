@@ -72,7 +72,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
   else if (view.thumbnails == 0)
     page.gallery_note = tr("Labels stand for them: this run keeps no pictures (--record-inputs does).");
   else if (view.thumbnails < view.items)
-    page.gallery_note = tr("Pictures are kept of %1 of %2, evenly spread.").arg(view.thumbnails).arg(view.items);
+    page.gallery_note = kept_text(view.thumbnails, view.items);
   return page;
 }
 
@@ -105,6 +105,10 @@ QString describe(const ExitsPage& page, const ExitItem& item) {
   QString text = tr("#%1").arg(item.sequence);
   if (!item.label.empty()) text += tr(", label %1").arg(of(item.label));
   text += tr(": answered at %1").arg(exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1));
+  if (item.wrong)
+    text += tr(", with %1, which is wrong").arg(of(item.answer));
+  else if (!item.answer.empty())
+    text += tr(", right");
   if (item.margin) text += tr(", its confidence %1 from the threshold").arg(number_text(*item.margin));
   return text;
 }
@@ -142,11 +146,19 @@ Table make_items_table(const ExitsPage& page) {
       {tr("Answered at"), tr("The exit that it left by; measured in the recorded run")},
       {tr("From the threshold"), tr("How far its confidence there was from the threshold; where it went to the end, that of the "
                                     "last test")},
-      {tr("Picture"), tr("Width and height of the picture that is kept of it, in pixels; empty: none is")}};
+      {tr("Picture"), tr("Width and height of the picture that is kept of it, in pixels; empty: none is")},
+      {tr("Answered"), tr("The class that was answered, as the run's quality figures have it; empty: they do not say")},
+      {tr("Right"), tr("Whether it is the label's; empty: not known")}};
   for (const ExitItem& item : page.gallery) {
     const auto exit = static_cast<size_t>(item.exit);
-    std::vector<Value> row{static_cast<qlonglong>(item.sequence), of(item.label),
-                           exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1), Value(), Value()};
+    std::vector<Value> row{static_cast<qlonglong>(item.sequence),
+                           of(item.label),
+                           exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1),
+                           Value(),
+                           Value(),
+                           Value(),
+                           Value()};
+    if (!item.answer.empty()) row[5] = of(item.answer), row[6] = item.wrong ? tr("no") : tr("yes");
     if (item.margin) row[3] = *item.margin;
     if (!item.picture.empty()) row[4] = QString("%1 x %2").arg(item.picture.size.width).arg(item.picture.size.height);
     table.rows.push_back(std::move(row));

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QPainterPath>
+#include <algorithm>
 
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
@@ -165,9 +166,30 @@ void paint_picture(QPainter& p, QRectF box, const QImage& image, const QColor& f
   p.drawRect(box.adjusted(1, 1, -1, -1));
 }
 
+QString gallery_title(const ExitsPage& page) {
+  const auto wrong = std::count_if(page.gallery.begin(), page.gallery.end(), [](const ExitItem& i) { return i.wrong; });
+  const QString title = tr("Some of each exit, of every label in turn");
+  return wrong > 0 ? title + tr("; a cross: answered wrong, as the figure beside it") : title;
+}
+
+/// A cross and what was answered, across the foot of the tile: of any colour and shape it tells a wrong answer.
+void paint_wrong(QPainter& p, QRectF box, const ExitItem& item, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const double high = std::min(metrics.height() - 1, box.height() / 2), arm = high / 5;
+  const QRectF foot(box.left(), box.bottom() - high, box.width(), high);
+  p.fillRect(foot, theme.bad);
+  p.setPen(QPen(Theme::text_on(theme.bad), 1.5));
+  const QPointF at(foot.left() + 2 * arm + 1, foot.center().y());
+  p.drawLine(at - QPointF(arm, arm), at + QPointF(arm, arm));
+  p.drawLine(at - QPointF(arm, -arm), at + QPointF(arm, -arm));
+  const QRectF words = foot.adjusted(4 * arm + 1, 0, -1, 0);
+  p.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(QString::fromStdString(item.answer), Qt::ElideRight, words.width()));
+}
+
 void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  paint_title(p, layout.gallery, page.pictures.empty() ? tr("The first of each exit") : tr("Some of each exit"), theme);
+  paint_title(p, layout.gallery, gallery_title(page), theme);
   const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(), metrics.height());
   p.drawText(note, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(page.gallery_note, Qt::ElideRight, note.width()));
   for (size_t e = 0; e < page.exits.size() && !page.gallery.empty(); ++e) {
@@ -182,6 +204,7 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
     const QColor fill = theme.category(item.exit);
     if (i < page.pictures.size() && !page.pictures[i].isNull()) {
       paint_picture(p, box, page.pictures[i], fill, theme);
+      if (item.wrong) paint_wrong(p, box, item, theme);
       paint_choice(p, box, marks, item, theme);
       continue;
     }
@@ -189,6 +212,7 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
     p.setPen(Theme::text_on(fill));
     const QString text = item.label.empty() ? tr("#%1").arg(item.sequence) : QString::fromStdString(item.label);
     p.drawText(box, Qt::AlignCenter, metrics.elidedText(text, Qt::ElideRight, box.width() - 4));
+    if (item.wrong) paint_wrong(p, box, item, theme);
     paint_choice(p, box, marks, item, theme);
   }
 }

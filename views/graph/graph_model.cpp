@@ -141,6 +141,16 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail) {
   return way;
 }
 
+int64_t places_that_computed(const GraphPage& page, const GraphWay& way) {
+  std::vector<RouterLine> lines;
+  for (const GraphRouter& router : page.graph.routers) lines.push_back(router.line);
+  return std::count_if(page.layout.places.begin(), page.layout.places.end(), [&](const RouterPlace& place) {
+    const size_t router = deciding_router(lines, static_cast<size_t>(place.routers.front()));
+    const GraphWay::Stop* stop = way.at(static_cast<int32_t>(router));
+    return stop && std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return computes(lines, router, b); });
+  });
+}
+
 QString graph_caption(const GraphPage& page) {
   const auto routers = static_cast<qint64>(page.graph.routers.size()), places = static_cast<qint64>(page.cards.size());
   QString text = places == routers ? counted_text(routers, "router")
@@ -160,7 +170,7 @@ QString describe_place(const GraphPage& page, size_t card) {
   const RouterPlace& place = page.place(card);
   const GraphRouter& outer = page.router(place.routers.front());
   QString text = "<b>" + of(place.name).toHtmlEscaped() + "</b><br>" +
-                 tr("%1 of %2 of the cell space %3 were sent on here: %4; counted")
+                 tr("for %1 of %2 of the cell space %3 something was computed here: %4; counted")
                      .arg(count_text(place.cells), counted_text(page.graph.all_cells(outer), "cell"), of(outer.line.space).toHtmlEscaped(),
                           share_text(place.cells, page.graph.all_cells(outer)));
   for (const int32_t r : place.routers) {

@@ -58,6 +58,8 @@ struct GraphWay {
   const Stop* at(int32_t router) const;
   bool goes(int32_t edge) const { return std::find(edges.begin(), edges.end(), edge) != edges.end(); }
 };
+/// Places at which something was computed for the cell: what only arrived there, or passed, does not count.
+int64_t places_that_computed(const GraphPage& page, const GraphWay& way);
 GraphWay find_way(const GraphPage& page, const CellTrail& trail);
 
 /// "181 routers in 62 places, named without cells.; batches 0 to 1".

@@ -142,7 +142,7 @@ void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout,
   const GraphValueText text = text_of(page.value);
   const QRectF words = room.adjusted(width + 12, 0, 0, 0);
   p.setPen(theme.text);
-  const QString first = tr("Square, a branch: %1. Head: share of all sent on").arg(text.name.toLower());
+  const QString first = tr("Square, a branch: %1. Head: share computed for").arg(text.name.toLower());
   p.drawText(QRectF(words.left(), words.top() - 2, words.width(), metrics.height()), Qt::AlignLeft,
              metrics.elidedText(first, Qt::ElideRight, words.width()));
   p.setPen(theme.faint);

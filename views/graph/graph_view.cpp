@@ -100,12 +100,12 @@ QStringList GraphView::remarks() const {
 void GraphView::show_way() {
   if (!way_.trail) return picture_->set_way({}, {});
   GraphWay way = find_way(picture_->page(), *way_.trail);
-  const auto through = std::count_if(way.stops.begin(), way.stops.end(), [](const GraphWay::Stop& s) { return !s.branches.empty(); });
-  const QString text = tr("Blue: the way of sequence %1, position %2, sent on by %3 of %4")
+  const GraphPage& page = picture_->page();
+  const QString text = tr("Blue: the way of sequence %1, position %2, computed for at %3 of %4")
                            .arg(way_.of->sequence)
                            .arg(way_.of->position)
-                           .arg(through)
-                           .arg(counted_text(static_cast<qint64>(way.stops.size()), "router"));
+                           .arg(places_that_computed(page, way))
+                           .arg(counted_text(static_cast<qint64>(page.cards.size()), "place"));
   picture_->set_way(std::move(way), text);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/counted.h"
 
+#include <QCoreApplication>
 #include <QDateTime>
 #include <QLocale>
 #include <algorithm>
@@ -62,6 +63,12 @@ QString change_text(double before, double now) {
   if (std::abs(change) < 0.05) return QString::fromUtf8("±0 %");
   const int decimals = std::abs(change) < 9.95 ? 1 : 0;
   return (change > 0 ? QString("+") : QString(QChar(0x2212))) + QString::number(std::abs(change), 'f', decimals) + " %";
+}
+
+QString kept_text(qint64 kept, qint64 all) {
+  return QCoreApplication::translate(
+             "Figures", "%1 of %2 pictures are kept: some of every label and way through the routers (--record-inputs keeps more).")
+      .arg(count_text(kept), count_text(all));
 }
 
 QString moment_text(const std::string& iso) {

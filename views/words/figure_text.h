@@ -23,5 +23,7 @@ QString percent_text(double share);
 QString times_text(double ratio);
 /// "+3.5 %", "−3.5 %"; empty where `before` is 0.
 QString change_text(double before, double now);
+/// Of how many pictures of a run one is kept, and which: a sentence.
+QString kept_text(qint64 kept, qint64 all);
 
 }  // namespace stormcell::views

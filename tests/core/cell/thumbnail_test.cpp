@@ -8,12 +8,6 @@ using namespace stormcell;
 class ThumbnailTest : public QObject {
   Q_OBJECT
 
-  static int64_t kept(const ThumbnailChoice& choice, int64_t items) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < items; ++i) count += choice.takes(i);
-    return count;
-  }
-
  private slots:
   void the_longer_side_is_bounded_and_nothing_grows() {
     QVERIFY((thumbnail_size({20, 20}) == PictureSize{20, 20}));
@@ -49,17 +43,6 @@ class ThumbnailTest : public QObject {
     QVERIFY(thumbnail_of(std::vector<float>(8), {2, 2}, 2).empty());
     QVERIFY(thumbnail_of(std::vector<float>(3), {2, 2}, 1).empty());
     QVERIFY(thumbnail_of({}, {}, 3).empty());
-  }
-
-  void as_many_are_kept_as_the_bounds_allow() {
-    QCOMPARE(kept({60, {20, 20}, 1}, 60), int64_t{60});
-    QCOMPARE(kept({256, {20, 20}, 1}, 256), int64_t{256});
-    QCOMPARE(kept({257, {20, 20}, 1}, 257), int64_t{129});
-    const int64_t large = kept({100'000, {1024, 2048}, 3}, 100'000);
-    QVERIFY(large > 140 && large * 96 * 96 * 3 <= kMostThumbnailBytes);
-    QCOMPARE(kept({}, 10), int64_t{0});
-    QCOMPARE(kept({10, {8, 8}, 4}, 10), int64_t{0});
-    QCOMPARE(kept({10, {}, 3}, 10), int64_t{0});
   }
 };
 STORMCELL_TEST(ThumbnailTest)

@@ -90,6 +90,8 @@ class QualityTest : public QObject {
     QCOMPARE(q.groups[1].items, int64_t{2});
     QCOMPARE(q.groups[1].baseline.value(), 0.5);
     QCOMPARE(q.groups[1].optimized.value(), 1.0);
+    QCOMPARE(q.wrong.size(), size_t{2});
+    QVERIFY(q.wrong[0].item == 3 && q.wrong[0].answer == "cat" && q.wrong[1].item == 4 && q.wrong[1].answer == "cat");
     QCOMPARE(quality_sentence(q, *q.baseline), std::string("60.0 % [23.1, 88.2], 3 of 5 pictures right"));
     QCOMPARE(quality_change_text(q), std::string("the optimised plan answers 2 pictures better than the baseline and 1 worse"));
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson"));

@@ -106,6 +106,25 @@ class RouterGraphTest : public QObject {
     }
   }
 
+  void a_place_counts_the_cells_that_it_computes_for() {
+    // As DynamicRouting has it: what arrived, whether to compute (branch 1) or only pass (0), and the ways on.
+    std::vector<RouterLine> lines = {line("cells.1.0.reached", 1), line("cells.1.0.compute", 2, 0), line("cells.1.0.ways", 3, 1),
+                                     line("cells.2.0.gate", 1)};
+    lines[1].protocol = "residual-threshold";
+    RouterGraph graph = graph_of(lines, {{0, 1}, {1, 2}, {2, 3}});
+    graph.routers[0].load = {10}, graph.routers[1].load = {7, 3}, graph.routers[2].load = {3, 1, 0}, graph.routers[3].load = {6};
+    const RouterPlaces places = place_routers(graph);
+    QCOMPARE(places.places.size(), size_t{2});
+    QCOMPARE(places.places[0].cells, int64_t{3});
+    QCOMPARE(places.places[0].share, 0.3);
+    QCOMPARE(places.places[1].cells, int64_t{6});
+    QVERIFY(!computes(lines, 0, 0) && !computes(lines, 1, 0) && computes(lines, 1, 1) && computes(lines, 2, 0));
+    // A router of one branch in which none is nested is a gate before something.
+    QVERIFY(computes(lines, 3, 0));
+    QCOMPARE(deciding_router(lines, 0), size_t{1});
+    QCOMPARE(deciding_router(lines, 3), size_t{3});
+  }
+
   void exits_are_a_chain_and_stacks_lie_below_each_other() {
     const RouterPlaces exits =
         place_routers(graph_of({line("exits.0.router"), line("exits.1.router", 2, 0), line("exits.2.router", 2, 1)}, {{0, 1}, {1, 2}}));

@@ -6,11 +6,13 @@
 
 #include "core/formats/base64.h"
 #include "core/profile/recorder.h"
+#include "core/readings/patch_regions.h"
 #include "core/readings/router_graph.h"
 #include "core/report/picture_uri.h"
 #include "core/report/report.h"
 #include "core/report/routed_pictures.h"
 #include "core/session/session_writer.h"
+#include "core/summary/summary_json.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 
@@ -55,6 +57,7 @@ struct Fixture {
   int64_t items = 40;
   Thumbnail picture = some_picture(24, 32, 3);
   int32_t every = 2;  ///< of so many items one's picture is kept
+  std::optional<QualityFigures> quality = {};
 };
 
 /// The first router of a chain sends item i's patch p to branch (i + p) % 2; the next stands in branch 1, and so on.
@@ -90,7 +93,9 @@ std::string make(const std::string& path, const Fixture& f) {
     recorder.submit();
   }
   recorder.finish();
-  run->finish(RunStatus::finished);
+  RunSummaryFigures figures;
+  figures.verb = "profile", figures.model.name = "some", figures.quality = f.quality;
+  run->finish(RunStatus::finished, f.quality ? to_json(figures) : std::string());
   run.reset();
   writer.close();
   return path;
@@ -108,7 +113,8 @@ class ReportPicturesTest : public QObject {
     const QString path = folder_.filePath("page.html");
     write_report(session, path.toStdString());
     QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
+    const QByteArray html = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    return QString::fromUtf8(html).replace(QChar(QChar::Nbsp), ' ').toStdString();
   }
   static bool has(const std::string& html, const std::string& what) { return html.find(what) != std::string::npos; }
   static QString flaw(const std::string& html) {
@@ -151,7 +157,7 @@ class ReportPicturesTest : public QObject {
   void patches_are_tinted_by_their_branch() {
     const std::string path = session({.columns = 3, .per_item = 6, .every = 1});
     const auto all = report::read_routed_pictures(path, 1);
-    QVERIFY(all.kind == report::PictureKind::patches && all.pictures.size() == 18 && all.router == "exits.0.router");
+    QVERIFY(all.kind == report::PictureKind::patches && all.pictures.size() == 12 && all.router == "exits.0.router");
     for (const report::RoutedPicture& p : all.pictures) {
       QVERIFY(p.columns == 3 && p.rows == 2 && p.branch.size() == 6);
       for (size_t i = 0; i < 6; ++i) QCOMPARE(p.branch[i], static_cast<int32_t>((p.item + static_cast<int64_t>(i)) % 2));
@@ -159,22 +165,60 @@ class ReportPicturesTest : public QObject {
     QVERIFY(all.pictures.back().item >= 36);  // evenly over all
     const std::string html = page(path);
     QCOMPARE(flaw(html), QString());
-    QCOMPARE(QString::fromStdString(html).count("class=\"tint c"), qsizetype{18 * 6});
+    QCOMPARE(QString::fromStdString(html).count("class=\"tint c"), qsizetype{12 * 6});
     QVERIFY(has(html, "item 0, label 0: 3 patches to branch 0, 3 patches to branch 1") &&
-            has(html, "18 of 40 pictures; the session keeps 40."));
+            has(html, "12 of 40 pictures; the session keeps 40."));
     QVERIFY(!has(html, "<section id=\"graph\""));  // of one router the loads say all
   }
 
-  void of_many_routers_it_says_how_many_sent_a_picture_on() {
+  void of_many_routers_it_says_at_how_many_places_they_computed() {
     const std::string path = session({.protocol = "threshold", .routers = 3, .every = 1});
     const auto all = report::read_routed_pictures(path, 1);
-    QVERIFY(all.kind == report::PictureKind::routers && all.branches == 3);
+    QVERIFY(all.kind == report::PictureKind::places && all.branches == 3);
     for (const report::RoutedPicture& p : all.pictures) {
       const int32_t met = p.item % 2 == 0 ? 1 : (p.item / 2) % 2 == 0 ? 2 : 3;
       QCOMPARE(p.branch, std::vector<int32_t>{met});
     }
-    QVERIFY(has(page(path), "item 0, label 0: sent on by 1 of 3 routers"));
+    QVERIFY(has(page(path), "item 0, label 0: computed at 1 of 3 places"));
     QVERIFY(report::read_routed_pictures(session({.every = 1}), 1).kind == report::PictureKind::branch);
+  }
+
+  void patches_of_a_branch_are_framed_together() {
+    // 0 0 1
+    // 0 1 1
+    // 2        the last row is short
+    const std::vector<int32_t> region = {0, 0, 1, 0, 1, 1, 2};
+    const std::vector<uint8_t> sides = region_sides(region, 3);
+    QCOMPARE(sides[0], uint8_t{kLeftSide | kTopSide});
+    QCOMPARE(sides[1], uint8_t{kTopSide | kRightSide | kBottomSide});
+    QCOMPARE(sides[2], uint8_t{kLeftSide | kTopSide | kRightSide});
+    QCOMPARE(sides[4], uint8_t{kLeftSide | kTopSide | kBottomSide});
+    QCOMPARE(sides[5], uint8_t{kRightSide | kBottomSide});
+    QCOMPARE(sides[6], uint8_t{15});
+  }
+
+  void wrong_answers_are_marked_where_the_figures_know_them() {
+    QualityFigures quality;
+    quality.items = 40;
+    quality.baseline = PlanQuality{0.975, {}, 40, 39};
+    quality.wrong = {{0, "<9>"}};
+    const std::string path = session({.protocol = "exit-threshold", .routers = 2, .quality = quality});
+    const auto all = report::read_routed_pictures(path, 1, &quality);
+    for (const report::RoutedPicture& p : all.pictures) {
+      QCOMPARE(p.known.wrong, p.item == 0);
+      QCOMPARE(p.known.answer, p.item == 0 ? std::string("<9>") : p.label);
+    }
+    const std::string html = page(path);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html, "item 0, label 0: exit 1; answered &lt;9&gt;, which is wrong") &&
+            has(html, "→ <strong class=\"bad\">&lt;9&gt;</strong>"));
+    QCOMPARE(QString::fromStdString(html).count("class=\"cross\""), qsizetype{1});
+    QVERIFY(has(html, ": exit 1; answered right"));
+    // Of every label in turn: the first three are of three labels.
+    QVERIFY(all.pictures[0].label == "0" && all.pictures[1].label == "1" && all.pictures[2].label == "2");
+    // Figures that do not list what is wrong say nothing of a single item.
+    quality.wrong.clear();
+    QVERIFY(KnownAnswers(&quality, 40).of(0, "0").answer.empty() && KnownAnswers(nullptr, 40).of(0, "0").answer.empty());
   }
 
   void what_has_no_place_on_a_picture_or_is_not_kept_leaves_no_section() {

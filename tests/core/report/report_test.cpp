@@ -79,7 +79,8 @@ class ReportTest : public QObject {
     const QString path = folder_.filePath("page.html");
     write_report(session, path.toStdString());
     QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
+    const QByteArray html = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    return QString::fromUtf8(html).replace(QChar(QChar::Nbsp), ' ').toStdString();
   }
   static QString flaw(const std::string& html) {
     QXmlStreamReader xml(QByteArray::fromStdString(html));
@@ -170,7 +171,23 @@ class ReportTest : public QObject {
       QVERIFY2(has(QString::fromStdString(targeted).replace("&#39;", "'").toStdString(), text), text);
     for (const char* text : {"dense", "17.5 ms", "43.8 %", "98.4 %", "560", "&lt;owl&gt;"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
-    QVERIFY(has(html, "<svg viewBox"));
+    QVERIFY(has(html, "accuracy against mean operations</text>") && has(html, "ring: 98.2 % at 55.0 %"));
+    // No point of the curve has an interval here; the thresholds that ran have one.
+    QVERIFY(!has(html, "class=\"band\"") && has(html, "<line class=\"ran\""));
+    f.exits->curve[0].value_ci95 = {{0.95, 0.98}}, f.exits->curve[1].value_ci95 = {{0.97, 0.99}};
+    QVERIFY(has(page(f, testing::two_stacks()), "class=\"band\""));
+  }
+
+  void details_lie_folded_under_their_titles_and_figures_keep_their_units() {
+    RunSummaryFigures f = some_figures();
+    const std::string html = page(f, testing::two_stacks());
+    for (const char* id : {"labels", "transitions", "memory", "operators", "guards", "proof", "settings"})
+      QVERIFY2(
+          has(html, std::string("<section id=\"") + id + "\" aria-labelledby=\"" + id + "-title\">\n<details class=\"part\"><summary><h2"),
+          id);
+    QVERIFY(has(html, "<section id=\"passes\" aria-labelledby=\"passes-title\">\n<h2"));
+    const QString kept = QString::fromStdString(report::keep_units("76.7 % of 60, 8.25 ms, 1 s, 3 steps, 2 x, 5.0 MiB"));
+    QCOMPARE(kept, QString("76.7\u00a0% of 60, 8.25\u00a0ms, 1\u00a0s, 3 steps, 2 x, 5.0\u00a0MiB"));
   }
 
   void what_items_cost_is_told_where_it_is_verified() {

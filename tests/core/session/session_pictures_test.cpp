@@ -1,4 +1,5 @@
 // Small pictures in a session: kept where inputs are, found by item, bounded, checked, copied.
+#include "core/session/kept_pictures.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_files.h"
 #include "tests/testing/testing.h"
@@ -12,9 +13,10 @@ Thumbnail thumbnail(int64_t number, int64_t side = 3, int64_t channels = 3) {
 }
 
 /// Batches of four items that are listed, of each a picture of `side`.
-void record(SessionWriter& writer, bool inputs, int64_t batches, int64_t side = 3) {
+void record(SessionWriter& writer, bool inputs, int64_t batches, int64_t side = 3, int64_t picture_bytes = kMostThumbnailBytes) {
   RunStart start = some_run();
   start.inputs = inputs;
+  start.picture_bytes = picture_bytes;
   auto run = writer.begin_run(start);
   Recorder recorder({run.get()});
   for (int64_t i = 0; i < batches; ++i) {
@@ -77,16 +79,65 @@ class SessionPicturesTest : public QObject {
   }
 
   void a_run_keeps_no_more_than_its_bounds() {
-    const std::string many = path("many.storm"), large = path("large.storm");
+    const std::string large = path("large.storm");
     {
-      SessionWriter writer(many, some_model());
-      record(writer, true, 70);
-      SessionWriter larger(large, some_model());
-      record(larger, true, 40, 96);
+      SessionWriter writer(large, some_model());
+      record(writer, true, 40, 96, int64_t{4} << 20);
     }
-    QCOMPARE(SessionReader(many).thumbnail_count(1), kMostThumbnails);
-    const int64_t count = SessionReader(large).thumbnail_count(1);
-    QVERIFY(count == kMostThumbnailBytes / (96 * 96 * 3) && count < 160);
+    const SessionReader reader(large);
+    QCOMPARE(reader.thumbnail_count(1), (int64_t{4} << 20) / (96 * 96 * 3));
+    reader.check();
+  }
+
+  void of_every_group_some_are_kept_evenly_spread() {
+    // 1,000 items that are alike, and five of another group at the very end.
+    KeptPictures kept(40, 40'000);
+    for (int64_t item = 0; item < 1005; ++item) kept.add(item, item < 1000 ? 1 : 2, 1000);
+    int64_t many = 0, rare = 0, widest = 0, last = 0;
+    for (int64_t item = 0; item < 1005; ++item) {
+      if (!kept.has(item)) continue;
+      (item < 1000 ? many : rare) += 1;
+      if (item < 1000) widest = std::max(widest, item - last), last = item;
+    }
+    QCOMPARE(many, int64_t{35});
+    QCOMPARE(rare, int64_t{5});
+    QVERIFY2(widest < 80 && 1000 - last < 80, qPrintable(QString::number(widest)));
+    // Bytes bound as well as numbers do; one that is larger than all of them is not kept.
+    KeptPictures few(40, 3000);
+    for (int64_t item = 0; item < 10; ++item) few.add(item, static_cast<uint64_t>(item), 1000);
+    int64_t count = 0;
+    for (int64_t item = 0; item < 10; ++item) count += few.has(item);
+    QCOMPARE(count, int64_t{3});
+    KeptPictures none(40, 100);
+    QCOMPARE(none.add(7, 0, 101), std::vector<int64_t>{7});
+    QVERIFY(!none.has(7));
+  }
+
+  void a_group_is_a_label_and_the_branches_of_all_cells() {
+    RunLayout layout;
+    layout.spaces = {"patch", "picture"};
+    layout.routers = {{"first", 3, 1, "top-k", 0}, {"exit", 2, 1, "exit-threshold", 1}};
+    const auto groups = [&](std::vector<int32_t> patches, std::vector<int32_t> rows, std::vector<int32_t> exits, const char* label) {
+      BatchRecord batch;
+      batch.add_space(0, {0, 3, 2});
+      batch.add_space(1, {0, 3, 1});
+      DecisionRecord first{.router = 0}, exit{.router = 1};
+      first.choice = patches, exit.choice = exits, exit.ancestor = rows;
+      batch.add_decision(first);
+      batch.add_decision(exit);
+      for (const char* l : {"a", "a", label}) batch.add_sequence(l);
+      return picture_groups(batch, layout);
+    };
+    // The first two got branches 0 and 1, whatever patch got which; the third got both too.
+    const auto same = groups({0, 1, 1, 0, 0, 1}, {}, {1, 1, 1}, "a");
+    QVERIFY(same.size() == 3 && same[0] == same[1] && same[1] == same[2]);
+    const auto label = groups({0, 1, 1, 0, 0, 1}, {}, {1, 1, 1}, "b");
+    QVERIFY(label[0] == label[1] && label[1] != label[2]);
+    const auto branch = groups({0, 1, 2, 0, 0, 1}, {}, {1, 1, 1}, "a");
+    QVERIFY(branch[0] != branch[1] && branch[0] == branch[2]);
+    // The second router saw the first and the last alone.
+    const auto rows = groups({0, 1, 1, 0, 0, 1}, {0, 2}, {1, 1}, "a");
+    QVERIFY(rows[0] == rows[2] && rows[0] != rows[1]);
   }
 
   void what_is_damaged_is_said_data() {

@@ -1,0 +1,28 @@
+// What the figures of a run say of the answers to single items: of a network that tells classes.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+struct KnownAnswer {
+  std::string answer;  ///< the class that was answered; empty: not known
+  bool wrong = false;
+};
+
+class KnownAnswers {
+ public:
+  KnownAnswers() = default;
+  /// `quality` has to outlive this; null: nothing is known. `items`: of the run.
+  KnownAnswers(const QualityFigures* quality, int64_t items);
+  KnownAnswer of(int64_t item, const std::string& label) const;
+
+ private:
+  const QualityFigures* quality_ = nullptr;
+  bool all_judged_ = false;  ///< what is not listed as wrong is right
+};
+
+}  // namespace stormcell

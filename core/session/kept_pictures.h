@@ -1,0 +1,39 @@
+// Which pictures a run keeps where not all of them have room: some of every group, each evenly spread over the run.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "core/profile/record.h"
+
+namespace stormcell {
+
+class KeptPictures {
+ public:
+  KeptPictures(int64_t most, int64_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
+  /// Takes in a picture of a new item. Returns the items that have to go for it: of the groups of which most are kept. It may be among
+  /// them, and then was never kept.
+  std::vector<int64_t> add(int64_t item, uint64_t group, int64_t bytes);
+  bool has(int64_t item) const { return items_.contains(item); }
+
+ private:
+  struct Picture {
+    int64_t item = 0, bytes = 0;
+  };
+  using Group = std::map<uint64_t, Picture>;            ///< by rank: the last goes first
+  using Size = std::tuple<size_t, uint64_t, uint64_t>;  ///< of a group: pictures, its last rank, its key
+  int64_t drop_one();
+  static Size size_of(uint64_t key, const Group& group) { return {group.size(), group.rbegin()->first, key}; }
+
+  int64_t most_, most_bytes_, bytes_ = 0;
+  std::map<uint64_t, Group> groups_;
+  std::set<Size> sizes_;  ///< the last: the largest group
+  std::set<int64_t> items_;
+};
+
+/// [sequences of the batch] the group of each: those of one label whose cells got the same branches of every router.
+std::vector<uint64_t> picture_groups(const BatchRecord& batch, const RunLayout& layout);
+
+}  // namespace stormcell
