@@ -203,7 +203,7 @@ class ContractSimulateTest : public QObject, private Imports {
                    "none is named");
     VERIFY_REFUSED((Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from",
                               traced("another model")}),
-                   "--made-from", "has 2 layers");
+                   "--made-from", "has 3 layers of 8 experts, the recorded run 1 of 4");
     VERIFY_REFUSED(
         (Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from", after}),
         "--made-from", "is the recorded run itself");
