@@ -165,7 +165,8 @@ class ContractSimulateTest : public QObject, private Imports {
     const std::string placement = scratch_.write("deployed.json", "[[0,1,2,0,3,1]]");  // as vLLM's other pull request reads it
     // Of each step the GPUs would get 20 + 10 + 20 and 20 + 20 + 10. Recorded by slots are 75 and 20; the experts' 40, 30, 15 and 10 shared
     // evenly make 20 + 15 + 15 and 20 + 10 + 15.
-    const std::string after = vllm_steps("after", {"[35,25,15,5,10,5]", "[35,25,15,5,10,5]"}, "[0,1,2,0,3,1]");
+    const std::vector<std::string> steps(2, "[35,25,15,5,10,5]");
+    const std::string after = vllm_steps("after", steps, "[0,1,2,0,3,1]");
     const auto compared = [&](const std::string& session, const std::string& named, const Arguments& more) {
       Arguments all = {"simulate", session, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", named, "--json", "-"};
       all.insert(all.end(), more.begin(), more.end());
@@ -194,16 +195,15 @@ class ContractSimulateTest : public QObject, private Imports {
              near(j["imbalance"]["difference"].get<double>(), j["imbalance"]["shared_evenly"].get<double>());
     };
     // Which slot of its GPU holds an expert says nothing.
-    QVERIFY(compared(vllm_steps("turned", {"[35,25,15,5,10,5]"}, "[1,0,2,1,3,0]"), placement, {"--made-from", before})["why_not_slots"]
-                .is_null());
-    QVERIFY(without_slots(vllm_steps("moved", {"[35,25,15,5,10,5]"}, "[0,1,3,0,2,1]"), "another placement"));
-    QVERIFY(without_slots(vllm_steps("more", {"[35,25,15,5,10,5]"}, "[0,1,2,0,3,1]", 3), "recorded on 3 GPUs"));
+    QVERIFY(compared(vllm_steps("turned", steps, "[1,0,2,1,3,0]"), placement, {"--made-from", before})["why_not_slots"].is_null());
+    QVERIFY(without_slots(vllm_steps("moved", steps, "[0,1,3,0,2,1]"), "another placement"));
+    QVERIFY(without_slots(vllm_steps("more", steps, "[0,1,2,0,3,1]", 3), "recorded on 3 GPUs"));
     QVERIFY(without_slots(scratch_counts(), "does not say what each slot got"));
     VERIFY_REFUSED((Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--made-from", before}), "--made-from",
                    "none is named");
     VERIFY_REFUSED((Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from",
                               traced("another model")}),
-                   "--made-from", "has 2 layers");
+                   "--made-from", "has 3 layers of 8 experts, the recorded run 1 of 4");
     VERIFY_REFUSED(
         (Arguments{"simulate", after, "--cluster", two, "--hidden", "64", "--ffn", "32", "--placement", placement, "--made-from", after}),
         "--made-from", "is the recorded run itself");
