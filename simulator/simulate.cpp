@@ -74,7 +74,8 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
       "experts read all of their weights once a layer, rows are padded to 64"};
   if (task.objective->residence() == Residence::follow)
     out.emplace_back(
-        "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is there at no cost");
+        "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is there at no cost, "
+        "nor does it cost to come home from the last layer");
   if (f.overlap == "two-batch")
     out.emplace_back(
         "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
@@ -226,6 +227,8 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);
   f.deployment = compare_deployment(options.made_from, task_options(options).from, options.phase, session, task);
+  if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)
+    f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " + std::to_string(f.ranks));
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);
   f.assumptions = assumptions_of(f, task);
   return f;

@@ -138,6 +138,7 @@ void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
     items[i].of_all = kept(of.of_all, loads[i].bindings, [&] { return operations_of_all(*of.graph, of.routed, loads[i].bindings); });
     items[i].classes = classes_.of(batch, i);
   }
+  std::erase_if(items, [](const ItemCost& item) { return item.of_all == 0; });  // padding alone has no share
   items_.insert(items_.end(), items.begin(), items.end());
 }
 

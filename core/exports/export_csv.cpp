@@ -217,6 +217,14 @@ struct LayerTotals {
   std::vector<int64_t> loads;
   int64_t cells = 0;
 };
+/// Of padded cells only those are known that a branch got: where there are such, a cell counts for as many choices as it may make.
+int64_t real_cells(const RouterLoads& total, int32_t fan_out) {
+  const auto sum = [](const std::vector<int64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), int64_t{0}); };
+  if (total.cells > 0 && sum(total.padding) == 0) return total.cells;
+  const std::vector<int64_t> real = total.real();
+  const int64_t choices = sum(real) + sum(total.dropped), k = std::max(fan_out, 1);
+  return std::max((choices + k - 1) / k, real.empty() ? 0 : *std::max_element(real.begin(), real.end()));
+}
 std::vector<LayerTotals> totals_of(const Source& from, const Progress& progress) {
   const std::vector<std::string> lacks = lacks_of_import(from.run);
   if (std::find(lacks.begin(), lacks.end(), "k") != lacks.end())
@@ -227,9 +235,8 @@ std::vector<LayerTotals> totals_of(const Source& from, const Progress& progress)
     progress.report("loads", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
     const RouterInfo& router = from.layout.routers[r];
     const int32_t layer = router.layer >= 0 ? router.layer : layer_in_name(router.name);
-    const std::vector<int64_t> loads = from.session.total_loads(from.run.id, static_cast<int32_t>(r)).real();
-    const int64_t choices = std::accumulate(loads.begin(), loads.end(), int64_t{0}), k = std::max<int64_t>(router.fan_out, 1);
-    out.push_back({router, layer >= 0 ? std::to_string(layer) : "", loads, (choices + k - 1) / k});
+    const RouterLoads total = from.session.total_loads(from.run.id, static_cast<int32_t>(r));
+    out.push_back({router, layer >= 0 ? std::to_string(layer) : "", total.real(), real_cells(total, router.fan_out)});
   }
   return out;
 }

@@ -94,7 +94,7 @@ std::optional<DeploymentFigures> compare_deployment(const std::string& made_from
     bad_input("--made-from", made_from + " is the recorded run itself", "name the run that the placement was made from");
   }
   const RecordedSlots slots = slots_at(json_or_null(task.run.dataset));
-  DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, phase, task)};
+  DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, phase, task), slots.ranks > 0};
   if (f.why_not.empty()) f.mean.recorded = 0;
   const auto layers = static_cast<double>(task.before.layers.size());
   for (size_t l = 0; l < task.before.layers.size(); ++l) {

@@ -13,7 +13,7 @@ class SessionReader;
 
 /// Imbalance of the GPUs, largest / mean load - 1.
 struct DeployedBalance {
-  double predicted = 0;            ///< of the loads that the placement was made from
+  double predicted = 0;            ///< of the loads of the run that the placement was made from, its held-out part included
   double shared_evenly = 0;        ///< of the recorded loads, where replicas share evenly: what changed since is the routing
   std::optional<double> recorded;  ///< of what the slots got; null: the recording does not say
   /// Of what was recorded, as far as that is known, from what was predicted.
@@ -31,7 +31,8 @@ struct DeploymentFigures {
   int64_t run = 0;
   DeployedBalance mean;  ///< over layers
   std::vector<DeployedLayer> layers;
-  std::string why_not;  ///< what slots got is not told, in words; empty: it is
+  std::string why_not;      ///< what slots got is not told, in words; empty: it is
+  bool ranks_known = true;  ///< the recording says on how many GPUs it was made; else those of the cluster are taken
 };
 
 /// `made_from`: S.storm, S.storm#3; empty: the run that the stored placement `from` was searched for, and nothing where it is a server's

@@ -1,24 +1,26 @@
 #include "core/quality/item_classes.h"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "core/data/sequence_source.h"
 
 namespace stormcell {
-namespace {
 
-/// Of a class by its name: its place among the names, or the number that the name is.
-int64_t number_of(const std::vector<std::string>& names, const std::string& name) {
-  if (const auto at = std::find(names.begin(), names.end(), name); at != names.end()) return at - names.begin();
+ItemClasses::ItemClasses(const Model& model, const Dataset& data) : model_(model), data_(data) {
+  const std::vector<std::string> names = may_be_several() ? model.classes : data.classes();
+  for (size_t i = 0; i < names.size(); ++i) numbers_.emplace(names[i], static_cast<int64_t>(i));
+}
+
+/// Its place among the names, or the number that it is; behind all where it is neither.
+int64_t ItemClasses::number_of(const std::string& name) const {
+  if (const auto at = numbers_.find(name); at != numbers_.end()) return at->second;
   int64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   return error == std::errc() && end == name.data() + name.size() ? number : std::numeric_limits<int64_t>::max();
 }
-
-}  // namespace
 
 std::string ItemClasses::name_of(int32_t number) const {
   const auto at = static_cast<size_t>(number);
@@ -36,8 +38,7 @@ std::vector<std::string> ItemClasses::of(const Batch& batch, size_t at) const {
 }
 
 bool ItemClasses::before(const std::string& a, const std::string& b) const {
-  const std::vector<std::string> names = may_be_several() ? model_.classes : data_.classes();
-  return std::pair(number_of(names, a), a) < std::pair(number_of(names, b), b);
+  return std::pair(number_of(a), std::string_view(a)) < std::pair(number_of(b), std::string_view(b));
 }
 
 }  // namespace stormcell

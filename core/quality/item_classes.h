@@ -1,6 +1,8 @@
 // What the data say an item is, or shows, whether a model's answers are judged by it or not.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,7 +15,7 @@ namespace stormcell {
 class ItemClasses {
  public:
   /// Data and model must outlive it.
-  ItemClasses(const Model& model, const Dataset& data) : model_(model), data_(data) {}
+  ItemClasses(const Model& model, const Dataset& data);
 
   /// An item may have several: those of the pixels of its target, judged or not. Else it has one, its label.
   bool may_be_several() const { return data_.has_target_classes(); }
@@ -24,8 +26,10 @@ class ItemClasses {
 
  private:
   std::string name_of(int32_t number) const;
+  int64_t number_of(const std::string& name) const;
   const Model& model_;
   const Dataset& data_;
+  std::map<std::string, int64_t> numbers_;  ///< of the classes that have a name
 };
 
 }  // namespace stormcell

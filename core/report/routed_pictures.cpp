@@ -68,14 +68,16 @@ std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int6
   for (const SequenceInput& input : reader.inputs(run)) labels[input.sequence] = input.label;
   const std::vector<int64_t> kept = reader.thumbnail_items(run);
   for (const int64_t item : kept) of_label[labels[item]].push_back(item);
+  // Labels with few leave the others more.
+  std::map<std::string, int64_t> share;
+  for (int64_t left = std::min(most, static_cast<int64_t>(kept.size())); left > 0;)
+    for (const auto& [label, items] : of_label)
+      if (left > 0 && share[label] < static_cast<int64_t>(items.size())) ++share[label], --left;
   std::vector<int64_t> chosen;
-  const auto count = static_cast<int64_t>(of_label.size());
-  int64_t number = 0;
   for (const auto& [label, items] : of_label) {
     const auto all = static_cast<int64_t>(items.size());
-    const int64_t share = std::min(all, most * (number + 1) / count - most * number / count);
-    ++number;
-    for (int64_t i = 0; i < share; ++i) chosen.push_back(items[static_cast<size_t>(i * (all - 1) / std::max<int64_t>(1, share - 1))]);
+    for (int64_t i = 0; i < share[label]; ++i)
+      chosen.push_back(items[static_cast<size_t>(i * (all - 1) / std::max<int64_t>(1, share[label] - 1))]);
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen;

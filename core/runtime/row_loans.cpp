@@ -32,7 +32,11 @@ class Lending {
       const Step& step = program_.steps[s];
       if (step.kind != StepKind::kernel || !has_role(program_.graph->node(step.node), Role::open)) continue;
       const auto lends = [&](OperandId borrower) { return may_lend(step, borrower) && hold(step.inputs[0], borrower, s); };
-      if (std::all_of(step.outputs.begin(), step.outputs.end(), lends)) lending.push_back(s);
+      grown_.clear();
+      if (std::all_of(step.outputs.begin(), step.outputs.end(), lends))
+        lending.push_back(s);
+      else
+        give_back(step);
     }
     return lending;
   }
@@ -69,29 +73,31 @@ class Lending {
     return from.dtype == to.dtype && !elsewhere_[borrower] && last_read_[borrower] > 0;
   }
 
-  /// Keeps everything in which the lender's rows may lie until they are read; false, and nothing done, where that is not possible.
+  /// Keeps everything in which the lender's rows may lie until they are read; false where that is not possible.
   bool hold(OperandId lender, OperandId borrower, int32_t step) {
     const int32_t until = read_until(borrower, step);
     std::vector<BufferId> held = held_[lender];
     if (program_.operands[lender].kind == BufferKind::arena) held.push_back(program_.operands[lender].buffer);
     if (std::any_of(held.begin(), held.end(), [&](BufferId b) { return is_written(b, step, until); })) return false;
-    std::vector<std::pair<BufferId, int32_t>> grown;  // and until when each lived before
     for (const BufferId b : held) {
       if (last_[b] >= until) continue;
       add_life(b, last_[b] + 1, until);
-      grown.emplace_back(b, last_[b]);
+      grown_.emplace_back(b, last_[b]);
       last_[b] = until;
     }
-    const bool fits = grown.empty() || std::all_of(live_.begin() + step, live_.begin() + until + 1, [&](int64_t l) { return l <= most_; });
-    if (!fits) {
-      for (const auto& [b, before] : grown) {
-        add_life(b, before + 1, until, -1);
-        last_[b] = before;
-      }
-      return false;
-    }
+    const auto first = live_.begin() + step, end = live_.begin() + until + 1;
+    if (!grown_.empty() && std::any_of(first, end, [&](int64_t bytes) { return bytes > most_; })) return false;
     held_[borrower] = std::move(held);
     return true;
+  }
+
+  /// A step that may not lend all that it sends lends nothing.
+  void give_back(const Step& step) {
+    for (auto at = grown_.rbegin(); at != grown_.rend(); ++at) {
+      add_life(at->first, at->second + 1, last_[at->first], -1);
+      last_[at->first] = at->second;
+    }
+    for (const OperandId borrower : step.outputs) held_[borrower].clear();
   }
 
   /// The last step that reads it, or the end of the loop around that one.
@@ -120,6 +126,7 @@ class Lending {
   IdVector<BufferId, std::vector<int32_t>> writes_;  ///< steps, ascending
   std::vector<std::pair<int32_t, int32_t>> loops_;   ///< first and last steps
   std::vector<int64_t> live_;                        ///< bytes of the arena alive, by step
+  std::vector<std::pair<BufferId, int32_t>> grown_;  ///< for the step at hand, and until when each lived before
 };
 
 }  // namespace

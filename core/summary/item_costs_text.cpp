@@ -36,7 +36,18 @@ bool is_told(const GroupSpent& g) {
   return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 && std::min(g.with.items, g.without->items) >= kFew;
 }
 
-/// Of classes that exclude each other the one of which least is spent, and that of which most is; nothing: they are not told apart.
+/// Standard error of a group's share, by its interval.
+double error_of(const GroupSpent& g) { return ((*g.with.share_ci95)[1] - (*g.with.share_ci95)[0]) / (2 * 1.96); }
+
+/// How many standard errors apart the smallest and the largest of so many alike groups lie less often than once in 20 times: every pair of
+/// them has its part of the 5 % (Bonferroni), and a normal deviate exceeds z with at most exp(-z^2 / 2) / 2.
+double far_apart(size_t groups) {
+  const double pairs = static_cast<double>(groups) * static_cast<double>(groups - 1) / 2;
+  return std::sqrt(2 * std::log(pairs / 0.05));
+}
+
+/// Of classes that exclude each other the one of which least is spent, and that of which most is; nothing: they are not told apart. They
+/// are the ends of a list, and so lie apart where all are alike, too.
 std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(const ItemCostFigures& c) {
   std::vector<const GroupSpent*> groups;
   for (const GroupSpent& g : c.groups)
@@ -44,7 +55,8 @@ std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(co
   if (groups.size() < 2) return std::nullopt;
   const auto [least, most] = std::minmax_element(groups.begin(), groups.end(),
                                                  [](const GroupSpent* a, const GroupSpent* b) { return a->with.share < b->with.share; });
-  if ((*(*least)->with.share_ci95)[1] >= (*(*most)->with.share_ci95)[0]) return std::nullopt;
+  const double apart = (*most)->with.share - (*least)->with.share;
+  if (apart <= far_apart(groups.size()) * std::hypot(error_of(**least), error_of(**most))) return std::nullopt;
   return std::pair(*least, *most);
 }
 

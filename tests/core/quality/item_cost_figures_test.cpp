@@ -56,6 +56,19 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(near(*item_cost_figures({{0, 5, 10, 8, 2}, {1, 5, 10, 2, 1}}, kOne).served, 0.7));
   }
 
+  void the_ends_of_many_labels_that_are_alike_are_no_difference() {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      uint64_t state = seed;
+      std::vector<ItemCost> items;
+      for (int i = 0; i < 1200; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        items.push_back({i, 20.0 + static_cast<double>(state >> 40) / 0x1p24 * 60, 100, 1, 0, {std::to_string(i % 100)}});
+      }
+      const std::string headline = item_costs_headline(run_of(item_cost_figures(items, kOne)));
+      QVERIFY2(!says(headline, "labelled"), headline.c_str());
+    }
+  }
+
   void labels_that_exclude_each_other_are_groups() {
     std::vector<ItemCost> items;
     for (int i = 0; i < 40; ++i) items.push_back({i, i % 2 == 0 ? 20.0 + i % 3 : 60.0 + i % 5, 100, 1, 0, {i % 2 == 0 ? "a" : "b"}});
