@@ -36,8 +36,15 @@ bool is_told(const GroupSpent& g) {
   return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 && std::min(g.with.items, g.without->items) >= kFew;
 }
 
-/// Standard error of a group's share, by its interval.
-double error_of(const GroupSpent& g) { return ((*g.with.share_ci95)[1] - (*g.with.share_ci95)[0]) / (2 * 1.96); }
+/// Standard error of the share of one item, as all groups together have it: of few items a single group's is anything.
+double error_of_item(const std::vector<const GroupSpent*>& groups) {
+  double sum = 0;
+  for (const GroupSpent* g : groups) {
+    const double error = ((*g->with.share_ci95)[1] - (*g->with.share_ci95)[0]) / (2 * 1.96);
+    sum += error * error * static_cast<double>(g->with.items);
+  }
+  return std::sqrt(sum / static_cast<double>(groups.size()));
+}
 
 /// How many standard errors apart the smallest and the largest of so many alike groups lie less often than once in 20 times: every pair of
 /// them has its part of the 5 % (Bonferroni), and a normal deviate exceeds z with at most exp(-z^2 / 2) / 2.
@@ -55,8 +62,9 @@ std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(co
   if (groups.size() < 2) return std::nullopt;
   const auto [least, most] = std::minmax_element(groups.begin(), groups.end(),
                                                  [](const GroupSpent* a, const GroupSpent* b) { return a->with.share < b->with.share; });
-  const double apart = (*most)->with.share - (*least)->with.share;
-  if (apart <= far_apart(groups.size()) * std::hypot(error_of(**least), error_of(**most))) return std::nullopt;
+  const double apart = (*most)->with.share - (*least)->with.share, one = error_of_item(groups);
+  const auto error = [&](const GroupSpent& g) { return one / std::sqrt(static_cast<double>(g.with.items)); };
+  if (apart <= far_apart(groups.size()) * std::hypot(error(**least), error(**most))) return std::nullopt;
   return std::pair(*least, *most);
 }
 
