@@ -82,18 +82,17 @@ class BranchFusion {
 
   void merge(NodeId id) {
     const Node model = graph().node(id);
-    std::string_view op = model.op->name;
     std::vector<ValueId> inputs;
     Attributes attributes = model.attributes;
     if (has_grouped_form(model)) {
-      op = model.op->grouped_as;
       inputs = grouped_inputs(model);
       attributes = attributes_over_slots(model);
     } else {
       for (const ValueId v : model.inputs) inputs.push_back(over_slots(v));
     }
-    const NodeId made = rewriter_.make_node(op, std::move(inputs), std::move(attributes),
-                                            common_name(model.name, branches_.same_node(model, branches_.present().back()).name));
+    const NodeId made =
+        rewriter_.make_node(has_grouped_form(model) ? model.op->grouped_as : model.op->name, std::move(inputs), std::move(attributes),
+                            common_name(model.name, branches_.same_node(model, branches_.present().back()).name));
     rewriter_.take_annotations(made, id);
     made_.push_back(made);
     merged_[model.outputs[0]] = graph().node(made).outputs[0];
