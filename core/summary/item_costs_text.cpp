@@ -152,7 +152,7 @@ std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c
 
 std::string item_costs_source_text(const ItemCostFigures& c) {
   return "counted by what the cells of each " + c.item + " went through, padding left out; no times" +
-         (c.share_ci95 ? "; 95 % intervals by bootstrap over the " + items_of(c) : "");
+         (c.share_ci95 ? "; intervals of 95 % by bootstrap over the " + items_of(c) : "");
 }
 
 }  // namespace stormcell
