@@ -1,5 +1,5 @@
-# Headers that most sources include are parsed once for each kind of target. What a source needs it still includes itself: the header checks, the
-# fuzzers (clang) and the preset tsan compile without. Not <filesystem>: it brings std::quoted(), which a call of our own would find.
+# Headers that most sources include are parsed once for each kind of target. What a source needs it still includes itself: check_includes.sh of
+# tests/house looks, and the fuzzers (clang) and the preset tsan compile without. Not <filesystem>: it brings std::quoted(), which a call of our own would find.
 set(STORMCELL_STANDARD_HEADERS <algorithm> <array> <charconv> <cmath> <cstdint> <cstring> <fstream> <functional> <map> <memory> <optional> <set>
                                <span> <string> <string_view> <utility> <vector>)
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -31,8 +31,12 @@ function(stormcell_precompile target name)
 endfunction()
 
 # What computes nothing for long compiles faster at a lower level: tests, the command line, windows, texts. Kernels and the engine stay at -O3.
+# Under AddressSanitizer, which sees most of them itself, without the checks of every pointer that cost a third of the compiler's time.
 function(stormcell_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+  if(STORMCELL_SANITIZE STREQUAL "address")
+    target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,object-size,vptr)
+  endif()
 endfunction()
 # Tests too, and not at all under a sanitizer: half of its build's time, and the code under test is what must run fast there.
 function(stormcell_compile_test target)

@@ -126,6 +126,8 @@ class PlaceVerb : public Verb {
            "--time-limit", [this](const std::string& text) { place_.time_limit = parse_time_limit(text); },
            "seconds that a search may take (15)")
         ->type_name("SECONDS");
+    app.add_flag("--repeatable", place_.repeatable,
+                 "do the work of that time to its end, however slow this machine is: the same result on each");
     add_text(app, "--from", place_.from,
              "what stands now: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 (the contiguous layout); moving begins there",
              "PLACEMENT");

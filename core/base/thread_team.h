@@ -1,5 +1,6 @@
 // A fork-join team of threads: the caller is member 0; the others spin briefly, then sleep.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>

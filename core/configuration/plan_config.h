@@ -1,5 +1,6 @@
 // stormcell.config/1: the passes of a plan with their parameters, to be replayed elsewhere.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
 // A dataset: items (token sequences or pictures) in batches, whatever they were read or made from.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -33,8 +33,7 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
     if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit, options.cancel)) return frames;
   const std::string lacked = lacked_for_video();
   if (is_file)
-    if (const auto other = other_file(spec); other && (lacked.empty() || !other->is_video))
-      bad_input(spec, other->what, other->advice);
+    if (const auto other = other_file(spec); other && (lacked.empty() || !other->is_video)) bad_input(spec, other->what, other->advice);
   bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
             "a video, a folder of pictures (" + picture_format_names() +
                 ") or of such folders, one a class, FILE.npy or FILE.safetensors " +

@@ -1,5 +1,6 @@
 #include "core/experiment/jobs.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>

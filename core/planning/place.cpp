@@ -263,6 +263,8 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
   if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
   f.front = front_of(found, task, progress);
   f.warnings = warnings_of(found.result, task);
+  if (found.by_clock)
+    f.warnings.emplace_back("the clock ended a search before its work was done: another machine may find another placement (--repeatable)");
   const PairedBootstrap paired(task, progress);
   if (!paired.says_something() && paired.parts().count > 0)
     f.warnings.push_back("what is held out is " + std::to_string(paired.parts().count) + " " + paired.parts().unit + ", fewer than " +

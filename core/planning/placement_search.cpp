@@ -69,9 +69,10 @@ constexpr int64_t kFewestProposals = 500, kMostProposals = 4000000;
 /// Makes placements by recipes, fitted to one part of the data.
 class Kitchen {
  public:
-  Kitchen(const PlaceTask& task, const FitData& data, const CostAim& aim) : task_(task), data_(data), aim_(aim) {}
+  Kitchen(const PlaceTask& task, const FitData& data, const CostAim& aim, bool repeatable)
+      : task_(task), data_(data), aim_(aim), repeatable_(repeatable) {}
 
-  /// In about so many seconds at most.
+  /// The work of so many seconds, and where it need not be repeatable in about so many at most.
   Placement make(const Recipe& r, double seconds, const Progress& progress) {
     switch (r.solver) {
       case Solver::keep:
@@ -95,18 +96,25 @@ class Kitchen {
     spread_idle_replicas(data_.loads, p);
     return p;
   }
+  /// Whether the clock ended one before its work was done.
+  bool by_clock() const { return by_clock_; }
 
  private:
-  Placement joint(const Recipe& r, double seconds, const Progress& progress) const {
+  SearchTime limit(double seconds) const { return repeatable_ ? SearchTime() : SearchTime(seconds); }
+
+  Placement joint(const Recipe& r, double seconds, const Progress& progress) {
     const double slots = static_cast<double>(data_.loads.size()) * task_.shape.slot_count;
     const auto sweeps = static_cast<int32_t>(std::clamp<double>(seconds * kJointProposals / slots, kFewestSweeps, kMostSweeps));
+    const SearchTime time = limit(seconds);
     const JointOptions options{
-        .together = r.together, .slack = r.slack, .seed = 1, .sweeps = sweeps, .nodes = task_.shape.nodes, .time = SearchTime(seconds)};
-    return joint_placement(*data_.routes, data_.tokens, start(), options, progress);
+        .together = r.together, .slack = r.slack, .seed = 1, .sweeps = sweeps, .nodes = task_.shape.nodes, .time = time};
+    Placement found = joint_placement(*data_.routes, data_.tokens, start(), options, progress);
+    by_clock_ |= time.over();
+    return found;
   }
 
-  Placement steps(const Recipe& r, double seconds, const Progress& progress) const {
-    const SearchTime time(seconds);
+  Placement steps(const Recipe& r, double seconds, const Progress& progress) {
+    const SearchTime time = limit(seconds);
     PlacedSteps placed = data_.objective->placed(r.from_joint ? joint(r, seconds / 3, progress) : start());
     double visits = 0;  // that a swap touches
     for (const std::vector<double>& layer : data_.loads)
@@ -117,14 +125,16 @@ class Kitchen {
     CostAim aim = aim_;
     aim.move_s *= r.lambda;
     // What joint found is mended without heat, which would melt it.
-    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = r.from_joint ? 0 : 0.3, .time = SearchTime(time.left(seconds))}, placed,
-                 progress);
+    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = r.from_joint ? 0 : 0.3, .time = time}, placed, progress);
+    by_clock_ |= time.over();
     return placed.placement();
   }
 
   const PlaceTask& task_;
   const FitData& data_;
   const CostAim& aim_;
+  const bool repeatable_;
+  bool by_clock_ = false;
 };
 
 class PlacementSearch {
@@ -139,7 +149,7 @@ class PlacementSearch {
     if (task_.shape.slot_count / task_.shape.ranks > task_.branches && options_.solver != "keep" && options_.solver != "eplb")
       bad_input("--redundant", "gives each GPU more slots of a layer than there are experts", "name fewer");
     if (options_.solver == "joint" && task_.routes) check_room();
-    Kitchen kitchen(task_, whole_, aim_);
+    Kitchen kitchen(task_, whole_, aim_, options_.repeatable);
     out_.eplb = kitchen.eplb();
     if (options_.solver == "joint" || options_.solver == "exact") out_.aim = by_cost_ ? "cost" : "traffic";
     if (options_.solver == "keep") {
@@ -153,6 +163,7 @@ class PlacementSearch {
     } else {
       search(kitchen);
     }
+    out_.by_clock |= kitchen.by_clock();
     return std::move(out_);
   }
 
@@ -199,9 +210,9 @@ class PlacementSearch {
 
   /// The recipe whose placement is best on the third part. Of those about as good, within 3 %, the most even one: what is aimed at alone is
   /// the one that was luckiest there.
-  size_t choose(const std::vector<Recipe>& list, const ChoiceData& choice) const {
+  size_t choose(const std::vector<Recipe>& list, const ChoiceData& choice) {
     constexpr double kAboutAsGood = 1.03;
-    Kitchen trial(task_, choice.fit, aim_);
+    Kitchen trial(task_, choice.fit, aim_, options_.repeatable);
     const Placement eplb = trial.eplb();
     const double seconds = kTrialShare * options_.time_limit / static_cast<double>(list.size());
     std::vector<double> value, imbalance;
@@ -210,6 +221,7 @@ class PlacementSearch {
       value.push_back(by_cost_ ? cost(p, choice.judge, true) : traffic(p, eplb, choice.judge));
       imbalance.push_back(mean_imbalance(p, choice.judge.loads));
     }
+    out_.by_clock |= trial.by_clock();
     auto best = static_cast<size_t>(std::min_element(value.begin(), value.end()) - value.begin());
     if (by_cost_) return best;
     const double least = value[best];

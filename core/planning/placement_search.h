@@ -21,6 +21,7 @@ struct SearchOutcome {
   std::string chosen;                 ///< how the result came about; empty: as the solver says
   std::string chosen_on;              ///< "a third part", "what it is fitted to": too little to be parted; empty: nothing was chosen
   std::vector<FoundPlacement> tried;  ///< all fitted to the same: of these is the front of balance and traffic
+  bool by_clock = false;              ///< a search ended before its work was done: elsewhere another result may be found
   double bound = -1;                  ///< what no placement undercuts in the fitted objective, in ms; below 0: not known
 };
 

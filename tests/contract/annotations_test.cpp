@@ -1,4 +1,5 @@
 // --annotate: which kernel runs a node, how a value lies, how a weight is held; shown, kept, replayed, and refused in one line.
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "tests/contract/models.h"

@@ -1,4 +1,6 @@
 // --weight-budget: on the verbs that run a model, in every unit, refused where it is no size or too small.
+#include <cstdint>
+
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 

@@ -1,6 +1,7 @@
 // What a session is exported as.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <sstream>

@@ -1,6 +1,7 @@
 // Imports whatever the format: runs of one session, configurations, comparison, usage, interruption; what is refused leaves the session
 // alone.
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 
 #include "core/base/listed_words.h"

@@ -1,4 +1,6 @@
 // What optimize does with the passes it is told: batches it profiles, passes that lose, guards that miss, configurations that are replayed.
+#include <cmath>
+
 #include "core/base/listed_words.h"
 #include "core/passes/pass.h"
 #include "core/session/session_reader.h"

@@ -1,4 +1,6 @@
 // `run --outputs`: written batch by batch, the same as each batch alone.
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/formats/safetensors.h"

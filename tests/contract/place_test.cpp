@@ -187,7 +187,7 @@ class ContractPlaceTest : public QObject, private Imports {
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("cheap.csv", route_trace()), session);
     for (const Arguments& more : std::vector<Arguments>{{}, {"--p95"}, {"--redundant", "2"}, {"--amortise", "10"}, {"--aim", "traffic"}}) {
-      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "0.5"};
+      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--repeatable"};
       all.insert(all.end(), more.begin(), more.end());
       const Json j = placed(session, all);
       const bool traffic = more.size() > 1 && more[1] == "traffic";
@@ -248,7 +248,7 @@ class ContractPlaceTest : public QObject, private Imports {
     const std::string session = scratch_.path("exact.storm"), cluster = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1",
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("exact.csv", route_trace()), session);
-    const Arguments common = {"--cluster", cluster, "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--solver"};
+    const Arguments common = {"--cluster", cluster, "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--repeatable", "--solver"};
     const auto with = [&](const char* solver) {
       Arguments all = common;
       all.push_back(solver);
@@ -277,18 +277,17 @@ class ContractPlaceTest : public QObject, private Imports {
     imported(shared_folder() + "/data/traces/" + trace.toStdString() + ".route.csv", session);
     const std::string cluster = scratch_.write("four.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 4,
  "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
-    const Json j = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic"});
+    const Json j = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", "2", "--repeatable"});
+    QVERIFY2(j["warnings"].dump().find("the clock") == std::string::npos, j["warnings"].dump().c_str());
     const auto held_out = [&](size_t layout, const char* figure) { return j["layouts"][layout]["held_out"][figure].get<double>(); };
     QCOMPARE(j["unit"].get<std::string>(), std::string("tokens"));
     QVERIFY(held_out(2, "ranks_per_token") <= 0.88 * held_out(1, "ranks_per_token"));
-    // gemma lies now on one side of two bars and now on the other, by how far the search comes in its time: 47 tokens of one request judge,
-    // and the interval of their imbalance is 0.3 wide. So its bar of imbalance must lie in the interval, or above it.
-    const bool gemma = trace == "gemma";
-    QVERIFY2(held_out(2, "cross_pairs") <= (gemma ? 0.83 : 0.8) * held_out(0, "cross_pairs"), j.dump().c_str());
-    const double more =
-        gemma ? j["differences"][1]["imbalance"]["ci95"][0].get<double>() : held_out(2, "imbalance") - held_out(1, "imbalance");
-    QVERIFY2(more <= 0.05, j.dump().c_str());
-    QVERIFY(gemma || j["advice"].get<std::string>().starts_with("result: "));
+    // gemma lies now on one side of a bar and now on the other, by how much work the search may do: 47 tokens of one request judge.
+    QVERIFY2(held_out(2, "cross_pairs") <= (trace == "gemma" ? 0.81 : 0.8) * held_out(0, "cross_pairs"), j.dump().c_str());
+    QVERIFY2(held_out(2, "imbalance") - held_out(1, "imbalance") <= 0.05, j.dump().c_str());
+    QVERIFY(j["advice"].get<std::string>().starts_with("result: "));
+    const Json ended = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", "0.001"});
+    QVERIFY2(ended["warnings"].dump().find("the clock ended a search") != std::string::npos, ended["warnings"].dump().c_str());
   }
 
   void steps_are_costed_where_sizes_are_known() {
@@ -296,7 +295,7 @@ class ContractPlaceTest : public QObject, private Imports {
                       cluster = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1",
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("costed.csv", route_trace()), session);
-    const Arguments common = {"--cluster", cluster, "--solver", "joint"};
+    const Arguments common = {"--cluster", cluster, "--solver", "joint", "--time-limit", "0.5", "--repeatable"};
     const auto with = [&](Arguments more) {
       more.insert(more.begin(), common.begin(), common.end());
       return placed(session, more);

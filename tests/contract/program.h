@@ -2,6 +2,7 @@
 #pragma once
 #include <QProcess>
 #include <QString>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -46,7 +47,7 @@ class Running {
  public:
   explicit Running(const Arguments& arguments);
   ~Running();
-  /// Asks `reached` every few milliseconds; false when the program ends or a minute goes by first.
+  /// Asks `reached` every few milliseconds; false when the program ends or hangs first.
   bool wait_until(const std::function<bool()>& reached);
   void signal(int number);
   Ended wait();

@@ -1,4 +1,6 @@
 // inspect --segments: what of a plan the device runs without the host, for forward passes, decoding, budgets and configurations.
+#include <cstdint>
+
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 

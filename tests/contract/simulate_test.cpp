@@ -63,7 +63,7 @@ class ContractSimulateTest : public QObject, private Imports {
   void a_stored_placement_is_simulated_by_its_number() {
     const std::string session = traced("stored");
     const Json placed = json_of({"place", session, "--cluster", cluster_, "--redundant", "4", "--solver", "joint", "--fit-fraction", "1",
-                                 "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--json", "-"});
+                                 "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--repeatable", "--json", "-"});
     const Json j = simulated(session, {"--placement", "#" + std::to_string(placed["placement"].get<int>())});
     QCOMPARE(j["slots"].get<int>(), placed["slots"].get<int>());
     QVERIFY(near(j["step_ms"]["mean"].get<double>(), placed["layouts"][2]["fit"]["objective"].get<double>()));
@@ -335,7 +335,7 @@ class ContractSimulateTest : public QObject, private Imports {
     QVERIFY(far["sensitivity"].dump().find("costs between ranks") != std::string::npos &&
             far["sensitivity"].dump().find("fabric") == std::string::npos);
     const Json placed = json_of({"place", session, "--cluster", scratch_.path("far.json"), "--fit-fraction", "1", "--hidden", "64", "--ffn",
-                                 "32", "--solver", "joint", "--time-limit", "0.5", "--json", "-"});
+                                 "32", "--solver", "joint", "--time-limit", "0.5", "--repeatable", "--json", "-"});
     QVERIFY(near(placed["layouts"][0]["fit"]["objective"].get<double>(), far["step_ms"]["mean"].get<double>()));
     QVERIFY(placed["layouts"][2]["fit"]["objective"].get<double>() <= placed["layouts"][1]["fit"]["objective"].get<double>() * (1 + 1e-9));
     VERIFY_REFUSED(

@@ -1,4 +1,6 @@
 // Standard input and output, what is quiet, what is logged, what is compared and done in batches.
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 
 #include "tests/contract/models.h"

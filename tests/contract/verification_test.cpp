@@ -1,5 +1,6 @@
 // What the program says of its own results: right ones pass in every format, what a format costs is a figure of its own, with a limit.
 #include <cmath>
+#include <cstdint>
 
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"

@@ -37,6 +37,18 @@ layers() {
 clean_tree
 expect layers passes "0 not allowed" "a clean tree has no wrong arrows"
 expect sources passes "0 complaints" "a clean tree has clean sources"
+expect includes passes "0 complaints" "a clean tree includes what it uses"
+
+# includes LINE VERDICT TEXT NAME: a source that includes core/graph/graph.h, which has <vector>.
+includes() {
+  clean_tree
+  printf '#include "core/graph/graph.h"\n%s\n' "$1" >"$tree/core/graph/use.cpp"
+  expect includes "$2" "$3" "$4"
+}
+includes 'std::map<int, int> m;' notices "use.cpp:2: uses map and includes no <map>" "a header that only the precompiled ones bring"
+includes 'int64_t n;' notices "use.cpp:2: uses int64_t and includes no <cstdint>" "a fixed width without its header"
+includes 'std::vector<int> v;' passes "0 complaints" "what a header of ours includes"
+includes 'const char* text = "std::map"; // std::set' passes "0 complaints" "names in texts and comments"
 
 layers core/base/up.h '"core/graph/graph.h"' notices "core/base may not include core/graph" "an arrow that points up"
 layers core/data/side.cpp '"core/models/model.h"' notices "core/data may not include core/models" "an arrow between neighbours that the table does not have"

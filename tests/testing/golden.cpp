@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QWidget>
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 #include "tests/testing/testing.h"

@@ -4,6 +4,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <cmath>
 
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"

@@ -6,6 +6,7 @@
 #include <QToolTip>
 #include <QWheelEvent>
 #include <algorithm>
+#include <cmath>
 
 #include "views/cells/cells_picture.h"
 

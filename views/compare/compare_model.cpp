@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "views/compare/compare_names.h"
 #include "views/words/figure_text.h"

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "views/drawing/theme.h"
 #include "views/words/figure_text.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include <QTimer>
 #include <QWidget>
+#include <cstdint>
 #include <vector>
 
 namespace stormcell::views {

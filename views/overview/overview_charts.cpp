@@ -1,6 +1,7 @@
 // The overview's charts: the interval of the result, the waterfall by pass, the routers' imbalance.
 #include <QCoreApplication>
 #include <algorithm>
+#include <cmath>
 
 #include "views/drawing/value_axis.h"
 #include "views/overview/overview_painter.h"

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QPainterPath>
 #include <algorithm>
+#include <cmath>
 
 #include "views/drawing/marks.h"
 #include "views/words/figure_text.h"

@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "core/base/bounded_number.h"
 
 #include "tests/testing/complaint.h"

@@ -1,4 +1,5 @@
 // Two runs compared: which figures, which differences mean something, which conditions hold.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/comparison/compare.h"

@@ -1,4 +1,6 @@
 // Closed-form cost of small graphs, counted by hand.
+#include <cmath>
+
 #include "core/cost/graph_cost.h"
 
 #include "tests/testing/graph_case.h"

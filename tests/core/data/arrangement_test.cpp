@@ -1,6 +1,7 @@
 #include "core/data/arrangement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tests/testing/testing.h"

@@ -1,4 +1,6 @@
 // From data to what a graph asks for: no name is known to anybody but the graph.
+#include <cmath>
+
 #include "core/experiment/batch_inputs.h"
 
 #include "core/cpu/cpu_device.h"

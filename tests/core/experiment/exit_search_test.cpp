@@ -1,6 +1,7 @@
 // Thresholds for each exit, held to what trying all of them gives.
 #include "core/experiment/exit_search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <random>

@@ -1,5 +1,6 @@
 #include "core/formats/json_file.h"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "tests/core/formats/scratch.h"

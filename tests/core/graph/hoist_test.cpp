@@ -1,4 +1,6 @@
 // What a decision does not need may wait for it.
+#include <cmath>
+
 #include "core/graph/hoist.h"
 
 #include "tests/testing/graph_case.h"

@@ -1,4 +1,6 @@
 // Operators on maps, on patches and on the weights of choices, by hand.
+#include <array>
+
 #include "tests/core/oracle/hand.h"
 
 using namespace stormcell;

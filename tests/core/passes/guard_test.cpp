@@ -1,4 +1,6 @@
 // Guards whose taken body has run before the predicate is known: a miss leaves no trace of it.
+#include <cmath>
+
 #include "core/cpu/cpu_device.h"
 #include "core/graph/text.h"
 #include "core/runtime/lower.h"

@@ -1,4 +1,6 @@
 // Horizontal fusion: which branches run as one, which do not and what differs, and that no bit changes.
+#include <cmath>
+
 #include "core/cpu/cpu_device.h"
 #include "core/graph/roles.h"
 #include "core/graph/text.h"

@@ -1,5 +1,7 @@
 // Every pass on random graphs and on the toys: the optimised plan answers as the unoptimised one, to the last bit, on both devices, for the
 // inputs that were profiled and for others, with one synchronisation a run, and one more where a guard has to load weights.
+#include <cmath>
+
 #include "core/base/listed_words.h"
 #include "core/cpu/cpu_device.h"
 #include "core/graph/text.h"

@@ -1,5 +1,6 @@
 // Passes on regions of several routers: exits that join at the end of a chain, routers whose rows are summed, one nested in another's
 // branch. Whatever was profiled and whatever comes, the answers and the decisions are those of the plan without passes.
+#include <cmath>
 #include <map>
 #include <set>
 

@@ -2,6 +2,7 @@
 #include "core/placement/load.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "core/placement/eplb.h"

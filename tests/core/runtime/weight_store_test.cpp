@@ -5,6 +5,7 @@
 #include <QTest>
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "core/base/error.h"

@@ -1,4 +1,5 @@
 // What was recorded is what is read.
+#include <cmath>
 #include <map>
 #include <set>
 

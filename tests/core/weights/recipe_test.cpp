@@ -1,6 +1,8 @@
 // Recipes: one text for one meaning, shapes checked, values as the oracle's own reading of the text has them.
 #include "core/weights/recipe.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>

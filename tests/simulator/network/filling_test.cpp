@@ -1,6 +1,7 @@
 // Messages that share links: against sums by hand, an independent brute force, and what fairness means.
 #include "simulator/network/filling.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>

@@ -1,6 +1,7 @@
 // Colours: pure functions.
 #include "views/drawing/theme.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/testing/testing.h"

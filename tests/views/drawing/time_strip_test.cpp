@@ -2,6 +2,7 @@
 #include "views/drawing/time_strip.h"
 
 #include <QSignalSpy>
+#include <cstdint>
 
 #include "tests/testing/testing.h"
 

@@ -6,6 +6,7 @@
 #include <QFontInfo>
 #include <QPainter>
 #include <QTimer>
+#include <algorithm>
 
 namespace stormcell::views {
 
