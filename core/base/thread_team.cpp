@@ -65,7 +65,13 @@ void ThreadTeam::call(int member) noexcept {
 }
 
 void ThreadTeam::join() {
-  while (running_.load(std::memory_order_acquire) != 0) STORMCELL_PAUSE();
+  // A member that computes for long is waited for awake; one that another program keeps from its core gets this one.
+  for (int spin = 0; running_.load(std::memory_order_acquire) != 0; ++spin) {
+    if (spin < kSpins)
+      STORMCELL_PAUSE();
+    else
+      std::this_thread::yield();
+  }
   if (!failed_.load(std::memory_order_relaxed)) return;
   failed_ = false;
   std::rethrow_exception(std::exchange(failure_, nullptr));
