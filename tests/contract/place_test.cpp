@@ -295,7 +295,7 @@ class ContractPlaceTest : public QObject, private Imports {
                       cluster = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1",
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("costed.csv", route_trace()), session);
-    const Arguments common = {"--cluster", cluster, "--solver", "joint", "--time-limit", "0.5", "--repeatable"};
+    const Arguments common = {"--cluster", cluster, "--solver", "joint", "--time-limit", "0.5"};
     const auto with = [&](Arguments more) {
       more.insert(more.begin(), common.begin(), common.end());
       return placed(session, more);
