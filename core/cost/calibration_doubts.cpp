@@ -12,7 +12,13 @@ constexpr double kFarOff = 0.25;
 /// Equal times by chance are few: of so many shared shapes that all but a few agree.
 constexpr size_t kFewestEqual = 2;
 
-std::string named(const MeasuredCall& c) { return c.op + " of " + c.gpu + ", " + std::to_string(c.ranks) + " ranks (" + c.id + ")"; }
+/// Points of a curve farther apart than this say little of one between them: the curve may bend there.
+constexpr double kFarRows = 4;
+
+std::string named(const MeasuredCall& c) {
+  const std::string size = c.is_over_rows() ? std::to_string(c.rows) + " rows" : std::to_string(c.ranks) + " ranks";
+  return c.op + " of " + c.gpu + ", " + size + " (" + c.id + ")";
+}
 
 std::string percent(double share) { return std::to_string(static_cast<int>(std::lround(100 * share))) + " %"; }
 
@@ -59,10 +65,19 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
                                               : moved_bytes(a) < moved_bytes(c) && moved_bytes(c) < moved_bytes(b));
       });
       if (neighbours && ++found <= kMost)
-        out.push_back(named(b) + " is faster than " + a.id + " with " + (by_ranks ? "fewer ranks" : "fewer bytes") +
+        out.push_back(named(b) + " is faster than " + a.id + " with " +
+                      (by_ranks           ? "fewer ranks"
+                       : a.is_over_rows() ? "fewer rows"
+                                          : "fewer bytes") +
                       ": times fall where there is more to do");
     }
   if (found > kMost) out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
+}
+
+bool far_apart(const std::vector<MeasuredCall>& calls, const std::vector<size_t>& neighbours) {
+  const auto fewer = [&](size_t a, size_t b) { return calls[a].rows < calls[b].rows; };
+  const auto [least, most] = std::minmax_element(neighbours.begin(), neighbours.end(), fewer);
+  return least != neighbours.end() && static_cast<double>(calls[*most].rows) > kFarRows * static_cast<double>(calls[*least].rows);
 }
 
 /// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong.
@@ -78,7 +93,7 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
       left_out[i] = 1;
       const Prediction p = calibration.predict_without(calls[i], left_out);
       left_out[i] = 0;
-      if (p.kind != PredictionKind::interpolated || std::fabs(std::log(*p.us / calls[i].us)) <= off) continue;
+      if (p.kind != PredictionKind::interpolated || far_apart(calls, p.from) || std::fabs(std::log(*p.us / calls[i].us)) <= off) continue;
       off = std::fabs(std::log(*p.us / calls[i].us)), worst = i, share = calls[i].us / *p.us - 1;
     }
     if (worst == calls.size()) return;

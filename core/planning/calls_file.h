@@ -16,6 +16,8 @@ enum class CallTimes { needed, optional };
 /// such file, a column that is missing, and with its line a number that is none, is out of range, or contradicts another; an id that stands
 /// there twice; no call at all.
 std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times, double nic_gbit = 0);
+/// What must hold of calls wherever they are from, each with an id of its own. Error(bad_input) that names `path`.
+void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path, CallTimes times);
 /// Whether the file is a calibration that was written before.
 bool is_calibration_text(const std::string& text);
 /// All its fields that are not empty.
