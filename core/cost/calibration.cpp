@@ -100,8 +100,7 @@ class Predictor {
   }
   Prediction over_rows(const std::vector<size_t>& own) const {
     const std::optional<RowCurve> curve = row_curve_of(calls_, own);
-    if (!curve)
-      return none(own.empty() ? "no product with such weights of this GPU was measured" : "one number of rows alone was measured");
+    if (!curve) return none("one number of rows alone was measured");
     const auto rows = static_cast<double>(call_.rows);
     if (!curve->reaches(rows)) return none("too far from the rows that were measured");
     return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows), curve->from(rows));

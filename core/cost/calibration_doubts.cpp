@@ -12,9 +12,6 @@ constexpr double kFarOff = 0.25;
 /// Equal times by chance are few: of so many shared shapes that all but a few agree.
 constexpr size_t kFewestEqual = 2;
 
-/// Points of a curve farther apart than this say little of one between them: the curve may bend there.
-constexpr double kFarRows = 4;
-
 std::string named(const MeasuredCall& c) {
   const std::string size = c.is_over_rows() ? std::to_string(c.rows) + " rows" : std::to_string(c.ranks) + " ranks";
   return c.op + " of " + c.gpu + ", " + size + " (" + c.id + ")";
@@ -74,13 +71,8 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
   if (found > kMost) out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
 }
 
-bool far_apart(const std::vector<MeasuredCall>& calls, const std::vector<size_t>& neighbours) {
-  const auto fewer = [&](size_t a, size_t b) { return calls[a].rows < calls[b].rows; };
-  const auto [least, most] = std::minmax_element(neighbours.begin(), neighbours.end(), fewer);
-  return least != neighbours.end() && static_cast<double>(calls[*most].rows) > kFarRows * static_cast<double>(calls[*least].rows);
-}
-
-/// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong.
+/// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong. Not over rows,
+/// where a curve may bend: what is off there falls.
 void add_outliers(const Calibration& calibration, std::vector<std::string>& out) {
   const std::vector<MeasuredCall>& calls = calibration.calls();
   constexpr int kMost = 5;
@@ -89,11 +81,11 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
     size_t worst = calls.size();
     double off = std::log(1 + kFarOff), share = 0;
     for (size_t i = 0; i < calls.size(); ++i) {
-      if (left_out[i]) continue;
+      if (left_out[i] || calls[i].is_over_rows()) continue;
       left_out[i] = 1;
       const Prediction p = calibration.predict_without(calls[i], left_out);
       left_out[i] = 0;
-      if (p.kind != PredictionKind::interpolated || far_apart(calls, p.from) || std::fabs(std::log(*p.us / calls[i].us)) <= off) continue;
+      if (p.kind != PredictionKind::interpolated || std::fabs(std::log(*p.us / calls[i].us)) <= off) continue;
       off = std::fabs(std::log(*p.us / calls[i].us)), worst = i, share = calls[i].us / *p.us - 1;
     }
     if (worst == calls.size()) return;

@@ -10,9 +10,9 @@ struct RowRange {
   double least = 0, most = 0;
 };
 
-/// Between two measured numbers of rows time is linear in rows: exact for start-up + rows / rate, and for the flat part in which reading the
-/// weights takes the time; through a bend between them it lies above. It never falls: where measured times do, neighbours take their mean
-/// (pooled, so all times x 1.3 give 1.3 x the curve).
+/// Between two measured numbers of rows time is linear in rows: exact for start-up + rows / rate, and for the flat part in which reading
+/// the weights takes the time; through a bend between them it lies above. It never falls: where measured times do, neighbours take their
+/// mean (pooled, so all times x 1.3 give 1.3 x the curve).
 class RowCurve {
  public:
   struct Point {

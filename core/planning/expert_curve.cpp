@@ -62,8 +62,8 @@ class CurveFinder {
     if (!both && !up) up = down;
     if (!down) down = up;
     if (!down) {
-      out.why_not = "products of " + way.gpu + " were measured with weights of " + shape(way.inputs, way.outputs) +
-                    ", an expert's are " + shape(hidden, ffn) + " and " + shape(ffn, hidden);
+      out.why_not = "products of " + way.gpu + " were measured with weights of " + shape(way.inputs, way.outputs) + ", an expert's are " +
+                    shape(hidden, ffn) + " and " + shape(ffn, hidden);
       return out;
     }
     const double each = 1 / static_cast<double>(way.experts);
@@ -81,9 +81,8 @@ class CurveFinder {
                     rounded(std::ceil(curve.least_told())) + " to " + rounded(curve.most_told());
       return out;
     }
-    out.kind = !whole ? PredictionKind::borrowed
-               : curve.holds(asked.least) && curve.holds(asked.most) ? PredictionKind::interpolated
-                                                                     : PredictionKind::extrapolated;
+    const bool within = curve.holds(asked.least) && curve.holds(rows_.mean) && curve.holds(asked.most);
+    out.kind = !whole ? PredictionKind::borrowed : within ? PredictionKind::interpolated : PredictionKind::extrapolated;
     out.like = down->like;
     for (const double rows : {asked.least, rows_.mean, asked.most})
       for (const size_t i : curve.from(rows))

@@ -21,9 +21,9 @@ namespace stormcell {
 namespace {
 
 constexpr const char* kRecord = "record one: stormcell profile MODEL --data D -o S.storm";
-constexpr size_t kFewestTimes = 3;        // of fewer nobody knows which were disturbed
-constexpr int64_t kMostBatches = 1000;    // evenly chosen where there are more
-constexpr int64_t kExactRows = 16;        // more are taken together with others within an eighth of an octave
+constexpr size_t kFewestTimes = 3;      // of fewer nobody knows which were disturbed
+constexpr int64_t kMostBatches = 1000;  // evenly chosen where there are more
+constexpr int64_t kExactRows = 16;      // more are taken together with others within an eighth of an octave
 constexpr double kGroupsOfOctave = 8;
 
 /// A product of one expert with a weight of one shape.
@@ -103,7 +103,8 @@ class ProductReader {
   void add_batch(int64_t batch) {
     std::map<uint32_t, std::vector<double>> times;  // by step
     for (const StepEvent& e : session_.events(run_.id, batch))
-      if (e.step < steps_.size() && steps_[e.step] && e.end_ns > e.begin_ns) times[e.step].push_back(1e-3 * static_cast<double>(e.end_ns - e.begin_ns));
+      if (e.step < steps_.size() && steps_[e.step] && e.end_ns > e.begin_ns)
+        times[e.step].push_back(1e-3 * static_cast<double>(e.end_ns - e.begin_ns));
     std::map<int32_t, std::optional<StoredDecision>> decisions;
     for (const auto& [step, us] : times) {
       if (us.size() != 1) continue;  // in parts, each of some of the rows
@@ -114,7 +115,8 @@ class ProductReader {
       const auto b = static_cast<size_t>(expert.branch);
       const int64_t rows = found->second->offsets[b + 1] - found->second->offsets[b];
       if (rows < 1) continue;
-      const int64_t group = rows <= kExactRows ? rows : kExactRows + std::lround(std::floor(kGroupsOfOctave * std::log2(static_cast<double>(rows))));
+      const int64_t group =
+          rows <= kExactRows ? rows : kExactRows + std::lround(std::floor(kGroupsOfOctave * std::log2(static_cast<double>(rows))));
       auto& into = times_[{expert.inputs, expert.outputs, group}];
       into.first.push_back(static_cast<double>(rows)), into.second.push_back(us[0]);
     }
@@ -146,8 +148,8 @@ class ProductReader {
   const RunSummary run_;
   const RunLayout layout_;
   const SizeOptions& options_;
-  MeasuredCall call_;                              // what is alike in all
-  std::vector<std::optional<ExpertStep>> steps_;  // [steps] of the plan
+  MeasuredCall call_;                                                                                           // what is alike in all
+  std::vector<std::optional<ExpertStep>> steps_;                                                                // [steps] of the plan
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::pair<std::vector<double>, std::vector<double>>> times_;  // rows, microseconds
 };
 
