@@ -11,7 +11,8 @@ namespace stormcell {
 /// What the times are for: to calibrate by, each call has one; to be checked, it may be missing (0).
 enum class CallTimes { needed, optional };
 
-/// CSV with a line of names, columns in any order (docs/user-guide.md), output of nccl-tests (`nic_gbit`: of each GPU's network card, which
+/// CSV with a line of names, columns in any order (docs/user-guide.md; of one product over rows: op = product, gpu, dtype, the weight's
+/// inputs and outputs, experts (weights a call, 1), rows (of each), us), output of nccl-tests (`nic_gbit`: of each GPU's network card, which
 /// it does not say; 0: not told), or JSON of schema stormcell.calibration/1: by what stands in the file. Error(bad_input): no
 /// such file, a column that is missing, and with its line a number that is none, is out of range, or contradicts another; an id that stands
 /// there twice; no call at all.
