@@ -24,7 +24,8 @@ class RowCurveTest : public QObject {
   void start_up_and_rate_are_followed_exactly() {
     const auto law = [](double rows) { return 20 + 0.5 * rows; };
     const RowCurve curve = curve_of({{1, law(1)}, {64, law(64)}, {1000, law(1000)}});
-    for (const double rows : {1., 2., 63.5, 64., 500., 1000., 2000.}) QVERIFY2(close(curve.us(rows), law(rows)), qPrintable(QString::number(rows)));
+    for (const double rows : {1., 2., 63.5, 64., 500., 1000., 2000.})
+      QVERIFY2(close(curve.us(rows), law(rows)), qPrintable(QString::number(rows)));
   }
 
   void between_points_of_a_bend_it_lies_above_and_never_falls() {

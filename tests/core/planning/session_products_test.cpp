@@ -95,7 +95,8 @@ class SessionProductsTest : public QObject {
     p.products = products;
     const std::string path = make_session(path_of("planted" + std::to_string(products) + ".storm"), p);
     const std::vector<MeasuredCall> calls = read_session_products(path, sizes(), {});
-    // 5 rows in nine batches, 3 in three, 40 and 41 together in four; twice 200 are too few of the down product, where gated enough of the others.
+    // 5 rows in nine batches, 3 in three, 40 and 41 together in four; twice 200 are too few of the down product, where gated enough of the
+    // others.
     std::map<std::pair<int64_t, int64_t>, double> us;
     for (const MeasuredCall& c : calls) {
       QVERIFY(c.op == "product" && c.gpu == "Some CPU" && c.mode == "2 threads" && c.dtype == "bf16" && c.experts == 1);
@@ -124,15 +125,24 @@ class SessionProductsTest : public QObject {
   void what_a_session_lacks_is_told_data() {
     QTest::addColumn<QString>("what");
     QTest::addColumn<QString>("words");
-    QTest::newRow("no sizes") << "no sizes" << "says no sizes of its experts (--model-config config.json, or --hidden N --ffn N)";
-    QTest::newRow("wrong sizes") << "wrong sizes" << "expert_0.0 is no product with 49 x 160 weights, which --hidden, --ffn says";
-    QTest::newRow("together") << "together" << "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)";
-    QTest::newRow("in parts") << "in parts" << "has no number of rows at which a product was timed three times";
-    QTest::newRow("one size") << "one size" << "timed products at 5 rows alone, which is no curve (record more batches, of several sizes";
-    QTest::newRow("four products") << "four" << "is one of 4 products of its expert, not of 2 or 3";
-    QTest::newRow("a budget") << "budget" << "read weights while it ran";
-    QTest::newRow("no device") << "no device" << "does not say what device it ran on";
-    QTest::newRow("no format") << "no format" << "does not say the number format of its weights (--dtype does)";
+    QTest::newRow("no sizes") << "no sizes"
+                              << "says no sizes of its experts (--model-config config.json, or --hidden N --ffn N)";
+    QTest::newRow("wrong sizes") << "wrong sizes"
+                                 << "expert_0.0 is no product with 49 x 160 weights, which --hidden, --ffn says";
+    QTest::newRow("together") << "together"
+                              << "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)";
+    QTest::newRow("in parts") << "in parts"
+                              << "has no number of rows at which a product was timed three times";
+    QTest::newRow("one size") << "one size"
+                              << "timed products at 5 rows alone, which is no curve (record more batches, of several sizes";
+    QTest::newRow("four products") << "four"
+                                   << "is one of 4 products of its expert, not of 2 or 3";
+    QTest::newRow("a budget") << "budget"
+                              << "read weights while it ran";
+    QTest::newRow("no device") << "no device"
+                               << "does not say what device it ran on";
+    QTest::newRow("no format") << "no format"
+                               << "does not say the number format of its weights (--dtype does)";
   }
   void what_a_session_lacks_is_told() {
     QFETCH(QString, what);
