@@ -90,9 +90,10 @@ class ProductReader {
       }
     }
   }
-  /// A plan counts two operations a weight and row, of a whole number of rows.
+  /// A plan counts two operations a weight and row, of an even share of a whole number of cells.
   void check_shape(const StepInfo& step, const ExpertStep& expert, const std::string& source) const {
-    const double rows = step.flops / (2 * static_cast<double>(expert.inputs) * static_cast<double>(expert.outputs));
+    const auto branches = static_cast<double>(layout_.routers[static_cast<size_t>(expert.router)].branches);
+    const double rows = branches * step.flops / (2 * static_cast<double>(expert.inputs) * static_cast<double>(expert.outputs));
     if (step.flops <= 0 || (rows > 0.5 && std::fabs(rows - std::round(rows)) <= 1e-6 * rows)) return;
     bad_input(name_,
               step.name + " is no product with " + std::to_string(expert.inputs) + " x " + std::to_string(expert.outputs) +

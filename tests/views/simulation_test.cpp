@@ -299,7 +299,7 @@ class SimulationViewTest : public QObject {
     QVERIFY(std::any_of(page.sensitivity.begin(), page.sensitivity.end(), [](const auto& s) { return s.figure == "time of an expert"; }));
     int told = 0;
     const Table table = view.table();
-    for (const auto& row : table.rows) told += to_text(row[0]).endsWith(", by");
+    for (const auto& row : table.rows) told += to_text(row[0]).endsWith(" by");
     QCOMPARE(told, 3);
     // A file that is none is refused, and data sheets come back.
     box->setEditText(of_file(calls + ".none"));

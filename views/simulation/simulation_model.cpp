@@ -49,7 +49,8 @@ QString about_of(const SimulateFigures& f) {
 
 /// Of a phase: what measured calls say of it, and how surely.
 SimulatedFigure calibrated_figure(const CalibratedPhase& p, const std::string& file) {
-  const QString name = tr("%1, by").arg(of(p.phase));
+  QString name = tr("%1 by").arg(of(p.phase));
+  name[0] = name[0].toUpper();
   if (p.kind == "none") return {name, tr("data sheet"), tr("Not calibrated: %1").arg(of(p.why_not))};
   QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), of(p.kind), of(p.like), of(file));
   if (p.rows)

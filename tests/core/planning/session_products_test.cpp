@@ -22,8 +22,8 @@ struct Planted {
   const char* op = "linear";
   int products = 3;
   std::vector<int32_t> rows = {3, 3, 3, 40, 40, 40, 41, 200, 200};
-  double planned = 1;  // of the operations that plans count
-  bool twice = false;  // each step in two parts
+  double planned = 100.5;  // rows of an expert, an even share of all
+  bool twice = false;      // each step in two parts
 };
 
 /// The down product takes 10 us and 2 a row, the others 20 and 1; in every third batch something else holds it up by 1000.
@@ -37,7 +37,7 @@ std::string make_session(const std::string& path, const Planted& p = {}) {
   for (int branch = 0; branch < 2; ++branch)
     for (int product = 0; product < p.products; ++product)
       layout.steps.push_back({"expert_" + std::to_string(branch) + "." + std::to_string(product), p.op, 0,
-                              std::string_view(p.op) == "linear" ? branch : -1, p.planned * 2 * kHidden * kFfn * 100, 1});
+                              std::string_view(p.op) == "linear" ? branch : -1, p.planned * 2 * kHidden * kFfn, 1});
   SessionWriter writer(path, some_model());
   RunStart start = some_run("profile", layout);
   start.machine = p.machine, start.dataset = p.dataset;
