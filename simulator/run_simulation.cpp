@@ -178,12 +178,20 @@ std::vector<Variation> variations_of(const CostModel& model) {
       Figure{"fabric bandwidth", &CostModel::fabric_bytes_per_s}, Figure{"network bandwidth", &CostModel::network_bytes_per_s},
       Figure{"uplink bandwidth", &CostModel::uplink_bytes_per_s}, Figure{"start of products", &CostModel::product_t0_s},
       Figure{"bytes of an expert", &CostModel::branch_bytes},     Figure{"operations of a row", &CostModel::flops_per_row}};
+  // What experts take from data sheets, where nobody measured them.
+  constexpr std::array kOfRates = {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s, &CostModel::branch_bytes,
+                                   &CostModel::flops_per_row};
   std::vector<Variation> out;
   for (const Figure& figure : kFigures) {
     if (model.*figure.value <= 0) continue;
     if (model.rank_cost && (figure.value == &CostModel::fabric_bytes_per_s || figure.value == &CostModel::network_bytes_per_s)) continue;
+    if (model.expert_curve && std::find(kOfRates.begin(), kOfRates.end(), figure.value) != kOfRates.end()) continue;
     out.push_back({figure.name, model});
     out.back().model.*figure.value *= 1 + kTenth;
+  }
+  if (model.expert_curve) {
+    out.push_back({"time of an expert", model});
+    out.back().model.expert_factor *= 1 + kTenth;
   }
   if (model.rank_cost) {
     out.push_back({"costs between ranks", model});

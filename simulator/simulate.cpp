@@ -71,7 +71,8 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
       task.cluster.rank_cost.empty()
           ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
           : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
-      "experts read all of their weights once a layer, rows are padded to 64"};
+      task.model.expert_curve ? "experts take what their products took alone with as many rows, those of a GPU one after the other"
+                              : "experts read all of their weights once a layer, rows are padded to 64"};
   if (task.objective->residence() == Residence::follow)
     out.emplace_back(
         "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is there at no cost, "

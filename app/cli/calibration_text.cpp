@@ -20,6 +20,16 @@ std::string names_of(const CalibratedPhase& p) {
   return joined(first) + (p.from.size() > kMostNames ? ", ..." : "");
 }
 
+/// Of phases that go by curves over rows, which have no line.
+std::string curves_text(const CalibrationUse& use) {
+  std::string text;
+  for (const CalibratedPhase& p : use.phases)
+    if (p.rows)
+      text += p.phase + ": by the time of each expert's rows, " + number_text(p.rows->least) + " to " + number_text(p.rows->most) +
+              " in these steps, measured at " + number_text(p.rows->least_measured) + " to " + number_text(p.rows->most_measured) + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string calibration_text(const CalibrationUse& use) {
@@ -29,13 +39,15 @@ std::string calibration_text(const CalibrationUse& use) {
     if (p.kind == "none")
       rows.push_back({p.phase, "no", "-", "-", "-", "-", "-", "-", p.why_not});
     else
-      rows.push_back({p.phase, p.kind, number_text(p.t0_us), number_text(p.bytes_per_s / 1e9), number_text(p.us), number_text(p.size),
-                      percent(p.held_out), percent(p.laboratories), p.like + ": " + names_of(p)});
+      rows.push_back({p.phase, p.kind, p.rows ? "-" : number_text(p.t0_us), p.rows ? "-" : number_text(p.bytes_per_s / 1e9),
+                      number_text(p.us), p.rows ? "-" : number_text(p.size), percent(p.held_out), percent(p.laboratories),
+                      p.like + ": " + names_of(p)});
   }
   return "\n" + table_text(rows, {2, 3, 4, 5, 6, 7}) + "us a layer: of a mean step of " + number_text(use.tokens_per_step) +
          " tokens, routed evenly; size: what it moves / the nearest size that " + use.file +
          "\nsays something of; GB/s: in bytes of this model; held out: predicted / measured - 1 of the nearest call, left out; what is not "
-         "calibrated\nkeeps the rates of data sheets and starts at once\n";
+         "calibrated\nkeeps the rates of data sheets and starts at once\n" +
+         curves_text(use);
 }
 
 }  // namespace stormcell::cli

@@ -5,6 +5,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -19,7 +20,21 @@ std::string percent(const std::optional<double>& share) {
   return share ? (*share > 0 ? "+" : "") + number_text(100 * *share, 2) + " %" : "-";
 }
 
+std::string curves_text(const CalibrateFigures& f) {
+  if (f.curves.empty()) return {};
+  std::vector<std::vector<std::string>> rows = {{"over rows", "gpu", "laboratory", "weights", "a call", "rows", "us", "points"}};
+  for (const RowsLine& l : f.curves) {
+    const RowsLine::Point &first = l.points.front(), &last = l.points.back();
+    rows.push_back({l.what, l.gpu, l.laboratory.empty() ? "-" : l.laboratory, std::to_string(l.inputs) + " x " + std::to_string(l.outputs),
+                    count_text(l.experts), number_text(first.rows) + " to " + number_text(last.rows),
+                    number_text(first.us) + " to " + number_text(last.us), count_text(static_cast<int64_t>(l.points.size()))});
+  }
+  return "\n" + table_text(rows, {4, 5, 6, 7}) +
+         "\nus of a product over the rows of each weight, linear in rows between two points; place and simulate cost experts by it\n";
+}
+
 std::string fits_text(const CalibrateFigures& f) {
+  if (f.fits.empty()) return counted(f.calls, "call") + "\n";
   std::vector<std::vector<std::string>> rows = {{"line", "gpu", "laboratory", "over", "ranks", "t0 us", "GB/s", "half size", "calls"}};
   for (const FitLine& l : f.fits)
     rows.push_back({l.what, l.gpu, l.laboratory.empty() ? "-" : l.laboratory, l.fabric.empty() ? "-" : l.fabric,
@@ -39,8 +54,8 @@ std::string check_text(const CalibrateFigures& f) {
       {"call", "op", "gpu", "ranks", "measured us", "predicted", "error", "kind", "held out", "laboratories", "from"}};
   for (const CheckedCall& c : *f.check) {
     std::vector<std::string> from(c.from.begin(), c.from.begin() + static_cast<std::ptrdiff_t>(std::min(c.from.size(), kMostNames)));
-    rows.push_back({c.id, c.op, c.gpu, std::to_string(c.ranks), known(c.measured_us), known(c.predicted_us), percent(c.error), c.kind,
-                    percent(c.held_out), percent(c.laboratories),
+    rows.push_back({c.id, c.op, c.gpu, c.ranks > 0 ? std::to_string(c.ranks) : "-", known(c.measured_us), known(c.predicted_us),
+                    percent(c.error), c.kind, percent(c.held_out), percent(c.laboratories),
                     c.predicted_us ? joined(from) + (c.from.size() > kMostNames ? ", ..." : "") : c.why_not});
   }
   std::string text =
@@ -57,13 +72,16 @@ std::string check_text(const CalibrateFigures& f) {
 class CalibrateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("FILE", calibrate_.files, "CSV of measured calls, output of nccl-tests, or CAL.json that was written before")
+    app.add_option(
+           "FILE", calibrate_.files,
+           "CSV of measured calls, output of nccl-tests, CAL.json that was written before, or S.storm: times of its experts' products")
         ->type_name("")
         ->required();
     add_text(app, "-o", output_, "where to write the calibration", "CAL.json");
-    add_text(app, "--check", calibrate_.check, "CSV of other calls: predicted, and compared with their times", "CALLS.csv");
+    add_text(app, "--check", calibrate_.check, "other calls, as FILE: predicted, and compared with their times", "CALLS.csv");
     add_whole_number(app, "--nic-gbit", calibrate_.nic_gbit, 1,
                      "of one GPU's network card, Gbit/s: of outputs of nccl-tests over several hosts, which do not say it");
+    add_size_options(app, calibrate_.sizes);
     add_json_option(app, json_);
   }
 
@@ -81,7 +99,7 @@ class CalibrateVerb : public Verb {
           calibration.finish();
           return figures;
         },
-        [](const CalibrateFigures& figures) { return fits_text(figures) + check_text(figures); });
+        [](const CalibrateFigures& figures) { return fits_text(figures) + curves_text(figures) + check_text(figures); });
     return 0;
   }
 

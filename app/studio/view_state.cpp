@@ -3,6 +3,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QLineEdit>
 #include <memory>
 
 #include "app/studio/command_line.h"
@@ -59,6 +60,11 @@ void set_control(views::View& view, const ControlState& state) {
       for (int i = 0; i < box->count(); ++i) texts << box->itemText(i);
       const auto at =
           std::find_if(texts.begin(), texts.end(), [&](const QString& t) { return t.compare(value, Qt::CaseInsensitive) == 0; });
+      if (at == texts.end() && box->isEditable()) {  // takes what is not in its list
+        box->setEditText(value);
+        emit box->lineEdit()->editingFinished();
+        return;
+      }
       if (at == texts.end()) refuse(name, "cannot be '" + value + "'", texts.join(", "));
       // As by hand: some boxes ask for another selection.
       if (const auto index = static_cast<int>(at - texts.begin()); index != box->currentIndex()) {

@@ -12,6 +12,15 @@ namespace {
 /// Beyond what was measured, bytes may be this many times as many.
 constexpr double kFarthest = 2;
 
+/// Null: fewer than two numbers of rows.
+std::optional<RowCurve> row_curve_of(const std::vector<MeasuredCall>& calls, const std::vector<size_t>& of) {
+  std::vector<RowCurve::Point> points;
+  for (const size_t i : of) points.push_back({static_cast<double>(calls[i].rows), calls[i].us, {i}});
+  if (points.empty()) return {};
+  RowCurve curve(std::move(points));
+  return curve.points().size() < 2 ? std::nullopt : std::optional(std::move(curve));
+}
+
 /// Predicts one call from those that are not left out.
 class Predictor {
  public:
@@ -28,13 +37,13 @@ class Predictor {
     }
     if (call_.leaves_node()) return over_network(own);
     // Within a node, and of products, another GPU says nothing; another laboratory with the same one says it worse.
-    Prediction mine = call_.is_product() ? of_curve(own) : within_fabric(own);
+    Prediction mine = by_own(own);
     if (mine.us) return mine;
     const std::string why_not = mine.why_not;
     for (const size_t i :
          find([&](const MeasuredCall& c) { return same_network(c, call_) && c.gpu == call_.gpu && c.laboratory != call_.laboratory; })) {
       const std::vector<size_t> other = find([&](const MeasuredCall& c) { return same_series(c, calls_[i]); });
-      Prediction theirs = call_.is_product() ? of_curve(other) : within_fabric(other);
+      Prediction theirs = by_own(other);
       if (!theirs.us) continue;
       theirs.kind = PredictionKind::borrowed;
       return theirs;
@@ -84,6 +93,17 @@ class Predictor {
     const auto beyond = curve.beyond(bytes, kFarthest);
     if (beyond) return of(PredictionKind::extrapolated, beyond->us, beyond->from);
     return none("too far from what was measured");
+  }
+  /// Of calls that do not leave the node, by those of one series.
+  Prediction by_own(const std::vector<size_t>& own) const {
+    return call_.is_over_rows() ? over_rows(own) : call_.is_product() ? of_curve(own) : within_fabric(own);
+  }
+  Prediction over_rows(const std::vector<size_t>& own) const {
+    const std::optional<RowCurve> curve = row_curve_of(calls_, own);
+    if (!curve) return none("one number of rows alone was measured");
+    const auto rows = static_cast<double>(call_.rows);
+    if (!curve->reaches(rows)) return none("too far from the rows that were measured");
+    return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows), curve->from(rows));
   }
   /// Along the bytes that are moved alone.
   Prediction of_curve(const std::vector<size_t>& own) const {
@@ -309,9 +329,15 @@ std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std:
   constexpr size_t kMostTried = 8;
   std::vector<uint8_t> left_out(calls_.size());
   for (size_t i = 0; i < std::min(near.size(), kMostTried); ++i) {
-    left_out[near[i]] = 1;
+    const auto leave_out = [&](uint8_t out) {
+      left_out[near[i]] = out;
+      // Of a product that was timed again and again, all of its times: else each would tell the others.
+      for (const size_t same : near)
+        if (call.is_over_rows() && same_shape(calls_[same], calls_[near[i]])) left_out[same] = out;
+    };
+    leave_out(1);
     const Prediction p = predict_without(calls_[near[i]], left_out);
-    left_out[near[i]] = 0;
+    leave_out(0);
     if (p.us) return *p.us / calls_[near[i]].us - 1;
   }
   return {};
@@ -322,6 +348,7 @@ std::vector<CallFit> Calibration::fits() const {
   std::vector<CallCurve> curves;
   for (size_t i = 0; i < calls_.size(); ++i) {
     const MeasuredCall& c = calls_[i];
+    if (c.is_over_rows()) continue;
     const int64_t ranks = c.is_product() || c.leaves_node() ? 0 : c.ranks;
     size_t at = 0;
     while (at < out.size() && !(same_series(*out[at].like, c) && out[at].ranks == ranks)) ++at;
@@ -338,6 +365,19 @@ std::vector<CallFit> Calibration::fits() const {
     fitted.push_back(out[i]);
   }
   return fitted;
+}
+
+std::vector<CallRows> Calibration::over_rows() const {
+  std::vector<CallRows> out;
+  std::vector<uint8_t> seen(calls_.size());
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (!calls_[i].is_over_rows() || seen[i]) continue;
+    std::vector<size_t> series;
+    for (size_t j = i; j < calls_.size(); ++j)
+      if (same_series(calls_[i], calls_[j])) series.push_back(j), seen[j] = 1;
+    if (auto curve = row_curve_of(calls_, series)) out.push_back({&calls_[i], std::move(*curve), static_cast<int64_t>(series.size())});
+  }
+  return out;
 }
 
 }  // namespace stormcell

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cost/measured_call.h"
+#include "core/cost/row_curve.h"
 
 namespace stormcell {
 
@@ -16,7 +17,7 @@ enum class PredictionKind : uint8_t {
   none,          ///< nothing that was measured says it
   measured,      ///< this very call was
   interpolated,  ///< between calls of the same hardware and laboratory
-  extrapolated,  ///< beyond them, by at most twice the bytes; never beyond the largest number of ranks
+  extrapolated,  ///< beyond them, by at most twice the bytes or as RowCurve has it; never beyond the largest number of ranks
   borrowed,      ///< from other hardware or another laboratory, or of within a fabric the rate of the other direction
 };
 inline constexpr std::string_view kPredictionKinds[] = {"none", "measured", "interpolated", "extrapolated", "borrowed"};
@@ -43,6 +44,13 @@ struct CallFit {
   int64_t rows = 0;
 };
 
+/// Times over rows of products of one series.
+struct CallRows {
+  const MeasuredCall* like = nullptr;  ///< one of them
+  RowCurve curve;
+  int64_t calls = 0;
+};
+
 /// A value: what it is made of stays as it is.
 class Calibration {
  public:
@@ -55,6 +63,8 @@ class Calibration {
   Prediction predict_without(const MeasuredCall& call, const std::vector<uint8_t>& left_out) const;
   /// Of what was measured with at least two different numbers of bytes.
   std::vector<CallFit> fits() const;
+  /// Of products with at least two different numbers of rows.
+  std::vector<CallRows> over_rows() const;
 
  private:
   std::optional<double> error_held_out(const MeasuredCall& call, std::span<const size_t> from) const;

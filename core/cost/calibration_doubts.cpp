@@ -12,7 +12,10 @@ constexpr double kFarOff = 0.25;
 /// Equal times by chance are few: of so many shared shapes that all but a few agree.
 constexpr size_t kFewestEqual = 2;
 
-std::string named(const MeasuredCall& c) { return c.op + " of " + c.gpu + ", " + std::to_string(c.ranks) + " ranks (" + c.id + ")"; }
+std::string named(const MeasuredCall& c) {
+  const std::string size = c.is_over_rows() ? std::to_string(c.rows) + " rows" : std::to_string(c.ranks) + " ranks";
+  return c.op + " of " + c.gpu + ", " + size + " (" + c.id + ")";
+}
 
 std::string percent(double share) { return std::to_string(static_cast<int>(std::lround(100 * share))) + " %"; }
 
@@ -59,13 +62,17 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
                                               : moved_bytes(a) < moved_bytes(c) && moved_bytes(c) < moved_bytes(b));
       });
       if (neighbours && ++found <= kMost)
-        out.push_back(named(b) + " is faster than " + a.id + " with " + (by_ranks ? "fewer ranks" : "fewer bytes") +
+        out.push_back(named(b) + " is faster than " + a.id + " with " +
+                      (by_ranks           ? "fewer ranks"
+                       : a.is_over_rows() ? "fewer rows"
+                                          : "fewer bytes") +
                       ": times fall where there is more to do");
     }
   if (found > kMost) out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
 }
 
-/// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong.
+/// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong. Not over rows,
+/// where a curve may bend: what is off there falls.
 void add_outliers(const Calibration& calibration, std::vector<std::string>& out) {
   const std::vector<MeasuredCall>& calls = calibration.calls();
   constexpr int kMost = 5;
@@ -74,7 +81,7 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
     size_t worst = calls.size();
     double off = std::log(1 + kFarOff), share = 0;
     for (size_t i = 0; i < calls.size(); ++i) {
-      if (left_out[i]) continue;
+      if (left_out[i] || calls[i].is_over_rows()) continue;
       left_out[i] = 1;
       const Prediction p = calibration.predict_without(calls[i], left_out);
       left_out[i] = 0;

@@ -11,6 +11,7 @@ double sent_bytes(const MeasuredCall& c) {
 }
 
 double moved_bytes(const MeasuredCall& c) {
+  if (c.is_over_rows()) return static_cast<double>(c.rows);
   if (c.is_product()) {
     constexpr double kMatrices = 3;  // of a gated expert
     const double missed = 1 - static_cast<double>(c.top_k) / static_cast<double>(c.experts);
@@ -23,8 +24,11 @@ double moved_bytes(const MeasuredCall& c) {
 }
 
 bool same_network(const MeasuredCall& a, const MeasuredCall& b) {
+  const auto weights = [](const MeasuredCall& c) {
+    return c.is_over_rows() ? std::tuple(c.inputs, c.outputs, c.experts) : std::tuple<int64_t, int64_t, int64_t>();
+  };
   return std::tie(a.op, a.mode, a.dtype, a.nic_gbit, a.gpus_per_node) == std::tie(b.op, b.mode, b.dtype, b.nic_gbit, b.gpus_per_node) &&
-         a.leaves_node() == b.leaves_node();
+         a.leaves_node() == b.leaves_node() && weights(a) == weights(b);
 }
 
 bool same_series(const MeasuredCall& a, const MeasuredCall& b) {
@@ -33,7 +37,8 @@ bool same_series(const MeasuredCall& a, const MeasuredCall& b) {
 
 bool same_shape(const MeasuredCall& a, const MeasuredCall& b) {
   const auto shape = [](const MeasuredCall& c) {
-    return std::tie(c.nodes, c.ranks, c.tokens_per_rank, c.tokens_total, c.top_k, c.experts, c.hidden, c.ffn, c.bytes_per_copy, c.routing);
+    return std::tie(c.nodes, c.ranks, c.tokens_per_rank, c.tokens_total, c.top_k, c.experts, c.hidden, c.ffn, c.inputs, c.outputs, c.rows,
+                    c.bytes_per_copy, c.routing);
   };
   return shape(a) == shape(b);
 }
@@ -41,7 +46,7 @@ bool same_shape(const MeasuredCall& a, const MeasuredCall& b) {
 double shape_distance(const MeasuredCall& a, const MeasuredCall& b) {
   const auto apart = [](double x, double y) { return std::fabs(std::log2(std::max(x, 1.) / std::max(y, 1.))); };
   const double ranks = apart(static_cast<double>(a.ranks), static_cast<double>(b.ranks));
-  return a.is_product() ? apart(moved_bytes(a), moved_bytes(b)) : ranks + apart(sent_bytes(a), sent_bytes(b));
+  return a.is_product() || a.is_over_rows() ? apart(moved_bytes(a), moved_bytes(b)) : ranks + apart(sent_bytes(a), sent_bytes(b));
 }
 
 }  // namespace stormcell

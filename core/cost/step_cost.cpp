@@ -54,6 +54,7 @@ std::optional<Backend> find_backend(std::string_view word) {
 
 double compute_s(const RankWork& rank, const CostModel& model) {
   if (rank.rows <= 0) return 0;
+  if (model.expert_curve) return 1e-6 * rank.expert_us * model.expert_factor + model.product_t0_s;
   const double read_s = rank.active * model.branch_bytes / model.memory_bytes_per_s,
                product_s = rank.rows * model.flops_per_row / model.flops_per_s;
   return std::max(read_s, product_s) + model.product_t0_s;
@@ -65,8 +66,8 @@ LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWor
   LayerCost cost;
   for (const RankWork& r : ranks) {
     // A largest value passes over what is no number, so it is looked for here.
-    if (!std::isfinite(r.active + r.rows + r.fabric_out + r.fabric_in + r.network_out + r.network_in + r.dispatch_out + r.dispatch_in +
-                       r.combine_out + r.combine_in))
+    if (!std::isfinite(r.active + r.rows + r.expert_us + r.fabric_out + r.fabric_in + r.network_out + r.network_in + r.dispatch_out +
+                       r.dispatch_in + r.combine_out + r.combine_in))
       failed("cost of a layer", "the work of a GPU is not finite");
     cost.compute_s = std::max(cost.compute_s, compute_s(r, model));
   }

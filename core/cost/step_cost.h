@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/cost/row_curve.h"
+
 namespace stormcell {
 
 /// How tokens come to the ranks of their experts.
@@ -42,6 +44,10 @@ struct CostModel {
   /// [from * ranks + to] seconds a byte, in place of fabric and network; null: these say it. A GPU sends one message after the other.
   std::shared_ptr<const std::vector<double>> rank_cost;
   double rank_cost_factor = 1;
+  /// An expert's time over its rows, in place of the rates of memory and products; null: these say it. A rank computes one expert after the
+  /// other.
+  std::shared_ptr<const RowCurve> expert_curve;
+  double expert_factor = 1;
 };
 
 /// Products compute whole tiles of rows.
@@ -50,8 +56,9 @@ inline constexpr double kRowTile = 64;
 /// What a rank does in one layer of one step. Rows of a token's hidden state that it sends and gets in the dispatch; the combine is the
 /// same the other way.
 struct RankWork {
-  double active = 0;  ///< experts whose weights it reads
-  double rows = 0;    ///< of products, each expert's padded to whole tiles
+  double active = 0;     ///< experts whose weights it reads
+  double rows = 0;       ///< of products, each expert's padded to whole tiles
+  double expert_us = 0;  ///< of its experts, where there is a curve
   double fabric_out = 0, fabric_in = 0, network_out = 0, network_in = 0;
   /// Where there are costs between ranks: rows times these, of the dispatch and of the combine, which goes the other way.
   double dispatch_out = 0, dispatch_in = 0, combine_out = 0, combine_in = 0;
@@ -64,9 +71,9 @@ struct LayerCost {
 
 /// Seconds that a rank computes, 0 without rows.
 double compute_s(const RankWork& rank, const CostModel& model);
-/// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate. Dispatch, combine: of the slowest rank,
-/// the largest of what it sends and what it gets on its fabric and on its network port, or by the costs between ranks, and of each node on
-/// its uplink. Error(failed): work that is not finite.
+/// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate, or its experts' times. Dispatch,
+/// combine: of the slowest rank, the largest of what it sends and what it gets on its fabric and on its network port, or by the costs
+/// between ranks, and of each node on its uplink. Error(failed): work that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
 /// The same where what comes back goes elsewhere: `combined` is the dispatch whose ways back the combine takes.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWork> combined, const CostModel& model);

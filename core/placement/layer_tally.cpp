@@ -64,12 +64,13 @@ BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t
 }
 
 TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_ptr<const std::vector<double>> rank_cost,
-                     ReplicaRule replicas)
+                     ReplicaRule replicas, std::shared_ptr<const RowCurve> expert_curve)
     : backend_(backend),
       ranks_(static_cast<size_t>(ranks)),
       each_(static_cast<size_t>(ranks / nodes)),
       rank_cost_(std::move(rank_cost)),
       replicas_(replicas),
+      expert_curve_(std::move(expert_curve)),
       whole_(ranks_),
       of_node_(static_cast<size_t>(nodes)),
       copies_(ranks_),
@@ -210,6 +211,8 @@ void TallyRule::add_products(LayerTally& tally, const BranchShares& shares, doub
 void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const {
   tally.work[rank].active += sign * active;
   tally.work[rank].rows += sign * std::ceil(rows / kRowTile - 1e-9) * kRowTile;
+  // Where it is not sure that any token comes: as many rows as there are if one does.
+  if (expert_curve_ && active > 0) tally.work[rank].expert_us += sign * active * expert_curve_->us(rows / active);
 }
 
 void TallyRule::add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const {

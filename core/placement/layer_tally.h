@@ -51,9 +51,9 @@ struct LayerTally {
 /// How tokens and branches count. Keeps room for one token at a time: one thread.
 class TallyRule {
  public:
-  /// The ranks of a node follow each other; `nodes` divides the ranks. `rank_cost`: of CostModel; may be null.
+  /// The ranks of a node follow each other; `nodes` divides the ranks. `rank_cost`, `expert_curve`: of CostModel; may be null.
   TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_ptr<const std::vector<double>> rank_cost = nullptr,
-            ReplicaRule replicas = ReplicaRule::even);
+            ReplicaRule replicas = ReplicaRule::even, std::shared_ptr<const RowCurve> expert_curve = nullptr);
 
   /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere). `sign` -1 takes it
   /// away. Where replicas are the nearest, a token that lives anywhere is one of each home by equal parts.
@@ -92,6 +92,7 @@ class TallyRule {
   const size_t ranks_, each_;  // GPUs of a node
   const std::shared_ptr<const std::vector<double>> rank_cost_;
   const ReplicaRule replicas_;
+  const std::shared_ptr<const RowCurve> expert_curve_;
   std::vector<RankWork> whole_;
   std::vector<double> of_node_;
   // Of the token at hand.

@@ -12,7 +12,7 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
       backend_(backend),
       model_(model),
       held_(static_cast<size_t>(placement_.slots_of_rank())),
-      rule_(placement_.ranks, nodes, backend, model.rank_cost) {
+      rule_(placement_.ranks, nodes, backend, model.rank_cost, ReplicaRule::even, model.expert_curve) {
   const size_t layers = placement_.layers.size(), branches = static_cast<size_t>(placement_.branches);
   for (const LayerSlots& layer : placement_.layers) shares_.push_back(shares_of(layer, placement_.branches, placement_.ranks));
   tally_.assign(steps * layers, LayerTally(static_cast<size_t>(placement_.ranks), static_cast<size_t>(nodes)));

@@ -18,7 +18,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
       residence_(residence),
       ranks_(static_cast<size_t>(placement.ranks)),
       each_(static_cast<size_t>(placement.ranks / nodes)),
-      rule_(placement.ranks, nodes, backend, model.rank_cost, replicas),
+      rule_(placement.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
       combined_(tally_),
       count_(static_cast<size_t>(placement.branches)) {

@@ -9,6 +9,9 @@
 #include "core/cost/calibration.h"
 #include "core/formats/file_text.h"
 #include "core/planning/calls_file.h"
+#include "core/planning/session_products.h"
+#include "core/readings/session_runs.h"
+#include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
 
 namespace stormcell {
@@ -34,6 +37,15 @@ FitLine line_of(const CallFit& fit) {
   for (const std::string* word : {&c.mode, &c.dtype})
     if (!word->empty()) line.what += " " + *word;
   if (!c.is_product()) line.fabric = c.leaves_node() ? rounded(c.nic_gbit) + " Gbit/s" : "one fabric";
+  return line;
+}
+
+RowsLine line_of(const CallRows& rows) {
+  const MeasuredCall& c = *rows.like;
+  RowsLine line{c.op, c.gpu, c.laboratory, c.inputs, c.outputs, c.experts, rows.calls, {}};
+  for (const std::string* word : {&c.mode, &c.dtype})
+    if (!word->empty()) line.what += " " + *word;
+  for (const RowCurve::Point& p : rows.curve.points()) line.points.push_back({p.rows, p.us});
   return line;
 }
 
@@ -78,6 +90,14 @@ Json json_of(const FitLine& f) {
           {"rows", f.rows}};
 }
 
+Json json_of(const RowsLine& c) {
+  Json points = Json::array();
+  for (const RowsLine::Point& p : c.points) points.push_back({{"rows", p.rows}, {"us", p.us}});
+  return {{"what", c.what},     {"gpu", c.gpu},         {"laboratory", c.laboratory.empty() ? Json() : Json(c.laboratory)},
+          {"inputs", c.inputs}, {"outputs", c.outputs}, {"experts", c.experts},
+          {"calls", c.calls},   {"points", points}};
+}
+
 Json json_of(const CheckedCall& c) {
   return {{"id", c.id},
           {"op", c.op},
@@ -101,10 +121,24 @@ Json fits_of(const CalibrateFigures& f) {
   return list;
 }
 
+Json curves_of(const CalibrateFigures& f) {
+  Json list = Json::array();
+  for (const RowsLine& line : f.curves) list.push_back(json_of(line));
+  return list;
+}
+
+std::vector<MeasuredCall> calls_in(const std::string& file, CallTimes times, const CalibrateOptions& options, const Progress& progress) {
+  if (!is_session_file(parse_session_path(file).file)) return read_calls(file, times, static_cast<double>(options.nic_gbit));
+  std::vector<MeasuredCall> calls = read_session_products(file, options.sizes, progress);
+  check_calls(calls, file, times);
+  return calls;
+}
+
 /// The calls themselves, since predictions go through them; the fits for whoever reads the file.
 std::string calibration_text(const CalibrateFigures& f, const Calibration& calibration) {
   Json json = {{"schema", "stormcell.calibration/1"}, {"version", STORMCELL_VERSION}};
   json["fits"] = fits_of(f);
+  json["curves"] = curves_of(f);
   json["warnings"] = f.warnings;
   json["calls"] = Json::array();
   for (const MeasuredCall& c : calibration.calls()) json["calls"].push_back(json_of_call(c));
@@ -114,21 +148,21 @@ std::string calibration_text(const CalibrateFigures& f, const Calibration& calib
 }  // namespace
 
 CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress) {
-  const auto nic_gbit = static_cast<double>(options.nic_gbit);
   std::vector<MeasuredCall> calls;
   std::map<std::string, std::string> file_of;  // by id
   for (const std::string& file : options.files)
-    for (MeasuredCall& c : read_calls(file, CallTimes::needed, nic_gbit)) {
+    for (MeasuredCall& c : calls_in(file, CallTimes::needed, options, progress)) {
       const auto [at, is_new] = file_of.emplace(c.id, file);
       if (!is_new) bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too", "an id names one call");
       calls.push_back(std::move(c));
     }
   std::vector<MeasuredCall> to_check;
-  if (!options.check.empty()) to_check = read_calls(options.check, CallTimes::optional, nic_gbit);
+  if (!options.check.empty()) to_check = calls_in(options.check, CallTimes::optional, options, progress);
   const Calibration calibration(std::move(calls));
   CalibrateFigures f;
   f.calls = static_cast<int64_t>(calibration.calls().size());
   for (const CallFit& fit : calibration.fits()) f.fits.push_back(line_of(fit));
+  for (const CallRows& rows : calibration.over_rows()) f.curves.push_back(line_of(rows));
   f.warnings = doubts_about(calibration);
   f.calibration = calibration_text(f, calibration);
   if (options.check.empty()) return f;
@@ -145,6 +179,7 @@ std::string to_json(const CalibrateFigures& f) {
   Json json = json_of_verb("calibrate");
   json["calls"] = f.calls;
   json["fits"] = fits_of(f);
+  json["curves"] = curves_of(f);
   json["check"] = Json();
   if (f.check) {
     json["check"] = Json::array();

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/planning/step_figures.h"
 
 namespace stormcell {
 
 struct CalibrateOptions {
-  std::vector<std::string> files;  ///< CSV of calls, outputs of nccl-tests, or calibrations that were written before
-  std::string check;               ///< CSV of calls to predict; may be empty
+  std::vector<std::string> files;  ///< CSV of calls, outputs of nccl-tests, calibrations that were written before, or sessions
+  std::string check;               ///< one of these, to predict; may be empty
   int64_t nic_gbit = 0;            ///< of one GPU's network card, for nccl-tests of several hosts, which do not say it; 0: not told
+  SizeOptions sizes;               ///< of the experts of sessions, which do not say it
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.
@@ -22,6 +24,16 @@ struct FitLine {
   double t0_us = 0;                               ///< may be below 0 where larger calls bend: it is a line's
   std::optional<double> bytes_per_s, half_bytes;  ///< null: more bytes took no longer; t0 is not above 0
   int64_t rows = 0;
+};
+
+/// Times over rows of products with weights of one shape.
+struct RowsLine {
+  std::string what, gpu, laboratory;  ///< "product 2 threads bf16"
+  int64_t inputs = 0, outputs = 0, experts = 0, calls = 0;
+  struct Point {
+    double rows = 0, us = 0;  ///< us: of the curve, which never falls
+  };
+  std::vector<Point> points;
 };
 
 /// A call of --check. Errors are predicted / measured - 1.
@@ -44,13 +56,14 @@ struct ErrorLine {
 struct CalibrateFigures {
   int64_t calls = 0;
   std::vector<FitLine> fits;
+  std::vector<RowsLine> curves;
   std::optional<std::vector<CheckedCall>> check;  ///< null: nothing was to be checked
   std::vector<ErrorLine> errors;
   std::vector<std::string> warnings;
   std::string calibration;  ///< stormcell.calibration/1, as it is to be written
 };
 
-/// Error(bad_input): as read_calls() says; an id that stands in two files.
+/// Error(bad_input): as read_calls() and read_session_products() say; an id that stands in two files.
 CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress = {});
 /// stormcell.calibrate/1
 std::string to_json(const CalibrateFigures& figures);

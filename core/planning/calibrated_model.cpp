@@ -1,12 +1,13 @@
 #include "core/planning/calibrated_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 #include <vector>
 
 #include "core/base/counted.h"
+#include "core/planning/call_labels.h"
+#include "core/planning/expert_curve.h"
 
 namespace stormcell {
 namespace {
@@ -83,25 +84,6 @@ ToldLine line_at(const Calibration& calibration, const std::vector<ToldSize>& si
   return line;
 }
 
-/// "H100" is the GPU of a cluster of "H100 SXM5 80GB".
-bool is_gpu(std::string_view call, std::string_view cluster) {
-  return cluster == call || (cluster.starts_with(call) && cluster[call.size()] == ' ');
-}
-
-/// 0: not one of those.
-double bits_of(std::string_view dtype) {
-  struct Format {
-    std::string_view begins;
-    double bits;
-  };
-  constexpr std::array kFormats = {Format{"fp8", 8},   Format{"f8", 8},    Format{"int8", 8},  Format{"i8", 8},
-                                   Format{"bf16", 16}, Format{"fp16", 16}, Format{"f16", 16},  Format{"fp4", 4},
-                                   Format{"nvfp4", 4}, Format{"mxfp4", 4}, Format{"fp32", 32}, Format{"f32", 32}};
-  for (const Format& f : kFormats)
-    if (dtype.starts_with(f.begins)) return f.bits;
-  return 0;
-}
-
 class ModelCalibrator {
  public:
   ModelCalibrator(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes, const MeanStep& step)
@@ -118,7 +100,7 @@ class ModelCalibrator {
       for (const std::string_view of : {op, std::string_view("alltoall")}) {
         if (best.like || (!own && cluster_.nodes == 1)) continue;
         for (const MeasuredCall& like :
-             series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu(c.gpu, cluster_.gpu); })) {
+             series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu_of(c.gpu, cluster_.gpu); })) {
           const double copy =
               like.hidden > 0 ? like.bytes_per_copy * static_cast<double>(sizes_.hidden) / static_cast<double>(like.hidden) : row_bytes;
           ToldLine line = exchange_line(like, copies * copy);
@@ -128,17 +110,36 @@ class ModelCalibrator {
     return best;
   }
 
+  /// Empty where no product over rows was measured.
+  ExpertCurve curve() const {
+    ExpertCurve out;
+    if (calibration_.over_rows().empty()) return out;
+    out.why_not = "the tokens of a step are not known";
+    if (!step_.tokens || step_.k < 1 || !step_.rows) return out;
+    out.why_not = "the widths of an expert are not known";
+    if (sizes_.hidden < 1 || sizes_.ffn < 1 || sizes_.matrices < 2) return out;
+    return find_expert_curve(calibration_, cluster_.gpu, sizes_, bits(), expert_rows());
+  }
+  CalibratedPhase told(const ExpertCurve& found) const {
+    CalibratedPhase out;
+    const ExpertRows rows = expert_rows();
+    out.phase = "experts", out.kind = to_text(found.kind), out.like = words_of(*found.like), out.held_out = found.held_out;
+    out.us = rows.active * found.curve->us(rows.mean);
+    out.rows = PhaseRows{found.curve->least(), found.curve->most(), rows.range.least, rows.mean, rows.range.most};
+    for (const size_t i : found.from) out.from.push_back(calibration_.calls()[i].id);
+    return out;
+  }
+
   ToldLine experts() const {
     if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
     if (sizes_.matrices != kMatrices || sizes_.ffn < 1) return no_line("measured products are of gated experts whose inner width is known");
     if (cluster_.ranks() > step_.experts) return no_line("there are more GPUs than experts");
     ToldLine best = no_line("no products of " + cluster_.gpu + " were measured");
-    const double bits = 8 * sizes_.branch_bytes / weights();
-    for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_product() && is_gpu(c.gpu, cluster_.gpu); })) {
-      if (std::fabs(bits_of(like.dtype) / bits - 1) > 0.1) {
+    for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_product() && is_gpu_of(c.gpu, cluster_.gpu); })) {
+      if (std::fabs(bits_of_label(like.dtype) / bits() - 1) > 0.1) {
         if (!best.like)
           best.why_not =
-              "products of " + cluster_.gpu + " were measured in " + like.dtype + ", the model's weights take " + rounded(bits) + " bits";
+              "products of " + cluster_.gpu + " were measured in " + like.dtype + ", the model's weights take " + rounded(bits()) + " bits";
         continue;
       }
       ToldLine line = products_line(like);
@@ -153,11 +154,7 @@ class ModelCalibrator {
     CalibratedPhase out;
     out.phase = phase, out.kind = to_text(line.kind), out.why_not = line.why_not;
     if (line.kind == PredictionKind::none) return out;
-    const MeasuredCall& c = *line.like;
-    out.like = c.op;
-    for (const std::string* word : {&c.mode, &c.dtype})
-      if (!word->empty()) out.like += " " + *word;
-    out.like += " of " + c.gpu + (c.laboratory.empty() ? "" : " (" + c.laboratory + ")");
+    out.like = words_of(*line.like);
     out.us = line.us, out.t0_us = line.t0_us, out.bytes_per_s = bytes_per_s, out.size = line.size;
     out.held_out = line.at.held_out, out.laboratories = line.at.laboratories;
     for (const size_t i : line.at.from) out.from.push_back(calibration_.calls()[i].id);
@@ -165,6 +162,21 @@ class ModelCalibrator {
   }
 
  private:
+  static std::string words_of(const MeasuredCall& c) {
+    std::string words = c.op;
+    for (const std::string* word : {&c.mode, &c.dtype})
+      if (!word->empty()) words += " " + *word;
+    return words + " of " + c.gpu + (c.laboratory.empty() ? "" : " (" + c.laboratory + ")");
+  }
+  /// Of a weight of this model.
+  double bits() const {
+    return 8 * sizes_.branch_bytes / (static_cast<double>(sizes_.matrices) * static_cast<double>(sizes_.hidden * sizes_.ffn));
+  }
+  ExpertRows expert_rows() const {
+    const auto experts = static_cast<double>(step_.experts), k = static_cast<double>(step_.k);
+    const double touched = 1 - std::pow(1 - k / experts, *step_.tokens);
+    return {experts / cluster_.ranks() * touched, *step_.tokens * k / experts / touched, *step_.rows};
+  }
   static std::string rounded(double value) { return std::to_string(std::lround(value)); }
 
   double gbit() const { return 8 * cluster_.network_bytes_per_s / 1e9; }
@@ -237,7 +249,7 @@ class ModelCalibrator {
   /// A call of this cluster in which a rank sends so many bytes.
   MeasuredCall sized(const MeasuredCall& like, double bytes) const {
     MeasuredCall c = like;
-    if (!is_gpu(like.gpu, cluster_.gpu)) c.gpu = cluster_.gpu;
+    if (!is_gpu_of(like.gpu, cluster_.gpu)) c.gpu = cluster_.gpu;
     c.nodes = cluster_.nodes, c.ranks = cluster_.ranks(), c.tokens_per_rank = 1, c.tokens_total = 0, c.top_k = 1, c.bytes_per_copy = bytes;
     return c;
   }
@@ -288,12 +300,20 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
     use.phases.push_back(calibrator.told(op, line, bytes_per_s));
   };
   way("dispatch", model.dispatch_row_bytes, model.dispatch);
-  const ToldLine experts = calibrator.experts();
-  if (experts.kind != PredictionKind::none) {
-    model.product_t0_s = 1e-6 * experts.t0_us;
-    model.memory_bytes_per_s = model.branch_bytes / (1e-6 * experts.us_per_byte * calibrator.weights());
+  // Products over rows say more than those of a rank together: what each expert takes that gets more or fewer.
+  const ExpertCurve curve = calibrator.curve();
+  if (curve.curve) {
+    model.expert_curve = curve.curve;
+    use.phases.push_back(calibrator.told(curve));
+  } else {
+    const ToldLine experts = calibrator.experts();
+    if (experts.kind != PredictionKind::none) {
+      model.product_t0_s = 1e-6 * experts.t0_us;
+      model.memory_bytes_per_s = model.branch_bytes / (1e-6 * experts.us_per_byte * calibrator.weights());
+    }
+    use.phases.push_back(calibrator.told("experts", experts, model.memory_bytes_per_s));
+    if (experts.kind == PredictionKind::none && !curve.why_not.empty()) use.phases.back().why_not = curve.why_not;
   }
-  use.phases.push_back(calibrator.told("experts", experts, model.memory_bytes_per_s));
   way("combine", model.combine_row_bytes, model.combine);
   return use;
 }

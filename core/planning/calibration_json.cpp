@@ -9,6 +9,10 @@ using Json = nlohmann::ordered_json;
 
 Json known(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
+Json json_of(const PhaseRows& r) {
+  return {{"measured", {r.least_measured, r.most_measured}}, {"step", {r.least, r.most}}, {"mean", r.mean}};
+}
+
 Json json_of(const CalibratedPhase& p) {
   const bool told = p.kind != "none";
   const auto number = [&](double value) { return told ? Json(value) : Json(); };
@@ -17,9 +21,10 @@ Json json_of(const CalibratedPhase& p) {
           {"why_not", told ? Json() : Json(p.why_not)},
           {"like", told ? Json(p.like) : Json()},
           {"us", number(p.us)},
-          {"t0_us", number(p.t0_us)},
-          {"rate", number(p.bytes_per_s)},
-          {"size", number(p.size)},
+          {"t0_us", p.rows ? Json() : number(p.t0_us)},
+          {"rate", p.rows ? Json() : number(p.bytes_per_s)},
+          {"size", p.rows ? Json() : number(p.size)},
+          {"rows", p.rows ? json_of(*p.rows) : Json()},
           {"held_out_error", known(p.held_out)},
           {"laboratories_spread", known(p.laboratories)},
           {"from", p.from}};

@@ -46,6 +46,9 @@ constexpr std::array kCounts = {
     CountField{"experts", &MeasuredCall::experts},
     CountField{"hidden", &MeasuredCall::hidden},
     CountField{"ffn", &MeasuredCall::ffn},
+    CountField{"inputs", &MeasuredCall::inputs},
+    CountField{"outputs", &MeasuredCall::outputs},
+    CountField{"rows", &MeasuredCall::rows},
 };
 struct RealField {
   const char* name;
@@ -62,9 +65,15 @@ void check_call(const MeasuredCall& c, CallTimes times, const std::string& where
   const auto needs = [&](double value, const char* name, double least) {
     if (!(value >= least)) bad_input(where, std::string(name) + " is missing or too small for op " + in_quotes(c.op), kColumns);
   };
-  if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine or experts");
+  if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine, experts or product");
   if (c.gpu.empty()) bad_input(where, "gpu is missing", kColumns);
   if (times == CallTimes::needed && !(c.us > 0)) bad_input(where, "us is no time above 0", "each call needs its microseconds");
+  if (c.is_over_rows()) {
+    if (c.dtype.empty()) bad_input(where, "dtype is missing for op \"product\"", "the number format of the weight: bf16, fp8, f32, ...");
+    needs(static_cast<double>(c.inputs), "inputs", 1), needs(static_cast<double>(c.outputs), "outputs", 1);
+    needs(static_cast<double>(c.rows), "rows", 1), needs(static_cast<double>(c.experts), "experts", 1);
+    return;
+  }
   needs(static_cast<double>(c.top_k), "top_k", 1);
   if (c.is_product()) {
     needs(static_cast<double>(c.ranks), "ranks", 1), needs(static_cast<double>(c.tokens_total), "tokens_total", 1);
@@ -186,6 +195,7 @@ std::vector<MeasuredCall> read_csv(const std::string& text, const std::string& p
     for (const RealField& f : kReals)
       if (const std::string value = field(f.name); !value.empty()) c.*f.at = as_real(number_in(value, f.name, where), f.name, where);
     if (c.id.empty()) c.id = where.substr(path.size() + 2);
+    if (c.is_over_rows() && field("experts").empty()) c.experts = 1;
     check_call(c, times, where);
   }
   return calls;
@@ -223,20 +233,23 @@ std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times, d
     calls = read_calibration(text, path, times);
   } else if (is_nccl_tests(text)) {
     calls = parse_nccl_tests(text, path, nic_gbit);
-    if (calls.size() > kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
-    for (const MeasuredCall& c : calls) {
-      for (const TextField& f : kTexts) as_text(c.*f.at, f.name, path);
-      for (const RealField& f : kReals) as_real(c.*f.at, f.name, path);
-      check_call(c, times, path);
-    }
   } else {
     calls = read_csv(text, path, times);
   }
-  if (calls.empty()) bad_input(path, "holds no call", kColumns);
-  std::set<std::string> ids;
-  for (const MeasuredCall& c : calls)
-    if (!ids.insert(c.id).second) bad_input(path, "id " + in_quotes(c.id) + " stands there twice", "an id names one call");
+  check_calls(calls, path, times);
   return calls;
+}
+
+void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path, CallTimes times) {
+  if (calls.empty()) bad_input(path, "holds no call", kColumns);
+  if (calls.size() > kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
+  std::set<std::string> ids;
+  for (const MeasuredCall& c : calls) {
+    for (const TextField& f : kTexts) as_text(c.*f.at, f.name, path);
+    for (const RealField& f : kReals) as_real(c.*f.at, f.name, path);
+    check_call(c, times, path);
+    if (!ids.insert(c.id).second) bad_input(path, "id " + in_quotes(c.id) + " stands there twice", "an id names one call");
+  }
 }
 
 nlohmann::ordered_json json_of_call(const MeasuredCall& c) {

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
+#include "core/planning/call_labels.h"
 
 namespace stormcell {
 namespace {
@@ -28,16 +29,6 @@ std::vector<std::string> words_of(const std::string& line) {
 
 bool is_columns(const std::vector<std::string>& words) {
   return words.size() > 4 && words[0] == "#" && words[1] == "size" && words[2] == "count" && words[3] == "type" && words[4] == "redop";
-}
-
-/// "H100" of "NVIDIA H100 80GB HBM3": as data sheets and clusters begin; cards on PCIe are others.
-std::string gpu_of(std::string name) {
-  for (const std::string_view maker : {"NVIDIA ", "Tesla ", "GeForce "})
-    if (name.starts_with(maker)) name.erase(0, maker.size());
-  const bool pcie = name.find("PCIe") != std::string::npos;
-  const size_t first = name.find_first_of(" -");
-  const size_t end = name.starts_with("RTX ") ? name.find(' ', first + 1) : first;
-  return name.substr(0, end) + (pcie ? " PCIe" : "");
 }
 
 class NcclTestsReader {
@@ -76,7 +67,7 @@ class NcclTestsReader {
     if (words.end() - on < 6 || on[2] != "device") wrong("is no line of a rank and its device");
     std::string name;
     for (auto word = on + 5; word != words.end(); ++word) name += (name.empty() ? "" : " ") + *word;
-    const std::string gpu = gpu_of(name);
+    const std::string gpu = gpu_label(name);
     if (!gpu_.empty() && gpu != gpu_)
       wrong("is of " + in_quotes(gpu) + ", the ranks before of " + in_quotes(gpu_), "GPUs of one kind make a call");
     gpu_ = gpu, ++ranks_of_[on[1]], ++ranks_;

@@ -79,7 +79,7 @@ int64_t choices_of(const PlaceTask& task) { return task_lacks(task, "k") ? 0 : t
 
 void take_calibration(const PlaceOptions& options, PlaceTask& task) {
   const Calibration calibration(read_calls(options.calibration, CallTimes::needed));
-  const MeanStep step{task.objective->mean_tokens(), choices_of(task), task.branches};
+  const MeanStep step{task.objective->mean_tokens(), choices_of(task), task.branches, task.objective->row_range()};
   task.calibration = calibrate_model(calibration, task.cluster, *task.sizes, step, task.model);
   task.calibration->file = options.calibration;
   task.objective->set_model(task.model);

@@ -32,6 +32,12 @@ struct StepOptions {
   bool p95 = false;             ///< the objective is the 95th percentile over the steps, else their mean
 };
 
+/// Rows of an expert: what a curve was measured at, and what is asked of it.
+struct PhaseRows {
+  double least_measured = 0, most_measured = 0;
+  double least = 0, mean = 0, most = 0;  ///< in any step; under even routing, of those that get any
+};
+
 /// What measured calls say of one phase of a layer's step, at the size of a mean step under even routing.
 struct CalibratedPhase {
   std::string phase;                   ///< "dispatch", "experts", "combine"
@@ -39,8 +45,9 @@ struct CalibratedPhase {
   std::string why_not;                 ///< of kind none
   std::string like;                    ///< the calls: "dispatch low-latency fp8 of H100 (NVIDIA)"
   double us = 0;                       ///< of a mean step's phase
-  double t0_us = 0, bytes_per_s = 0;   ///< the line that steps are costed by, in bytes of this model
+  double t0_us = 0, bytes_per_s = 0;   ///< the line that steps are costed by, in bytes of this model; 0 of a curve over rows
   double size = 1;                     ///< bytes that such a step moves / those of the nearest size that is told; 1: this size is
+  std::optional<PhaseRows> rows;       ///< of a curve over rows, which steps are costed by in place of a line
   std::optional<double> held_out;      ///< predicted / measured - 1 of the nearest call, left out
   std::optional<double> laboratories;  ///< of what is borrowed: the slowest laboratory's time of a common call / the fastest's - 1
   std::vector<std::string> from;       ///< ids of calls

@@ -188,6 +188,29 @@ std::optional<double> StepObjective::mean_tokens() const {
   return choices / k_ / static_cast<double>(loads_[0].size());
 }
 
+std::optional<RowRange> StepObjective::row_range() const {
+  RowRange range;
+  const auto add = [&](double rows) {
+    if (rows <= 0) return;
+    range.least = range.most > 0 ? std::min(range.least, rows) : rows;
+    range.most = std::max(range.most, rows);
+  };
+  std::vector<double> rows;
+  for (const bool held_out : {false, true}) {
+    for (const LayerLoads& step : loads_[held_out])
+      for (const std::vector<double>& layer : step) std::for_each(layer.begin(), layer.end(), add);
+    for (const std::vector<size_t>& step : tokens_[held_out])
+      for (int32_t l = 0; l < routes_->layers; ++l) {
+        rows.assign(static_cast<size_t>(routes_->branches), 0);
+        for (const size_t t : step)
+          for (const int32_t choice : routes_->at(t, l))
+            if (choice >= 0) ++rows[static_cast<size_t>(choice)];
+        std::for_each(rows.begin(), rows.end(), add);
+      }
+  }
+  return range.most > 0 ? std::optional(range) : std::nullopt;
+}
+
 std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool held_out, const Progress& progress) const {
   const auto steps = static_cast<size_t>(count(held_out));
   if (steps == 0) return {};

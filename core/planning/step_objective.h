@@ -7,6 +7,7 @@
 
 #include "core/base/progress.h"
 #include "core/cost/cluster.h"
+#include "core/cost/row_curve.h"
 #include "core/cost/step_cost.h"
 #include "core/placement/placed_steps.h"
 #include "core/placement/placement.h"
@@ -73,6 +74,8 @@ class StepObjective {
   int64_t count(bool held_out) const;
   /// Of a step of those to fit; null: not known.
   std::optional<double> mean_tokens() const;
+  /// The fewest and the most rows that a branch gets which gets any, in a layer of any step of both parts; null: none gets any.
+  std::optional<RowRange> row_range() const;
 
  private:
   std::vector<std::vector<size_t>> searched_tokens(bool held_out, size_t most_tokens) const;

@@ -244,6 +244,26 @@ class HeadlessTest : public QObject {
     QCOMPARE(export_view(request), 2);
   }
 
+  void a_file_is_set_by_its_name() {
+    const AllowBlocking now;
+    const QString mixture = QString::fromStdString(make_mixture_session(folder_.filePath("named.storm").toStdString()));
+    const QString calls = folder_.filePath("rows.csv");
+    QFile rows(calls);
+    QVERIFY(rows.open(QIODevice::WriteOnly));
+    rows.write("op,gpu,dtype,inputs,outputs,rows,us,source\n");
+    for (const char* shape : {"1024,2048", "2048,1024"})
+      for (const char* times : {"1,50", "64,50"}) rows.write(QByteArray("product,H100,bf16,") + shape + "," + times + ",a desk\n");
+    rows.close();
+    ExportRequest request{"simulation", folder_.filePath("calibrated.csv"), mixture, {}, {}, {}, {900, 500}, 1};
+    request.controls = {{"Calibration", calls}};
+    QCOMPARE(export_view(request), 0);
+    QFile file(request.file);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray text = file.readAll();
+    QVERIFY2(text.contains("Experts by") && text.contains("by product bf16 of H100") && text.contains("Not calibrated: no dispatch"),
+             text.constData());
+  }
+
   void a_session_without_a_run_is_no_closed_one() {
     views::Context context;
     auto session = std::make_shared<SessionOverview>();

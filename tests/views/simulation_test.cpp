@@ -2,11 +2,14 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QToolButton>
 #include <cmath>
+#include <fstream>
 
+#include "core/planning/calibrate.h"
 #include "core/planning/place.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
@@ -22,6 +25,7 @@ namespace {
 
 using namespace stormcell::testing;
 
+QString of_file(const std::string& name) { return QString::fromStdString(name); }
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
 SimulationPicture* picture_of(View& view) { return dynamic_cast<SimulationPicture*>(view.picture()); }
@@ -261,6 +265,50 @@ class SimulationViewTest : public QObject {
     for (size_t c = 0; c < page.clusters.size(); ++c) QVERIFY(layout.cluster_row(c).isValid());
     for (size_t l = 0; l < page.exchanges[1].lanes.size(); ++l) QVERIFY(layout.lane(1, l).isValid());
     QVERIFY(layout.shown_sensitivity() <= page.sensitivity.size());
+  }
+
+  // Products over rows that tell experts, and nothing of messages.
+  void a_calibration_says_of_each_phase_how_it_is_told() {
+    const std::string calls = folder_.filePath("rows.csv").toStdString(), file = folder_.filePath("cal.json").toStdString();
+    std::string text = "op,gpu,dtype,inputs,outputs,rows,us,source\n";
+    for (const char* shape : {"1024,2048", "2048,1024"})
+      for (const int rows : {1, 8, 64}) text += std::string("product,H100,bf16,") + shape + "," + std::to_string(rows) + ",50,a desk\n";
+    std::ofstream(calls) << text;
+    CalibrateOptions options;
+    options.files = {calls};
+    std::ofstream(file) << calibrate(options).calibration;
+    SimulationView view;
+    settle(view, context_of(session_));
+    QVERIFY(picture_of(view)->page().calibrated.empty());
+    const double before = picture_of(view)->page().step.phases.compute_ms;
+    auto* box = control_of<QComboBox>(view, "Calibration");
+    const QSignalSpy wanted(&view, &View::load_wanted);
+    box->setEditText(of_file(file));
+    emit box->lineEdit()->editingFinished();
+    QCOMPARE(wanted.count(), 1);
+    settle(view, context_of(session_));
+    const SimulationPage& page = picture_of(view)->page();
+    QCOMPARE(page.calibrated.size(), size_t{3});
+    QVERIFY(page.calibrated[0].value == "data sheet" && page.calibrated[0].tip.contains("no dispatch was measured on such links"));
+    QVERIFY2(page.calibrated[1].value.startsWith("interpolated") && page.calibrated[1].tip.contains("product bf16 of H100"),
+             qPrintable(page.calibrated[1].value + page.calibrated[1].tip));
+    QVERIFY(page.step.phases.compute_ms > 2 * before && page.figures.size() > page.calibrated.size());
+    SimulateOptions same;
+    same.session = session_, same.cluster = "preset:8x-h100", same.calibration = file;
+    QCOMPARE(page.step.mean_ms, simulate(same).mean_ms);
+    QVERIFY(std::any_of(page.sensitivity.begin(), page.sensitivity.end(), [](const auto& s) { return s.figure == "time of an expert"; }));
+    int told = 0;
+    const Table table = view.table();
+    for (const auto& row : table.rows) told += to_text(row[0]).endsWith(" by");
+    QCOMPARE(told, 3);
+    // A file that is none is refused, and data sheets come back.
+    box->setEditText(of_file(calls + ".none"));
+    settle(view, context_of(session_));
+    QVERIFY(!view.has_content() && view.message().contains("rows.csv.none"));
+    box->setCurrentIndex(0);
+    box->setEditText(box->itemText(0));
+    settle(view, context_of(session_));
+    QVERIFY(view.has_content() && near(picture_of(view)->page().step.phases.compute_ms, before));
   }
 
   void without_sizes_it_says_what_the_verb_says_and_takes_them() {

@@ -47,6 +47,21 @@ QString about_of(const SimulateFigures& f) {
   return text;
 }
 
+/// Of a phase: what measured calls say of it, and how surely.
+SimulatedFigure calibrated_figure(const CalibratedPhase& p, const std::string& file) {
+  QString name = tr("%1 by").arg(of(p.phase));
+  name[0] = name[0].toUpper();
+  if (p.kind == "none") return {name, tr("data sheet"), tr("Not calibrated: %1").arg(of(p.why_not))};
+  QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), of(p.kind), of(p.like), of(file));
+  if (p.rows)
+    tip += tr("; experts get %1 to %2 rows, measured at %3 to %4")
+               .arg(number_text(p.rows->least), number_text(p.rows->most), number_text(p.rows->least_measured),
+                    number_text(p.rows->most_measured));
+  if (!p.held_out) return {name, of(p.kind), tip};
+  const QString off = percent_change_text(100 * *p.held_out);
+  return {name, tr("%1, %2 held out").arg(of(p.kind), off), tr("%1; the nearest measured call, left out, is told %2 off").arg(tip, off)};
+}
+
 std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
   const QString simulated = tr("simulated, over all steps");
   std::vector<SimulatedFigure> out = {
@@ -184,6 +199,9 @@ SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart par
   const auto shorter = [](const PhaseTimes& a, const PhaseTimes& b) { return a.compute_ms < b.compute_ms; };
   page.slowest = static_cast<size_t>(std::max_element(page.gpus.begin(), page.gpus.end(), shorter) - page.gpus.begin());
   page.figures = figures_of(f);
+  if (f.calibration)
+    for (const CalibratedPhase& p : f.calibration->phases) page.calibrated.push_back(calibrated_figure(p, f.calibration->file));
+  page.figures.insert(page.figures.end(), page.calibrated.begin(), page.calibrated.end());
   for (const Elasticity& e : f.sensitivity) page.sensitivity.push_back({of(e.figure), 10 * e.value});
   std::stable_sort(page.sensitivity.begin(), page.sensitivity.end(), [](const ShownSensitivity& a, const ShownSensitivity& b) {
     return std::fabs(a.percent) > std::fabs(b.percent) * (1 + 1e-9);
@@ -273,6 +291,8 @@ Table make_simulation_table(const SimulationPage& page) {
   for (size_t g = 0; g < page.gpus.size(); ++g)
     table.rows.push_back(row_of(tr("GPU in %1").arg(page.layer_names[page.layer]), static_cast<qlonglong>(g), page.gpus[g], Value(),
                                 Value(), Value(), g == page.slowest ? tr("computes longest") : QString()));
+  for (const SimulatedFigure& f : page.calibrated)
+    table.rows.push_back({f.name, Value(), Value(), Value(), Value(), Value(), Value(), Value(), tr("%1. %2").arg(f.value, f.tip)});
   for (const ShownSensitivity& s : page.sensitivity)
     table.rows.push_back({tr("10 % more of %1").arg(s.figure), Value(), Value(), Value(), Value(),
                           page.step.mean_ms * (1 + s.percent / 100), Value(), Value(), percent_change_text(s.percent)});

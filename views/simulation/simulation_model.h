@@ -73,6 +73,7 @@ struct SimulationPage {
   size_t slowest = 0;             ///< of these the GPU that computes longest
   int gpus_of_node = 1;
   std::vector<SimulatedFigure> figures;
+  std::vector<SimulatedFigure> calibrated;    ///< those of them that say which phases measured calls tell; empty: by data sheets alone
   std::vector<ShownSensitivity> sensitivity;  ///< the largest first
   std::vector<ShownCluster> clusters;
   std::vector<ShownExchange> exchanges;  ///< dispatch, combine

@@ -2,8 +2,10 @@
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QFileDialog>
 #include <QFormLayout>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QMenu>
 #include <QSignalBlocker>
 #include <QToolButton>
@@ -92,7 +94,7 @@ void SimulationView::add_controls() {
   step_->setItemData(0, tr("Counted from 0, as they were recorded or drawn"), Qt::ToolTipRole);
   auto* more = new QToolButton(this);
   more->setText(tr("Model and steps"));
-  more->setToolTip(tr("Sizes of the model where the session does not say them, tokens of a step, uplinks of nodes"));
+  more->setToolTip(tr("Sizes of the model where the session does not say them, tokens of a step, measured times, uplinks of nodes"));
   more->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(more);
   auto* panel = new QWidget(menu);
@@ -140,9 +142,48 @@ void SimulationView::add_more(QFormLayout* more) {
                          Qt::ToolTipRole);
   }
   add(tokens_, tr("Tokens a step"), tr("Recorded steps, or so many tokens drawn with replacement, all layers of a token together"));
+  more->addRow(tr("Calibration"), make_calibration(more->parentWidget()));
   uplinks_ =
       add_number(tr("Oversubscription"), tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"), 1,
                  kMostOversubscription, {});
+}
+
+/// A file's name that can be typed, and a button that finds one.
+QWidget* SimulationView::make_calibration(QWidget* parent) {
+  auto* row = new QWidget(parent);
+  calibration_ = new QComboBox(row);
+  calibration_->setEditable(true);
+  calibration_->setInsertPolicy(QComboBox::NoInsert);
+  calibration_->addItem(tr("data sheets"));
+  constexpr int kShown = 24;  // characters
+  calibration_->setMinimumContentsLength(kShown);
+  calibration_->setAccessibleName(tr("Calibration"));
+  calibration_->setToolTip(
+      tr("Times of measured calls and products, as stormcell calibrate wrote them, in place of the data sheets' rates"));
+  calibration_->setItemData(0, tr("Rates of data sheets alone, no start-up times"), Qt::ToolTipRole);
+  auto* open = new QToolButton(row);
+  open->setText("...");
+  open->setAccessibleName(tr("Open a calibration"));
+  open->setToolTip(tr("A file of stormcell calibrate"));
+  auto* line = new QHBoxLayout(row);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->addWidget(calibration_, 1);
+  line->addWidget(open);
+  connect(open, &QToolButton::clicked, this, &SimulationView::open_calibration);
+  connect(calibration_->lineEdit(), &QLineEdit::editingFinished, this, &View::load_wanted);
+  connect(calibration_, &QComboBox::activated, this, &View::load_wanted);
+  return row;
+}
+
+void SimulationView::open_calibration() {
+  auto* dialog = new QFileDialog(this, tr("Open a calibration"), {}, tr("Calibrations (*.json);;All files (*)"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+    calibration_->setEditText(file);
+    emit load_wanted();
+  });
+  dialog->open();
 }
 
 SimulateOptions SimulationView::Wanted::options() const {
@@ -151,7 +192,7 @@ SimulateOptions SimulationView::Wanted::options() const {
   if (start > 0) out.placement = "#" + std::to_string(start);
   out.step.tokens_per_step = tokens;
   out.sizes.hidden = hidden, out.sizes.ffn = ffn, out.sizes.dtype = dtype;
-  out.oversubscription = oversubscription;
+  out.oversubscription = oversubscription, out.calibration = calibration;
   out.collective = collective, out.collective_step = step;
   return out;
 }
@@ -164,6 +205,7 @@ SimulationView::Wanted SimulationView::wanted(const Context& context, const Sele
   w.tokens = tokens_->currentData().toLongLong();
   w.hidden = static_cast<int64_t>(hidden_->value()), w.ffn = static_cast<int64_t>(ffn_->value());
   w.oversubscription = uplinks_->value();
+  if (const QString file = calibration_->currentText().trimmed(); file != calibration_->itemText(0)) w.calibration = file.toStdString();
   const bool same_run = w.file == shown_.file && w.run == shown_.run;
   if (same_run && w.cluster == shown_.cluster) w.start = start_->currentData().toLongLong();  // else of another shape
   if (part() != SimulationPart::exchange) return w;

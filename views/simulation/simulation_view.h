@@ -32,8 +32,8 @@ class SimulationView : public View {
  private:
   /// What was simulated, or is to be.
   struct Wanted {
-    std::string file, cluster, phase, overlap, dtype;
-    int64_t run = 0, start = 0;  ///< start: a placement of the session, 0: the contiguous layout
+    std::string file, cluster, phase, overlap, dtype, calibration;  ///< calibration: a file, empty: data sheets
+    int64_t run = 0, start = 0;                                     ///< start: a placement of the session, 0: the contiguous layout
     int64_t tokens = 0, hidden = 0, ffn = 0;
     double oversubscription = 1;
     int64_t collective = -1, step = 0;  ///< of the exchange; -1: none is on show
@@ -50,6 +50,8 @@ class SimulationView : public View {
 
   void add_controls();
   void add_more(QFormLayout* more);
+  QWidget* make_calibration(QWidget* parent);
+  void open_calibration();
   Wanted wanted(const Context& context, const Selection& selection) const;
   static Read read(const Wanted& want, const Progress& progress);
   /// The same steps on each cluster.
@@ -67,7 +69,7 @@ class SimulationView : public View {
 
   SimulationPicture* picture_;
   ClusterChoice* cluster_;
-  QComboBox *show_, *start_, *overlap_, *layer_, *step_, *dtype_, *tokens_;
+  QComboBox *show_, *start_, *overlap_, *layer_, *step_, *dtype_, *tokens_, *calibration_;
   QDoubleSpinBox *hidden_, *ffn_, *uplinks_;
   Wanted shown_;
   Read read_;

@@ -39,6 +39,21 @@ MeasuredCall product_call(const std::string& gpu, int64_t ranks, double us) {
   return c;
 }
 
+/// Reading the weights takes 30 us; beyond 120 rows the products do.
+double over_rows(double rows) { return std::max(30., rows / 4); }
+
+MeasuredCall rows_call(int64_t rows, double us) {
+  MeasuredCall c;
+  c.id = "rows" + std::to_string(rows), c.op = "product", c.dtype = "bf16", c.gpu = "G", c.laboratory = "here", c.source = "planted";
+  c.experts = 4, c.inputs = 512, c.outputs = 2048, c.rows = rows, c.us = us;
+  return c;
+}
+std::vector<MeasuredCall> rows_calls() {
+  std::vector<MeasuredCall> calls;
+  for (const int64_t rows : {1, 16, 64, 120, 256, 1024}) calls.push_back(rows_call(rows, over_rows(static_cast<double>(rows))));
+  return calls;
+}
+
 /// Three laboratories: one measured all worlds; of the others one is slower by an addend, one by a factor, and each has 16 ranks alone.
 std::vector<MeasuredCall> laboratories() {
   std::vector<MeasuredCall> calls;
@@ -108,6 +123,53 @@ class CalibrationTest : public QObject {
     if (what == "products of another GPU") asked = product_call("H", 16, 0);
     const Prediction p = Calibration(calls).predict(asked);
     QVERIFY(p.kind == PredictionKind::none && !p.us && !p.why_not.empty() && p.from.empty());
+  }
+
+  void products_are_told_over_their_rows() {
+    const Calibration calibration(rows_calls());
+    QVERIFY(calibration.fits().empty() && calibration.over_rows().size() == 1 && calibration.over_rows()[0].calls == 6);
+    QVERIFY(doubts_about(calibration).empty());
+    const auto at = [&](int64_t rows) { return calibration.predict(rows_call(rows, 0)); };
+    QCOMPARE(at(64).kind, PredictionKind::measured);
+    for (const int64_t rows : {2, 40, 121, 500, 1000}) {
+      QCOMPARE(at(rows).kind, PredictionKind::interpolated);
+      QVERIFY2(close(*at(rows).us, over_rows(static_cast<double>(rows))), std::to_string(*at(rows).us).c_str());
+      QVERIFY(at(rows).held_out && at(rows).from.size() == 2);
+    }
+    QVERIFY(at(2000).kind == PredictionKind::extrapolated && close(*at(2000).us, 500));
+    QVERIFY(at(2049).kind == PredictionKind::none && !at(2049).why_not.empty());
+    for (const char* what : {"gpu", "inputs", "outputs", "experts", "dtype"}) {
+      MeasuredCall other = rows_call(40, 0);
+      const std::string_view w = what;
+      if (w == "gpu") other.gpu = "H";
+      if (w == "inputs") other.inputs = 1024;
+      if (w == "outputs") other.outputs = 512;
+      if (w == "experts") other.experts = 8;
+      if (w == "dtype") other.dtype = "fp8";
+      QVERIFY2(calibration.predict(other).kind == PredictionKind::none, what);
+    }
+    MeasuredCall elsewhere = rows_call(40, 0);
+    elsewhere.laboratory = "there";
+    QVERIFY(calibration.predict(elsewhere).kind == PredictionKind::borrowed && close(*calibration.predict(elsewhere).us, 30));
+  }
+
+  void a_product_that_is_left_out_is_left_out_with_all_its_times() {
+    std::vector<MeasuredCall> calls = rows_calls();
+    const double error = *Calibration(calls).predict(rows_call(125, 0)).held_out;
+    QVERIFY2(close(error, std::lerp(30., 64., (120 - 64.) / (256 - 64)) / 30 - 1), std::to_string(error).c_str());
+    for (int again = 0; again < 3; ++again) calls.push_back(rows_call(120, 30)), calls.back().id += "again" + std::to_string(again);
+    QVERIFY(close(*Calibration(calls).predict(rows_call(125, 0)).held_out, error));
+  }
+
+  void products_that_fall_are_doubted_and_those_that_bend_are_not() {
+    std::vector<MeasuredCall> calls = rows_calls();
+    calls[4].us = 20;
+    const auto doubts = doubts_about(Calibration(calls));
+    QVERIFY2(!doubts.empty() && doubts[0].starts_with("product of G, 256 rows (rows256) is faster than rows120 with fewer rows"),
+             doubts.empty() ? "none" : doubts[0].c_str());
+    // A curve may bend between its points: what is off a line is no outlier.
+    calls = {rows_call(1, 30), rows_call(100, 30), rows_call(10000, 2500)};
+    QVERIFY(doubts_about(Calibration(calls)).empty());
   }
 
   void within_a_fabric_start_up_and_slope_follow_the_ranks() {

@@ -36,6 +36,13 @@ CostModel model_of_pairs() {
   return model;
 }
 
+/// Experts take what was measured of their rows.
+CostModel model_of_curve() {
+  CostModel model = kModel;
+  model.expert_curve = std::make_shared<const RowCurve>(RowCurve({{2, 1e6, {0}}, {4, 1.5e6, {1}}, {9, 9e6, {2}}}));
+  return model;
+}
+
 TokenRoutes drawn(bool homes, uint32_t seed) {
   std::mt19937 random(seed);
   TokenRoutes routes;
@@ -107,22 +114,21 @@ class PlacedStepsTest : public QObject {
   void a_hundred_moves_cost_what_their_end_costs_data() {
     QTest::addColumn<int>("backend");
     QTest::addColumn<int>("data");
-    QTest::addColumn<bool>("pairs");
+    QTest::addColumn<QString>("costs");
     for (size_t b = 0; b < std::size(kBackends); ++b)
       for (int data = 0; data < 3; ++data)
-        for (const bool pairs : {false, true}) {
+        for (const char* costs : {"", ", costs of pairs", ", times over rows"}) {
           if (data == 2 && static_cast<Backend>(b) != Backend::per_expert && static_cast<Backend>(b) != Backend::gather) continue;
           const char* const kinds[] = {", homes not known", ", homes known", ", counts"};
-          QTest::newRow((std::string(kBackends[b]) + kinds[data] + (pairs ? ", costs of pairs" : "")).c_str())
-              << static_cast<int>(b) << data << pairs;
+          QTest::newRow((std::string(kBackends[b]) + kinds[data] + costs).c_str()) << static_cast<int>(b) << data << costs;
         }
   }
   void a_hundred_moves_cost_what_their_end_costs() {
     QFETCH(int, backend);
     QFETCH(int, data);
-    QFETCH(bool, pairs);
+    QFETCH(QString, costs);
     const auto b = static_cast<Backend>(backend);
-    const CostModel model = pairs ? model_of_pairs() : kModel;
+    const CostModel model = costs.contains("pairs") ? model_of_pairs() : costs.contains("rows") ? model_of_curve() : kModel;
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const int32_t slot_count = seed % 2 ? 18 : 12;
       const TokenRoutes routes = drawn(data == 1, seed);

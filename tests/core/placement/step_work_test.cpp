@@ -342,6 +342,24 @@ class StepWorkTest : public QObject {
     QVERIFY(near(StepWork(two, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 128 / 1000.));
   }
 
+  void experts_take_what_was_measured_of_their_rows() {
+    CostModel model = kModel;
+    model.product_t0_s = 0;
+    const auto curve = std::make_shared<const RowCurve>(RowCurve({{1, 2e6, {0}}, {100, 2e6, {1}}, {200, 12e6, {2}}}));
+    model.expert_curve = curve;
+    const auto compute = [&](const Placement& p, const std::vector<double>& loads, double factor = 1) {
+      model.expert_factor = factor;
+      return StepWork(p, 1, Backend::per_expert, model).of_loads({loads}, 1).cost.compute_s;
+    };
+    const Placement one{2, 4, {{0, 1, 2, 3}}};
+    // One after the other on a rank, the slower rank counts; an expert without rows takes nothing.
+    QVERIFY(near(compute(one, {150, 0, 50, 50}), 7) && near(compute(one, {50, 1, 150, 200}), 7 + 12));
+    QVERIFY(near(compute(one, {0, 0, 0, 0}), 0) && near(compute(one, {150, 0, 0, 0}, 1.1), 7.7));
+    // Half of the rows each; of one row either of two gets it.
+    const Placement two{2, 2, {{0, 1, 0, 1}}};
+    QVERIFY(near(compute(two, {300, 0}), 7) && near(compute(two, {1, 0}), 1));
+  }
+
   void nine_replicas_on_one_rank_are_the_whole_expert() {
     LayerSlots layer(9, 0);
     layer.insert(layer.end(), {1, 1, 1, 1, 1, 1, 1, 1, 1});

@@ -230,6 +230,114 @@ class CalibratedModelTest : public QObject {
     QCOMPARE(Calibrated(network_calls(40, 150), cluster, 64, plain).phase("experts").kind, std::string("none"));
   }
 
+  // 30 us for the weights, beyond 120 rows 1/4 us a row; of a call of 4 weights four times that.
+  static std::vector<MeasuredCall> rows_calls(int64_t inputs, int64_t outputs, double factor = 1) {
+    std::vector<MeasuredCall> calls;
+    for (const int64_t rows : {1, 16, 64, 120, 256, 1024}) {
+      MeasuredCall c;
+      c.id = std::to_string(inputs) + "x" + std::to_string(rows), c.op = "product", c.dtype = "fp8", c.gpu = "G", c.experts = 4;
+      c.inputs = inputs, c.outputs = outputs, c.rows = rows, c.source = "planted";
+      c.us = 4 * factor * std::max(30., static_cast<double>(rows) / 4);
+      calls.push_back(c);
+    }
+    return calls;
+  }
+  static std::vector<MeasuredCall> both_ways(double factor = 1) {
+    std::vector<MeasuredCall> calls = rows_calls(kHidden, kFfn, factor), down = rows_calls(kFfn, kHidden, factor);
+    calls.insert(calls.end(), down.begin(), down.end());
+    return calls;
+  }
+  static CalibratedPhase experts_of(const std::vector<MeasuredCall>& calls, RowRange rows, CostModel& model, double tokens = 2048,
+                                    const ModelSizes& sizes = sizes_of()) {
+    const Cluster cluster = cluster_of(1, 8);
+    return calibrate_model(Calibration(calls), cluster, sizes, {tokens, kK, kExperts, rows}, model).phases[1];
+  }
+
+  void experts_go_by_the_times_of_their_rows() {
+    CostModel model = cost_model_of(cluster_of(1, 8), sizes_of()), slower = model;
+    const CalibratedPhase p = experts_of(both_ways(), {1, 1000}, model);
+    QVERIFY2(p.kind == "interpolated" && p.rows && p.like == "product fp8 of G", p.why_not.c_str());
+    QVERIFY(p.rows->least_measured == 1 && p.rows->most_measured == 1024 && p.rows->least == 1 && p.rows->most == 1000);
+    // Three products of 30 us each for 32 experts of a GPU, all of which get rows.
+    QVERIFY2(close(p.us, 32 * 90, 1e-6) && close(p.rows->mean, 64, 1e-6) && p.held_out && !p.from.empty(), std::to_string(p.us).c_str());
+    for (const double rows : {1., 40., 64.}) QVERIFY(close(model.expert_curve->us(rows), 90));
+    for (const double rows : {120., 500., 1000.}) QVERIFY(close(model.expert_curve->us(rows), 0.75 * rows));
+    // More than 64 rows an expert no longer are the data sheet's.
+    CostModel large = cost_model_of(cluster_of(1, 8), sizes_of());
+    QVERIFY(close(experts_of(both_ways(), {100, 1000}, large, 16384).us, 32 * 0.75 * 512, 1e-6));
+    const CalibratedPhase after = experts_of(both_ways(1.3), {1, 1000}, slower);
+    QVERIFY(close(after.us, 1.3 * p.us) && after.from == p.from && std::fabs(*after.held_out - *p.held_out) < 1e-9);
+    for (double rows = 0.5; rows < 3000; rows *= 1.1) QVERIFY(close(slower.expert_curve->us(rows), 1.3 * model.expert_curve->us(rows)));
+  }
+
+  void times_over_rows_end_where_they_were_measured_data() {
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<QString>("kind");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("beyond") << "1500"
+                            << "extrapolated"
+                            << "";
+    QTest::newRow("far beyond") << "2100"
+                                << "none"
+                                << "experts get 1 to 2100 rows, and what was measured tells 1 to 2048";
+    QTest::newRow("one way alone") << "one way"
+                                   << "borrowed"
+                                   << "";
+    QTest::newRow("gate and up in one") << "joined"
+                                        << "interpolated"
+                                        << "";
+    QTest::newRow("other weights") << "other weights"
+                                   << "none"
+                                   << "with weights of 512 x 512, an expert's are 7168 x 2048 and 2048 x 7168";
+    QTest::newRow("other numbers") << "other numbers"
+                                   << "none"
+                                   << "were measured in fp8, the model's weights take 16 bits";
+    QTest::newRow("one number of rows") << "one number"
+                                        << "none"
+                                        << "no products of G SXM 80GB were measured";
+    QTest::newRow("apart") << "apart"
+                           << "none"
+                           << "with other numbers of rows each";
+    QTest::newRow("another GPU") << "gpu"
+                                 << "none"
+                                 << "no products of G SXM 80GB were measured";
+  }
+  void times_over_rows_end_where_they_were_measured() {
+    QFETCH(QString, what);
+    QFETCH(QString, kind);
+    QFETCH(QString, words);
+    std::vector<MeasuredCall> calls = both_ways();
+    if (what == "one way") calls.resize(6);
+    if (what == "joined") {
+      calls = rows_calls(kFfn, kHidden);
+      for (MeasuredCall& c : rows_calls(kHidden, 2 * kFfn)) calls.push_back(c), calls.back().id += "up";
+    }
+    if (what == "other weights") calls = rows_calls(512, 512);
+    if (what == "one number") calls = {calls[0], calls[6]};
+    if (what == "apart") calls.erase(calls.begin() + 2, calls.begin() + 10);
+    if (what == "gpu")
+      for (MeasuredCall& c : calls) c.gpu = "H";
+    const ModelSizes sizes = sizes_of(what == "other numbers" ? 16 : 8);
+    CostModel model = cost_model_of(cluster_of(1, 8), sizes);
+    const CalibratedPhase p = experts_of(calls, {1, what.toInt() > 0 ? what.toDouble() : 1000}, model, 2048, sizes);
+    QVERIFY2(p.kind == kind.toStdString() && p.why_not.find(words.toStdString()) != std::string::npos, (p.kind + ": " + p.why_not).c_str());
+    QCOMPARE(model.expert_curve != nullptr, kind != "none");
+    if (what == "joined") QVERIFY(close(model.expert_curve->us(10), 60));
+    if (what == "one way") QVERIFY(close(model.expert_curve->us(10), 90));
+  }
+
+  void of_several_the_one_of_about_as_many_experts_is_taken() {
+    std::vector<MeasuredCall> calls = both_ways();
+    for (MeasuredCall c : both_ways()) c.experts = 32, c.us *= 6, c.id += "of32", calls.push_back(c);
+    CostModel model = cost_model_of(cluster_of(1, 8), sizes_of());
+    experts_of(calls, {1, 1000}, model);
+    QVERIFY(close(model.expert_curve->us(10), 90 * 6. / 8));
+    // A step of a token: one expert of a GPU at a time, so of 4 weights a call rather than of 32.
+    CostModel small = cost_model_of(cluster_of(1, 8), sizes_of());
+    experts_of(calls, {1, 1}, small, 1);
+    QVERIFY(close(small.expert_curve->us(1), 90));
+  }
+
   void trust_weighs_what_is_calibrated() {
     CalibrationUse use;
     use.phases = {{.phase = "dispatch", .kind = "interpolated", .held_out = -0.04},

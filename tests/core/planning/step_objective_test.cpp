@@ -79,6 +79,26 @@ class StepObjectiveTest : public QObject {
     QCOMPARE(objective.count(true), int64_t{6});
   }
 
+  void the_rows_of_experts_are_those_of_any_step_and_part() {
+    const Cluster cluster = pair_of_gpus();
+    SplitLoads loads;
+    loads.fit_steps = {{{3, 0, 9, 2}}, {{4, 5, 0, 0}}}, loads.held_out_steps = {{{0, 0, 70, 2.5}}};
+    const RowRange counts = *StepObjective({}, cluster, model_of(cluster), loads, 1).row_range();
+    QVERIFY(counts.least == 2 && counts.most == 70);
+    loads.fit_steps = {{{0, 0, 0, 0}}}, loads.held_out_steps.clear();
+    QVERIFY(!StepObjective({}, cluster, model_of(cluster), loads, 1).row_range());
+    const SplitRoutes routes = together(3, 20);
+    const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
+    double most = 0;
+    for (const bool held_out : {false, true})
+      for (const std::vector<size_t>& step : objective.tokens(held_out)) {
+        std::vector<double> rows(kBranches);
+        for (const size_t t : step)
+          for (const int32_t c : routes.routes.at(t, 0)) most = std::max(most, ++rows[static_cast<size_t>(c)]);
+      }
+    QCOMPARE(objective.row_range()->most, most);
+  }
+
   void a_search_that_sees_a_part_of_a_step_says_so() {
     const Cluster cluster = pair_of_gpus();
     const SplitRoutes small = together(2, 100), large = together(1, 20000);
