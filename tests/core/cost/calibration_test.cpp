@@ -1,6 +1,7 @@
 // Calibration on planted laws: what can be said of a call that nobody measured, and what cannot.
 #include "core/cost/calibration.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/testing/testing.h"

@@ -1,6 +1,7 @@
 // Times over rows: exact on planted laws, never falling, and honest about where they end.
 #include "core/cost/row_curve.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
