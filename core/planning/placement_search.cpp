@@ -111,7 +111,8 @@ class Kitchen {
     double visits = 0;  // that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
-    const double a_move = 2 * std::min(visits, 16384.) + static_cast<double>(placed.steps()) + 20;
+    const auto homes = static_cast<double>(data_.objective->homes_of_token());
+    const double a_move = 2 * std::min(visits, 16384.) * homes + static_cast<double>(placed.steps()) + 20;
     const auto proposals =
         static_cast<int64_t>(std::clamp<double>(time.left(seconds) * kStepVisits / a_move, kFewestProposals, kMostProposals));
     CostAim aim = aim_;
@@ -272,6 +273,9 @@ class PlacementSearch {
     const int32_t ranks = task_.shape.ranks;
     if (options_.redundant > 0) bad_input("--redundant", "--solver exact places each expert once", "leave spare slots out");
     if (options_.step.p95) bad_input("--p95", "--solver exact knows means alone", "leave --p95 out");
+    if (by_cost_ && task_.objective->residence() == Residence::follow)
+      bad_input("--residence", "--solver exact weighs each layer by itself, and tokens that follow come from the layer before",
+                "--solver joint, or leave it out");
     if (arrangements_of(task_.branches, ranks) > kMostArrangements)
       bad_input("--solver",
                 "exact would try more than " + std::to_string(kMostArrangements) +
