@@ -11,6 +11,7 @@
 #include "core/placement/joint.h"
 #include "core/placement/load.h"
 #include "core/placement/traffic.h"
+#include "core/planning/layout_figures.h"
 #include "core/readings/lacks.h"
 
 namespace stormcell {
@@ -209,7 +210,7 @@ class PlacementSearch {
     for (const Recipe& recipe : list) {
       const Placement p = trial.make(recipe, seconds, progress_);
       value.push_back(by_cost_ ? cost(p, choice.judge, true) : traffic(p, eplb, choice.judge));
-      imbalance.push_back(mean_imbalance(p, choice.judge.loads));
+      imbalance.push_back(mean_imbalance(p, layout_data(choice.judge)));
     }
     auto best = static_cast<size_t>(std::min_element(value.begin(), value.end()) - value.begin());
     if (by_cost_) return best;
@@ -259,13 +260,13 @@ class PlacementSearch {
   /// Pairs apart and ranks of a token, where it is about as even as the EPLB rule's; elsewhere worse than any that is.
   double traffic(const Placement& p, const Placement& eplb, const FitData& data) const {
     constexpr double kUneven = 1e3;
-    const double over = mean_imbalance(p, data.loads) - mean_imbalance(eplb, data.loads) - kAboutAsEven;
+    const double over = mean_imbalance(p, layout_data(data)) - mean_imbalance(eplb, layout_data(data)) - kAboutAsEven;
     if (over > 0) return kUneven + over;
     return traffic_alone(p, data);
   }
 
   static double traffic_alone(const Placement& p, const FitData& data) {
-    const Traffic t = count_traffic(*data.routes, data.tokens, p);
+    const Traffic t = count_traffic(*data.routes, data.tokens, p, data.way);
     return t.cross_pairs + t.ranks_per_token / data.routes->k;
   }
 
@@ -349,12 +350,6 @@ class PlacementSearch {
 };
 
 }  // namespace
-
-double mean_imbalance(const Placement& placement, const LayerLoads& loads) {
-  double sum = 0;
-  for (size_t l = 0; l < loads.size(); ++l) sum += imbalance_of_ranks(loads_of_ranks(placement.layers[l], placement.ranks, loads[l]));
-  return sum / static_cast<double>(loads.size());
-}
 
 SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress) {
   return PlacementSearch(options, task, progress).run();
