@@ -81,7 +81,8 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
         "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
   if (f.collective && !task.cluster.rank_cost.empty())
     out.emplace_back(
-        "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its sender and its receiver as "
+        "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its sender and its receiver "
+        "as "
         "long: which links they meet on the costs do not say");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))

@@ -12,8 +12,8 @@ int32_t heaviest(std::span<const int32_t> choices) { return choices.empty() ? -1
 
 }  // namespace
 
-PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
-                         Residence residence, size_t steps)
+PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence,
+                         size_t steps)
     : placement_(std::move(start)),
       backend_(backend),
       model_(model),

@@ -36,7 +36,8 @@ void PlacedTraffic::index(std::span<const size_t> tokens) {
       for (size_t l = 0; l < layers; ++l) {
         const std::span<const int32_t> choices = routes_.at(t, static_cast<int32_t>(l));
         for (size_t c = 0; c < choices.size(); ++c)
-          if (choices[c] >= 0 && !chosen_before(choices, c)) visit(l * branches + static_cast<size_t>(choices[c]), static_cast<uint32_t>(t));
+          if (choices[c] >= 0 && !chosen_before(choices, c))
+            visit(l * branches + static_cast<size_t>(choices[c]), static_cast<uint32_t>(t));
       }
   };
   for_each([&](size_t of, uint32_t) { ++begin_[of + 1]; });

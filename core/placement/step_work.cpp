@@ -85,8 +85,7 @@ void StepWork::begin_layer() {
 
 void StepWork::add_products_by_home(size_t layer) {
   for (size_t b = 0; b < count_.size(); ++b)
-    if (count_[b] > 0)
-      rule_.add_products_by_home(tally_, shares_[layer][b], std::span(count_of_home_).subspan(b * ranks_, ranks_), 1);
+    if (count_[b] > 0) rule_.add_products_by_home(tally_, shares_[layer][b], std::span(count_of_home_).subspan(b * ranks_, ranks_), 1);
 }
 
 void StepWork::add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes) {

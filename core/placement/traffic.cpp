@@ -68,8 +68,7 @@ TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> token
         ++k;
         for (const auto& [rank, share] : shares.of(static_cast<size_t>(l), branch, home)) here[rank] += share, absent[rank] *= 1 - share;
       }
-      for (size_t r = 0; r < ranks; ++r)
-        sums.same += l > 0 ? weight * here[r] * before[r] : 0, sums.distinct += weight * (1 - absent[r]);
+      for (size_t r = 0; r < ranks; ++r) sums.same += l > 0 ? weight * here[r] * before[r] : 0, sums.distinct += weight * (1 - absent[r]);
       sums.pairs += l > 0 ? weight * k * k_before : 0;
       sums.visits += k > 0 ? weight : 0;
       k_before = k;

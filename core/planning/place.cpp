@@ -108,9 +108,11 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
                        " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
                        "many as were recorded");
   if (searched_evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
-    warnings.emplace_back("the figures are by the nearest replicas; this search looked for balance and traffic of replicas that share evenly");
+    warnings.emplace_back(
+        "the figures are by the nearest replicas; this search looked for balance and traffic of replicas that share evenly");
   if (task.objective && task.objective->residence() == Residence::follow)
-    warnings.emplace_back("tokens that follow their heaviest expert are an experiment: all that attention needs of them would have to be there");
+    warnings.emplace_back(
+        "tokens that follow their heaviest expert are an experiment: all that attention needs of them would have to be there");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"

@@ -264,7 +264,8 @@ bool StepObjective::search_sees_all() const {
 }
 
 PlacedSteps StepObjective::placed(const Placement& start, bool held_out, size_t most_tokens) const {
-  if (routes_) return PlacedSteps(*routes_, searched_tokens(held_out, most_tokens), start, cluster_.nodes, backend_, model_, replicas_, residence_);
+  if (routes_)
+    return PlacedSteps(*routes_, searched_tokens(held_out, most_tokens), start, cluster_.nodes, backend_, model_, replicas_, residence_);
   std::vector<LayerLoads> steps = loads_[held_out];
   thin_out(steps, kMostSearchSteps);
   return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_, replicas_);

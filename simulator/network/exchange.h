@@ -15,7 +15,8 @@ namespace stormcell {
 using RankRows = std::vector<double>;
 
 /// Of one layer, whose branches lie as `shares` says. Tokens whose home is not known live on each rank alike; replicas share their branch's
-/// tokens, all of them or the nearest: of both, expectations. per_node: the way over the network and what is forwarded from there, together.
+/// tokens, all of them or the nearest: of both, expectations. per_node: the way over the network and what is forwarded from there,
+/// together.
 RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
                          Backend backend, const Network& network, ReplicaRule replicas = ReplicaRule::even);
 /// Of counts [branches]: of backends per_expert and gather; `k` choices of a token.

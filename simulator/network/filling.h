@@ -9,8 +9,8 @@
 
 namespace stormcell {
 
-/// [flows] of their loads a second, max-min fair by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2): all rates rise alike until a
-/// link is full; what crosses it stays as it is, the others rise on. `waiting`: flows that still have something to send.
+/// [flows] of their loads a second, max-min fair by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2): all rates rise
+/// alike until a link is full; what crosses it stays as it is, the others rise on. `waiting`: flows that still have something to send.
 std::vector<double> fair_rates(std::span<const Link> links, std::span<const Flow> flows, std::span<const size_t> waiting);
 
 /// A span of time in which no message ended.
@@ -21,8 +21,8 @@ struct FillingInterval {
 
 struct Filling {
   double seconds = 0;
-  std::vector<double> end_s;       ///< [flows]
-  std::vector<double> link_load;   ///< [links] carried
+  std::vector<double> end_s;      ///< [flows]
+  std::vector<double> link_load;  ///< [links] carried
   std::vector<FillingInterval> intervals;
 };
 

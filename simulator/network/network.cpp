@@ -2,7 +2,8 @@
 
 namespace stormcell {
 
-Network::Network(const Cluster& cluster, double oversubscription) : ranks_(cluster.ranks()), each_(cluster.gpus_per_node), rank_cost_(cluster.rank_cost) {
+Network::Network(const Cluster& cluster, double oversubscription)
+    : ranks_(cluster.ranks()), each_(cluster.gpus_per_node), rank_cost_(cluster.rank_cost) {
   for (int32_t r = 0; r < ranks_; ++r) {
     const std::string gpu = "GPU " + std::to_string(r);
     if (!rank_cost_.empty()) {

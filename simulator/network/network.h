@@ -23,8 +23,8 @@ struct Flow {
   std::vector<size_t> links;
 };
 
-/// Of each GPU: a port of the fabric and of the network, both ways. Of each node: an uplink, both ways, where there are several nodes. Where
-/// there are costs between GPUs: one port of each, both ways, whose time its messages share; which links they meet on nobody says.
+/// Of each GPU: a port of the fabric and of the network, both ways. Of each node: an uplink, both ways, where there are several nodes.
+/// Where there are costs between GPUs: one port of each, both ways, whose time its messages share; which links they meet on nobody says.
 class Network {
  public:
   /// `oversubscription`: what the network ports of a node could send together / what its uplink carries; 1: uplinks never bind.

@@ -102,9 +102,9 @@ class ContractSimulateTest : public QObject, private Imports {
     const Json searched = json_of({"place", session, "--cluster", cluster_, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32",
                                    "--residence", "follow", "--solver", "joint", "--time-limit", "0.5", "--json", "-"});
     QVERIFY(searched["layouts"][2]["fit"]["objective"].get<double>() <= searched["layouts"][1]["fit"]["objective"].get<double>());
-    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence", "follow", "--solver",
-                              "exact"}),
-                   "--residence", "tokens that follow come from the layer before");
+    VERIFY_REFUSED(
+        (Arguments{"place", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence", "follow", "--solver", "exact"}),
+        "--residence", "tokens that follow come from the layer before");
   }
 
   void what_does_not_divide_is_told_by_what_there_is() {
@@ -116,6 +116,42 @@ class ContractSimulateTest : public QObject, private Imports {
     const Arguments simulate = {"simulate", session, "--cluster", three, "--hidden", "64", "--ffn", "32"};
     VERIFY_REFUSED(simulate, "--cluster",
                    "do not divide among 3 GPUs (--placement of one with spare slots, which stormcell place --redundant");
+  }
+
+  void pages_of_a_placement_and_of_a_simulation() {
+    const std::string session = traced("pages"), placed = scratch_.path("placed.html"), page = scratch_.path("simulated.html");
+    const Arguments place = {"place",    session, "--cluster",    cluster_, "--hidden",    "64", "--ffn",    "32",
+                             "--solver", "joint", "--time-limit", "0.5",    "--redundant", "4",  "--report", placed};
+    const Ended first = run_program(place);
+    VERIFY_DONE(first, place);
+    QVERIFY2(first.out.ends_with("report  " + placed + "\n"), first.out.c_str());
+    const std::string about = read_file_text(placed, 1 << 26);
+    for (const char* text :
+         {"<section id=\"placements\"", "Before (the contiguous layout that servers begin with) and after, on what was held out",
+          "Assumed for #2", "replicas share evenly"})
+      QVERIFY2(about.find(text) != std::string::npos, text);
+    const Arguments simulate = {"simulate", session,       "--cluster", cluster_,       "--hidden", "64",       "--ffn",
+                                "32",       "--placement", "#2",        "--collective", "1",        "--report", page};
+    const Ended second = run_program(simulate);
+    VERIFY_DONE(second, simulate);
+    QVERIFY2(second.out.ends_with("report  " + page + "\n"), second.out.c_str());
+    const std::string told = read_file_text(page, 1 << 26);
+    for (const char* text : {"<section id=\"layers\"", "<section id=\"sensitivity\"", "<h3>dispatch</h3>", "<section id=\"assumed\""})
+      QVERIFY2(told.find(text) != std::string::npos, text);
+    // On standard output the page stands alone.
+    Arguments alone = simulate;
+    alone.back() = "-";
+    const Ended streamed = run_program(alone);
+    QVERIFY(streamed.exit == 0 && streamed.out == told);
+    for (const Arguments& verb : {place, simulate}) {
+      Arguments both = verb;
+      both.back() = "-";
+      both.insert(both.end(), {"--json", "-"});
+      VERIFY_REFUSED(both, "--report", "standard output is taken already");
+      Arguments nowhere = verb;
+      nowhere.back() = scratch_.path("no/such/page.html");
+      VERIFY_REFUSED(nowhere, nowhere.back(), "");
+    }
   }
 
   void overlap_and_uplinks() {
@@ -317,8 +353,8 @@ class ContractSimulateTest : public QObject, private Imports {
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
     }
     // A search whose aim is what steps cost knows the nearest replicas, and has nothing to warn of.
-    const Json searched = with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "joint",
-                                         "--time-limit", "0.5"});
+    const Json searched =
+        with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "joint", "--time-limit", "0.5"});
     QVERIFY(searched["warnings"].dump().find("nearest") == std::string::npos);
     QVERIFY(searched["layouts"][2]["fit"]["objective"].get<double>() <= searched["layouts"][1]["fit"]["objective"].get<double>());
     const Json traffic = with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "joint", "--aim",

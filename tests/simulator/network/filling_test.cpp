@@ -147,8 +147,7 @@ class FillingTest : public QObject {
     QVERIFY(near(end, filling.seconds));
     for (size_t l = 0; l < bytes.size(); ++l) {
       double carried = 0;
-      for (const FillingInterval& i : filling.intervals)
-        carried += i.link_share[l] * network.links()[l].per_s * (i.end_s - i.begin_s);
+      for (const FillingInterval& i : filling.intervals) carried += i.link_share[l] * network.links()[l].per_s * (i.end_s - i.begin_s);
       QVERIFY(near(filling.link_load[l], bytes[l]) && near(carried, bytes[l]));
       // No port is faster than it is.
       QVERIFY(filling.seconds * network.links()[l].per_s >= bytes[l] * (1 - 1e-9));
