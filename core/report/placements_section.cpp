@@ -110,28 +110,24 @@ std::string front_chart(const PlacementOfRun& p) {
         "<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" x=\"{3}\" "
         "y=\"{4:.1f}\">{5:.3g}</text>\n",
         kLeft, kRight, y(v), kLeft - 8, y(v) + 4, v);
-  svg += fmt::format(
-      "<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" x=\"{3}\" "
-      "y=\"{4:.1f}\">{5}</text>\n",
-      kLeft, kRight, y(at_y), kLeft - 8, y(at_y) + 4, number(at_y));
-}
-svg += fmt::format("<text class=\"soft mid\" x=\"{}\" y=\"{}\">imbalance</text><text class=\"soft\" x=\"4\" y=\"12\">cross pairs</text>\n",
-                   (kLeft + kRight) / 2, kBottom + 36);
-std::string path;
-for (const Dot& d : dots)
-  if (!d.layout) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x(d.x), y(d.y));
-svg += "<path class=\"way\" d=\"" + path + "\"/>\n";
-for (const Dot& d : dots) {
-  svg += fmt::format("<circle class=\"{} dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}</title></circle>",
-                     d.layout ? "second" : "first", x(d.x), y(d.y), shortened(d.name, 60));
-  if (!d.layout) continue;
-  const bool right = x(d.x) > kRight - 110;
-  svg += fmt::format("<text{} x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", right ? " class=\"end\"" : "", x(d.x) + (right ? -10 : 10),
-                     y(d.y) - 7, shortened(d.name, 24));
-}
-return figure(svg + "</svg>\n",
-              "Less traffic for less balance: of the filled dots none has less of both than another; rings are the layouts of the table.",
-              "As fitted, counted.");
+  svg +=
+      fmt::format("<text class=\"soft mid\" x=\"{}\" y=\"{}\">imbalance</text><text class=\"soft\" x=\"4\" y=\"12\">cross pairs</text>\n",
+                  (kLeft + kRight) / 2, kBottom + 36);
+  std::string path;
+  for (const Dot& d : dots)
+    if (!d.layout) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x(d.x), y(d.y));
+  svg += "<path class=\"way\" d=\"" + path + "\"/>\n";
+  for (const Dot& d : dots) {
+    svg += fmt::format("<circle class=\"{} dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}</title></circle>",
+                       d.layout ? "second" : "first", x(d.x), y(d.y), shortened(d.name, 60));
+    if (!d.layout) continue;
+    const bool right = x(d.x) > kRight - 110;
+    svg += fmt::format("<text{} x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", right ? " class=\"end\"" : "", x(d.x) + (right ? -10 : 10),
+                       y(d.y) - 7, shortened(d.name, 24));
+  }
+  return figure(svg + "</svg>\n",
+                "Less traffic for less balance: of the filled dots none has less of both than another; rings are the layouts of the table.",
+                "As fitted, counted.");
 }
 
 std::string differences_table(const PlacementOfRun& p, const std::string& title) {

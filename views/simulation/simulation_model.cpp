@@ -161,7 +161,8 @@ Table message_table(const SimulationPage& page) {
                    {tr("Bytes"), tr("Of the message; counted, where tokens live anywhere an expectation")},
                    {tr("Has come, ms"), tr("After the first moment, at which all messages begin; simulated")}};
   for (const ShownExchange& e : page.exchanges)
-    for (const ShownMessage& m : e.sent) table.rows.push_back({e.way, double(m.from), double(m.to), m.bytes, m.end_ms});
+    for (const ShownMessage& m : e.sent)
+      table.rows.push_back({e.way, static_cast<double>(m.from), static_cast<double>(m.to), m.bytes, m.end_ms});
   return table;
 }
 

@@ -60,7 +60,9 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
     return;
   }
   if (page.part == SimulationPart::messages) {
-    legend_item(p, x, room, tr("who sends to whom: from the first moment, at which all begin, until all of it has come"), theme);
+    legend_item(p, x, room,
+                tr("who sends to whom, a colour for each sender: from the first moment, at which all begin, until all of it has come"),
+                theme);
     return;
   }
   const QString names[] = {tr("dispatch"), tr("experts"), tr("combine")};

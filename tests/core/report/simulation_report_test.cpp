@@ -12,17 +12,13 @@
 namespace stormcell {
 namespace {
 
-const char *const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0.1.0","session":"<s>.storm","run":3,
+const char* const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0.1.0","session":"<s>.storm","run":3,
  "model":{"name":"<script>m","layers":2,"branches":16},"cluster":{"name":"2x4-<x>","nodes":2,"ranks":8,"oversubscription":2},
  "placement":"#4 & more","slots":16,"phase":"decode","backend":"per-rank","replicas":"nearest","residence":"home","overlap":"two-batch",
  "steps":{"kind":"recorded","count":12},"step_ms":{"mean":7.5,"p50":7.25,"p95":9.5,"without_overlap":8.5},
  "tokens_per_step":64,"tokens_per_s":8533.3,"remote_bytes":1048576,"wire_bytes":2097152,"sizes":{"source":"config.json"},
- "calibration":{"file":"cal.json","phases":[{"phase":"dispatch","kind":"borrowed","like":"G (here)",
-                  "held_out_error" : 0.125
-},
-                                            {"phase":"experts","kind":null,"why_not":"16 bits <were> not measured"}]
-}
-,
+ "calibration":{"file":"cal.json","phases":[{"phase":"dispatch","kind":"borrowed","like":"G of here","held_out_error":0.125},
+                                            {"phase":"experts","kind":null,"why_not":"16 bits <were> not measured"}]},
  "layers":[{"name":"layer.<0>","dispatch_ms":0.5,"compute_ms":2.5,"combine_ms":0.75,"imbalance":0.375},
            {"name":"layer.1","dispatch_ms":0.25,"compute_ms":3.25,"combine_ms":0.25,"imbalance":0.125}],
  "gpus":[{"node":0,"compute_ms":5.125,"waiting_share":0.25,"sent_bytes":2048,"received_bytes":1024,"weight_bytes":4096}],
@@ -33,8 +29,7 @@ const char *const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0
                "single_messages":[{"from":0,"to":5,"bytes":3072,"end_ms":0.625}]},
    "combine":{"messages":0,"bytes":0,"closed_form_ms":0,"filled_ms":0,"timeline":[],"single_messages":null}},
  "deployment":{"imbalance":{"predicted":0.15625,"shared_evenly":0.21875,"recorded":null},"layers":[]},
- "assumptions":["rates are <those> of data sheets"],"lacks":["requests"],"warnings":["two & two"]
-})";
+ "assumptions":["rates are <those> of data sheets"],"lacks":["requests"],"warnings":["two & two"]})";
 
 }  // namespace
 
@@ -82,7 +77,7 @@ class SimulationReportTest : public QObject {
                              ">4.0 KiB<",
                              ">6.2 %<",
                              "<h3>dispatch</h3>",
-                             "GPU 0 to GPU 5",
+                             "GPU 0 to 5",
                              ">3.0 KiB<",
                              ">0.625<",
                              ">0.156<",
