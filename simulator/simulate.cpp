@@ -80,6 +80,11 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
   if (f.overlap == "two-batch")
     out.emplace_back(
         "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
+  if (f.collective && !task.cluster.rank_cost.empty())
+    out.emplace_back(
+        "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its sender and its receiver "
+        "as "
+        "long: which links they meet on the costs do not say");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
@@ -109,27 +114,31 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
 
 /// Filled as the links would share it, beside the closed form of the same rows.
 SimulatedExchange exchange_of(const Filling& filling, const std::vector<Flow>& flows, const std::vector<size_t>& links,
-                              double closed_form_s, double start_s) {
+                              double closed_form_s, double start_s, bool each_message) {
   SimulatedExchange out;
   out.messages = static_cast<int64_t>(flows.size());
   for (const Flow& flow : flows) out.bytes += flow.bytes;
   out.closed_form_ms = 1e3 * closed_form_s, out.filled_ms = 1e3 * (filling.seconds + (flows.empty() ? 0 : start_s));
   out.timeline = timeline_of(filling, links);
+  for (size_t f = 0; f < flows.size() && each_message; ++f)
+    out.sent.push_back({flows[f].from, flows[f].to, flows[f].bytes, 1e3 * filling.end_s[f]});
   return out;
 }
 
 /// With the rates that one way of an exchange has.
-Cluster slowed(Cluster cluster, const WayCost& way) {
+Cluster slowed(Cluster cluster, const WayCost& way, const CostModel& model) {
   cluster.fabric_bytes_per_s /= way.fabric_factor, cluster.network_bytes_per_s /= way.network_factor;
+  for (double& cost : cluster.rank_cost) cost *= model.rank_cost_factor;
   return cluster;
 }
 
 RankRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
   if (!objective.routes())
-    return dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network);
+    return dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network,
+                           objective.replicas());
   return dispatched_rows(*objective.routes(), objective.tokens(false)[step], static_cast<int32_t>(layer), shares, objective.backend(),
-                         network);
+                         network, objective.replicas());
 }
 
 SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTask& task, const Progress& progress) {
@@ -141,15 +150,12 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
               "fills the links of at most " + std::to_string(kMostRanksOfCollective) + " GPUs, the cluster has " +
                   std::to_string(task.shape.ranks),
               "leave it out, or name a smaller cluster");
-  if (!task.cluster.rank_cost.empty())
-    bad_input("--collective", "fills ports and uplinks, and " + task.cluster.name + " has costs between ranks instead", "leave it out");
   if (task.objective->residence() != Residence::home)
     bad_input("--collective", "counts messages that come back where they were sent from", "leave --residence out");
-  if (task.objective->replicas() != ReplicaRule::even)
-    bad_input("--collective", "counts the messages of replicas that share evenly", "leave --replicas out");
   const auto layer = static_cast<size_t>(options.collective), step = static_cast<size_t>(options.collective_step);
   const CostModel& model = objective.model();
-  const Network network(task.cluster, options.oversubscription);
+  const Network network(slowed(task.cluster, model.dispatch, model), options.oversubscription),
+      back_network(slowed(task.cluster, model.combine, model), options.oversubscription);
   const RankRows rows = rows_of(objective, task.before, step, layer, network);
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
@@ -157,18 +163,18 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
     if (l == layer) closed = cost;
   });
   const std::vector<Flow> there = flows_of(rows, model.dispatch_row_bytes, network),
-                          back = flows_of(combined_rows(rows, network.ranks()), model.combine_row_bytes, network);
-  const Filling dispatch = fill(Network(slowed(task.cluster, model.dispatch), options.oversubscription).links(), there, progress),
-                combine = fill(Network(slowed(task.cluster, model.combine), options.oversubscription).links(), back, progress);
+                          back = flows_of(combined_rows(rows, network.ranks()), model.combine_row_bytes, back_network);
+  const Filling dispatch = fill(network.links(), there, progress), combine = fill(back_network.links(), back, progress);
   SimulatedCollective out;
   out.layer = task.layout.routers[layer].name, out.step = options.collective_step;
   std::vector<size_t> used;
   for (size_t l = 0; l < network.links().size(); ++l) {
-    if (dispatch.link_bytes[l] <= 0 && combine.link_bytes[l] <= 0) continue;
+    if (dispatch.link_load[l] <= 0 && combine.link_load[l] <= 0) continue;
     used.push_back(l), out.links.push_back(network.links()[l].name);
   }
-  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.call_t0_s + model.dispatch.t0_s);
-  out.combine = exchange_of(combine, back, used, closed.combine_s, model.call_t0_s + model.combine.t0_s);
+  const bool each_message = network.ranks() <= kMostRanksOfMessages;
+  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.call_t0_s + model.dispatch.t0_s, each_message);
+  out.combine = exchange_of(combine, back, used, closed.combine_s, model.call_t0_s + model.combine.t0_s, each_message);
   return out;
 }
 

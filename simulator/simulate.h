@@ -72,12 +72,20 @@ struct LinkInterval {
   std::vector<double> link_share;  ///< [links of the collective] of their rates, as a mean
 };
 
+/// From one GPU to another; all begin together.
+struct SimulatedMessage {
+  int32_t from = 0, to = 0;
+  double bytes = 0, end_ms = 0;  ///< in the time of the timeline
+};
+
 /// One way of one layer's exchange.
 struct SimulatedExchange {
   int64_t messages = 0;
   double bytes = 0, closed_form_ms = 0, filled_ms = 0;
   std::vector<LinkInterval> timeline;  ///< equal spans of time
+  std::vector<SimulatedMessage> sent;  ///< of clusters of at most kMostRanksOfMessages, by sender; of larger ones empty
 };
+inline constexpr int32_t kMostRanksOfMessages = 8;
 
 struct SimulatedCollective {
   std::string layer;

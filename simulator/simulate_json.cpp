@@ -32,6 +32,8 @@ Json json_of(const Elasticity& e) { return {{"figure", e.figure}, {"elasticity",
 
 Json json_of(const LinkInterval& i) { return {{"begin_ms", i.begin_ms}, {"end_ms", i.end_ms}, {"link_share", i.link_share}}; }
 
+Json json_of(const SimulatedMessage& m) { return {{"from", m.from}, {"to", m.to}, {"bytes", m.bytes}, {"end_ms", m.end_ms}}; }
+
 Json json_of(const DeployedBalance& b) {
   return {{"predicted", b.predicted},
           {"shared_evenly", b.shared_evenly},
@@ -52,16 +54,21 @@ Json list_of(const std::vector<T>& values) {
   return list;
 }
 
-Json json_of(const SimulatedExchange& e) {
+Json json_of(const SimulatedExchange& e, bool each_message) {
   return {{"messages", e.messages},
           {"bytes", e.bytes},
           {"closed_form_ms", e.closed_form_ms},
           {"filled_ms", e.filled_ms},
-          {"timeline", list_of(e.timeline)}};
+          {"timeline", list_of(e.timeline)},
+          {"single_messages", each_message ? list_of(e.sent) : Json()}};
 }
 
-Json json_of(const SimulatedCollective& c) {
-  return {{"layer", c.layer}, {"step", c.step}, {"links", c.links}, {"dispatch", json_of(c.dispatch)}, {"combine", json_of(c.combine)}};
+Json json_of(const SimulatedCollective& c, bool each_message) {
+  return {{"layer", c.layer},
+          {"step", c.step},
+          {"links", c.links},
+          {"dispatch", json_of(c.dispatch, each_message)},
+          {"combine", json_of(c.combine, each_message)}};
 }
 
 Json json_of(const DeploymentFigures& d) {
@@ -101,7 +108,7 @@ std::string to_json(const SimulateFigures& f) {
   json["gpus"] = list_of(f.gpus);
   json["links"] = list_of(f.links);
   json["sensitivity"] = list_of(f.sensitivity);
-  json["collective"] = f.collective ? json_of(*f.collective) : Json();
+  json["collective"] = f.collective ? json_of(*f.collective, f.ranks <= kMostRanksOfMessages) : Json();
   json["deployment"] = f.deployment ? json_of(*f.deployment) : Json();
   json["assumptions"] = f.assumptions;
   json["lacks"] = f.lacks;

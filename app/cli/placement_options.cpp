@@ -2,7 +2,9 @@
 
 #include <CLI/App.hpp>
 
+#include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/exports/text_output.h"
 #include "core/planning/cluster_file.h"
 
 namespace stormcell::cli {
@@ -34,6 +36,16 @@ std::string clusters_footer() {
   std::string text = "clusters:";
   for (const std::string& name : cluster_presets()) text += "\n  preset:" + name;
   return text;
+}
+
+void check_report_option(const std::string& report, const std::string& json, Console& console) {
+  if (report == "-" && json == "-") bad_input("--report", "standard output is taken already", "name a file");
+  if (report == "-") console.take_standard_output();
+  if (!report.empty()) check_output_path(report);
+}
+
+void tell_report(const std::string& report, Console& console) {
+  if (!report.empty() && report != "-") console.print("report  " + report + "\n");
 }
 
 }  // namespace stormcell::cli

@@ -10,6 +10,7 @@
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
 #include "core/planning/place.h"
+#include "core/report/report.h"
 
 namespace stormcell::cli {
 namespace {
@@ -133,6 +134,7 @@ class PlaceVerb : public Verb {
              "PLACEMENT");
     add_text(app, "--phase", place_.phase, "only loads of this phase; each: a placement for each of them (all)", "prefill|decode|each");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
+    add_text(app, "--report", report_, "one self-contained HTML page about the run and its placements", "FILE|-");
     add_json_option(app, json_);
     std::string footer = clusters_footer() + "\nsolvers:";
     for (const PlacementSolver& s : placement_solvers()) footer += "\n  " + std::string(s.id) + ": " + std::string(s.summary);
@@ -140,21 +142,37 @@ class PlaceVerb : public Verb {
   }
 
   int execute(Console& console) override {
-    if (place_.phase == kEachPhase) {
-      const auto to_texts = [](const PhasePlacements& both) { return to_text(both.phases[0]) + "\n" + to_text(both.phases[1]); };
-      tell_result(
-          console, json_, [this](const Progress& progress) { return place_each_phase(place_, progress); }, to_texts);
-      return 0;
-    }
-    tell_result(
-        console, json_, [this](const Progress& progress) { return place(place_, progress); },
-        [](const PlaceFigures& figures) { return to_text(figures); });
+    check_report_option(report_, json_, console);
+    search(console);
+    // All of the run's placements are on its page, the newest first.
+    if (!report_.empty()) write_report(placed_, report_);
+    tell_report(report_, console);
     return 0;
   }
 
  private:
+  void search(Console& console) {
+    if (place_.phase == kEachPhase) {
+      const auto to_texts = [](const PhasePlacements& both) { return to_text(both.phases[0]) + "\n" + to_text(both.phases[1]); };
+      const auto work = [this](const Progress& progress) {
+        PhasePlacements both = place_each_phase(place_, progress);
+        placed_ = run_of(both.phases[0]);
+        return both;
+      };
+      return tell_result(console, json_, work, to_texts);
+    }
+    const auto work = [this](const Progress& progress) {
+      PlaceFigures figures = place(place_, progress);
+      placed_ = run_of(figures);
+      return figures;
+    };
+    tell_result(console, json_, work, [](const PlaceFigures& figures) { return to_text(figures); });
+  }
+  static std::string run_of(const PlaceFigures& figures) { return figures.session + "#" + std::to_string(figures.run); }
+
   PlaceOptions place_;
-  std::string json_;
+  std::string report_, json_;
+  std::string placed_;  // the session with its run
 };
 
 }  // namespace

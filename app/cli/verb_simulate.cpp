@@ -11,6 +11,7 @@
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
+#include "core/report/simulation_report.h"
 #include "simulator/simulate.h"
 
 namespace stormcell::cli {
@@ -132,20 +133,28 @@ class SimulateVerb : public Verb {
     add_whole_number(app, "--collective", simulate_.collective, 0,
                      "a layer, counted from 0: its messages of one step share links in time (none)");
     add_whole_number(app, "--step", simulate_.collective_step, 0, "whose messages --collective sends (0)");
+    add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);
     app.footer(clusters_footer());
   }
 
   int execute(Console& console) override {
-    tell_result(
-        console, json_, [this](const Progress& progress) { return simulate(simulate_, progress); },
-        [](const SimulateFigures& figures) { return to_text(figures); });
+    check_report_option(report_, json_, console);
+    std::string told;
+    const auto work = [&](const Progress& progress) {
+      SimulateFigures figures = simulate(simulate_, progress);
+      if (!report_.empty()) told = to_json(figures);
+      return figures;
+    };
+    tell_result(console, json_, work, [](const SimulateFigures& figures) { return to_text(figures); });
+    if (!report_.empty()) write_simulation_report(told, report_);
+    tell_report(report_, console);
     return 0;
   }
 
  private:
   SimulateOptions simulate_;
-  std::string json_;
+  std::string report_, json_;
 };
 
 }  // namespace

@@ -75,7 +75,9 @@ TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_
       of_node_(static_cast<size_t>(nodes)),
       copies_(ranks_),
       absent_(ranks_, 1),
-      absent_node_(static_cast<size_t>(nodes), 1) {}
+      absent_node_(static_cast<size_t>(nodes), 1),
+      rows_(ranks_),
+      none_(ranks_, 1) {}
 
 void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home,
                           double sign) {
@@ -89,6 +91,9 @@ void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& sh
     add_chosen(tally, choices, nearest, from, part);
   };
   if (home >= 0) return add_from(home, sign);
+  // Where nothing has a replica every home sends to the same ranks.
+  if (std::none_of(choices.begin(), choices.end(), [&](int32_t choice) { return choice >= 0 && all(choice).size() > 1; }))
+    return add_chosen(tally, choices, all, home, sign);
   for (size_t from = 0; from < ranks_; ++from) add_from(static_cast<int32_t>(from), sign / static_cast<double>(ranks_));
 }
 
@@ -208,7 +213,20 @@ void TallyRule::add_products(LayerTally& tally, const BranchShares& shares, doub
   }
 }
 
-void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const {
+void TallyRule::add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home, double sign) {
+  for (size_t home = 0; home < ranks_; ++home) {
+    const double count = count_of_home[home];
+    if (count <= 0) continue;
+    find_nearest(shares, home, each_, near_);
+    for (const BranchShare& s : near_) rows_[s.rank] += count * s.part, none_[s.rank] *= std::pow(std::max(1 - s.part, 0.), count);
+  }
+  for (const BranchShare& s : shares) {
+    add_rows(tally, s.rank, rows_[s.rank], 1 - none_[s.rank], sign);
+    rows_[s.rank] = 0, none_[s.rank] = 1;
+  }
+}
+
+void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) {
   tally.work[rank].active += sign * active;
   tally.work[rank].rows += sign * std::ceil(rows / kRowTile - 1e-9) * kRowTile;
   // Where it is not sure that any token comes: as many rows as there are if one does.

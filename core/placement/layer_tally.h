@@ -13,6 +13,13 @@
 
 namespace stormcell {
 
+/// Whether a branch stands among the choices before this place too: a token goes to it once.
+inline bool chosen_before(std::span<const int32_t> choices, size_t at) {
+  for (size_t i = 0; i < at; ++i)
+    if (choices[i] == choices[at]) return true;
+  return false;
+}
+
 /// A rank that holds a branch, and its part of the branch's tokens.
 struct BranchShare {
   size_t rank;
@@ -67,8 +74,8 @@ class TallyRule {
   void add_everywhere(LayerTally& tally, double tokens) const { tally.unknown_tokens += tokens; }
   /// What the ranks of a branch compute that `count` tokens chose.
   void add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
-  /// So many rows of one branch on one rank, which reads its weights with this chance.
-  void add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const;
+  /// The same where those go to the nearest replicas: `count_of_home` [ranks] of them live on each rank.
+  void add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home, double sign);
 
   /// [ranks] all of it, tokens that live anywhere as expectations. Good until the next call.
   std::span<const RankWork> work(const LayerTally& tally);
@@ -83,6 +90,8 @@ class TallyRule {
   }
   void add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const;
   void add_by_node(LayerTally& tally, int32_t home, double sign) const;
+  /// So many rows of one branch on one rank, which reads its weights with this chance.
+  static void add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign);
   /// Rows of the dispatch from one rank to another, at what they cost there and back.
   void add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const;
   void add_unknown_costs(const LayerTally& tally);
@@ -99,6 +108,7 @@ class TallyRule {
   std::vector<double> copies_, absent_, absent_node_;
   std::vector<size_t> touched_, touched_nodes_;
   BranchShares near_;
+  std::vector<double> rows_, none_;  // [ranks] of a branch by home; the chance that no token comes
 };
 
 }  // namespace stormcell

@@ -2,53 +2,59 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "core/placement/step_work.h"
+#include <utility>
 
 namespace stormcell {
+namespace {
 
-PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, size_t steps)
+/// Where it moves on from, of tokens that follow; -1: it stays.
+int32_t heaviest(std::span<const int32_t> choices) { return choices.empty() ? -1 : choices[0]; }
+
+}  // namespace
+
+PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence,
+                         size_t steps)
     : placement_(std::move(start)),
       backend_(backend),
       model_(model),
+      replicas_(replicas),
+      residence_(residence),
       held_(static_cast<size_t>(placement_.slots_of_rank())),
-      rule_(placement_.ranks, nodes, backend, model.rank_cost, ReplicaRule::even, model.expert_curve) {
+      each_(static_cast<size_t>(placement_.ranks / nodes)),
+      rule_(placement_.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
+      count_of_home_(static_cast<size_t>(placement_.ranks)) {
   const size_t layers = placement_.layers.size(), branches = static_cast<size_t>(placement_.branches);
   for (const LayerSlots& layer : placement_.layers) shares_.push_back(shares_of(layer, placement_.branches, placement_.ranks));
   tally_.assign(steps * layers, LayerTally(static_cast<size_t>(placement_.ranks), static_cast<size_t>(nodes)));
+  if (residence_ == Residence::follow) combined_ = tally_;
   count_.assign(steps * layers * branches, 0);
   homes_.assign(steps, 0);
-  layer_cost_.assign(steps * layers, 0), step_s_.assign(steps, 0), is_touched_.assign(steps, 0);
+  layer_cost_.assign(steps * layers, 0), step_s_.assign(steps, 0), is_touched_.assign(steps * layers, 0);
 }
 
 PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes,
-                         Backend backend, const CostModel& model)
-    : PlacedSteps(std::move(start), nodes, backend, model, steps.size()) {
+                         Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence)
+    : PlacedSteps(std::move(start), nodes, backend, model, replicas, residence, steps.size()) {
   routes_ = &routes;
   for (size_t s = 0; s < steps.size(); ++s) homes_[s] = homes_known(routes, steps[s], placement_.ranks);
   // Copies for each expert of tokens that live anywhere follow from counts, and what goes everywhere from nothing.
   const bool anywhere = std::none_of(homes_.begin(), homes_.end(), [](uint8_t known) { return known != 0; });
-  by_token_ = backend != Backend::gather && !(backend == Backend::per_expert && anywhere);
+  by_token_ = residence == Residence::follow || (backend != Backend::gather && !(backend == Backend::per_expert && anywhere));
   const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
   for (size_t s = 0; s < steps.size(); ++s)
     for (size_t l = 0; l < layers; ++l)
       for (const size_t t : steps[s]) {
-        const std::span<const int32_t> choices = routes.at(t, static_cast<int32_t>(l));
-        for (const int32_t choice : choices)
+        for (const int32_t choice : routes.at(t, static_cast<int32_t>(l)))
           if (choice >= 0) ++count_[at(s, l) * branches + static_cast<size_t>(choice)];
-        if (backend == Backend::gather || by_token_)
-          rule_.add_token(tally_[at(s, l)], shares_[l], choices, homes_[s] ? routes.tokens[t].rank : -1, 1);
+        if (backend == Backend::gather || by_token_) add_token({static_cast<uint32_t>(s), static_cast<uint32_t>(t)}, l, 1);
       }
-  if (!by_token_ && backend == Backend::per_expert)
-    for (size_t i = 0; i < tally_.size(); ++i)
-      for (size_t b = 0; b < branches; ++b) rule_.add_choices(tally_[i], shares_[i % layers][b], count_[i * branches + b], 1);
   index(routes, steps);
   begin();
 }
 
 PlacedSteps::PlacedSteps(const std::vector<std::vector<std::vector<double>>>& steps, double k, Placement start, int32_t nodes,
-                         Backend backend, const CostModel& model)
-    : PlacedSteps(std::move(start), nodes, backend, model, steps.size()) {
+                         Backend backend, const CostModel& model, ReplicaRule replicas)
+    : PlacedSteps(std::move(start), nodes, backend, model, replicas, Residence::home, steps.size()) {
   const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
   for (size_t s = 0; s < steps.size(); ++s)
     for (size_t l = 0; l < layers; ++l) {
@@ -57,7 +63,6 @@ PlacedSteps::PlacedSteps(const std::vector<std::vector<std::vector<double>>>& st
         const double count = steps[s][l][b];
         count_[at(s, l) * branches + b] = static_cast<float>(count);
         all += count;
-        if (backend == Backend::per_expert) rule_.add_choices(tally_[at(s, l)], shares_[l][b], static_cast<float>(count), 1);
       }
       if (backend == Backend::gather) rule_.add_everywhere(tally_[at(s, l)], all / k);
     }
@@ -72,9 +77,12 @@ void PlacedSteps::index(const TokenRoutes& routes, const std::vector<std::vector
   const auto for_each = [&](const auto& visit) {
     for (size_t s = 0; s < steps.size(); ++s)
       for (const size_t t : steps[s])
-        for (size_t l = 0; l < layers; ++l)
-          for (const int32_t choice : routes.at(t, static_cast<int32_t>(l)))
-            if (choice >= 0) visit(l * branches + static_cast<size_t>(choice), Visit{static_cast<uint32_t>(s), static_cast<uint32_t>(t)});
+        for (size_t l = 0; l < layers; ++l) {
+          const std::span<const int32_t> choices = routes.at(t, static_cast<int32_t>(l));
+          for (size_t c = 0; c < choices.size(); ++c)
+            if (choices[c] >= 0 && !chosen_before(choices, c))
+              visit(l * branches + static_cast<size_t>(choices[c]), Visit{static_cast<uint32_t>(s), static_cast<uint32_t>(t)});
+        }
   };
   for_each([&](size_t of, Visit) { ++begin_[of + 1]; });
   for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
@@ -84,13 +92,11 @@ void PlacedSteps::index(const TokenRoutes& routes, const std::vector<std::vector
 }
 
 void PlacedSteps::begin() {
-  const size_t branches = static_cast<size_t>(placement_.branches);
-  for (size_t i = 0; i < tally_.size(); ++i)
-    for (size_t b = 0; b < branches; ++b) rule_.add_products(tally_[i], shares_[i % shares_.size()][b], count_[i * branches + b], 1);
   for (size_t l = 0; l < shares_.size(); ++l) {
-    for (size_t s = 0; s < steps(); ++s) touched_.push_back(static_cast<uint32_t>(s)), is_touched_[s] = 1;
-    cost_touched(l);
+    for (size_t b = 0; b < shares_[l].size(); ++b) add_products(l, b, 1);
+    for (size_t s = 0; s < steps(); ++s) touch(s, l);
   }
+  cost_touched();
 }
 
 double PlacedSteps::mean_s() const { return sum_s_ / static_cast<double>(steps()); }
@@ -109,11 +115,11 @@ double PlacedSteps::layer_s(size_t layer) const {
 }
 
 size_t PlacedSteps::slowest_rank(size_t step, size_t layer) {
-  const std::span<const RankWork> work = rule_.work(tally_[at(step, layer)]);
+  const LayerWork work = work_of(step, layer);
   size_t slowest = 0;
   double most = 0;
-  for (size_t r = 0; r < work.size(); ++r) {
-    const double alone = cost_of_layer(work.subspan(r, 1), model_).seconds();
+  for (size_t r = 0; r < work.ranks.size(); ++r) {
+    const double alone = cost_of_layer(work.ranks.subspan(r, 1), work.combined.subspan(r, 1), model_).seconds();
     if (alone > most) most = alone, slowest = r;
   }
   return slowest;
@@ -139,7 +145,7 @@ void PlacedSteps::swap(size_t layer, size_t slot, size_t other) {
   LayerSlots& slots = placement_.layers[layer];
   std::swap(slots[slot], slots[other]);
   renew(layer, slots[slot]), renew(layer, slots[other]);
-  cost_touched(layer);
+  cost_touched();
 }
 
 void PlacedSteps::move(size_t layer, size_t from, size_t to) {
@@ -147,14 +153,14 @@ void PlacedSteps::move(size_t layer, size_t from, size_t to) {
   const int32_t old = slots[to];
   slots[to] = slots[from], slots[from] = -1;
   renew(layer, slots[to]), renew(layer, old);
-  cost_touched(layer);
+  cost_touched();
 }
 
 void PlacedSteps::replicate(size_t layer, int32_t branch, size_t slot) {
   const int32_t old = placement_.layers[layer][slot];
   placement_.layers[layer][slot] = branch;
   renew(layer, old), renew(layer, branch);
-  cost_touched(layer);
+  cost_touched();
 }
 
 void PlacedSteps::drop(size_t layer, size_t slot) { replicate(layer, -1, slot); }
@@ -166,28 +172,32 @@ void PlacedSteps::apply(std::span<const SlotChange> changes) {
   if (by_token_ && changes.size() * static_cast<size_t>(routes_->k) > static_cast<size_t>(placement_.branches)) return rebuild(layer);
   // A branch that stands as before costs a look at the slots.
   for (const SlotChange& c : changes) renew(layer, c.before), renew(layer, c.after);
-  cost_touched(layer);
+  cost_touched();
 }
 
 void PlacedSteps::set_layer(size_t layer, const LayerSlots& slots) {
   placement_.layers[layer] = slots;
   for (int32_t b = 0; b < placement_.branches; ++b) renew(layer, b);
-  cost_touched(layer);
+  cost_touched();
 }
 
 void PlacedSteps::rebuild(size_t layer) {
+  const auto add_all_onward = [&](double sign) {
+    for (const Visit& v : members_)
+      if (residence_ == Residence::follow) add_onward(v, layer, sign);
+  };
+  add_all_onward(-1);
   shares_[layer] = shares_of(placement_.layers[layer], placement_.branches, placement_.ranks);
-  const size_t branches = static_cast<size_t>(placement_.branches);
   for (size_t s = 0; s < steps(); ++s) {
     LayerTally& tally = tally_[at(s, layer)];
     tally = LayerTally(tally.work.size(), tally.unknown_node.size());
-    for (size_t b = 0; b < branches; ++b) rule_.add_products(tally, shares_[layer][b], count_[at(s, layer) * branches + b], 1);
-    touched_.push_back(static_cast<uint32_t>(s));
+    if (residence_ == Residence::follow) combined_[at(s, layer)] = tally;
+    touch(s, layer);
   }
-  for (const Visit& v : members_)
-    rule_.add_token(tally_[at(v.step, layer)], shares_[layer], routes_->at(v.token, static_cast<int32_t>(layer)),
-                    homes_[v.step] ? routes_->tokens[v.token].rank : -1, 1);
-  cost_touched(layer);
+  for (size_t b = 0; b < shares_[layer].size(); ++b) add_products(layer, b, 1);
+  for (const Visit& v : members_) add_token(v, layer, 1);
+  add_all_onward(1);
+  cost_touched();
 }
 
 // One branch after the other: a token that chose several is taken away as it stands by then and added as it is from then on.
@@ -201,38 +211,105 @@ void PlacedSteps::renew(size_t layer, int32_t branch) {
   add_branch(layer, branch, 1);
 }
 
+std::span<const PlacedSteps::Visit> PlacedSteps::visits_of(size_t layer, size_t branch) const {
+  const size_t of = layer * static_cast<size_t>(placement_.branches) + branch;
+  return std::span(visits_).subspan(begin_[of], begin_[of + 1] - begin_[of]);
+}
+
 void PlacedSteps::add_branch(size_t layer, int32_t branch, double sign) {
-  const size_t branches = static_cast<size_t>(placement_.branches), b = static_cast<size_t>(branch);
-  const BranchShares& shares = shares_[layer][b];
-  const auto add_count = [&](size_t step) {
-    const float count = count_[at(step, layer) * branches + b];
-    if (count <= 0) return;
-    LayerTally& tally = tally_[at(step, layer)];
-    rule_.add_products(tally, shares, count, sign);
-    if (!by_token_ && backend_ == Backend::per_expert) rule_.add_choices(tally, shares, count, sign);
-    if (!is_touched_[step]) is_touched_[step] = 1, touched_.push_back(static_cast<uint32_t>(step));
-  };
-  if (!routes_) {
-    for (size_t s = 0; s < steps(); ++s) add_count(s);
-    return;
-  }
-  const size_t of = layer * branches + b;
-  for (size_t i = begin_[of]; i < begin_[of + 1]; ++i) {
-    const Visit v = visits_[i];
-    if (i == begin_[of] || v.step != visits_[i - 1].step) add_count(v.step);
-    if (by_token_)
-      rule_.add_token(tally_[at(v.step, layer)], shares_[layer], routes_->at(v.token, static_cast<int32_t>(layer)),
-                      homes_[v.step] ? routes_->tokens[v.token].rank : -1, sign);
+  add_products(layer, static_cast<size_t>(branch), sign);
+  if (!by_token_) return;
+  for (const Visit& v : visits_of(layer, static_cast<size_t>(branch))) {
+    add_token(v, layer, sign);
+    if (residence_ == Residence::follow && heaviest(routes_->at(v.token, static_cast<int32_t>(layer))) == branch)
+      add_onward(v, layer, sign);
   }
 }
 
-void PlacedSteps::cost_touched(size_t layer) {
-  for (const uint32_t step : touched_) {
-    const double cost = cost_of_layer(rule_.work(tally_[at(step, layer)]), model_).seconds();
-    const double more = cost - layer_cost_[at(step, layer)];
-    layer_cost_[at(step, layer)] = cost;
+void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
+  const size_t branches = static_cast<size_t>(placement_.branches);
+  const BranchShares& shares = shares_[layer][branch];
+  const bool nearest = replicas_ == ReplicaRule::nearest && shares.size() > 1;
+  const BranchShares anywhere = nearest ? nearest_from_anywhere(shares, count_of_home_.size(), each_) : BranchShares();
+  const auto add_step = [&](size_t step, std::span<const Visit> visits) {
+    const float count = count_[at(step, layer) * branches + branch];
+    if (count <= 0) return;
+    LayerTally& tally = tally_[at(step, layer)];
+    if (nearest && homes_[step]) {
+      // From the visits each time: kept for every step and branch it would be gigabytes on 64 ranks.
+      std::fill(count_of_home_.begin(), count_of_home_.end(), 0.);
+      for (const Visit& v : visits) {
+        const std::span<const int32_t> choices = routes_->at(v.token, static_cast<int32_t>(layer));
+        count_of_home_[static_cast<size_t>(routes_->tokens[v.token].rank)] +=
+            static_cast<double>(std::count(choices.begin(), choices.end(), static_cast<int32_t>(branch)));
+      }
+      rule_.add_products_by_home(tally, shares, count_of_home_, sign);
+    } else {
+      rule_.add_products(tally, nearest ? anywhere : shares, count, sign);
+    }
+    if (!by_token_ && backend_ == Backend::per_expert) rule_.add_choices(tally, shares, count, sign);
+    touch(step, layer);
+  };
+  if (!routes_) {
+    for (size_t s = 0; s < steps(); ++s) add_step(s, {});
+    return;
+  }
+  const std::span<const Visit> visits = visits_of(layer, branch);
+  for (size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
+    while (end < visits.size() && visits[end].step == visits[begin].step) ++end;
+    add_step(visits[begin].step, visits.subspan(begin, end - begin));
+  }
+}
+
+void PlacedSteps::add_token(Visit v, size_t layer, double sign) {
+  add_dispatch(v, layer, sign);
+  if (residence_ == Residence::follow)
+    rule_.add_following(combined_[at(v.step, layer)], shares_[layer], routes_->at(v.token, static_cast<int32_t>(layer)), sign);
+}
+
+void PlacedSteps::add_dispatch(Visit v, size_t layer, double sign) {
+  LayerTally& tally = tally_[at(v.step, layer)];
+  const std::span<const int32_t> choices = routes_->at(v.token, static_cast<int32_t>(layer));
+  for (size_t l = layer; residence_ == Residence::follow && l-- > 0;) {
+    const int32_t last = heaviest(routes_->at(v.token, static_cast<int32_t>(l)));
+    if (last < 0) continue;
+    for (const BranchShare& s : shares_[l][static_cast<size_t>(last)])
+      rule_.add_token(tally, shares_[layer], choices, static_cast<int32_t>(s.rank), sign * s.part);
+    return;
+  }
+  rule_.add_token(tally, shares_[layer], choices, homes_[v.step] ? routes_->tokens[v.token].rank : -1, sign);
+}
+
+void PlacedSteps::add_onward(Visit v, size_t layer, double sign) {
+  if (heaviest(routes_->at(v.token, static_cast<int32_t>(layer))) < 0) return;
+  for (size_t l = layer + 1; l < shares_.size(); ++l) {
+    add_dispatch(v, l, sign);
+    touch(v.step, l);
+    if (heaviest(routes_->at(v.token, static_cast<int32_t>(l))) >= 0) return;
+  }
+}
+
+void PlacedSteps::touch(size_t step, size_t layer) {
+  const size_t i = at(step, layer);
+  if (!std::exchange(is_touched_[i], uint8_t{1})) touched_.push_back(i);
+}
+
+LayerWork PlacedSteps::work_of(size_t step, size_t layer) {
+  LayerWork work;
+  work.ranks = work.combined = rule_.work(tally_[at(step, layer)]);
+  if (residence_ != Residence::follow) return work;
+  dispatch_.assign(work.ranks.begin(), work.ranks.end());
+  return {dispatch_, rule_.work(combined_[at(step, layer)])};
+}
+
+void PlacedSteps::cost_touched() {
+  for (const size_t i : touched_) {
+    const size_t step = i / shares_.size();
+    const double cost = work_of(step, i % shares_.size()).cost(model_).seconds();
+    const double more = cost - layer_cost_[i];
+    layer_cost_[i] = cost;
     step_s_[step] += more, sum_s_ += more;
-    is_touched_[step] = 0;
+    is_touched_[i] = 0;
   }
   touched_.clear();
 }

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "core/placement/layer_tally.h"
 #include "core/placement/placement.h"
+#include "core/placement/step_work.h"
 #include "core/profile/token_routes.h"
 
 namespace stormcell {
@@ -15,12 +15,13 @@ namespace stormcell {
 /// What ranks hold may be changed to anything in which every branch stands somewhere; slots may be empty (-1).
 class PlacedSteps {
  public:
-  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes' and no fault.
+  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes' and no fault. Replicas and residence
+  /// as StepWork has them.
   PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes, Backend backend,
-              const CostModel& model);
+              const CostModel& model, ReplicaRule replicas = ReplicaRule::even, Residence residence = Residence::home);
   /// Steps of counts [steps][layers][branches], `k` choices of a token: for backends per_expert and gather.
   PlacedSteps(const std::vector<std::vector<std::vector<double>>>& steps, double k, Placement start, int32_t nodes, Backend backend,
-              const CostModel& model);
+              const CostModel& model, ReplicaRule replicas = ReplicaRule::even);
 
   const Placement& placement() const { return placement_; }
   size_t steps() const { return step_s_.size(); }
@@ -54,37 +55,55 @@ class PlacedSteps {
   struct Visit {
     uint32_t step, token;  // token of the routes
   };
-  PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, size_t steps);
+  PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence,
+              size_t steps);
   size_t at(size_t step, size_t layer) const { return step * shares_.size() + layer; }
   void index(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps);
   void begin();
+  std::span<const Visit> visits_of(size_t layer, size_t branch) const;
   void add_branch(size_t layer, int32_t branch, double sign);
+  /// What the ranks of a branch compute of it in every step, and what is sent for it where that follows from counts.
+  void add_products(size_t layer, size_t branch, double sign);
+  /// What a token makes the ranks send in a layer, there and, where it follows, back.
+  void add_token(Visit visit, size_t layer, double sign);
+  /// There, from where it lives by then.
+  void add_dispatch(Visit visit, size_t layer, double sign);
+  /// Dispatches of later layers that leave from where its first choice of this one lies.
+  void add_onward(Visit visit, size_t layer, double sign);
+  void touch(size_t step, size_t layer);
+  /// Good until the next call.
+  LayerWork work_of(size_t step, size_t layer);
   /// What holds a branch follows the slots again.
   void renew(size_t layer, int32_t branch);
   /// All tokens of a layer anew: of a change of many branches each token would be taken away and added for each of its choices.
   void rebuild(size_t layer);
-  void cost_touched(size_t layer);
+  void cost_touched();
 
   Placement placement_;
   const Backend backend_;
   const CostModel model_;
-  const size_t held_;  // slots of a rank
+  const ReplicaRule replicas_;
+  const Residence residence_;
+  const size_t held_, each_;  // slots of a rank, ranks of a node
   TallyRule rule_;
   const TokenRoutes* routes_ = nullptr;
   bool by_token_ = false;                          // what is sent depends on the placement by whole tokens, else by counts alone
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
   std::vector<LayerTally> tally_;                  // [steps, layers]
+  std::vector<LayerTally> combined_;               // [steps, layers] on whose ways back tokens come that follow; else empty
   std::vector<float> count_;                       // [steps, layers, branches]
   std::vector<uint8_t> homes_;                     // [steps] where their tokens live is known
   std::vector<size_t> begin_;                      // [layers x branches + 1] of visits_
-  std::vector<Visit> visits_;                      // of each layer and branch, by step
+  std::vector<Visit> visits_;                      // of each layer and branch, by step; a token that chose it twice once
   std::vector<Visit> members_;                     // of all steps
   std::vector<double> layer_cost_;                 // [steps, layers]
   std::vector<double> step_s_;
   double sum_s_ = 0;
-  std::vector<uint32_t> touched_;  // steps
+  std::vector<size_t> touched_;  // at(step, layer)
   std::vector<uint8_t> is_touched_;
   BranchShares next_;
+  std::vector<double> count_of_home_;  // [ranks] of the branch and step at hand
+  std::vector<RankWork> dispatch_;     // while the combine is looked at
   mutable std::vector<double> sorted_;
 };
 

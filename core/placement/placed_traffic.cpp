@@ -14,12 +14,6 @@ double overlap(const BranchShares& a, const BranchShares& b) {
   return same;
 }
 
-/// Whether a branch stood among the choices before this place: no token counts twice.
-bool seen_before(std::span<const int32_t> choices, size_t at) {
-  return std::find(choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(at), choices[at]) !=
-         choices.begin() + static_cast<std::ptrdiff_t>(at);
-}
-
 }  // namespace
 
 PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start)
@@ -42,7 +36,8 @@ void PlacedTraffic::index(std::span<const size_t> tokens) {
       for (size_t l = 0; l < layers; ++l) {
         const std::span<const int32_t> choices = routes_.at(t, static_cast<int32_t>(l));
         for (size_t c = 0; c < choices.size(); ++c)
-          if (choices[c] >= 0 && !seen_before(choices, c)) visit(l * branches + static_cast<size_t>(choices[c]), static_cast<uint32_t>(t));
+          if (choices[c] >= 0 && !chosen_before(choices, c))
+            visit(l * branches + static_cast<size_t>(choices[c]), static_cast<uint32_t>(t));
       }
   };
   for_each([&](size_t of, uint32_t) { ++begin_[of + 1]; });

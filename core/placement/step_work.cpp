@@ -1,7 +1,6 @@
 #include "core/placement/step_work.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace stormcell {
 
@@ -85,19 +84,8 @@ void StepWork::begin_layer() {
 }
 
 void StepWork::add_products_by_home(size_t layer) {
-  std::vector<double> rows(ranks_), none(ranks_);  // none: the chance that no token comes
-  BranchShares nearest;
-  for (size_t b = 0; b < count_.size(); ++b) {
-    if (count_[b] <= 0) continue;
-    std::fill(rows.begin(), rows.end(), 0.), std::fill(none.begin(), none.end(), 1.);
-    for (size_t home = 0; home < ranks_; ++home) {
-      const double count = count_of_home_[b * ranks_ + home];
-      if (count <= 0) continue;
-      find_nearest(shares_[layer][b], home, each_, nearest);
-      for (const BranchShare& s : nearest) rows[s.rank] += count * s.part, none[s.rank] *= std::pow(std::max(1 - s.part, 0.), count);
-    }
-    for (const BranchShare& s : shares_[layer][b]) rule_.add_rows(tally_, s.rank, rows[s.rank], 1 - none[s.rank], 1);
-  }
+  for (size_t b = 0; b < count_.size(); ++b)
+    if (count_[b] > 0) rule_.add_products_by_home(tally_, shares_[layer][b], std::span(count_of_home_).subspan(b * ranks_, ranks_), 1);
 }
 
 void StepWork::add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes) {

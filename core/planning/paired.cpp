@@ -9,6 +9,7 @@
 
 #include "core/base/student_t.h"
 #include "core/placement/traffic.h"
+#include "core/planning/layout_figures.h"
 
 namespace stormcell {
 namespace {
@@ -22,11 +23,10 @@ struct PartSums {
   TrafficSums traffic;
 };
 
-PartSums sums_of(const Placement& p, const LayerLoads& loads, const TokenRoutes* routes, std::span<const size_t> tokens) {
+PartSums sums_of(const Placement& p, const LayoutData& data) {
   PartSums out;
-  for (size_t l = 0; l < loads.size(); ++l)
-    for (const double load : loads_of_ranks(p.layers[l], p.ranks, loads[l])) out.of_rank.push_back(load);
-  if (routes) out.traffic = sum_traffic(*routes, tokens, p);
+  for (const std::vector<double>& layer : rank_loads(p, data)) out.of_rank.insert(out.of_rank.end(), layer.begin(), layer.end());
+  if (data.routes) out.traffic = sum_traffic(*data.routes, data.tokens, p, data.way);
   return out;
 }
 
@@ -110,7 +110,8 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
   for (size_t i = 0; i < loads_.size(); ++i) {
     progress_.report("comparing", static_cast<int64_t>(i), static_cast<int64_t>(loads_.size()));
     const std::span<const size_t> tokens = routes ? std::span<const size_t>(tokens_[i]) : std::span<const size_t>();
-    of_a.push_back(sums_of(a, loads_[i], routes, tokens)), of_b.push_back(sums_of(b, loads_[i], routes, tokens));
+    const LayoutData data{loads_[i], routes, tokens, task_.way()};
+    of_a.push_back(sums_of(a, data)), of_b.push_back(sums_of(b, data));
   }
   const auto difference = [&](const std::function<double(const Figures&)>& figure) {
     return interval_of_parts(loads_.size(), [&](const std::vector<size_t>& drawn) {

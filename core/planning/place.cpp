@@ -17,6 +17,7 @@
 #include "core/placement/placement_text.h"
 #include "core/placement/traffic.h"
 #include "core/planning/advice.h"
+#include "core/planning/layout_figures.h"
 #include "core/planning/paired.h"
 #include "core/planning/place_task.h"
 #include "core/planning/placement_search.h"
@@ -47,11 +48,18 @@ const PlacementSolver& find_solver(std::string_view id) {
   bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
 }
 
-LayoutFigures figures_of(const Placement& placement, const LayerLoads& loads, const SplitRoutes* routes, std::span<const size_t> tokens) {
+/// Of the part to fit, or of what is held out.
+LayoutData part_of(const PlaceTask& task, bool held_out) {
+  LayoutData data{held_out ? task.loads.held_out : task.loads.fit, nullptr, {}, task.way()};
+  if (task.routes) data.routes = &task.routes->routes, data.tokens = held_out ? task.routes->parts.held_out : task.routes->parts.fit;
+  return data;
+}
+
+LayoutFigures figures_of(const Placement& placement, const LayoutData& data) {
   LayoutFigures figures;
-  figures.imbalance = mean_imbalance(placement, loads);
-  if (!routes) return figures;
-  const Traffic traffic = count_traffic(routes->routes, tokens, placement);
+  figures.imbalance = mean_imbalance(placement, data);
+  if (!data.routes) return figures;
+  const Traffic traffic = count_traffic(*data.routes, data.tokens, placement, data.way);
   figures.cross_pairs = traffic.cross_pairs, figures.ranks_per_token = traffic.ranks_per_token;
   return figures;
 }
@@ -67,20 +75,17 @@ void add_step_cost(const PlaceTask& task, const Placement& placement, bool held_
 }
 
 LayoutLine line_of(const std::string& name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
-  const SplitRoutes* routes = task.routes ? &*task.routes : nullptr;
-  const auto tokens = [&](bool fit) {
-    return routes ? std::span<const size_t>(fit ? routes->parts.fit : routes->parts.held_out) : std::span<const size_t>();
-  };
-  LayoutLine line{name, figures_of(placement, task.loads.fit, routes, tokens(true)), {}};
+  LayoutLine line{name, figures_of(placement, part_of(task, false)), {}};
   add_step_cost(task, placement, false, line.fit, progress);
   if (task.loads.steps_held_out > 0) {
-    line.held_out = figures_of(placement, task.loads.held_out, routes, tokens(false));
+    line.held_out = figures_of(placement, part_of(task, true));
     add_step_cost(task, placement, true, *line.held_out, progress);
   }
   return line;
 }
 
-std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& task) {
+/// `searched_evenly`: by a search that knows no homes.
+std::vector<std::string> warnings_of(const Placement& result, bool searched_evenly, const PlaceTask& task) {
   std::vector<std::string> warnings;
   if (const int32_t layers = layers_with_idle_replicas(result); layers > 0)
     warnings.push_back("in " + counted(layers, "layer") +
@@ -102,11 +107,12 @@ std::vector<std::string> warnings_of(const Placement& result, const PlaceTask& t
                        std::to_string(task.objective->count(false) + task.objective->count(true)) +
                        " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
                        "many as were recorded");
-  if (task.objective && task.objective->replicas() == ReplicaRule::nearest && task.shape.slot_count > task.branches)
-    warnings.emplace_back("steps are judged by the nearest replicas; searches, imbalance and traffic count them evenly");
+  if (searched_evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
+    warnings.emplace_back(
+        "the figures are by the nearest replicas; this search looked for balance and traffic of replicas that share evenly");
   if (task.objective && task.objective->residence() == Residence::follow)
     warnings.emplace_back(
-        "steps are judged with tokens that follow their heaviest expert, an experiment; searches let them live where they were recorded");
+        "tokens that follow their heaviest expert are an experiment: all that attention needs of them would have to be there");
   if (!task.objective)
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
@@ -123,8 +129,8 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
   };
   std::vector<Point> points;
   for (const FoundPlacement& f : found.tried)
-    points.push_back({&f, mean_imbalance(f.placement, task.loads.fit),
-                      count_traffic(task.routes->routes, task.routes->parts.fit, f.placement).cross_pairs});
+    points.push_back({&f, mean_imbalance(f.placement, part_of(task, false)),
+                      count_traffic(task.routes->routes, task.routes->parts.fit, f.placement, task.way()).cross_pairs});
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     return a.imbalance != b.imbalance ? a.imbalance < b.imbalance : a.cross_pairs < b.cross_pairs;
   });
@@ -262,7 +268,7 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
                line_of("result", found.result, task, progress)};
   if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
   f.front = front_of(found, task, progress);
-  f.warnings = warnings_of(found.result, task);
+  f.warnings = warnings_of(found.result, !given && (found.aim == "traffic" || options.solver == "load"), task);
   if (found.by_clock)
     f.warnings.emplace_back("the clock ended a search before its work was done: another machine may find another placement (--repeatable)");
   const PairedBootstrap paired(task, progress);

@@ -209,6 +209,7 @@ FitData whole_fit(const PlaceTask& task) {
   if (task.routes) out.routes = &task.routes->routes, out.tokens = task.routes->parts.fit;
   out.loads = task.loads.fit;
   out.objective = task.objective ? &*task.objective : nullptr;
+  out.way = task.way();
   return out;
 }
 
@@ -220,8 +221,9 @@ bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, Choice
     TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, by_request ? 2 : 0);
     if (parts.held_out.empty()) return false;
     if (task.objective) out.objective.emplace(options.step, task.cluster, task.model, *task.routes, parts);
-    out.fit = {&routes, parts.fit, loads_of_tokens(routes, parts.fit), nullptr};
-    out.judge = {&routes, parts.held_out, loads_of_tokens(routes, parts.held_out), nullptr};
+    out.fit.routes = out.judge.routes = &routes;
+    out.fit.tokens = parts.fit, out.fit.loads = loads_of_tokens(routes, parts.fit);
+    out.judge.tokens = parts.held_out, out.judge.loads = loads_of_tokens(routes, parts.held_out);
   } else {
     const std::vector<LayerLoads>& steps = task.loads.fit_steps;
     if (steps.size() < 2) return false;
@@ -233,6 +235,7 @@ bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, Choice
     out.fit.loads = sum_of(steps, 0, cut), out.judge.loads = sum_of(steps, cut, steps.size());
   }
   if (out.objective) out.fit.objective = out.judge.objective = &*out.objective;
+  out.fit.way = out.judge.way = task.way();
   return true;
 }
 

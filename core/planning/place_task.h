@@ -7,6 +7,7 @@
 
 #include "core/cost/cluster.h"
 #include "core/placement/eplb.h"
+#include "core/placement/traffic.h"
 #include "core/planning/place.h"
 #include "core/planning/step_loads.h"
 #include "core/planning/step_objective.h"
@@ -36,6 +37,8 @@ struct PlaceTask {
   std::optional<CalibrationUse> calibration;
   Placement before;    ///< where moving begins: what --from names, else the contiguous layout
   double move_ms = 0;  ///< of one slot, shared over the steps that it pays off in
+  /// By which everything is counted.
+  ReplicaWay way() const { return {objective ? objective->replicas() : ReplicaRule::even, cluster.nodes}; }
 };
 
 /// `selector`: of a run. Error(bad_input): as place() says.
@@ -48,6 +51,7 @@ struct FitData {
   std::vector<size_t> tokens;
   LayerLoads loads;
   const StepObjective* objective = nullptr;  ///< its part to fit; null: sizes are not known
+  ReplicaWay way = {};
 };
 /// All that is to be fitted to.
 FitData whole_fit(const PlaceTask& task);

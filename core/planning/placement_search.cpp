@@ -11,6 +11,7 @@
 #include "core/placement/joint.h"
 #include "core/placement/load.h"
 #include "core/placement/traffic.h"
+#include "core/planning/layout_figures.h"
 #include "core/readings/lacks.h"
 
 namespace stormcell {
@@ -119,7 +120,8 @@ class Kitchen {
     double visits = 0;  // that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
-    const double a_move = 2 * std::min(visits, 16384.) + static_cast<double>(placed.steps()) + 20;
+    const auto homes = static_cast<double>(data_.objective->homes_of_token());
+    const double a_move = 2 * std::min(visits, 16384.) * homes + static_cast<double>(placed.steps()) + 20;
     const auto proposals =
         static_cast<int64_t>(std::clamp<double>(time.left(seconds) * kStepVisits / a_move, kFewestProposals, kMostProposals));
     CostAim aim = aim_;
@@ -219,7 +221,7 @@ class PlacementSearch {
     for (const Recipe& recipe : list) {
       const Placement p = trial.make(recipe, seconds, progress_);
       value.push_back(by_cost_ ? cost(p, choice.judge, true) : traffic(p, eplb, choice.judge));
-      imbalance.push_back(mean_imbalance(p, choice.judge.loads));
+      imbalance.push_back(mean_imbalance(p, layout_data(choice.judge)));
     }
     out_.by_clock |= trial.by_clock();
     auto best = static_cast<size_t>(std::min_element(value.begin(), value.end()) - value.begin());
@@ -270,13 +272,13 @@ class PlacementSearch {
   /// Pairs apart and ranks of a token, where it is about as even as the EPLB rule's; elsewhere worse than any that is.
   double traffic(const Placement& p, const Placement& eplb, const FitData& data) const {
     constexpr double kUneven = 1e3;
-    const double over = mean_imbalance(p, data.loads) - mean_imbalance(eplb, data.loads) - kAboutAsEven;
+    const double over = mean_imbalance(p, layout_data(data)) - mean_imbalance(eplb, layout_data(data)) - kAboutAsEven;
     if (over > 0) return kUneven + over;
     return traffic_alone(p, data);
   }
 
   static double traffic_alone(const Placement& p, const FitData& data) {
-    const Traffic t = count_traffic(*data.routes, data.tokens, p);
+    const Traffic t = count_traffic(*data.routes, data.tokens, p, data.way);
     return t.cross_pairs + t.ranks_per_token / data.routes->k;
   }
 
@@ -284,6 +286,9 @@ class PlacementSearch {
     const int32_t ranks = task_.shape.ranks;
     if (options_.redundant > 0) bad_input("--redundant", "--solver exact places each expert once", "leave spare slots out");
     if (options_.step.p95) bad_input("--p95", "--solver exact knows means alone", "leave --p95 out");
+    if (by_cost_ && task_.objective->residence() == Residence::follow)
+      bad_input("--residence", "--solver exact weighs each layer by itself, and tokens that follow come from the layer before",
+                "--solver joint, or leave it out");
     if (arrangements_of(task_.branches, ranks) > kMostArrangements)
       bad_input("--solver",
                 "exact would try more than " + std::to_string(kMostArrangements) +
@@ -357,12 +362,6 @@ class PlacementSearch {
 };
 
 }  // namespace
-
-double mean_imbalance(const Placement& placement, const LayerLoads& loads) {
-  double sum = 0;
-  for (size_t l = 0; l < loads.size(); ++l) sum += imbalance_of_ranks(loads_of_ranks(placement.layers[l], placement.ranks, loads[l]));
-  return sum / static_cast<double>(loads.size());
-}
 
 SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress) {
   return PlacementSearch(options, task, progress).run();

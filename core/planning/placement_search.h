@@ -28,9 +28,6 @@ struct SearchOutcome {
 /// By the options' solver. Error(bad_input): what the solver needs is not there.
 SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress);
 
-/// Mean over layers.
-double mean_imbalance(const Placement& placement, const LayerLoads& loads);
-
 /// Less even by no more than this, a layout with less traffic is the better one.
 inline constexpr double kAboutAsEven = 0.05;
 

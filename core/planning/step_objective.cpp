@@ -276,15 +276,22 @@ std::vector<std::vector<size_t>> StepObjective::searched_tokens(bool held_out, s
   return steps;
 }
 
+size_t StepObjective::homes_of_token() const {
+  if (replicas_ != ReplicaRule::nearest || !routes_ || tokens_[0].empty()) return 1;
+  const auto ranks = static_cast<int32_t>(cluster_.ranks());
+  return homes_known(*routes_, tokens_[0][0], ranks) ? 1 : static_cast<size_t>(ranks);
+}
+
 bool StepObjective::search_sees_all() const {
   return routes_ ? tokens_of(searched_tokens(false, kMostSearchTokens)) == tokens_of(tokens_[0]) : loads_[0].size() <= kMostSearchSteps;
 }
 
 PlacedSteps StepObjective::placed(const Placement& start, bool held_out, size_t most_tokens) const {
-  if (routes_) return PlacedSteps(*routes_, searched_tokens(held_out, most_tokens), start, cluster_.nodes, backend_, model_);
+  if (routes_)
+    return PlacedSteps(*routes_, searched_tokens(held_out, most_tokens), start, cluster_.nodes, backend_, model_, replicas_, residence_);
   std::vector<LayerLoads> steps = loads_[held_out];
   thin_out(steps, kMostSearchSteps);
-  return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_);
+  return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_, replicas_);
 }
 
 }  // namespace stormcell

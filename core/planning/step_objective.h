@@ -46,9 +46,10 @@ class StepObjective {
   StepCost cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part = {}, const LayerVisitor& visitor = {}) const;
   /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
-  /// A part, or as much of it as has so many tokens, with `start`; replicas share evenly and tokens live at their homes, whatever judges.
-  /// The objective must outlive it. There is such a part.
+  /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
   PlacedSteps placed(const Placement& start, bool held_out = false, size_t most_tokens = kMostSearchTokens) const;
+  /// From how many homes each token is counted: from all ranks where it lives anywhere and goes to the nearest replicas.
+  size_t homes_of_token() const;
   /// Whether placed() looks at every token of the part to fit, unless told otherwise.
   bool search_sees_all() const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }

@@ -17,6 +17,22 @@ struct PlacementLayoutLine {
   PlacementFigures fit;
   std::optional<PlacementFigures> held_out;
 };
+/// One layout's figures minus another's on what was held out, with their 95 % intervals. Null: not known.
+struct PlacementDifference {
+  struct Interval {
+    double value = 0, low = 0, high = 0;
+  };
+  std::string one, other;
+  std::optional<Interval> imbalance, cross_pairs, ranks_per_token, objective_ms;
+};
+/// What the figures are of. Empty: not told.
+struct PlacementBasis {
+  std::string phase, unit, held_out;  ///< what was split: "steps", "tokens"; how
+  int64_t fitted = 0, judged = 0;     ///< of the unit
+  std::string backend, replicas, residence, step_kind, statistic;
+  int64_t tokens_per_step = 0, amortise = 0;
+  std::string sizes, calibration;  ///< where the model's sizes are from, the calibration's file
+};
 struct PlacementOfRun {
   int64_t id = 0, run = 0;
   std::string name, solver, created;  ///< solver: "hand" of one that was made in the Studio
@@ -24,6 +40,10 @@ struct PlacementOfRun {
   int32_t nodes = 0, ranks = 0, slot_count = 0;
   int64_t moved_slots = 0;
   std::vector<PlacementLayoutLine> layouts, front;  ///< front: the most even one first
+  std::vector<PlacementDifference> differences;
+  std::string drawn;  ///< what intervals are over: "requests", "blocks of 8 steps"
+  PlacementBasis basis;
+  std::vector<std::string> warnings;
 };
 
 /// Reads stormcell.place/1; what another version wrote otherwise is empty. `id` and what the session says are left to the caller.

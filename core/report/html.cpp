@@ -73,6 +73,11 @@ std::string number(double value, int digits) {
 }
 std::string rough(double value) { return std::isfinite(value) ? fmt::format("{:.2g}", value) : "–"; }
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "–"; }
+std::string change(double share) {
+  if (!std::isfinite(share)) return "–";
+  const std::string text = fmt::format("{:.1f} %", std::fabs(100 * share));
+  return text == "0.0 %" ? "0 %" : (share < 0 ? "−" : "+") + text;
+}
 std::string bytes(int64_t value) { return stormcell::to_text(Bytes(value)); }
 std::string milliseconds(double value) { return number(value, 3) + " ms"; }
 std::string times(double factor) { return number(factor, 3) + " ×"; }

@@ -17,6 +17,8 @@ std::string shortened(std::string_view text, size_t most);
 std::string count(int64_t value);
 std::string number(double value, int digits = 3);
 std::string percent(double share);
+/// "+1.2 %", "−0.4 %", "0 %".
+std::string change(double share);
 std::string bytes(int64_t value);
 std::string milliseconds(double value);
 std::string times(double factor);

@@ -6,6 +6,7 @@
 #include "core/base/counted.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/report/ticks.h"
 
 namespace stormcell::report {
 namespace {
@@ -31,13 +32,6 @@ Axis axis_of(const std::vector<PassReport>& passes) {
   const double margin = std::max(.03, (axis.high - axis.low) * .06);
   axis.low -= margin, axis.high += margin;
   return axis;
-}
-
-double tick_step(double range) {
-  const double power = std::pow(10, std::floor(std::log10(range / 5)));
-  for (const double m : {1., 2., 5.})
-    if (range / (m * power) <= 8) return m * power;
-  return 10 * power;
 }
 
 std::string mark(const Axis& axis, double value, const std::optional<std::array<double, 2>>& ci, double y, bool cumulative) {

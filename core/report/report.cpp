@@ -3,6 +3,7 @@
 #include "core/base/listed_words.h"
 #include "core/exports/text_output.h"
 #include "core/report/html.h"
+#include "core/report/page.h"
 #include "core/report/sections.h"
 
 namespace stormcell {
@@ -43,12 +44,6 @@ constexpr Section kSections[] = {
 void write_report(const std::string& session, const std::string& output) {
   TextOutput out(output);
   const ReportData data = read_report_data(session);
-  const std::string title = "Stormcell report: " + shortened(data.origin.model, 80);
-  out.write(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-      "<meta name=\"generator\" content=\"stormcell " +
-      escape(data.origin.version) + "\"/>\n<title>" + title + "</title>\n<style>\n" + page_style() + "</style>\n</head>\n<body>\n<main>\n");
   std::string body = headline(data), lacking;
   for (const Section& section : kSections) {
     std::string html = section.html(data);
@@ -61,8 +56,8 @@ void write_report(const std::string& session, const std::string& output) {
   if (!lacking.empty()) body += paragraph("This run has none of these, so the page leaves them out: " + lacking + ".", "note");
   const char* checked = data.checked ? "All of the session was read for this page: nothing of it is damaged."
                                      : "The session was not looked at for damage: stormcell inspect --check does.";
-  out.write(keep_units(body) + "</main>\n<footer>" + paragraph(escape(data.origin.line())) + paragraph(checked) +
-            "</footer>\n</body>\n</html>\n");
+  out.write(page("Stormcell report: " + shortened(data.origin.model, 80), data.origin.version, body,
+                 paragraph(escape(data.origin.line())) + paragraph(checked)));
   out.finish();
 }
 

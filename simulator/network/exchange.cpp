@@ -1,6 +1,7 @@
 #include "simulator/network/exchange.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/placement/step_work.h"
 
@@ -18,8 +19,9 @@ class TokenCopies {
         absent_(rows_.size()),
         absent_node_(node_rows_.size()) {}
 
-  /// False: it chose nothing.
-  bool look_at(std::span<const int32_t> choices, std::span<const BranchShares> shares) {
+  /// `shares_of(choice)`: where it goes to. False: it chose nothing.
+  template <class SharesOf>
+  bool look_at(std::span<const int32_t> choices, SharesOf&& shares_of) {
     std::fill(rows_.begin(), rows_.end(), 0.);
     std::fill(absent_.begin(), absent_.end(), 1.);
     std::fill(absent_node_.begin(), absent_node_.end(), 1.);
@@ -27,7 +29,7 @@ class TokenCopies {
     for (const int32_t choice : choices) {
       if (choice < 0) continue;
       std::vector<double> of_node(node_rows_.size());
-      for (const BranchShare& s : shares[static_cast<size_t>(choice)]) {
+      for (const BranchShare& s : shares_of(choice)) {
         any = true;
         rows_[s.rank] += s.part, absent_[s.rank] *= 1 - s.part;
         of_node[static_cast<size_t>(network_.node(static_cast<int32_t>(s.rank)))] += s.part;
@@ -72,36 +74,45 @@ RankRows no_rows(const Network& network) {
 }  // namespace
 
 RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
-                         Backend backend, const Network& network) {
+                         Backend backend, const Network& network, ReplicaRule replicas) {
   RankRows out = no_rows(network);
   TokenCopies copies(network, backend);
   const int32_t ranks = network.ranks();
   const bool homes = homes_known(routes, tokens, ranks);
+  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[static_cast<size_t>(choice)]; };
+  BranchShares near;
   for (const size_t t : tokens) {
-    if (!copies.look_at(routes.at(t, layer), shares)) continue;
-    if (homes) {
-      copies.send(routes.tokens[t].rank, 1, out);
-      continue;
+    const std::span<const int32_t> choices = routes.at(t, layer);
+    if (!copies.look_at(choices, all)) continue;
+    const int32_t first = homes ? routes.tokens[t].rank : 0, last = homes ? first : ranks - 1;
+    for (int32_t home = first; home <= last; ++home) {
+      const auto nearest = [&](int32_t choice) -> const BranchShares& {
+        find_nearest(all(choice), static_cast<size_t>(home), static_cast<size_t>(network.each()), near);
+        return near;
+      };
+      if (replicas == ReplicaRule::nearest) copies.look_at(choices, nearest);
+      copies.send(home, homes ? 1. : 1. / ranks, out);
     }
-    for (int32_t home = 0; home < ranks; ++home) copies.send(home, 1. / ranks, out);
   }
   return out;
 }
 
 RankRows dispatched_rows(std::span<const double> loads, double k, std::span<const BranchShares> shares, Backend backend,
-                         const Network& network) {
+                         const Network& network, ReplicaRule replicas) {
   RankRows out = no_rows(network);
   const auto ranks = static_cast<size_t>(network.ranks());
+  const double all = std::accumulate(loads.begin(), loads.end(), 0.);
   std::vector<double> to(ranks);
-  double all = 0;
-  for (size_t b = 0; b < loads.size(); ++b) {
-    all += loads[b];
-    for (const BranchShare& s : shares[b]) to[s.rank] += loads[b] * s.part;
-  }
-  if (backend == Backend::gather) std::fill(to.begin(), to.end(), all / k);
-  for (size_t from = 0; from < ranks; ++from)
+  BranchShares near;
+  for (size_t from = 0; from < ranks; ++from) {
+    std::fill(to.begin(), to.end(), backend == Backend::gather ? all / k : 0);
+    for (size_t b = 0; b < loads.size() && backend != Backend::gather; ++b) {
+      if (replicas == ReplicaRule::nearest) find_nearest(shares[b], from, static_cast<size_t>(network.each()), near);
+      for (const BranchShare& s : replicas == ReplicaRule::nearest ? near : shares[b]) to[s.rank] += loads[b] * s.part;
+    }
     for (size_t r = 0; r < ranks; ++r)
       if (r != from) out[from * ranks + r] = to[r] / static_cast<double>(ranks);
+  }
   return out;
 }
 

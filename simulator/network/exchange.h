@@ -15,14 +15,15 @@ namespace stormcell {
 using RankRows = std::vector<double>;
 
 /// Of one layer, whose branches lie as `shares` says. Tokens whose home is not known live on each rank alike; replicas share their branch's
-/// tokens: of both, expectations. per_node: the way over the network and what is forwarded from there, together.
+/// tokens, all of them or the nearest: of both, expectations. per_node: the way over the network and what is forwarded from there,
+/// together.
 RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
-                         Backend backend, const Network& network);
+                         Backend backend, const Network& network, ReplicaRule replicas = ReplicaRule::even);
 /// Of counts [branches]: of backends per_expert and gather; `k` choices of a token.
 RankRows dispatched_rows(std::span<const double> loads, double k, std::span<const BranchShares> shares, Backend backend,
-                         const Network& network);
+                         const Network& network, ReplicaRule replicas = ReplicaRule::even);
 
-/// A message for each pair that has rows.
+/// A message for each pair that has rows; `row_bytes` of each.
 std::vector<Flow> flows_of(const RankRows& rows, double row_bytes, const Network& network);
 /// What goes back the same ways.
 RankRows combined_rows(const RankRows& dispatched, int32_t ranks);

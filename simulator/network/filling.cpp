@@ -28,7 +28,7 @@ class FairRates {
       rises_[f] = true;
       for (const size_t l : flows_[f].links) ++rising_[l];
     }
-    for (size_t l = 0; l < links_.size(); ++l) left_[l] = links_[l].bytes_per_s;
+    for (size_t l = 0; l < links_.size(); ++l) left_[l] = links_[l].per_s;
     level_ = 0;
     for (size_t open = waiting.size(); open > 0;) open -= fill_one_link();
     return rates_;
@@ -73,12 +73,12 @@ std::vector<double> fair_rates(std::span<const Link> links, std::span<const Flow
 
 Filling fill(std::span<const Link> links, std::span<const Flow> flows, const Progress& progress) {
   Filling out;
-  out.end_s.resize(flows.size()), out.link_bytes.resize(links.size());
+  out.end_s.resize(flows.size()), out.link_load.resize(links.size());
   std::vector<double> left;
   std::vector<size_t> waiting;
   for (size_t f = 0; f < flows.size(); ++f) {
-    left.push_back(flows[f].bytes);
-    if (flows[f].bytes > 0) waiting.push_back(f);
+    left.push_back(flows[f].load);
+    if (flows[f].load > 0) waiting.push_back(f);
   }
   FairRates fair(links, flows);
   const auto all = static_cast<int64_t>(waiting.size());
@@ -90,8 +90,8 @@ Filling fill(std::span<const Link> links, std::span<const Flow> flows, const Pro
     FillingInterval interval{out.seconds, out.seconds + next, std::vector<double>(links.size())};
     for (const size_t f : waiting)
       for (const size_t l : flows[f].links) {
-        interval.link_share[l] += rates[f] / links[l].bytes_per_s;
-        out.link_bytes[l] += rates[f] * next;
+        interval.link_share[l] += rates[f] / links[l].per_s;
+        out.link_load[l] += rates[f] * next;
       }
     out.seconds = interval.end_s;
     out.intervals.push_back(std::move(interval));

@@ -9,8 +9,8 @@
 
 namespace stormcell {
 
-/// [flows] bytes a second, max-min fair by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2): all rates rise alike until a
-/// link is full; what crosses it stays as it is, the others rise on. `waiting`: flows that still have bytes to send.
+/// [flows] of their loads a second, max-min fair by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2): all rates rise
+/// alike until a link is full; what crosses it stays as it is, the others rise on. `waiting`: flows that still have something to send.
 std::vector<double> fair_rates(std::span<const Link> links, std::span<const Flow> flows, std::span<const size_t> waiting);
 
 /// A span of time in which no message ended.
@@ -21,12 +21,12 @@ struct FillingInterval {
 
 struct Filling {
   double seconds = 0;
-  std::vector<double> end_s;       ///< [flows]
-  std::vector<double> link_bytes;  ///< [links] carried
+  std::vector<double> end_s;      ///< [flows]
+  std::vector<double> link_load;  ///< [links] carried
   std::vector<FillingInterval> intervals;
 };
 
-/// All messages begin at 0. Of a flow without bytes the end is 0. Cancelled by `progress`. Time grows with the square of the flows: a
+/// All messages begin at 0. Of a flow without load the end is 0. Cancelled by `progress`. Time grows with the square of the flows: a
 /// second for all pairs of 64 GPUs.
 Filling fill(std::span<const Link> links, std::span<const Flow> flows, const Progress& progress = {});
 

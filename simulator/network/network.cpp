@@ -2,15 +2,21 @@
 
 namespace stormcell {
 
-Network::Network(const Cluster& cluster, double oversubscription) : ranks_(cluster.ranks()), each_(cluster.gpus_per_node) {
+Network::Network(const Cluster& cluster, double oversubscription)
+    : ranks_(cluster.ranks()), each_(cluster.gpus_per_node), rank_cost_(cluster.rank_cost) {
   for (int32_t r = 0; r < ranks_; ++r) {
     const std::string gpu = "GPU " + std::to_string(r);
+    if (!rank_cost_.empty()) {
+      links_.push_back({gpu + ", out", 1});
+      links_.push_back({gpu + ", in", 1});
+      continue;
+    }
     links_.push_back({gpu + ", fabric out", cluster.fabric_bytes_per_s});
     links_.push_back({gpu + ", fabric in", cluster.fabric_bytes_per_s});
     links_.push_back({gpu + ", network out", cluster.network_bytes_per_s});
     links_.push_back({gpu + ", network in", cluster.network_bytes_per_s});
   }
-  if (cluster.nodes == 1) return;
+  if (cluster.nodes == 1 || !rank_cost_.empty()) return;
   const double uplink = cluster.network_bytes_per_s * each_ / oversubscription;
   for (int32_t n = 0; n < cluster.nodes; ++n) {
     links_.push_back({"node " + std::to_string(n) + ", uplink out", uplink});
@@ -19,11 +25,16 @@ Network::Network(const Cluster& cluster, double oversubscription) : ranks_(clust
 }
 
 Flow Network::flow(int32_t from, int32_t to, double bytes) const {
-  Flow f{from, to, bytes, {}};
-  if (node(from) == node(to))
+  Flow f{from, to, bytes, bytes, {}};
+  const auto sender = static_cast<size_t>(from), receiver = static_cast<size_t>(to);
+  if (!rank_cost_.empty()) {
+    f.load = bytes * rank_cost_[sender * static_cast<size_t>(ranks_) + receiver];
+    f.links = {sender * cost_ports + sends, receiver * cost_ports + receives};
+  } else if (node(from) == node(to)) {
     f.links = {port(from, fabric_out), port(to, fabric_in)};
-  else
+  } else {
     f.links = {port(from, network_out), uplink(node(from), up), uplink(node(to), down), port(to, network_in)};
+  }
   return f;
 }
 

@@ -12,17 +12,19 @@ namespace stormcell {
 /// One direction of a port or of a node's uplink.
 struct Link {
   std::string name;
-  double bytes_per_s = 0;
+  double per_s = 0;  ///< of a message's load: bytes, or where GPUs have costs between them 1
 };
 
 /// A message of one GPU to another, and the links that it crosses at a time (no two of them the same).
 struct Flow {
   int32_t from = 0, to = 0;
   double bytes = 0;
+  double load = 0;  ///< that each of its links carries: its bytes, or where GPUs have costs between them the seconds of its ports
   std::vector<size_t> links;
 };
 
 /// Of each GPU: a port of the fabric and of the network, both ways. Of each node: an uplink, both ways, where there are several nodes.
+/// Where there are costs between GPUs: one port of each, both ways, whose time its messages share; which links they meet on nobody says.
 class Network {
  public:
   /// `oversubscription`: what the network ports of a node could send together / what its uplink carries; 1: uplinks never bind.
@@ -39,11 +41,13 @@ class Network {
 
  private:
   enum Port : size_t { fabric_out, fabric_in, network_out, network_in, ports };
+  enum CostPort : size_t { sends, receives, cost_ports };
   enum Uplink : size_t { up, down, uplinks };
   size_t port(int32_t rank, Port p) const { return static_cast<size_t>(rank) * ports + p; }
   size_t uplink(int32_t node, Uplink u) const { return static_cast<size_t>(ranks_) * ports + static_cast<size_t>(node) * uplinks + u; }
 
   int32_t ranks_, each_;
+  std::vector<double> rank_cost_;  // as Cluster has it
   std::vector<Link> links_;
 };
 

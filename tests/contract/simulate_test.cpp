@@ -98,6 +98,13 @@ class ContractSimulateTest : public QObject, private Imports {
                    "--residence", "the weights of single choices, and the data lacks them");
     VERIFY_REFUSED((Arguments{"place", scratch_counts(), "--cluster", cluster_, "--residence", "follow"}), "--residence",
                    "the data has counts");
+    // A search whose aim is what steps cost follows them too; one layer after the other by itself cannot.
+    const Json searched = json_of({"place", session, "--cluster", cluster_, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32",
+                                   "--residence", "follow", "--solver", "joint", "--time-limit", "0.5", "--json", "-"});
+    QVERIFY(searched["layouts"][2]["fit"]["objective"].get<double>() <= searched["layouts"][1]["fit"]["objective"].get<double>());
+    VERIFY_REFUSED(
+        (Arguments{"place", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence", "follow", "--solver", "exact"}),
+        "--residence", "tokens that follow come from the layer before");
   }
 
   void what_does_not_divide_is_told_by_what_there_is() {
@@ -109,6 +116,42 @@ class ContractSimulateTest : public QObject, private Imports {
     const Arguments simulate = {"simulate", session, "--cluster", three, "--hidden", "64", "--ffn", "32"};
     VERIFY_REFUSED(simulate, "--cluster",
                    "do not divide among 3 GPUs (--placement of one with spare slots, which stormcell place --redundant");
+  }
+
+  void pages_of_a_placement_and_of_a_simulation() {
+    const std::string session = traced("pages"), placed = scratch_.path("placed.html"), page = scratch_.path("simulated.html");
+    const Arguments place = {"place",    session, "--cluster",    cluster_, "--hidden",    "64", "--ffn",    "32",
+                             "--solver", "joint", "--time-limit", "0.5",    "--redundant", "4",  "--report", placed};
+    const Ended first = run_program(place);
+    VERIFY_DONE(first, place);
+    QVERIFY2(first.out.ends_with("report  " + placed + "\n"), first.out.c_str());
+    const std::string about = read_file_text(placed, 1 << 26);
+    for (const char* text :
+         {"<section id=\"placements\"", "Before (the contiguous layout that servers begin with) and after, on what was held out",
+          "Assumed for #2", "replicas share evenly"})
+      QVERIFY2(about.find(text) != std::string::npos, text);
+    const Arguments simulate = {"simulate", session,       "--cluster", cluster_,       "--hidden", "64",       "--ffn",
+                                "32",       "--placement", "#2",        "--collective", "1",        "--report", page};
+    const Ended second = run_program(simulate);
+    VERIFY_DONE(second, simulate);
+    QVERIFY2(second.out.ends_with("report  " + page + "\n"), second.out.c_str());
+    const std::string told = read_file_text(page, 1 << 26);
+    for (const char* text : {"<section id=\"layers\"", "<section id=\"sensitivity\"", "<h3>dispatch</h3>", "<section id=\"assumed\""})
+      QVERIFY2(told.find(text) != std::string::npos, text);
+    // On standard output the page stands alone.
+    Arguments alone = simulate;
+    alone.back() = "-";
+    const Ended streamed = run_program(alone);
+    QVERIFY(streamed.exit == 0 && streamed.out == told);
+    for (const Arguments& verb : {place, simulate}) {
+      Arguments both = verb;
+      both.back() = "-";
+      both.insert(both.end(), {"--json", "-"});
+      VERIFY_REFUSED(both, "--report", "standard output is taken already");
+      Arguments nowhere = verb;
+      nowhere.back() = scratch_.path("no/such/page.html");
+      VERIFY_REFUSED(nowhere, nowhere.back(), "");
+    }
   }
 
   void overlap_and_uplinks() {
@@ -138,7 +181,21 @@ class ContractSimulateTest : public QObject, private Imports {
             carried += span["link_share"][l].get<double>() * rate * (span["end_ms"].get<double>() - span["begin_ms"].get<double>()) / 1e3;
         }
       QVERIFY2(std::abs(carried / e["bytes"].get<double>() - 1) < 1e-6, e.dump().c_str());
+      // Who sends how much to whom, and when it has come.
+      QCOMPARE(e["single_messages"].size(), e["messages"].get<size_t>());
+      QVERIFY(near(sum_of(e["single_messages"], "bytes"), e["bytes"].get<double>()));
+      double last = 0;
+      for (const Json& m : e["single_messages"]) {
+        QVERIFY(m["from"] != m["to"] && m["to"].get<int>() < 4 && m["end_ms"].get<double>() > 0);
+        last = std::max(last, m["end_ms"].get<double>());
+      }
+      QVERIFY(near(last, e["timeline"].back()["end_ms"].get<double>()));
     }
+    const std::string many = scratch_.write("many.json", QString(kTwoNodes).replace("\"nodes\": 2", "\"nodes\": 4").toStdString());
+    const Json large = json_of({"simulate", scratch_.path("collective.storm"), "--cluster", many, "--hidden", "64", "--ffn", "32",
+                                "--collective", "1", "--json", "-"});
+    QCOMPARE(large["cluster"]["ranks"].get<int>(), 8);
+    QVERIFY(large["collective"]["dispatch"]["single_messages"].is_array());
   }
 
   std::string scratch_counts() {
@@ -295,9 +352,28 @@ class ContractSimulateTest : public QObject, private Imports {
                      "is none (one of even, nearest)");
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
     }
-    VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--replicas", "nearest",
-                              "--collective", "0"}),
-                   "--collective", "counts the messages of replicas that share evenly");
+    // A search whose aim is what steps cost knows the nearest replicas, and has nothing to warn of.
+    const Json searched =
+        with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "joint", "--time-limit", "0.5"});
+    QVERIFY(searched["warnings"].dump().find("nearest") == std::string::npos);
+    QVERIFY(searched["layouts"][2]["fit"]["objective"].get<double>() <= searched["layouts"][1]["fit"]["objective"].get<double>());
+    const Json traffic = with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "joint", "--aim",
+                                        "traffic", "--time-limit", "0.5"});
+    QVERIFY(traffic["warnings"].dump().find("by the nearest replicas") != std::string::npos);
+    // Balance and traffic are of the nearest too: the same layout, judged by either.
+    const Json kept_even = with("place", {"--from", session + number, "--redundant", "8", "--solver", "keep"}),
+               kept = with("place", {"--from", session + number, "--redundant", "8", "--solver", "keep", "--replicas", "nearest"});
+    for (const char* part : {"fit", "held_out"}) {
+      const Json& a = kept_even["layouts"][2][part];
+      const Json& b = kept["layouts"][2][part];
+      QVERIFY(b["ranks_per_token"].get<double>() < a["ranks_per_token"].get<double>());
+      QVERIFY(b["cross_pairs"].get<double>() < a["cross_pairs"].get<double>());
+    }
+    // One exchange: all that leaves a GPU in that layer, as the whole step counts it.
+    const Json one = with("simulate", {"--placement", number, "--replicas", "nearest", "--collective", "0"})["collective"],
+               other = with("simulate", {"--placement", number, "--collective", "0"})["collective"];
+    QVERIFY(one["dispatch"]["bytes"].get<double>() < other["dispatch"]["bytes"].get<double>());
+    QVERIFY(one["dispatch"]["filled_ms"].get<double>() >= one["dispatch"]["closed_form_ms"].get<double>() * (1 - 1e-9));
   }
 
   // Every pair at the same cost is one fabric; and who is far from the others is felt.
@@ -338,9 +414,18 @@ class ContractSimulateTest : public QObject, private Imports {
                                  "32", "--solver", "joint", "--time-limit", "0.5", "--repeatable", "--json", "-"});
     QVERIFY(near(placed["layouts"][0]["fit"]["objective"].get<double>(), far["step_ms"]["mean"].get<double>()));
     QVERIFY(placed["layouts"][2]["fit"]["objective"].get<double>() <= placed["layouts"][1]["fit"]["objective"].get<double>() * (1 + 1e-9));
-    VERIFY_REFUSED(
-        (Arguments{"simulate", session, "--cluster", scratch_.path("far.json"), "--hidden", "64", "--ffn", "32", "--collective", "0"}),
-        "--collective", "has costs between ranks instead");
+    const auto exchange_on = [&](const std::string& name) {
+      return json_of({"simulate", session, "--cluster", scratch_.path(name + ".json"), "--hidden", "64", "--ffn", "32", "--collective", "0",
+                      "--json", "-"});
+    };
+    const Json by_fabric = exchange_on("plain")["collective"], by_costs = exchange_on("even")["collective"], slow = exchange_on("far");
+    QCOMPARE(by_costs["links"][0].get<std::string>(), std::string("GPU 0, out"));
+    for (const char* way : {"dispatch", "combine"}) {
+      QVERIFY(near(by_costs[way]["filled_ms"].get<double>(), by_fabric[way]["filled_ms"].get<double>()));
+      QCOMPARE(by_costs[way]["bytes"].get<double>(), by_fabric[way]["bytes"].get<double>());
+      QVERIFY(slow["collective"][way]["filled_ms"].get<double>() >= slow["collective"][way]["closed_form_ms"].get<double>() * (1 - 1e-9));
+    }
+    QVERIFY(slow["assumptions"].dump().find("take turns in small pieces") != std::string::npos);
   }
 
   // Published calls: what they say of two clusters, and all of it 1.3 times as much where the calls take 1.3 times as long.

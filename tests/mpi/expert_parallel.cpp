@@ -93,14 +93,11 @@ class Judge {
     Cluster cluster;
     cluster.nodes = nodes, cluster.gpus_per_node = ranks_ / nodes, cluster.fabric_bytes_per_s = cluster.network_bytes_per_s = 1;
     const Network network(cluster, 1);
-    // Pairs are counted of replicas that share evenly alone.
-    if (layout.replicas == ReplicaRule::even) {
-      const std::vector<BranchShares> shares = shares_of(layout.placement.layers[0], kBranches, ranks_);
-      const RankRows there = dispatched_rows(routes_, all_, 0, shares, backend, network);
-      std::string pairs = fault_of_pairs("dispatch", there, kDispatchRowBytes, counted.dispatch);
-      if (pairs.empty()) pairs = fault_of_pairs("combine", combined_rows(there, ranks_), kCombineRowBytes, counted.combine);
-      if (!pairs.empty()) return pairs;
-    }
+    const std::vector<BranchShares> shares = shares_of(layout.placement.layers[0], kBranches, ranks_);
+    const RankRows there = dispatched_rows(routes_, all_, 0, shares, backend, network, layout.replicas);
+    std::string pairs = fault_of_pairs("dispatch", there, kDispatchRowBytes, counted.dispatch);
+    if (pairs.empty()) pairs = fault_of_pairs("combine", combined_rows(there, ranks_), kCombineRowBytes, counted.combine);
+    if (!pairs.empty()) return pairs;
     return fault_of_ports(layout, nodes, backend, counted, network);
   }
 

@@ -228,6 +228,41 @@ class SimulationViewTest : public QObject {
     QVERIFY(page.exchanges.empty() && page.no_exchange.contains("nothing to exchange"));
   }
 
+  void single_messages_of_few_gpus() {
+    SimulationView view;
+    control_of<QComboBox>(view, "Show")->setCurrentText("messages");
+    settle(view, context_of(session_));
+    SimulateOptions options;
+    options.session = session_, options.cluster = "preset:8x-h100", options.collective = 0;
+    const SimulatedCollective c = *simulate(options).collective;
+    const SimulationPage& page = picture_of(view)->page();
+    QCOMPARE(page.exchanges[0].sent.size(), static_cast<size_t>(c.dispatch.messages));
+    const Table table = view.table();
+    QCOMPARE(table.rows.size(), static_cast<size_t>(c.dispatch.messages + c.combine.messages));
+    for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
+    for (const Table::Column& column : table.columns) QVERIFY(!column.tip.isEmpty());
+    double bytes = 0;
+    for (const ShownMessage& m : page.exchanges[1].sent) {
+      QVERIFY(m.from != m.to && m.end_ms > 0 && m.end_ms <= page.exchanges[1].end_ms * (1 + 1e-9));
+      bytes += m.bytes;
+    }
+    QVERIFY(near(bytes, c.combine.bytes));
+    SimulationPicture* picture = picture_of(view);
+    picture->resize(1100, 640);
+    const SimulationLayout& layout = picture->layout_of_page();
+    QCOMPARE(layout.lane_at(layout.lane(1, 3).center()), std::optional(SimulationLayout::LaneSpan{1, 3, 0}));
+    const ShownMessage& third = page.exchanges[1].sent[3];
+    QVERIFY(describe_message(page.exchanges[1], 3).startsWith(QString("GPU %1 to GPU %2: ").arg(third.from).arg(third.to)));
+    // Of more GPUs it says where they are shown.
+    control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
+    settle(view, context_of(session_));
+    QVERIFY2(page.exchanges.empty() && page.no_exchange.contains("up to 8 GPUs, and 2x8-h100 has 16"), qPrintable(page.no_exchange));
+    QVERIFY(view.table().rows.empty());
+    control_of<QComboBox>(view, "Show")->setCurrentText("exchange");
+    settle(view, context_of(session_));
+    QCOMPARE(page.exchanges.size(), size_t{2});
+  }
+
   void what_is_drawn_at_a_place_is_found_there() {
     for (const auto& [layers, gpus, clusters, lanes] : {std::array<size_t, 4>{3, 8, 8, 8}, {61, 72, 9, 66}, {94, 320, 2, 18}, {1, 1, 1, 2}})
       for (const QSizeF size : {QSizeF(1100, 640), QSizeF(640, 420), QSizeF(1900, 1100)}) {
@@ -420,7 +455,8 @@ class SimulationViewTest : public QObject {
     for (const Case& c : {Case{"simulation-light", "phases", "8x-h100", "none", Theme::light()},
                           Case{"simulation-dark", "phases", "2x8-h100", "two-batch", Theme::dim()},
                           Case{"simulation-clusters", "clusters", "8x-h100", "two-batch", Theme::light()},
-                          Case{"simulation-exchange", "exchange", "2x8-h100", "none", Theme::dim()}}) {
+                          Case{"simulation-exchange", "exchange", "2x8-h100", "none", Theme::dim()},
+                          Case{"simulation-messages", "messages", "8x-h100", "none", Theme::light()}}) {
       SimulationView view;
       view.setPalette(c.theme.palette());
       settle(view, context_of(session_));

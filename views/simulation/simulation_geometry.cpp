@@ -217,9 +217,14 @@ QRectF SimulationLayout::exchange(size_t number) const {
           std::max(10.0, clusters.bottom() - top - 1.5 * line_)};
 }
 
+size_t SimulationLayout::lanes(size_t number) const {
+  const ShownExchange& e = page_.exchanges[number];
+  return page_.part == SimulationPart::messages ? e.sent.size() : e.lanes.size();
+}
+
 QRectF SimulationLayout::lane(size_t number, size_t lane) const {
   const QRectF plot = exchange(number);
-  const double high = std::min(5 * line_, plot.height() / static_cast<double>(std::max<size_t>(1, page_.exchanges[number].lanes.size())));
+  const double high = std::min(5 * line_, plot.height() / static_cast<double>(std::max<size_t>(1, lanes(number))));
   return {plot.left(), plot.top() + high * static_cast<double>(lane), plot.width(), high};
 }
 
@@ -244,9 +249,10 @@ std::vector<double> SimulationLayout::exchange_ticks(size_t number) const {
 
 std::optional<SimulationLayout::LaneSpan> SimulationLayout::lane_at(QPointF place) const {
   for (size_t e = 0; e < page_.exchanges.size(); ++e)
-    for (size_t l = 0; l < page_.exchanges[e].lanes.size(); ++l) {
+    for (size_t l = 0; l < lanes(e); ++l) {
       const QRectF row = lane(e, l);
       if (!row.contains(place)) continue;
+      if (page_.part == SimulationPart::messages) return LaneSpan{e, l, 0};
       const auto spans = static_cast<double>(page_.exchanges[e].lanes[l].sends.size());
       if (spans < 1) return {};
       const double at = (place.x() - row.left()) / row.width() * spans;

@@ -64,7 +64,8 @@ class SimulationLayout {
   };
   QRectF exchange(size_t number) const;  ///< the plot of its lanes
   QRectF exchange_title(size_t number) const;
-  QRectF lane(size_t number, size_t lane) const;       ///< sends above, receives below
+  size_t lanes(size_t number) const;                   ///< ports, or messages where these are on show
+  QRectF lane(size_t number, size_t lane) const;       ///< sends above, receives below; of a message from begin to end of all
   QRectF lane_name(size_t number, size_t lane) const;  ///< empty: it has no room
   double exchange_x(size_t number, double ms) const;
   std::vector<double> exchange_ticks(size_t number) const;

@@ -97,6 +97,7 @@ ShownExchange exchange_of(const QString& way, const QString& layer, const Simula
   out.title = tr("%1 of %2 in step %3: %4, %5, %6 (by ports alone %7)")
                   .arg(way, layer, QString::number(c.step), counted_text(e.messages, "message"), bytes_text(e.bytes),
                        duration_text(e.filled_ms), duration_text(e.closed_form_ms));
+  for (const SimulatedMessage& m : e.sent) out.sent.push_back({m.from, m.to, m.bytes, m.end_ms});
   std::map<QString, size_t> lane_of;
   for (size_t l = 0; l < c.links.size(); ++l) {
     const Port port = port_of(c.links[l]);
@@ -113,6 +114,11 @@ void add_exchanges(const SimulateFigures& f, SimulationPage& page) {
   const SimulatedCollective& c = *f.collective;
   if (c.dispatch.messages + c.combine.messages == 0) {
     page.no_exchange = tr("In this step no token of this layer goes to another GPU: there is nothing to exchange");
+    return;
+  }
+  if (page.part == SimulationPart::messages && f.ranks > kMostRanksOfMessages) {
+    page.no_exchange = tr("Single messages are shown of up to %1 GPUs, and %2 has %3: exchange shows their ports")
+                           .arg(QString::number(kMostRanksOfMessages), of(f.cluster), QString::number(f.ranks));
     return;
   }
   const auto at = std::find_if(f.layers.begin(), f.layers.end(), [&](const SimulatedLayer& l) { return l.name == c.layer; });
@@ -159,6 +165,19 @@ Table exchange_table(const SimulationPage& page) {
         table.rows.push_back(
             {e.way, lane.name, span * static_cast<double>(s), span * static_cast<double>(s + 1), lane.sends[s], lane.receives[s]});
       }
+  return table;
+}
+
+Table message_table(const SimulationPage& page) {
+  Table table;
+  table.columns = {{tr("Way"), tr("Dispatch: to the experts; combine: back")},
+                   {tr("From GPU"), tr("Who sends; counted from 0 in the cluster")},
+                   {tr("To GPU"), tr("Who receives; counted from 0 in the cluster")},
+                   {tr("Bytes"), tr("Of the message; counted, where tokens live anywhere an expectation")},
+                   {tr("Has come, ms"), tr("After the first moment, at which all messages begin; simulated")}};
+  for (const ShownExchange& e : page.exchanges)
+    for (const ShownMessage& m : e.sent)
+      table.rows.push_back({e.way, static_cast<double>(m.from), static_cast<double>(m.to), m.bytes, m.end_ms});
   return table;
 }
 
@@ -269,8 +288,17 @@ QString describe_lane(const ShownExchange& e, size_t lane, size_t span) {
       .arg(l.name, duration_text(length * (static_cast<double>(span) + 0.5)), percent_text(l.sends[span]), percent_text(l.receives[span]));
 }
 
+QString message_name(const ShownMessage& m) { return QString("%1 %2 %3").arg(m.from).arg(QChar(0x2192)).arg(m.to); }
+
+QString describe_message(const ShownExchange& e, size_t message) {
+  const ShownMessage& m = e.sent[message];
+  return tr("GPU %1 to GPU %2: %3 have come after %4. Simulated.")
+      .arg(QString::number(m.from), QString::number(m.to), bytes_text(m.bytes), duration_text(m.end_ms));
+}
+
 Table make_simulation_table(const SimulationPage& page) {
   if (page.part == SimulationPart::exchange) return exchange_table(page);
+  if (page.part == SimulationPart::messages) return message_table(page);
   Table table = phases_table();
   const auto add_step = [&](const QString& what, const StepTimes& s, const QString& note) {
     table.rows.push_back(row_of(what, Value(), s.phases, s.mean_ms, s.p50_ms, s.p95_ms, note));

@@ -11,7 +11,9 @@
 
 namespace stormcell::views {
 
-enum class SimulationPart : uint8_t { phases, clusters, exchange };
+enum class SimulationPart : uint8_t { phases, clusters, exchange, messages };
+/// Whether it shows an exchange, by its ports or message by message.
+inline bool shows_exchange(SimulationPart part) { return part == SimulationPart::exchange || part == SimulationPart::messages; }
 
 /// A cluster that was simulated beside the chosen one.
 struct ComparedCluster {
@@ -53,11 +55,18 @@ struct PortLane {
   std::vector<double> sends, receives;  ///< [spans]
 };
 
+/// From one GPU to another; all begin together.
+struct ShownMessage {
+  int from = 0, to = 0;
+  double bytes = 0, end_ms = 0;
+};
+
 struct ShownExchange {
   QString way, title;
   double end_ms = 0;          ///< of the spans
   double closed_form_ms = 0;  ///< the busiest port's bytes / its rate
   std::vector<PortLane> lanes;
+  std::vector<ShownMessage> sent;  ///< by sender; empty where there are more GPUs than are told
 };
 
 struct SimulationPage {
@@ -92,6 +101,9 @@ QString describe_gpu_share(const SimulationPage& page, size_t gpu);
 QString describe_cluster(const SimulationPage& page, size_t cluster);
 QString describe_sensitivity(const ShownSensitivity& sensitivity);
 QString describe_lane(const ShownExchange& exchange, size_t lane, size_t span);
+/// "0 \u2192 3"
+QString message_name(const ShownMessage& message);
+QString describe_message(const ShownExchange& exchange, size_t message);
 /// "−4.2 %", "0 %"
 QString percent_change_text(double percent);
 Table make_simulation_table(const SimulationPage& page);

@@ -59,6 +59,12 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
     legend_item(p, x + 26, room, tr("by ports alone"), theme);
     return;
   }
+  if (page.part == SimulationPart::messages) {
+    legend_item(p, x, room,
+                tr("who sends to whom, a colour for each sender: from the first moment, at which all begin, until all of it has come"),
+                theme);
+    return;
+  }
   const QString names[] = {tr("dispatch"), tr("experts"), tr("combine")};
   for (size_t i = 0; i < 3; ++i) {
     p.fillRect(QRectF(x, y, side, side), color_of(i, theme));
@@ -237,21 +243,44 @@ void paint_shares(QPainter& p, QRectF room, const std::vector<double>& shares, c
                theme.sequential(std::clamp(shares[s], 0.0, 1.0)));
 }
 
-void paint_exchange(QPainter& p, const ShownExchange& e, const SimulationLayout& layout, size_t number, const Theme& theme) {
-  p.setPen(theme.text);
-  p.drawText(layout.exchange_title(number), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, e.title);
+void paint_lane_name(QPainter& p, const SimulationLayout& layout, size_t number, size_t lane, const QString& text, const Theme& theme) {
+  const QRectF name = layout.lane_name(number, lane);
+  if (name.isEmpty()) return;
+  p.setPen(theme.faint);
+  write_line(p, name, Qt::AlignRight, text);
+}
+
+void paint_ports(QPainter& p, const ShownExchange& e, const SimulationLayout& layout, size_t number, const Theme& theme) {
   for (size_t l = 0; l < e.lanes.size(); ++l) {
     const QRectF row = layout.lane(number, l);
     const double gap = row.height() > 6 ? 1 : 0, half = (row.height() - 2 * gap) / 2;
     paint_shares(p, {row.left(), row.top() + gap, row.width(), half}, e.lanes[l].sends, theme);
     paint_shares(p, {row.left(), row.top() + gap + half, row.width(), half}, e.lanes[l].receives, theme);
-    if (const QRectF name = layout.lane_name(number, l); !name.isEmpty()) {
-      p.setPen(theme.faint);
-      write_line(p, name, Qt::AlignRight, e.lanes[l].name);
-    }
+    paint_lane_name(p, layout, number, l, e.lanes[l].name, theme);
   }
-  if (e.lanes.empty()) return;
-  const double bottom = layout.lane(number, e.lanes.size() - 1).bottom(), top = layout.exchange(number).top();
+}
+
+/// A line parts senders.
+void paint_messages(QPainter& p, const ShownExchange& e, const SimulationLayout& layout, size_t number, const Theme& theme) {
+  for (size_t m = 0; m < e.sent.size(); ++m) {
+    const QRectF row = layout.lane(number, m);
+    const double gap = std::min(0.15 * row.height(), 2.0);
+    p.fillRect(QRectF(QPointF(row.left(), row.top() + gap), QPointF(layout.exchange_x(number, e.sent[m].end_ms), row.bottom() - gap)),
+               theme.category(e.sent[m].from));
+    paint_lane_name(p, layout, number, m, message_name(e.sent[m]), theme);
+    if (m == 0 || e.sent[m].from == e.sent[m - 1].from) continue;
+    p.setPen(theme.faint);
+    p.drawLine(row.topLeft(), row.topRight());
+  }
+}
+
+void paint_exchange(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number, const Theme& theme) {
+  const ShownExchange& e = page.exchanges[number];
+  p.setPen(theme.text);
+  p.drawText(layout.exchange_title(number), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, e.title);
+  page.part == SimulationPart::messages ? paint_messages(p, e, layout, number, theme) : paint_ports(p, e, layout, number, theme);
+  if (layout.lanes(number) == 0) return;
+  const double bottom = layout.lane(number, layout.lanes(number) - 1).bottom(), top = layout.exchange(number).top();
   const std::vector<double> ticks = layout.exchange_ticks(number);
   for (const double ms : ticks) {
     const double x = layout.exchange_x(number, ms);
@@ -259,6 +288,7 @@ void paint_exchange(QPainter& p, const ShownExchange& e, const SimulationLayout&
     p.drawLine(QPointF(x, bottom), QPointF(x, bottom + 3));
     p.drawText(QRectF(x - 40, bottom + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop, tick_text(ms, ticks));
   }
+  if (page.part == SimulationPart::messages) return;
   const double closed = layout.exchange_x(number, e.closed_form_ms);
   p.setPen(QPen(theme.accent, 1.5, Qt::DashLine));
   p.drawLine(QPointF(closed, top), QPointF(closed, bottom));
@@ -278,7 +308,8 @@ void paint_simulation(QPainter& p, const SimulationPage& page, const SimulationL
     case SimulationPart::clusters:
       return paint_clusters(p, page, layout, marks, theme);
     case SimulationPart::exchange:
-      for (size_t e = 0; e < page.exchanges.size(); ++e) paint_exchange(p, page.exchanges[e], layout, e, theme);
+    case SimulationPart::messages:
+      for (size_t e = 0; e < page.exchanges.size(); ++e) paint_exchange(p, page, layout, e, theme);
       if (page.exchanges.empty()) {
         p.setPen(theme.text);
         p.drawText(layout.clusters, Qt::AlignCenter | Qt::TextWordWrap, page.no_exchange);

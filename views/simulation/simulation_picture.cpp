@@ -59,9 +59,11 @@ QString SimulationPicture::tip(QPointF place) const {
     const auto cluster = layout.cluster_at(place);
     return cluster ? describe_cluster(page_, *cluster) : QString();
   }
-  if (page_.part == SimulationPart::exchange) {
+  if (shows_exchange(page_.part)) {
     const auto at = layout.lane_at(place);
-    return at ? describe_lane(page_.exchanges[at->exchange], at->lane, at->span) : QString();
+    if (!at) return {};
+    const ShownExchange& e = page_.exchanges[at->exchange];
+    return page_.part == SimulationPart::messages ? describe_message(e, at->lane) : describe_lane(e, at->lane, at->span);
   }
   if (const auto layer = layout.bar_at(layout.layers, place)) return describe_layer(page_, *layer);
   if (const auto gpu = layout.bar_at(layout.gpus, place)) return describe_gpu_share(page_, *gpu);
@@ -94,7 +96,7 @@ void SimulationPicture::go_to_layer(int layer) {
 void SimulationPicture::go_down(int by) {
   std::optional<size_t>& mark = page_.part == SimulationPart::clusters ? marks_.cluster : marks_.gpu;
   const size_t count = page_.part == SimulationPart::clusters ? page_.clusters.size() : page_.gpus.size();
-  if (page_.part == SimulationPart::exchange || count == 0) return;
+  if (shows_exchange(page_.part) || count == 0) return;
   const auto now = static_cast<int>(mark.value_or(by > 0 ? static_cast<size_t>(-1) : count));
   mark = static_cast<size_t>(std::clamp(now + by, 0, static_cast<int>(count) - 1));
   tell();

@@ -64,7 +64,7 @@ SimulationView::SimulationView(QWidget* parent) : View(parent) {
   });
   connect(layer_, &QComboBox::currentIndexChanged, this, [this] {
     refresh_page();
-    if (part() == SimulationPart::exchange) emit load_wanted();
+    if (shows_exchange(part())) emit load_wanted();
   });
   connect(picture_, &SimulationPicture::layer_wanted, this, &SimulationView::pick_layer);
   connect(picture_, &SimulationPicture::cluster_wanted, this, [this](int number) { cluster_->choose(number); });
@@ -74,7 +74,8 @@ void SimulationView::add_controls() {
   show_ = add_choice(tr("Show"), tr("What of the simulation is drawn"),
                      {{tr("phases"), tr("Of a step by layer and by GPU, and what the step is sensitive to")},
                       {tr("clusters"), tr("The same steps on every cluster of the list, beside each other")},
-                      {tr("exchange"), tr("The messages of one layer of one step, sharing ports and uplinks in time; up to 64 GPUs")}});
+                      {tr("exchange"), tr("The messages of one layer of one step, sharing ports and uplinks in time; up to 64 GPUs")},
+                      {tr("messages"), tr("Which GPU sends to which in that exchange, and when it has come; up to 8 GPUs")}});
   cluster_ = new ClusterChoice(
       add_choice(tr("Cluster"), tr("Whose GPUs, nodes and links the steps are simulated on; its figures are published ones")), this);
   bar()->addWidget(cluster_->button());
@@ -208,7 +209,7 @@ SimulationView::Wanted SimulationView::wanted(const Context& context, const Sele
   if (const QString file = calibration_->currentText().trimmed(); file != calibration_->itemText(0)) w.calibration = file.toStdString();
   const bool same_run = w.file == shown_.file && w.run == shown_.run;
   if (same_run && w.cluster == shown_.cluster) w.start = start_->currentData().toLongLong();  // else of another shape
-  if (part() != SimulationPart::exchange) return w;
+  if (!shows_exchange(part())) return w;
   w.collective = same_run ? std::max(0, layer_->currentIndex()) : 0;
   w.step = same_run && w.tokens == shown_.tokens && w.phase == shown_.phase ? std::max(0, step_->currentIndex()) : 0;
   return w;
@@ -336,7 +337,7 @@ SimulationPart SimulationView::part() const { return static_cast<SimulationPart>
 
 void SimulationView::show_part() {
   show_choice(layer_, part() != SimulationPart::clusters);
-  show_choice(step_, part() == SimulationPart::exchange);
+  show_choice(step_, shows_exchange(part()));
 }
 
 void SimulationView::select(const Selection& selection) {

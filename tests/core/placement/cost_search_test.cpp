@@ -2,6 +2,7 @@
 #include "core/placement/cost_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "core/placement/eplb.h"
@@ -78,6 +79,36 @@ class CostSearchTest : public QObject {
         QCOMPARE(layers_with_idle_replicas(placed.placement()), 0);
         QVERIFY2(cost_of(aim, placed) < 0.95 * before, (std::to_string(cost_of(aim, placed)) + " " + std::to_string(before)).c_str());
       }
+  }
+
+  // What the search says of what it found is what counting anew says, and it is less than before, whatever replicas and tokens do.
+  void it_searches_by_what_judges_data() {
+    QTest::addColumn<int>("backend");
+    for (size_t b = 0; b < std::size(kBackends); ++b) QTest::newRow(std::string(kBackends[b]).c_str()) << static_cast<int>(b);
+  }
+  void it_searches_by_what_judges() {
+    QFETCH(int, backend);
+    const auto b = static_cast<Backend>(backend);
+    for (const bool follow : {false, true}) {
+      TokenRoutes routes = skewed(5);
+      for (size_t t = 0; t < routes.size(); ++t) routes.tokens[t].rank = static_cast<int32_t>(t * 5 % kRanks);
+      const ReplicaRule replicas = follow ? ReplicaRule::even : ReplicaRule::nearest;
+      const Residence residence = follow ? Residence::follow : Residence::home;
+      const auto steps = steps_of(routes);
+      const auto anew = [&](const Placement& p) {
+        StepWork work(p, 2, b, kModel, replicas, residence);
+        double mean = 0;
+        for (const std::vector<size_t>& step : steps) mean += work.of_tokens(routes, step).seconds() / static_cast<double>(steps.size());
+        return mean;
+      };
+      const Placement start = eplb_of(routes, 40);
+      PlacedSteps placed(routes, steps, start, 2, b, kModel, replicas, residence);
+      make_cheaper({}, {.seed = 1, .proposals = 6000}, placed);
+      QCOMPARE(placement_fault(placed.placement()), std::string());
+      const double found = anew(placed.placement());
+      QVERIFY2(std::abs(found - placed.mean_s()) < 1e-9 * found, (std::to_string(found) + " " + std::to_string(placed.mean_s())).c_str());
+      QVERIFY2(found < anew(start), (std::to_string(found) + " " + std::to_string(anew(start))).c_str());
+    }
   }
 
   void it_never_ends_worse_than_it_began() {

@@ -53,10 +53,21 @@ TokenRoutes drawn(bool homes, uint32_t seed) {
       std::set<int32_t> chosen;
       while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
       for (const int32_t c : chosen) routes.choice.push_back(random() % 16 ? c : -1);
+      if (t % 7 == 0) routes.choice.back() = *chosen.begin();  // twice
     }
   }
   return routes;
 }
+
+/// What replicas and tokens do, beside what they do without a word.
+struct Ways {
+  const char* name;
+  ReplicaRule replicas;
+  Residence residence;
+};
+constexpr Ways kWays[] = {{"", ReplicaRule::even, Residence::home},
+                          {", nearest", ReplicaRule::nearest, Residence::home},
+                          {", follow", ReplicaRule::even, Residence::follow}};
 
 /// Drawn with replacement: a token may stand in several steps, and twice in one.
 std::vector<std::vector<size_t>> steps_of(const TokenRoutes& routes, uint32_t seed) {
@@ -115,18 +126,24 @@ class PlacedStepsTest : public QObject {
     QTest::addColumn<int>("backend");
     QTest::addColumn<int>("data");
     QTest::addColumn<QString>("costs");
+    QTest::addColumn<int>("way");
     for (size_t b = 0; b < std::size(kBackends); ++b)
       for (int data = 0; data < 3; ++data)
-        for (const char* costs : {"", ", costs of pairs", ", times over rows"}) {
-          if (data == 2 && static_cast<Backend>(b) != Backend::per_expert && static_cast<Backend>(b) != Backend::gather) continue;
-          const char* const kinds[] = {", homes not known", ", homes known", ", counts"};
-          QTest::newRow((std::string(kBackends[b]) + kinds[data] + costs).c_str()) << static_cast<int>(b) << data << costs;
-        }
+        for (const char* costs : {"", ", costs of pairs", ", times over rows"})
+          for (size_t w = 0; w < std::size(kWays); ++w) {
+            if (data == 2 && static_cast<Backend>(b) != Backend::per_expert && static_cast<Backend>(b) != Backend::gather) continue;
+            if (data == 2 && kWays[w].residence == Residence::follow) continue;
+            const char* const kinds[] = {", homes not known", ", homes known", ", counts"};
+            QTest::newRow((std::string(kBackends[b]) + kinds[data] + costs + kWays[w].name).c_str())
+                << static_cast<int>(b) << data << costs << static_cast<int>(w);
+          }
   }
   void a_hundred_moves_cost_what_their_end_costs() {
     QFETCH(int, backend);
     QFETCH(int, data);
     QFETCH(QString, costs);
+    QFETCH(int, way);
+    const auto [name, replicas, residence] = kWays[way];
     const auto b = static_cast<Backend>(backend);
     const CostModel model = costs.contains("pairs") ? model_of_pairs() : costs.contains("rows") ? model_of_curve() : kModel;
     for (uint32_t seed = 0; seed < 4; ++seed) {
@@ -135,13 +152,13 @@ class PlacedStepsTest : public QObject {
       const std::vector<std::vector<size_t>> steps = steps_of(routes, seed);
       const std::vector<std::vector<std::vector<double>>> loads = counts(seed);
       const Placement start = contiguous_placement(kLayers, kBranches, slot_count, kRanks);
-      PlacedSteps placed =
-          data == 2 ? PlacedSteps(loads, kK, start, kNodes, b, model) : PlacedSteps(routes, steps, start, kNodes, b, model);
+      PlacedSteps placed = data == 2 ? PlacedSteps(loads, kK, start, kNodes, b, model, replicas)
+                                     : PlacedSteps(routes, steps, start, kNodes, b, model, replicas, residence);
       std::mt19937 random(seed + 100);
       for (int move = 0; move < 100; ++move) {
         if (move > 0) move_somehow(placed, random);
         if (move % 9) continue;
-        StepWork work(placed.placement(), kNodes, b, model);
+        StepWork work(placed.placement(), kNodes, b, model, replicas, residence);
         double mean = 0, layers = 0;
         for (size_t s = 0; s < kSteps; ++s) {
           const double whole = data == 2 ? work.of_loads(loads[s], kK).seconds() : work.of_tokens(routes, steps[s]).seconds();

@@ -60,12 +60,20 @@ Parts parts_of(bool homes, bool twice, uint32_t seed) {
   return p;
 }
 
-PlacementEdit edit_of(const Parts& p, const Placement& start, Backend backend) {
+/// What replicas and tokens do in the cost of steps.
+struct Ways {
+  const char* name = "";
+  ReplicaRule replicas = ReplicaRule::even;
+  Residence residence = Residence::home;
+};
+constexpr Ways kWays[] = {{}, {", nearest", ReplicaRule::nearest, Residence::home}, {", follow", ReplicaRule::even, Residence::follow}};
+
+PlacementEdit edit_of(const Parts& p, const Placement& start, Backend backend, const Ways& ways = {}) {
   std::vector<EditPart> parts(2);
   for (size_t i = 0; i < 2; ++i) {
     parts[i].loads = p.loads[i];
     parts[i].traffic.emplace(p.routes, p.tokens[i], start);
-    parts[i].steps.emplace(p.routes, p.steps[i], start, kNodes, backend, kModel);
+    parts[i].steps.emplace(p.routes, p.steps[i], start, kNodes, backend, kModel, ways.replicas, ways.residence);
   }
   return {start, std::move(parts)};
 }
@@ -82,7 +90,7 @@ std::vector<double> counted_loads(const Placement& p, size_t layer, const std::v
 }
 
 /// What is wrong with the figures; empty: they are those of the placement as it stands.
-std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend backend) {
+std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend backend, const Ways& ways = {}) {
   const Placement& now = edit.placement();
   for (size_t i = 0; i < 2; ++i) {
     const EditFigures f = edit.figures(i);
@@ -99,7 +107,7 @@ std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend back
       layers += *edit.layer_ms(i, l);
     }
     if (!near(f.imbalance, imbalance)) return "imbalance";
-    StepWork work(now, kNodes, backend, kModel);
+    StepWork work(now, kNodes, backend, kModel, ways.replicas, ways.residence);
     for (const std::vector<size_t>& step : p.steps[i])
       ms += work.of_tokens(p.routes, step).seconds() * 1e3 / static_cast<double>(p.steps[i].size());
     if (!near(*f.step_ms, ms, 1e-10) || !near(layers, ms, 1e-10)) return "ms of a step";
@@ -132,19 +140,23 @@ class PlacementEditTest : public QObject {
   void edits_undone_and_done_again_come_to_what_counting_anew_gives_data() {
     QTest::addColumn<int>("backend");
     QTest::addColumn<bool>("homes");
+    QTest::addColumn<int>("way");
     for (size_t b = 0; b < std::size(kBackends); ++b)
       for (const bool homes : {false, true})
-        QTest::newRow((std::string(kBackends[b]) + (homes ? ", homes known" : ", homes not known")).c_str())
-            << static_cast<int>(b) << homes;
+        for (size_t w = 0; w < std::size(kWays); ++w)
+          QTest::newRow((std::string(kBackends[b]) + (homes ? ", homes known" : ", homes not known") + kWays[w].name).c_str())
+              << static_cast<int>(b) << homes << static_cast<int>(w);
   }
   void edits_undone_and_done_again_come_to_what_counting_anew_gives() {
     QFETCH(int, backend);
     QFETCH(bool, homes);
+    QFETCH(int, way);
+    const Ways& ways = kWays[way];
     const auto b = static_cast<Backend>(backend);
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const Parts p = parts_of(homes, false, seed);
       const Placement start = contiguous_placement(kLayers, kBranches, seed % 2 ? 18 : 12, kRanks);
-      PlacementEdit edit = edit_of(p, start, b);
+      PlacementEdit edit = edit_of(p, start, b, ways);
       std::mt19937 random(seed + 7);
       std::vector<PlacementChange> done, undone;
       for (int i = 0; i < 160; ++i) {
@@ -158,12 +170,12 @@ class PlacementEditTest : public QObject {
           done.push_back(std::move(change)), undone.clear();
         }
         if (i % 8) continue;
-        const std::string wrong = wrong_figure(edit, p, b);
+        const std::string wrong = wrong_figure(edit, p, b, ways);
         QVERIFY2(wrong.empty(), wrong.c_str());
       }
       while (!done.empty()) edit.apply(inverse(done.back())), done.pop_back();
       QCOMPARE(edit.placement(), start);
-      const std::string wrong = wrong_figure(edit, p, b);
+      const std::string wrong = wrong_figure(edit, p, b, ways);
       QVERIFY2(wrong.empty(), wrong.c_str());
     }
   }
@@ -183,18 +195,20 @@ class PlacementEditTest : public QObject {
   void another_placement_is_one_change_also_where_it_has_two_replicas_on_a_rank() {
     const Parts p = parts_of(false, false, 2);
     const Placement start = contiguous_placement(kLayers, kBranches, 18, kRanks);
-    PlacementEdit edit = edit_of(p, start, Backend::per_rank);
     Placement other = start;
     for (LayerSlots& layer : other.layers) {
       layer = {0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 1, 2, 2};
     }
-    const PlacementChange change = edit.become(other);
-    QVERIFY(change.size() > 18);  // more than a layer: counted anew
-    QCOMPARE(edit.placement(), other);
-    QVERIFY(wrong_figure(edit, p, Backend::per_rank).empty());
-    edit.apply(inverse(change));
-    QCOMPARE(edit.placement(), start);
-    QVERIFY(wrong_figure(edit, p, Backend::per_rank).empty());
+    for (const Ways& ways : kWays) {
+      PlacementEdit whole = edit_of(p, start, Backend::per_rank, ways);
+      const PlacementChange change = whole.become(other);
+      QVERIFY(change.size() > 18);  // more than a layer: counted anew
+      QCOMPARE(whole.placement(), other);
+      QVERIFY(wrong_figure(whole, p, Backend::per_rank, ways).empty());
+      whole.apply(inverse(change));
+      QCOMPARE(whole.placement(), start);
+      QVERIFY(wrong_figure(whole, p, Backend::per_rank, ways).empty());
+    }
   }
 
   void what_may_not_be_says_why() {

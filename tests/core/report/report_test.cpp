@@ -220,8 +220,11 @@ class ReportTest : public QObject {
     StoredPlacement stored;
     stored.run = 1, stored.name = kHostile, stored.solver = "hand", stored.layout = "{}";
     stored.summary = R"({"cluster":{"name":"8x-h100","nodes":1,"ranks":8},"slots":16,"moved_slots":3,"advice":"stay: nothing is cheaper",
+      "unit":"tokens","steps":{"fit":70,"held_out":30},"held_out":"requests","backend":"per-rank","replicas":"nearest","residence":"home",
+      "costed_steps":{"kind":"recorded","statistic":"p95","amortise":100},"sizes":{"source":"<b>config.json"},"warnings":["<i>one request"],
       "layouts":[{"name":"contiguous","fit":{"imbalance":0.5,"cross_pairs":0.875,"objective":null},"held_out":{"imbalance":0.25}},
-                 {"name":"result","fit":{"imbalance":0.125},"held_out":null}, {"name":"of another version"}],
+                 {"name":"result","fit":{"imbalance":0.125},"held_out":{"imbalance":0.2}}, {"name":"of another version"}],
+      "differences":[{"of":"result","from":"contiguous","drawn":"requests","imbalance":{"value":-0.05,"ci95":[-0.0625,-0.03]},"objective":null}],
       "front":[{"name":"eplb","fit":{"imbalance":0.1,"cross_pairs":0.9}},{"name":"joint","fit":{"imbalance":0.2,"cross_pairs":0.7}}]})";
     {
       SessionWriter writer(path, {"0123456789abcdef", some_figures().model.name, some_figures().model.family, "{}"});
@@ -235,6 +238,13 @@ class ReportTest : public QObject {
     for (const char* text : {"contiguous", "0.500", "0.250", "0.875", "0.125", "joint"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     QVERIFY(!has(all, "of another version") && has(html, "stay: nothing is cheaper"));
+    // Before and after on what was held out, with their difference's interval; balance against traffic; what it is all of.
+    QVERIFY(has(html, "0.200 (−20.0 %)") && has(all, "−0.0625 to −0.0300") && has(html, "aria-label=\"Imbalance against cross pairs"));
+    for (const char* text :
+         {"fitted to 70 tokens, judged on 30 that were held out, whole requests", "the 95th percentile over recorded steps: dispatch",
+          "experts and combine of all layers, with the move shared over 100 steps", "experts per-rank; they go to the nearest replicas",
+          "sizes of the model: &lt;b&gt;config.json", "&lt;i&gt;one request"})
+      QVERIFY2(has(html, text), text);
   }
 
   void settings_stand_there_once_also_of_a_run_without_a_result() {

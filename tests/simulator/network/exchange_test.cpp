@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "core/placement/eplb.h"
 #include "core/placement/step_work.h"
@@ -91,22 +92,25 @@ class ExchangeTest : public QObject {
     const Placement p = contiguous_placement(1, kBranches, kBranches + spare, 8);
     const auto b = static_cast<Backend>(backend);
     const std::vector<BranchShares> shares = shares_of(p.layers[0], kBranches, 8);
-    const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares, b, network);
-    const std::vector<RankWork> sums = by_ports(rows, network);
     const CostModel model = model_of(cluster);
-    LayerCost closed;
-    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& cost) {
-      const std::span<const RankWork> ranks = done.ranks;
-      closed = cost;
-      for (size_t r = 0; r < ranks.size(); ++r)
-        QVERIFY(near(ranks[r].fabric_out, sums[r].fabric_out) && near(ranks[r].fabric_in, sums[r].fabric_in) &&
-                near(ranks[r].network_out, sums[r].network_out) && near(ranks[r].network_in, sums[r].network_in));
-    });
-    const double there = fill(network.links(), flows_of(rows, model.dispatch_row_bytes, network)).seconds,
-                 back = fill(network.links(), flows_of(combined_rows(rows, 8), model.combine_row_bytes, network)).seconds;
-    QVERIFY(there >= closed.dispatch_s * (1 - 1e-9) && back >= closed.combine_s * (1 - 1e-9));
-    // Expected rows are alike enough that no port waits for another for long.
-    if (!homes) QVERIFY2(near(there, closed.dispatch_s, 0.01), (std::to_string(there) + " " + std::to_string(closed.dispatch_s)).c_str());
+    for (const ReplicaRule replicas : {ReplicaRule::even, ReplicaRule::nearest}) {
+      const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares, b, network, replicas);
+      const std::vector<RankWork> sums = by_ports(rows, network);
+      LayerCost closed;
+      StepWork(p, 2, b, model, replicas).of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& cost) {
+        const std::span<const RankWork> ranks = done.ranks;
+        closed = cost;
+        for (size_t r = 0; r < ranks.size(); ++r)
+          QVERIFY(near(ranks[r].fabric_out, sums[r].fabric_out) && near(ranks[r].fabric_in, sums[r].fabric_in) &&
+                  near(ranks[r].network_out, sums[r].network_out) && near(ranks[r].network_in, sums[r].network_in));
+      });
+      const double there = fill(network.links(), flows_of(rows, model.dispatch_row_bytes, network)).seconds,
+                   back = fill(network.links(), flows_of(combined_rows(rows, 8), model.combine_row_bytes, network)).seconds;
+      QVERIFY(there >= closed.dispatch_s * (1 - 1e-9) && back >= closed.combine_s * (1 - 1e-9));
+      // Expected rows are alike enough that no port waits for another for long.
+      if (!homes && replicas == ReplicaRule::even)
+        QVERIFY2(near(there, closed.dispatch_s, 0.01), (std::to_string(there) + " " + std::to_string(closed.dispatch_s)).c_str());
+    }
   }
 
   void costs_between_ranks_are_those_of_their_messages_data() { pairs_sum_to_the_ports_of_the_closed_form_data(); }
@@ -142,6 +146,35 @@ class ExchangeTest : public QObject {
                 near(ranks[r].combine_out, sums[r].combine_out) && near(ranks[r].combine_in, sums[r].combine_in));
       QVERIFY(near(told.dispatch_s, 4 * dispatch) && near(told.combine_s, 8 * combine));
     });
+    // By filling, ports share their time: no less than the busiest one's, and no message is lost on the way.
+    Cluster costly = cluster_of(2, 4);
+    costly.rank_cost = cost;
+    const Network ports(costly, 1);
+    for (const auto& [sent, row_bytes, closed] : {std::tuple(rows, 4., 4 * dispatch), {combined_rows(rows, kAll), 8., 8 * combine}}) {
+      const std::vector<Flow> flows = flows_of(sent, row_bytes, ports);
+      const Filling filled = fill(ports.links(), flows);
+      QVERIFY(filled.seconds >= closed * (1 - 1e-9));
+      std::vector<double> busy(2 * kAll);
+      for (const Flow& f : flows) {
+        const double seconds = f.bytes * cost[static_cast<size_t>(f.from) * kAll + static_cast<size_t>(f.to)];
+        busy[2 * static_cast<size_t>(f.from)] += seconds, busy[2 * static_cast<size_t>(f.to) + 1] += seconds;
+      }
+      for (size_t l = 0; l < busy.size(); ++l) QVERIFY(near(filled.link_load[l], busy[l]));
+    }
+  }
+
+  void equal_costs_between_ranks_are_one_fabric() {
+    const Cluster fabric = cluster_of(1, 8);
+    Cluster costly = fabric;
+    costly.rank_cost.assign(64, 1 / fabric.fabric_bytes_per_s);
+    const TokenRoutes routes = drawn(120, 8, true, 17);
+    const Network one(fabric, 1), other(costly, 1);
+    const Placement p = contiguous_placement(1, kBranches, kBranches, 8);
+    const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, 8), Backend::per_rank, one);
+    const std::vector<Flow> a = flows_of(rows, 4, one), b = flows_of(rows, 4, other);
+    const Filling by_fabric = fill(one.links(), a), by_costs = fill(other.links(), b);
+    QCOMPARE(a.size(), b.size());
+    for (size_t f = 0; f < a.size(); ++f) QVERIFY(a[f].bytes == b[f].bytes && near(by_fabric.end_s[f], by_costs.end_s[f]));
   }
 
   void counts_are_sent_like_the_choices_that_they_count() {
@@ -151,13 +184,14 @@ class ExchangeTest : public QObject {
       if (routes.choice[t * kK + kK - 1] < 0) routes.choice[t * kK + kK - 1] = kBranches - 1;
     std::vector<double> loads(kBranches);
     for (const int32_t c : routes.choice) ++loads[static_cast<size_t>(c)];
-    const Placement p = contiguous_placement(1, kBranches, kBranches, 4);
+    const Placement p = contiguous_placement(1, kBranches, kBranches + 4, 4);
     const std::vector<BranchShares> shares = shares_of(p.layers[0], kBranches, 4);
-    for (const Backend b : {Backend::per_expert, Backend::gather}) {
-      const RankRows one = dispatched_rows(routes, all_of(routes), 0, shares, b, network),
-                     other = dispatched_rows(loads, kK, shares, b, network);
-      for (size_t i = 0; i < one.size(); ++i) QVERIFY(near(one[i], other[i]));
-    }
+    for (const Backend b : {Backend::per_expert, Backend::gather})
+      for (const ReplicaRule replicas : {ReplicaRule::even, ReplicaRule::nearest}) {
+        const RankRows one = dispatched_rows(routes, all_of(routes), 0, shares, b, network, replicas),
+                       other = dispatched_rows(loads, kK, shares, b, network, replicas);
+        for (size_t i = 0; i < one.size(); ++i) QVERIFY(near(one[i], other[i]));
+      }
   }
 
   void one_hot_gpu_takes_what_its_port_takes() {

@@ -33,7 +33,7 @@ std::vector<Flow> random_flows(const Network& network, size_t count, uint32_t se
 /// Rates rise by small steps, one flow after the other, as long as all of its links have room.
 std::vector<double> poured(const std::vector<Link>& links, const std::vector<Flow>& flows, const std::vector<double>& left, double drop) {
   std::vector<double> rates(flows.size()), room;
-  for (const Link& l : links) room.push_back(l.bytes_per_s);
+  for (const Link& l : links) room.push_back(l.per_s);
   std::vector<bool> stuck(flows.size());
   for (bool any = true; any;) {
     any = false;
@@ -129,10 +129,10 @@ class FillingTest : public QObject {
       std::vector<double> used(network.links().size()), most(used.size());
       for (size_t f = 0; f < flows.size(); ++f)
         for (const size_t l : flows[f].links) used[l] += rates[f], most[l] = std::max(most[l], rates[f]);
-      for (size_t l = 0; l < used.size(); ++l) QVERIFY(used[l] <= network.links()[l].bytes_per_s * (1 + 1e-9));
+      for (size_t l = 0; l < used.size(); ++l) QVERIFY(used[l] <= network.links()[l].per_s * (1 + 1e-9));
       for (size_t f = 0; f < flows.size(); ++f)
         QVERIFY(std::any_of(flows[f].links.begin(), flows[f].links.end(),
-                            [&](size_t l) { return near(used[l], network.links()[l].bytes_per_s) && near(rates[f], most[l]); }));
+                            [&](size_t l) { return near(used[l], network.links()[l].per_s) && near(rates[f], most[l]); }));
     }
   }
 
@@ -148,11 +148,10 @@ class FillingTest : public QObject {
     QVERIFY(near(end, filling.seconds));
     for (size_t l = 0; l < bytes.size(); ++l) {
       double carried = 0;
-      for (const FillingInterval& i : filling.intervals)
-        carried += i.link_share[l] * network.links()[l].bytes_per_s * (i.end_s - i.begin_s);
-      QVERIFY(near(filling.link_bytes[l], bytes[l]) && near(carried, bytes[l]));
+      for (const FillingInterval& i : filling.intervals) carried += i.link_share[l] * network.links()[l].per_s * (i.end_s - i.begin_s);
+      QVERIFY(near(filling.link_load[l], bytes[l]) && near(carried, bytes[l]));
       // No port is faster than it is.
-      QVERIFY(filling.seconds * network.links()[l].bytes_per_s >= bytes[l] * (1 - 1e-9));
+      QVERIFY(filling.seconds * network.links()[l].per_s >= bytes[l] * (1 - 1e-9));
     }
   }
 

@@ -1,0 +1,124 @@
+// A simulation's page has what the JSON has, is one well-formed document, and refers to nothing.
+#include "core/report/simulation_report.h"
+
+#include <QFile>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+
+#include "core/base/error.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+namespace {
+
+const char* const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0.1.0","session":"<s>.storm","run":3,
+ "model":{"name":"<script>m","layers":2,"branches":16},"cluster":{"name":"2x4-<x>","nodes":2,"ranks":8,"oversubscription":2},
+ "placement":"#4 & more","slots":16,"phase":"decode","backend":"per-rank","replicas":"nearest","residence":"home","overlap":"two-batch",
+ "steps":{"kind":"recorded","count":12},"step_ms":{"mean":7.5,"p50":7.25,"p95":9.5,"without_overlap":8.5},
+ "tokens_per_step":64,"tokens_per_s":8533.3,"remote_bytes":1048576,"wire_bytes":2097152,"sizes":{"source":"config.json"},
+ "calibration":{"file":"cal.json","phases":[{"phase":"dispatch","kind":"borrowed","like":"G of here","held_out_error":0.125},
+                                            {"phase":"experts","kind":null,"why_not":"16 bits <were> not measured"}]},
+ "layers":[{"name":"layer.<0>","dispatch_ms":0.5,"compute_ms":2.5,"combine_ms":0.75,"imbalance":0.375},
+           {"name":"layer.1","dispatch_ms":0.25,"compute_ms":3.25,"combine_ms":0.25,"imbalance":0.125}],
+ "gpus":[{"node":0,"compute_ms":5.125,"waiting_share":0.25,"sent_bytes":2048,"received_bytes":1024,"weight_bytes":4096}],
+ "links":[{"name":"GPU 0, fabric out","bytes":2048,"busy_share":0.0625}],
+ "sensitivity":[{"figure":"fabric bandwidth","elasticity":-0.2},{"figure":"bytes of an expert","elasticity":0.9}],
+ "collective":{"layer":"layer.1","step":2,"links":[],
+   "dispatch":{"messages":1,"bytes":3072,"closed_form_ms":0.5,"filled_ms":0.625,"timeline":[],
+               "single_messages":[{"from":0,"to":5,"bytes":3072,"end_ms":0.625}]},
+   "combine":{"messages":0,"bytes":0,"closed_form_ms":0,"filled_ms":0,"timeline":[],"single_messages":null}},
+ "deployment":{"imbalance":{"predicted":0.15625,"shared_evenly":0.21875,"recorded":null},"layers":[]},
+ "assumptions":["rates are <those> of data sheets"],"lacks":["requests"],"warnings":["two & two"]})";
+
+}  // namespace
+
+class SimulationReportTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+
+  std::string page(const std::string& json) {
+    const QString path = folder_.filePath("page.html");
+    write_simulation_report(json, path.toStdString());
+    QFile file(path);
+    const QByteArray html = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    return QString::fromUtf8(html).replace(QChar(QChar::Nbsp), ' ').toStdString();
+  }
+
+ private slots:
+  void it_is_well_formed_and_refers_to_nothing() {
+    const std::string html = page(kSimulation);
+    QXmlStreamReader xml(QByteArray::fromStdString(html));
+    while (!xml.atEnd()) xml.readNext();
+    QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+    const QString text = QString::fromStdString(html);
+    QVERIFY(text.startsWith("<!DOCTYPE html>") && !text.contains("<script") && !text.contains("http"));
+    QVERIFY(!text.contains(QRegularExpression("<(link|img|iframe|object)|\\bsrc=|\\bhref=|url\\(|@import")));
+  }
+
+  void what_the_json_says_stands_there() {
+    const std::string html = page(kSimulation);
+    for (const char* text : {"&lt;script&gt;m on 2x4-&lt;x&gt;",
+                             "placement #4 &amp; more: 12 recorded steps of decode of run #3",
+                             "<dd>7.50 ms",
+                             "95 % below 9.50 ms",
+                             "<dd>8.50 ms",
+                             "<dd>8,533",
+                             "64.0 tokens a step",
+                             "<dd>1.0 MiB",
+                             "layer.&lt;0&gt;",
+                             ">2.50<",
+                             ">3.75<",
+                             ">0.375<",
+                             "+9.0 %",
+                             "−2.0 %",
+                             "waits 25.0 %",
+                             ">5.12<",
+                             ">4.0 KiB<",
+                             ">6.2 %<",
+                             "<h3>dispatch</h3>",
+                             "GPU 0 to 5",
+                             ">3.0 KiB<",
+                             ">0.625<",
+                             ">0.156<",
+                             ">0.219<",
+                             "borrowed",
+                             "16 bits &lt;were&gt; not measured",
+                             "12.5 %",
+                             "rates are &lt;those&gt; of data sheets",
+                             "they go to the nearest replicas",
+                             "an uplink carries 1 / 2.00",
+                             "the data lacks requests",
+                             "two &amp; two"})
+      QVERIFY2(html.find(text) != std::string::npos, text);
+    for (const char* id : {"layers", "sensitivity", "gpus", "exchange", "deployment", "calibration", "assumed"})
+      QVERIFY2(html.find(std::string("<section id=\"") + id + "\"") != std::string::npos, id);
+    QVERIFY(html.find("<h3>combine</h3>") == std::string::npos);  // it has no message
+  }
+
+  void the_largest_change_stands_first() {
+    const std::string html = page(kSimulation);
+    QVERIFY(html.find(">bytes of an expert<") < html.find(">fabric bandwidth<"));
+  }
+
+  void what_is_not_told_leaves_no_trace() {
+    const std::string html = page(R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"tokens_per_s":null})");
+    for (const char* id : {"layers", "sensitivity", "gpus", "exchange", "deployment", "calibration"})
+      QVERIFY2(html.find(std::string("<section id=\"") + id + "\"") == std::string::npos, id);
+    QVERIFY(html.find("tokens a second") == std::string::npos);
+  }
+
+  void anything_else_is_refused() {
+    QFile::remove(folder_.filePath("page.html"));
+    for (const char* text : {"", "{}", "[1]", R"({"schema":"stormcell.place/1"})"}) {
+      QVERIFY_THROWS_EXCEPTION(Error, page(text));
+      QVERIFY(!QFile::exists(folder_.filePath("page.html")));
+    }
+  }
+};
+
+STORMCELL_TEST(SimulationReportTest)
+
+}  // namespace stormcell
+
+#include "simulation_report_test.moc"
