@@ -73,11 +73,12 @@ void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::
 }
 
 /// Every combination on small shapes, then real ones.
-void check_regime(const Task& task, Report& report, const gpu::RegimeLimits& limits, const std::vector<Shape>& small,
+void check_regime(const Task& task, Report& report, gpu::RegimeLimits limits, const std::vector<Shape>& small,
                   const std::vector<Shape>& real, bool f32_too) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
   if (limits.tensor_cores && !device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
+  limits.variants = task.variants;
   const Queue queue;
   int turn = 0;
   for (const gpu::Format format : {gpu::Format::bf16, gpu::Format::f32}) {
