@@ -1,8 +1,8 @@
-// The large kernel as a variant: two blocks of a cluster take 128 rows each of one expert against the same 256 rows of weights, of which each
-// brings half to both, so that a stage asks L2 for 32 KiB a block in place of 48. One wgmma is 256 wide: a consumer's rows are read once a
-// step in place of twice. Where an expert's rows end in the first block, the second multiplies zeros and stores nothing, but takes part in
-// every barrier. What crosses blocks has cluster scope, acquired and released: ptxas makes that a full fence for each stage given back, and an
-// invalidated L1 for each one waited for. Bound: the tensor cores.
+// The large kernel as a variant: two blocks of a cluster take 128 rows each of one expert against the same 256 rows of weights, of which
+// each brings half to both, so that a stage asks L2 for 32 KiB a block in place of 48. One wgmma is 256 wide: a consumer's rows are read
+// once a step in place of twice. Where an expert's rows end in the first block, the second multiplies zeros and stores nothing, but takes
+// part in every barrier. What crosses blocks has cluster scope, acquired and released: ptxas makes that a full fence for each stage given
+// back, and an invalidated L1 for each one waited for. Bound: the tensor cores.
 #pragma once
 #include "gpu/grouped/tensor.cuh"
 #include "gpu/grouped/tensor_store.h"

@@ -1,7 +1,7 @@
-// The paired kernel as a variant without its fences: a stage is given back by an arrival of cluster scope that orders no memory. What must not
-// overtake it are the tensor cores' reads, which a wait for the products has completed, and nothing that a thread wrote crosses blocks; the
-// copy engine's bytes are ordered by its own completion. Published kernels do likewise, with the default scope. A card must say whether it
-// holds, and what the fences cost.
+// The paired kernel as a variant without its fences: a stage is given back by an arrival of cluster scope that orders no memory. What must
+// not overtake it are the tensor cores' reads, which a wait for the products has completed, and nothing that a thread wrote crosses blocks;
+// the copy engine's bytes are ordered by its own completion. Published kernels do likewise, with the default scope. A card must say whether
+// it holds, and what the fences cost.
 #pragma once
 #include "gpu/grouped/paired.cuh"
 

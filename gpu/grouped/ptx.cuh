@@ -25,9 +25,7 @@ __device__ inline uint32_t address_in(int rank, uint32_t address) {
   return there;
 }
 /// By all threads of all blocks of the cluster.
-__device__ inline void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
-}
+__device__ inline void sync_cluster() { asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory"); }
 
 // --- mbarrier -----------------------------------------------------------------------------------------------------------
 
@@ -69,15 +67,16 @@ __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& aw
   uint64_t begin = 0, now = 0;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
   for (uint32_t done = 0; !done;) {
-#define STORMCELL_TRY_WAIT(order)                                            \
-  asm volatile(                                                              \
-      "{\n"                                                                  \
-      ".reg .pred done;\n"                                                   \
-      "mbarrier.try_wait.parity" order ".shared::cta.b64 done, [%1], %2;\n"  \
-      "selp.u32 %0, 1, 0, done;\n"                                           \
-      "}"                                                                    \
-      : "=r"(done)                                                           \
-      : "r"(barrier), "r"(parity)                                            \
+#define STORMCELL_TRY_WAIT(order)          \
+  asm volatile(                            \
+      "{\n"                                \
+      ".reg .pred done;\n"                 \
+      "mbarrier.try_wait.parity" order     \
+      ".shared::cta.b64 done, [%1], %2;\n" \
+      "selp.u32 %0, 1, 0, done;\n"         \
+      "}"                                  \
+      : "=r"(done)                         \
+      : "r"(barrier), "r"(parity)          \
       : "memory")
     if constexpr (kOrder == Order::cluster)
       STORMCELL_TRY_WAIT(".acquire.cluster");
@@ -98,15 +97,16 @@ __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& aw
 /// Waits until the phase of this parity is complete.
 template <Order kOrder>
 __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited&) {
-#define STORMCELL_WAIT(order)                                               \
-  asm volatile(                                                             \
-      "{\n"                                                                 \
-      ".reg .pred done;\n"                                                  \
-      "again:\n"                                                            \
-      "mbarrier.try_wait.parity" order ".shared::cta.b64 done, [%0], %1;\n" \
-      "@!done bra again;\n"                                                 \
-      "}" ::"r"(barrier),                                                   \
-      "r"(parity)                                                           \
+#define STORMCELL_WAIT(order)              \
+  asm volatile(                            \
+      "{\n"                                \
+      ".reg .pred done;\n"                 \
+      "again:\n"                           \
+      "mbarrier.try_wait.parity" order     \
+      ".shared::cta.b64 done, [%0], %1;\n" \
+      "@!done bra again;\n"                \
+      "}" ::"r"(barrier),                  \
+      "r"(parity)                          \
       : "memory")
   if constexpr (kOrder == Order::cluster)
     STORMCELL_WAIT(".acquire.cluster");
@@ -129,8 +129,8 @@ __device__ inline void copy_box(uint32_t to, const CUtensorMap* map, int32_t c0,
 /// The same to this place in the two blocks of a cluster; in each the barrier at this place learns of its bytes.
 __device__ inline void copy_box_to_both(uint32_t to, const CUtensorMap* map, int32_t c0, int32_t c1, int32_t c2, uint32_t barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(
-          to),
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], "
+      "%6;" ::"r"(to),
       "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier), "h"(static_cast<uint16_t>(3))
       : "memory");
 }
@@ -288,7 +288,6 @@ __device__ inline void multiply_256(float (&sum)[2][64], uint64_t a, uint64_t b,
         "+f"(sum[1][62]), "+f"(sum[1][63])
       : "l"(a), "l"(b), "r"(static_cast<int32_t>(add)));
 }
-
 
 #endif
 

@@ -1,6 +1,7 @@
-// The swapped kernel as a variant: a thread of the producer neither waits for its copies nor fences; the copies arrive at the stage's barrier
-// when they have landed (cp.async.mbarrier.arrive.noinc), and each consumer fences what it is about to multiply. Still 128 arrivals a stage.
-// The PTX manual asks whoever wrote to fence; here the reader does, behind a barrier that orders both. A card must say whether that holds.
+// The swapped kernel as a variant: a thread of the producer neither waits for its copies nor fences; the copies arrive at the stage's
+// barrier when they have landed (cp.async.mbarrier.arrive.noinc), and each consumer fences what it is about to multiply. Still 128 arrivals
+// a stage. The PTX manual asks whoever wrote to fence; here the reader does, behind a barrier that orders both. A card must say whether
+// that holds.
 #pragma once
 #include "gpu/grouped/swapped.cuh"
 

@@ -12,8 +12,8 @@ template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kBlocks_, in
 struct TensorShape {
   static constexpr int kBoxes = kBoxes_, kRows = kRows_, kColumns = kColumns_, kPanels = kPanels_, kStages = kStages_, kLag = kLag_;
   static constexpr int kConsumers = kConsumers_;  // warpgroups
-  /// What variants change. kCluster: blocks that take a tile's rows together and bring its weights to each other. kRelaxed: stages are given
-  /// back across them without ordering memory. kNoinc: copies of rows arrive at their barrier themselves.
+  /// What variants change. kCluster: blocks that take a tile's rows together and bring its weights to each other. kRelaxed: stages are
+  /// given back across them without ordering memory. kNoinc: copies of rows arrive at their barrier themselves.
   static constexpr int kCluster = 1;
   static constexpr bool kRelaxed = false, kNoinc = false;
   static constexpr bool kCopyWarp = kCopyWarp_;
@@ -48,17 +48,19 @@ struct NoincShape : SwappedShape<kPanels> {
   static constexpr bool kNoinc = true;
 };
 
-/// Arrivals that complete a stage's barriers. Full: the producer's threads, and who asks for the weights (whose bytes count besides). Empty:
-/// the consumers' warps of every block that the stage's weights may come from or go to.
+/// Arrivals that complete a stage's barriers. Full: the producer's threads, and who asks for the weights (whose bytes count besides).
+/// Empty: the consumers' warps of every block that the stage's weights may come from or go to.
 template <class Shape>
 inline constexpr int kFullArrivals = 128 + 1;
 template <class Shape>
-inline constexpr int kEmptyArrivals = 4 * Shape::kConsumers * Shape::kCluster;
+inline constexpr int kEmptyArrivals = 4 * Shape::kConsumers* Shape::kCluster;
 /// Boxes of a stage that one block asks for, `kCluster` times as many as there are come in all: number b of block `rank`.
 template <class Shape>
 inline constexpr int kBoxesAsked = Shape::kBoxes / Shape::kCluster;
 template <class Shape>
-STORMCELL_BOTH constexpr int asked_box(int rank, int b) { return rank * kBoxesAsked<Shape> + b; }
+STORMCELL_BOTH constexpr int asked_box(int rank, int b) {
+  return rank * kBoxesAsked<Shape> + b;
+}
 
 /// Rows that the narrow side of a swapped tile takes for so many.
 STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64; }

@@ -212,11 +212,12 @@ def main():
     if not pinned or not release or pinned[1] != release[1]:
         skip(f"the table is of CUDA {pinned[1] if pinned else '?'}, the compiler here of {release[1] if release else '?'}")
     found, registers = kernels(folder)
-    wrong, out = 0, []
+    wrong, compared, out = 0, 0, []
     for line in text.splitlines():
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         name = cells[0].strip("`")
         if line.startswith("|") and len(cells) == 4 and name in found:
+            compared += 1
             now = count(found[name], registers.get(name, 0), cells[1])
             if "--show" in sys.argv:
                 print(name, cells[1], now, sep="\t")
@@ -225,6 +226,8 @@ def main():
                 print(f"{name}, {cells[1]}: {now}, in the table {cells[3]}")
                 line = f"| `{name}` | {cells[1]} | {cells[2]} | {now} |"
         out.append(line)
+    if not compared:
+        skip(f"{tool('cuobjdump')} found no kernel of the table (one that is older than the compiler cannot read its objects)")
     if "--update" in sys.argv:
         Path(document).write_text("\n".join(out) + "\n", encoding="utf-8")
         return 0

@@ -35,8 +35,7 @@ std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& li
       if (gpu::regime_of(end - begin, limits) != regime) return "an expert in another regime's list";
       if (end - begin > rows_before) return "a heavier expert comes later";
       rows_before = end - begin;
-      if (tile.rows < 1 || tile.rows > most_rows || tile.first < begin || tile.first + tile.rows > end)
-        return "rows of another expert";
+      if (tile.rows < 1 || tile.rows > most_rows || tile.first < begin || tile.first + tile.rows > end) return "rows of another expert";
       if (tile.column_block < 0 || tile.column_block >= column_blocks) return "no such column block";
       for (int32_t s = tile.first; s < tile.first + tile.rows; ++s)
         if (!covered.insert({s, tile.column_block}).second) return "a row twice";

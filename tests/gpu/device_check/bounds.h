@@ -74,7 +74,8 @@ inline Bounds bounds_of(const TiledProduct& p, const KernelCounts& counts, const
     if (rows == 0) continue;
     const int32_t blocks = gpu::parts(rows, p.rows_a_tile * p.weight_blocks) * p.weight_blocks;
     for (int32_t b = 0; b < blocks; ++b) {
-      const int32_t mine = std::clamp(rows - b * p.rows_a_tile, 0, p.rows_a_tile), side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
+      const int32_t mine = std::clamp(rows - b * p.rows_a_tile, 0, p.rows_a_tile),
+                    side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
       const double tile_flop = 2.0 * side * p.columns * p.panels * depth, row_bytes = 2.0 * side * depth;
       flop += column_blocks * tile_flop;
       most_of_a_tile = std::max(most_of_a_tile, tile_flop);

@@ -11,10 +11,10 @@ namespace {
 /// [variant][gated]
 constexpr int kDependentLoads = 11;
 constexpr KernelCounts kSwappedCounts[][2] = {{{4 * 53.5 + 37.8, 114, 11.8, kDependentLoads}, {4 * 111.5, 197, 11.8, kDependentLoads}},
-                                              {{4 * 53.5 + 37.8, 114, 11.8, kDependentLoads}, {4 * 111.5, 197, 11.8, kDependentLoads}}};
+                                              {{4 * 41.5 + 37.8, 122, 11.8, kDependentLoads}, {4 * 97.5, 206, 11.8, kDependentLoads}}};
 constexpr KernelCounts kLargeCounts[][2] = {{{4 * 135, 80, 7.6, kDependentLoads}, {4 * 135, 82, 7.6, kDependentLoads}},
-                                            {{4 * 135, 80, 7.6, kDependentLoads}, {4 * 135, 82, 7.6, kDependentLoads}},
-                                            {{4 * 135, 80, 7.6, kDependentLoads}, {4 * 135, 82, 7.6, kDependentLoads}}};
+                                            {{4 * 128, 63.8, 8.2, kDependentLoads}, {4 * 119, 64.2, 8.2, kDependentLoads}},
+                                            {{4 * 127, 54.8, 8.2, kDependentLoads}, {4 * 118, 55.2, 8.2, kDependentLoads}}};
 template <size_t kVariants>
 const KernelCounts& counts_of(const KernelCounts (&counts)[kVariants][2], int variant, bool gated) {
   return counts[variant][gated ? 1 : 0];

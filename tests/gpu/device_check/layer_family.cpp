@@ -123,7 +123,8 @@ void check_layer_calls(const Task& task, Report& report) {
   if (task.small) return;
   for (const LayerShape& shape : {switch_shape(), gated_shape()}) {
     const Weights weights(shape, 32);
-    for (const int64_t cells : {int64_t{8}, int64_t{512}}) check_one(report, queue, shape, weights, cells, 32, device->has_wgmma(), task.variants);
+    for (const int64_t cells : {int64_t{8}, int64_t{512}})
+      check_one(report, queue, shape, weights, cells, 32, device->has_wgmma(), task.variants);
   }
 }
 
