@@ -109,7 +109,7 @@ void check_swapped(const Task& task, Report& report) {
                {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false);
 }
 void check_large(const Task& task, Report& report) {
-  check_regime(task, report, {0, 0, true}, {{256, 64, {128}}, {256, 64, {3}}, {256, 1024, {65}}, {200, 136, {129, 0, 64, 300}}},
+  check_regime(task, report, {0, 0, true}, {{256, 64, {128}}, {256, 64, {256}}, {256, 64, {3}}, {256, 1024, {65}}, {200, 136, {129, 0, 64, 300}}},
                {{3072, 768, {512, 65, 0, 700}}, {768, 3072, {129, 2048}}, {2048, 768, std::vector<int32_t>(64, 130)}}, false);
 }
 
