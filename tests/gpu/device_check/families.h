@@ -35,6 +35,7 @@ void check_gemv(const Task& task, Report& report);
 void check_swapped(const Task& task, Report& report);
 void check_large(const Task& task, Report& report);
 void check_mixed(const Task& task, Report& report);
+void check_repeats(const Task& task, Report& report);
 void check_layer_calls(const Task& task, Report& report);
 void check_faults(const Task& task, Report& report);
 void bench_routing(const Task& task, Report& report);
