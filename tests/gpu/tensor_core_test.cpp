@@ -235,7 +235,7 @@ class GpuTensorCoreTest : public QObject {
   void two_blocks_make_the_product() {
     std::mt19937 random(8);
     const RegimeLimits pairs{0, 0, true, {gpu::LargeVariant::paired}};
-    for (int i = 0; i < (testing::kSlowEmulator ? 1 : 8); ++i) {
+    for (int i = 0; i < (testing::kSlowEmulator ? 1 : 4); ++i) {
       const auto order = static_cast<ThreadOrder>(i % 3);
       const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 48)), k = 8 * (1 + static_cast<int32_t>(random() % 18));
       QCOMPARE((play_product<Regime::large, gpu::PairedShape<1>>(random, pairs, 300, n, k, order)), std::string());
