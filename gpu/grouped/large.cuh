@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(LargeShape<kPanels>::kThreads, 1)
     const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
     float sum[2][kHalf / 2];
     RingPlace<Shape::kStages> at;
-    for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
+    for (int64_t t = work.first(); t < work.tiles; t += work.step()) {
       const Tile tile = work.tile(a, t);
       consume(a, stages, at, [&](int stage, bool is_first) {
         const uint64_t rows = matrix_descriptor(stages.rows(stage) + group * 64 * kRowBytes);

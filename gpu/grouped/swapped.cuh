@@ -30,13 +30,9 @@ __device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& st
   CudaExecution x;
   store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum);
 }
-#endif
 
-template <int kPanels>
-__global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
-    swapped_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ ProductArgs<Bf16> a) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  using Shape = SwappedShape<kPanels>;
+template <class Shape>
+__device__ __forceinline__ void swapped_product(const CUtensorMap& map, const ProductArgs<Bf16>& a) {
   static_assert(Shape::kRows == row_block(Regime::swapped));
   const Stages<Shape> stages;
   stages.begin();
@@ -47,7 +43,7 @@ __global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
     if (threadIdx.x == 256) produce_weights(a, &map, work, stages);
   } else {
     RingPlace<Shape::kStages> at;
-    for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
+    for (int64_t t = work.first(); t < work.tiles; t += work.step()) {
       const Tile tile = work.tile(a, t);
       switch (narrow_side(tile.rows)) {
         case 8:
@@ -64,6 +60,14 @@ __global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
       }
     }
   }
+}
+#endif
+
+template <int kPanels>
+__global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
+    swapped_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ ProductArgs<Bf16> a) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  swapped_product<SwappedShape<kPanels>>(map, a);
 #else
   __trap();  // built without this card's instructions: a fault, not a result that was never written
 #endif

@@ -19,20 +19,51 @@ struct Stages {
   __device__ uint32_t full(int stage) const { return base + Shape::kStages * Shape::kStageBytes + stage * 16; }
   __device__ uint32_t empty(int stage) const { return full(stage) + 8; }
 
-  /// By all threads of the block.
+  /// By all threads of the block: nobody goes on before its barriers are there, and those of the cluster's other blocks.
   __device__ void begin() const {
     if (threadIdx.x == 0) {
       for (int s = 0; s < Shape::kStages; ++s) {
-        ptx::barrier_init(full(s), 128 + 1);                 // the producer's threads, and the copy engine's bytes
-        ptx::barrier_init(empty(s), 4 * Shape::kConsumers);  // the consumers' warps
+        ptx::barrier_init(full(s), kFullArrivals<Shape>);
+        ptx::barrier_init(empty(s), kEmptyArrivals<Shape>);
       }
       ptx::barrier_init_done();
     }
-    __syncthreads();
+    if constexpr (Shape::kCluster > 1)
+      ptx::sync_cluster();
+    else
+      __syncthreads();
+  }
+  __device__ void wait_full(const RingPlace<Shape::kStages>& at, int32_t depth) const {
+    ptx::wait<kFullOrder>(full(at.stage), at.parity, {"full", at.stage, depth});
+  }
+  __device__ void wait_empty(const RingPlace<Shape::kStages>& at, const char* what, int32_t depth) const {
+    ptx::wait<kEmptyOrder>(empty(at.stage), at.parity ^ 1, {what, at.stage, depth});
+  }
+
+ private:
+  static constexpr ptx::Order kFullOrder = Shape::kCluster > 1 && !Shape::kRelaxed ? ptx::Order::cluster : ptx::Order::block;
+  static constexpr ptx::Order kEmptyOrder = Shape::kRelaxed ? ptx::Order::relaxed : kFullOrder;
+};
+
+/// How a warp of consumers gives a stage back: a lane for each block of the cluster, since every one of them brings weights to this one.
+template <class Shape>
+struct GivingBack {
+  uint32_t first_empty;
+  bool speaks;
+  __device__ explicit GivingBack(const Stages<Shape>& stages) : speaks(threadIdx.x % 32 < Shape::kCluster) {
+    first_empty = stages.empty(0);
+    if constexpr (Shape::kCluster > 1) first_empty = ptx::address_in(threadIdx.x % Shape::kCluster, first_empty);
+  }
+  __device__ void operator()(int stage) const {
+    if (!speaks) return;
+    if constexpr (Shape::kCluster > 1)
+      ptx::arrive_in_cluster<Shape::kRelaxed>(first_empty + stage * 16);
+    else
+      ptx::arrive(first_empty + stage * 16);
   }
 };
 
-/// The work of a block: tiles blockIdx.x, blockIdx.x + gridDim.x, ...
+/// The work of a block, or of the blocks of a cluster: tiles first(), first() + step(), ...
 template <class Shape>
 struct Work {
   TileList list;
@@ -40,10 +71,19 @@ struct Work {
   int64_t tiles;
   __device__ Work(const ProductArgs<Bf16>& a, Regime regime)
       : list(tile_list(a.map, regime)), column_blocks(parts(a.n, Shape::kColumns)), tiles(tiles_of(list, column_blocks)) {}
-  __device__ Tile tile(const ProductArgs<Bf16>& a, int64_t t) const { return find_tile(list, a.offsets, column_blocks, Shape::kRows, t); }
+  __device__ static int64_t first() { return blockIdx.x / Shape::kCluster; }
+  __device__ static int64_t step() { return gridDim.x / Shape::kCluster; }
+  /// This block's part of it.
+  __device__ Tile tile(const ProductArgs<Bf16>& a, int64_t t) const {
+    const Tile whole = find_tile(list, a.offsets, column_blocks, Shape::kRows * Shape::kCluster, t);
+    if constexpr (Shape::kCluster == 1)
+      return whole;
+    else
+      return part_of(whole, ptx::cluster_rank(), Shape::kRows);
+  }
 };
 
-/// One thread: asks the copy engine for a stage's weights.
+/// One thread: asks the copy engine for a stage's weights; all of them come, whoever of the cluster asks for them.
 template <class Shape>
 __device__ void ask_for_weights(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Stages<Shape>& stages, int stage,
                                 const Tile& tile, int32_t depth) {
@@ -51,9 +91,15 @@ __device__ void ask_for_weights(const ProductArgs<Bf16>& a, const CUtensorMap* m
 #pragma unroll
   for (int block = 0; block < Shape::kBlocks; ++block)
 #pragma unroll
-    for (int b = 0; b < Shape::kBoxes; ++b)
-      ptx::copy_box(stages.weights(stage) + block * Shape::kWeightBlockBytes + b * Shape::kBoxBytes, map, depth + block * kTileDepth,
-                    box_row<Shape>(a.n, tile.column_block, b), tile.expert, stages.full(stage));
+    for (int b = 0; b < kBoxesAsked<Shape>; ++b) {
+      const int box = Shape::kCluster == 1 ? b : asked_box<Shape>(ptx::cluster_rank(), b);
+      const uint32_t to = stages.weights(stage) + block * Shape::kWeightBlockBytes + box * Shape::kBoxBytes;
+      const int32_t row = box_row<Shape>(a.n, tile.column_block, box);
+      if constexpr (Shape::kCluster == 1)
+        ptx::copy_box(to, map, depth + block * kTileDepth, row, tile.expert, stages.full(stage));
+      else
+        ptx::copy_box_to_both(to, map, depth + block * kTileDepth, row, tile.expert, stages.full(stage));
+    }
 }
 
 /// One thread of a warp of its own: all weights of the block's tiles.
@@ -61,10 +107,10 @@ template <class Shape>
 __device__ void produce_weights(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages) {
   RingPlace<Shape::kStages> at;
   ptx::prefetch_map(map);
-  for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
+  for (int64_t t = work.first(); t < work.tiles; t += work.step()) {
     const Tile tile = work.tile(a, t);
     for (int32_t depth = 0; depth < a.k; depth += Shape::kDepth, at.next()) {
-      ptx::wait(stages.empty(at.stage), at.parity ^ 1, {"empty, for weights", at.stage, depth});
+      stages.wait_empty(at, "empty, for weights", depth);
       ask_for_weights(a, map, stages, at.stage, tile, depth);
     }
   }
@@ -127,20 +173,24 @@ __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, cons
     landed.next();
   };
   if (!Shape::kCopyWarp && thread == 0) ptx::prefetch_map(map);
-  for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
+  for (int64_t t = work.first(); t < work.tiles; t += work.step()) {
     const Tile tile = work.tile(a, t);
     RowCopies<Shape> copies(a, pieces, tile, padded(tile.rows));
     int32_t depth = 0;
     const auto fill = [&](auto is_whole) {
-      ptx::wait(stages.empty(at.stage), at.parity ^ 1, {"empty, for rows", at.stage, depth});
+      stages.wait_empty(at, "empty, for rows", depth);
       if (!Shape::kCopyWarp && thread == 0) ask_for_weights(a, map, stages, at.stage, tile, depth);
       copies.template copy<decltype(is_whole)::value>(a, pieces, stages.rows(at.stage), a.k - depth);
-      ptx::commit_pieces();
-      if (ahead == Shape::kLag) {
-        ptx::wait_pieces<Shape::kLag>();
-        say_landed();
+      if constexpr (Shape::kNoinc) {
+        ptx::arrive_when_landed(stages.full(at.stage));
       } else {
-        ++ahead;
+        ptx::commit_pieces();
+        if (ahead == Shape::kLag) {
+          ptx::wait_pieces<Shape::kLag>();
+          say_landed();
+        } else {
+          ++ahead;
+        }
       }
       at.next(), depth += Shape::kDepth;
     };
@@ -149,29 +199,32 @@ __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, cons
       while (depth + Shape::kDepth <= a.k) fill(std::true_type());
     while (depth < a.k) fill(std::false_type());
   }
-  ptx::wait_pieces<0>();
-  for (; ahead > 0; --ahead) say_landed();
+  if constexpr (!Shape::kNoinc) {
+    ptx::wait_pieces<0>();
+    for (; ahead > 0; --ahead) say_landed();
+  }
 }
 
 /// A consumer's way through one tile: for each stage of its depth multiply_stage(stage, is_first) queues products; a stage is given back as
 /// soon as the next one's products are queued and its own are done. `at` goes on from tile to tile.
 template <class Shape, class Multiply>
 __device__ void consume(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, RingPlace<Shape::kStages>& at, Multiply multiply_stage) {
-  const bool speaks = threadIdx.x % 32 == 0;
+  const GivingBack<Shape> give_back(stages);
   int before = at.stage;
   for (int32_t depth = 0; depth < a.k; depth += Shape::kDepth, at.next()) {
-    ptx::wait(stages.full(at.stage), at.parity, {"full", at.stage, depth});
+    stages.wait_full(at, depth);
+    if constexpr (Shape::kNoinc) ptx::fence_for_tensor_cores();  // by the reader: whoever wrote could not
     ptx::begin_products();
     multiply_stage(at.stage, depth == 0);
     ptx::commit_products();
     if (depth > 0) {
       ptx::wait_products<1>();
-      if (speaks) ptx::arrive(stages.empty(before));
+      give_back(before);
     }
     before = at.stage;
   }
   ptx::wait_products<0>();
-  if (speaks) ptx::arrive(stages.empty(before));
+  give_back(before);
 }
 
 #endif

@@ -12,6 +12,10 @@ template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kBlocks_, in
 struct TensorShape {
   static constexpr int kBoxes = kBoxes_, kRows = kRows_, kColumns = kColumns_, kPanels = kPanels_, kStages = kStages_, kLag = kLag_;
   static constexpr int kConsumers = kConsumers_;  // warpgroups
+  /// What variants change. kCluster: blocks that take a tile's rows together and bring its weights to each other. kRelaxed: stages are
+  /// given back across them without ordering memory. kNoinc: copies of rows arrive at their barrier themselves.
+  static constexpr int kCluster = 1;
+  static constexpr bool kRelaxed = false, kNoinc = false;
   static constexpr bool kCopyWarp = kCopyWarp_;
   static constexpr int kThreads = 128 * (1 + kConsumers) + (kCopyWarp ? 32 : 0);
   static constexpr int kBlocks = kBlocks_, kDepth = kBlocks * kTileDepth;
@@ -30,6 +34,34 @@ using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 :
 template <int kPanels>
 using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 1, 4, 2, 2, false>;
 
+/// Two blocks take 128 rows each of one expert, and each brings both of them half of the weights.
+template <int kPanels>
+struct PairedShape : LargeShape<kPanels> {
+  static constexpr int kCluster = 2;
+};
+template <int kPanels>
+struct PairedRelaxedShape : PairedShape<kPanels> {
+  static constexpr bool kRelaxed = true;
+};
+template <int kPanels>
+struct NoincShape : SwappedShape<kPanels> {
+  static constexpr bool kNoinc = true;
+};
+
+/// Arrivals that complete a stage's barriers. Full: the producer's threads, and who asks for the weights (whose bytes count besides).
+/// Empty: the consumers' warps of every block that the stage's weights may come from or go to.
+template <class Shape>
+inline constexpr int kFullArrivals = 128 + 1;
+template <class Shape>
+inline constexpr int kEmptyArrivals = 4 * Shape::kConsumers* Shape::kCluster;
+/// Boxes of a stage that one block asks for, `kCluster` times as many as there are come in all: number b of block `rank`.
+template <class Shape>
+inline constexpr int kBoxesAsked = Shape::kBoxes / Shape::kCluster;
+template <class Shape>
+STORMCELL_BOTH constexpr int asked_box(int rank, int b) {
+  return rank * kBoxesAsked<Shape> + b;
+}
+
 /// Rows that the narrow side of a swapped tile takes for so many.
 STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64; }
 
@@ -37,8 +69,10 @@ STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 
 /// other.
 template <class Shape>
 STORMCELL_BOTH constexpr int32_t box_row(int32_t n, int32_t column_block, int box) {
-  constexpr int kPerPanel = Shape::kBoxes / Shape::kPanels;
-  return box / kPerPanel * n + column_block * Shape::kColumns + box % kPerPanel * Shape::kBoxRows;
+  constexpr uint32_t kPerPanel = Shape::kBoxes / Shape::kPanels;
+  const auto panel = static_cast<int32_t>(static_cast<uint32_t>(box) / kPerPanel),
+             within = static_cast<int32_t>(static_cast<uint32_t>(box) % kPerPanel);
+  return panel * n + column_block * Shape::kColumns + within * Shape::kBoxRows;
 }
 
 /// The sixteen-byte pieces of rows of x that one of the producer's 128 threads copies: piece thread % 8 of rows thread / 8 + 16 j.

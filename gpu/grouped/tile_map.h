@@ -15,15 +15,26 @@ enum class Regime : uint8_t {
   plain,    ///< any number of rows on any card, without tensor cores; the second opinion
 };
 inline constexpr int kRegimes = 4;
+/// How `large` is computed: by single blocks, or by pairs that share a tile of 256 rows and its weights (paired.cuh, paired_relaxed.cuh).
+enum class LargeVariant : uint8_t { single, paired, paired_relaxed };
+/// Which kernels, until a card has decided (docs/benchmarks/todo.md).
+struct Variants {
+  LargeVariant large = LargeVariant::single;
+  bool noinc = false;  ///< swapped: copies of rows arrive at their barrier themselves (swapped_noinc.cuh)
+  STORMCELL_BOTH constexpr bool pairs() const { return large != LargeVariant::single; }
+};
 /// Rows of a tile: powers of two, so that a kernel finds their number by shifting.
-STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime) { return regime == Regime::gemv ? 3 : regime == Regime::large ? 7 : 6; }
-STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return 1 << row_block_bits(regime); }
+STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime, const Variants& variants = {}) {
+  return regime == Regime::gemv ? 3 : regime == Regime::large ? (variants.pairs() ? 8 : 7) : 6;
+}
+STORMCELL_BOTH constexpr int32_t row_block(Regime regime, const Variants& variants = {}) { return 1 << row_block_bits(regime, variants); }
 
 /// Where the regimes change.
 struct RegimeLimits {
   int32_t gemv_rows = 8;      ///< most rows of gemv; 0: never
   int32_t swapped_rows = 0;   ///< most rows of swapped, from where on large takes over
   bool tensor_cores = false;  ///< without, plain takes what gemv does not
+  Variants variants;          ///< of the product that the map is for
 };
 STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limits) {
   if (rows <= least(limits.gemv_rows, row_block(Regime::gemv))) return Regime::gemv;
@@ -81,6 +92,15 @@ STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* off
   return tile;
 }
 
+/// What block `rank` of a cluster takes of their tile: `rows` rows from rank * rows on. Behind the tile's last row it takes none, and its
+/// `first` is then that row's next, so that `first - 1` is a slot of the expert.
+STORMCELL_BOTH constexpr Tile part_of(Tile tile, int32_t rank, int32_t rows) {
+  const int32_t before = least(rank * rows, tile.rows);
+  tile.first += before;
+  tile.rows = least(rows, tile.rows - before);
+  return tile;
+}
+
 struct TileMapArgs {
   const int32_t* offsets = nullptr;  ///< [experts + 1]
   int32_t experts = 1;
@@ -120,7 +140,7 @@ struct TileMapBlock {
     for (int i = 0; i < kHeld; ++i) {
       const int32_t e = x.thread() + i * kThreads;
       regime[i] = regime_of(rows[i], a.limits);
-      const int32_t bits = row_block_bits(regime[i]), blocks = (rows[i] + (1 << bits) - 1) >> bits;
+      const int32_t bits = row_block_bits(regime[i], a.limits.variants), blocks = (rows[i] + (1 << bits) - 1) >> bits;
       if (e < a.experts) shared.rows[e] = rows[i], shared.blocks[e] = blocks;
       if (rows[i] == 0) continue;
       x.add(&shared.experts_of[static_cast<int>(regime[i])], 1);

@@ -27,15 +27,24 @@ constexpr int shared_bytes_of() {
   return std::is_same_v<typename Kernel::Shared, Nothing> ? 0 : static_cast<int>(sizeof(typename Kernel::Shared));
 }
 
+struct Grid {
+  int64_t blocks;
+  int threads, shared_bytes;  ///< a block
+  int cluster = 1;            ///< blocks that run side by side and reach each other's shared memory; `blocks` is a multiple
+};
 /// Queues a kernel. What it returns is this launch's own error: cudaGetLastError() would also give what another call has left behind.
 template <class... Parameters, class... Arguments>
-Status launch_grid(const char* call, const char* sizes, void (*kernel)(Parameters...), int64_t blocks, int threads, int shared_bytes,
-                   Stream stream, const Arguments&... arguments) {
+Status launch_grid(const char* call, const char* sizes, void (*kernel)(Parameters...), const Grid& grid, Stream stream,
+                   const Arguments&... arguments) {
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
+  config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  config.dynamicSmemBytes = static_cast<size_t>(grid.shared_bytes);
   config.stream = stream;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = static_cast<unsigned>(grid.cluster), cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  if (grid.cluster > 1) config.attrs = &cluster, config.numAttrs = 1;
   return check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...), call, sizes);
 }
 
@@ -45,7 +54,7 @@ Status launch(const char* call, const char* sizes, int64_t blocks, const typenam
   constexpr int kShared = shared_bytes_of<Kernel>();
   if constexpr (kShared > (48 << 10))
     STORMCELL_TRY(check_cuda(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), call, sizes));
-  return launch_grid(call, sizes, run_kernel<Kernel>, most<int64_t>(1, blocks), Kernel::kThreads, kShared, stream, args);
+  return launch_grid(call, sizes, run_kernel<Kernel>, {most<int64_t>(1, blocks), Kernel::kThreads, kShared}, stream, args);
 }
 
 /// Blocks for a kernel that strides over its work: as many as there is work for, at most `waves` a multiprocessor.

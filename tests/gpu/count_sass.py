@@ -146,8 +146,9 @@ def bodies(lines):
 
 
 def stages(loop):
-    """Stages that a loop does a turn, where the compiler has unrolled it: groups of copies or products that it commits, else bytes expected."""
-    committed = sum(l[2] == "LDGDEPBAR" or (l[2].startswith("HGMMA") and "gsb" in l[3]) for l in loop)
+    """Stages that a loop does a turn, where the compiler has unrolled it: groups of copies or products that it commits (or whose copies
+    arrive by themselves), else bytes expected."""
+    committed = sum(l[2] == "LDGDEPBAR" or l[2].startswith("ARRIVES") or (l[2].startswith("HGMMA") and "gsb" in l[3]) for l in loop)
     return max(1, committed or sum(l[2] == "SYNCS.ARRIVE.TRANS64" for l in loop))
 
 
@@ -184,6 +185,7 @@ def count(lines, registers, what):
         "rows: arrivals and fences a stage": lambda: quotient(starts(rows, "SYNCS.ARRIVE", "ARRIVES", "FENCE", "MEMBAR", "LDGDEPBAR", "DEPBAR"), stages(rows)),
         "weights: instructions a stage": lambda: quotient(len(instructions(weights)), stages(weights)),
         "multiply: instructions a stage": lambda: quotient(len(instructions(multiply)), stages(multiply)),
+        "multiply: arrivals and fences a stage": lambda: quotient(starts(multiply, "SYNCS.ARRIVE", "FENCE", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL"), stages(multiply)),
         "multiply: products a stage": lambda: quotient(starts(multiply, "HGMMA"), stages(multiply)),
         "store: instructions of code": lambda: str(len(instructions(store))),
         "store: branches of code": lambda: str(sum(is_branch(l) for l in instructions(store))),
@@ -210,11 +212,12 @@ def main():
     if not pinned or not release or pinned[1] != release[1]:
         skip(f"the table is of CUDA {pinned[1] if pinned else '?'}, the compiler here of {release[1] if release else '?'}")
     found, registers = kernels(folder)
-    wrong, out = 0, []
+    wrong, compared, out = 0, 0, []
     for line in text.splitlines():
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         name = cells[0].strip("`")
         if line.startswith("|") and len(cells) == 4 and name in found:
+            compared += 1
             now = count(found[name], registers.get(name, 0), cells[1])
             if "--show" in sys.argv:
                 print(name, cells[1], now, sep="\t")
@@ -223,6 +226,8 @@ def main():
                 print(f"{name}, {cells[1]}: {now}, in the table {cells[3]}")
                 line = f"| `{name}` | {cells[1]} | {cells[2]} | {now} |"
         out.append(line)
+    if not compared:
+        skip(f"{tool('cuobjdump')} found no kernel of the table (one that is older than the compiler cannot read its objects)")
     if "--update" in sys.argv:
         Path(document).write_text("\n".join(out) + "\n", encoding="utf-8")
         return 0

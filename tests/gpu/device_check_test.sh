@@ -35,6 +35,14 @@ status=0
 "$program" --blocks none 2>/dev/null || status=$?
 expect "exit code 2 for a number of blocks that is none" test "$status" -eq 2
 expect "bounds of both layers' 41 points without a card" test "$("$program" --bounds | grep -c '^| [0-9]')" -eq 82
+expect "L2 bounds 16,384 rows on 8 experts" grep -Eq '16384 x 8 .* L2 \|' <("$program" --bounds)
+expect "not where a cluster shares weights" grep -Eq '16384 x 8 .* tensor pipe \|' <("$program" --variant paired,noinc --bounds)
+status=0
+"$program" --variant parted 2>"$folder/usage" || status=$?
+expect "exit code 2 for a variant that is not there" test "$status" -eq 2
+expect "a line that names those there are" grep -q 'paired, paired-relaxed, noinc' "$folder/usage"
+"$program" --families selftest-passes --variant noinc --out "$folder/variant.json" >/dev/null
+expect "results that name their variant" grep -q '"variant": "noinc"' "$folder/variant.json"
 status=0
 "$program" --seconds soon 2>/dev/null || status=$?
 expect "exit code 2 for a time that is none" test "$status" -eq 2

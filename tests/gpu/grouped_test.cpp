@@ -28,14 +28,14 @@ std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& li
     const auto regime = static_cast<Regime>(r);
     const gpu::TileList list = gpu::tile_list(map.data(), regime);
     int32_t rows_before = INT32_MAX;
+    const int32_t most_rows = gpu::row_block(regime, limits.variants);
     for (int64_t t = 0; t < gpu::tiles_of(list, column_blocks); ++t) {
-      const Tile tile = gpu::find_tile(list, offsets.data(), column_blocks, gpu::row_block(regime), t);
+      const Tile tile = gpu::find_tile(list, offsets.data(), column_blocks, most_rows, t);
       const int32_t begin = offsets[static_cast<size_t>(tile.expert)], end = offsets[static_cast<size_t>(tile.expert) + 1];
       if (gpu::regime_of(end - begin, limits) != regime) return "an expert in another regime's list";
       if (end - begin > rows_before) return "a heavier expert comes later";
       rows_before = end - begin;
-      if (tile.rows < 1 || tile.rows > gpu::row_block(regime) || tile.first < begin || tile.first + tile.rows > end)
-        return "rows of another expert";
+      if (tile.rows < 1 || tile.rows > most_rows || tile.first < begin || tile.first + tile.rows > end) return "rows of another expert";
       if (tile.column_block < 0 || tile.column_block >= column_blocks) return "no such column block";
       for (int32_t s = tile.first; s < tile.first + tile.rows; ++s)
         if (!covered.insert({s, tile.column_block}).second) return "a row twice";
@@ -44,7 +44,8 @@ std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& li
   return covered.size() == static_cast<size_t>(offsets.back()) * static_cast<size_t>(column_blocks) ? "" : "a row is missing";
 }
 
-constexpr RegimeLimits kAllPlain{0, 0, false}, kAllGemv{8, 0, false}, kTensor{4, 64, true};
+constexpr RegimeLimits kAllPlain{0, 0, false}, kAllGemv{8, 0, false}, kTensor{4, 64, true},
+    kPairs{4, 64, true, {gpu::LargeVariant::paired}};
 }  // namespace
 
 class GpuGroupedTest : public QObject {
@@ -54,7 +55,10 @@ class GpuGroupedTest : public QObject {
     std::mt19937 random(1);
     for (int i = 0; i < 10000; ++i) {
       const int32_t experts = 1 + static_cast<int32_t>(random() % (i % 50 == 0 ? 300 : 12));
-      const RegimeLimits limits{static_cast<int32_t>(random() % 9), static_cast<int32_t>(random() % 65), random() % 3 != 0};
+      const RegimeLimits limits{static_cast<int32_t>(random() % 9),
+                                static_cast<int32_t>(random() % 65),
+                                random() % 3 != 0,
+                                {random() % 2 ? gpu::LargeVariant::paired : gpu::LargeVariant::single}};
       const auto offsets = random_offsets(random, experts, i % 50 == 0 ? 20 : 400);
       auto map = map_by_sorting(offsets, limits);
       const std::string wrong = coverage(offsets, limits, map, 1 + static_cast<int32_t>(random() % 3));
@@ -67,11 +71,39 @@ class GpuGroupedTest : public QObject {
     for (int i = 0; i < (testing::kSlowEmulator ? 6 : 60); ++i) {
       const int32_t experts = i == 0 ? 1 : i == 1 ? 1024 : 1 + static_cast<int32_t>(random() % 200);
       const auto offsets = i == 2 ? std::vector<int32_t>(9, 0) : random_offsets(random, experts, 300);
-      const auto want = map_by_sorting(offsets, kTensor);
+      const RegimeLimits& limits = i % 2 ? kPairs : kTensor;
+      const auto want = map_by_sorting(offsets, limits);
       std::vector<int32_t> got(gpu::kTileMapInts, -7);
-      const gpu::TileMapArgs args{offsets.data(), static_cast<int32_t>(offsets.size()) - 1, kTensor, got.data()};
+      const gpu::TileMapArgs args{offsets.data(), static_cast<int32_t>(offsets.size()) - 1, limits, got.data()};
       QCOMPARE(emulate<gpu::TileMapKernel>(1, args, static_cast<ThreadOrder>(i % 3)), std::string());
       QVERIFY(got == want);
+    }
+  }
+
+  // Tiles of pairs, by loops over experts, columns, pairs of row blocks and the two blocks of each.
+  void pairs_are_row_blocks_of_one_expert() {
+    std::mt19937 random(5);
+    for (int i = 0; i < 300; ++i) {
+      const auto offsets = random_offsets(random, 1 + static_cast<int32_t>(random() % 12), 700);
+      auto map = map_by_sorting(offsets, kPairs);
+      const gpu::TileList list = gpu::tile_list(map.data(), Regime::large);
+      const int32_t column_blocks = 1 + static_cast<int32_t>(random() % 4);
+      int64_t t = 0;
+      for (int32_t place = 0; place < *list.count; ++place) {
+        const int32_t e = list.expert[place], begin = offsets[static_cast<size_t>(e)], end = offsets[static_cast<size_t>(e) + 1];
+        for (int32_t c = 0; c < column_blocks; ++c)
+          for (int32_t first = begin; first < end; first += 256, ++t) {
+            const Tile whole = gpu::find_tile(list, offsets.data(), column_blocks, 256, t);
+            for (int32_t rank = 0; rank < 2; ++rank) {
+              const Tile part = gpu::part_of(whole, rank, 128);
+              QVERIFY(part.expert == e && part.column_block == c);
+              QCOMPARE(part.rows, std::clamp(end - first - rank * 128, 0, 128));
+              QCOMPARE(part.first, std::min(end, first + rank * 128));
+              QVERIFY(part.first + std::min(0, part.rows - 1) >= begin);  // the slot that takes the place of those not there
+            }
+          }
+      }
+      QCOMPARE(t, gpu::tiles_of(list, column_blocks));
     }
   }
 

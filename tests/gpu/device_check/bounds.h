@@ -61,7 +61,8 @@ struct TiledProduct {
   int32_t rows_a_tile = 0, columns = 0;  ///< of y, a tile
   int32_t consumers = 1;                 ///< warpgroups
   bool swapped = false;                  ///< rows are the narrow side
-  int32_t weight_blocks = 1;             ///< blocks of a cluster that share a fetched panel of weights
+  int32_t weight_blocks = 1;             ///< blocks of a cluster that share a fetched panel of weights, all at work for each of its tiles
+  int32_t row_reads = 1;                 ///< times that a consumer's rows are read a step: products side by side
   int32_t depth = gpu::kTileDepth;       ///< of a stage
 };
 
@@ -71,15 +72,15 @@ inline Bounds bounds_of(const TiledProduct& p, const KernelCounts& counts, const
   const double panel_bytes = 2.0 * p.columns * p.panels * depth;
   for (const int32_t rows : p.rows) {
     if (rows == 0) continue;
-    const double blocks = gpu::parts(rows, p.rows_a_tile);
-    for (int32_t first = 0; first < rows; first += p.rows_a_tile) {
-      const int32_t mine = std::min(p.rows_a_tile, rows - first), side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
+    const int32_t blocks = gpu::parts(rows, p.rows_a_tile * p.weight_blocks) * p.weight_blocks;
+    for (int32_t b = 0; b < blocks; ++b) {
+      const int32_t mine = std::clamp(rows - b * p.rows_a_tile, 0, p.rows_a_tile),
+                    side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
       const double tile_flop = 2.0 * side * p.columns * p.panels * depth, row_bytes = 2.0 * side * depth;
       flop += column_blocks * tile_flop;
       most_of_a_tile = std::max(most_of_a_tile, tile_flop);
       // Written once by the copies, read by each wgmma: both operands, the rows' side by each consumer its own half.
-      shared +=
-          column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * (p.swapped ? p.panels : 1));
+      shared += column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * p.row_reads);
       l2 += column_blocks * (panel_bytes / p.weight_blocks + 2.0 * mine * p.k);
       pairs += column_blocks * static_cast<double>(side) * p.columns / 2 / (128.0 * p.consumers);
     }

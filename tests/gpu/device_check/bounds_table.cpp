@@ -8,20 +8,32 @@ namespace {
 /// Of docs/benchmarks/gpu.md, "Counted, not measured". Dependent loads, by reading: count, begin[count] (tiles_of), seven steps of
 /// find_expert among up to 128 experts, expert, offsets (find_tile).
 /// With a gate a pair takes more than without; what is not counted stays out of a lower bound.
-constexpr KernelCounts kSwapped{4 * 53.5 + 37.8, 114, 11.8, 11}, kSwappedGated{4 * 111.5, 197, 11.8, 11}, kLarge{4 * 135, 80, 7.6, 11},
-    kLargeGated{4 * 135, 82, 7.6, 11};
+/// [variant][gated]
+constexpr int kDependentLoads = 11;
+constexpr KernelCounts kSwappedCounts[][2] = {{{4 * 53.5 + 37.8, 114, 11.8, kDependentLoads}, {4 * 111.5, 197, 11.8, kDependentLoads}},
+                                              {{4 * 41.5 + 37.8, 122, 11.8, kDependentLoads}, {4 * 97.5, 206, 11.8, kDependentLoads}}};
+constexpr KernelCounts kLargeCounts[][2] = {{{4 * 135, 80, 7.6, kDependentLoads}, {4 * 135, 82, 7.6, kDependentLoads}},
+                                            {{4 * 128, 63.8, 8.2, kDependentLoads}, {4 * 119, 64.2, 8.2, kDependentLoads}},
+                                            {{4 * 127, 54.8, 8.2, kDependentLoads}, {4 * 118, 55.2, 8.2, kDependentLoads}}};
+template <size_t kVariants>
+const KernelCounts& counts_of(const KernelCounts (&counts)[kVariants][2], int variant, bool gated) {
+  return counts[variant][gated ? 1 : 0];
+}
 
 template <class Shape>
 TiledProduct tiled(int32_t n, int32_t k, bool swapped) {
   TiledProduct p;
   p.n = n, p.k = k, p.panels = Shape::kPanels, p.rows_a_tile = Shape::kRows, p.columns = Shape::kColumns;
-  p.consumers = Shape::kConsumers, p.swapped = swapped, p.depth = Shape::kDepth;
+  p.consumers = Shape::kConsumers, p.swapped = swapped, p.depth = Shape::kDepth, p.weight_blocks = Shape::kCluster;
   return p;
 }
 
 template <int kPanels>
-ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, const CardRates& rates) {
-  TiledProduct swapped = tiled<gpu::SwappedShape<kPanels>>(n, k, true), large = tiled<gpu::LargeShape<kPanels>>(n, k, false);
+ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, const gpu::Variants& variants, const CardRates& rates) {
+  const bool gated = kPanels == 2;
+  TiledProduct swapped = tiled<gpu::SwappedShape<kPanels>>(n, k, true);
+  TiledProduct large = variants.pairs() ? tiled<gpu::PairedShape<kPanels>>(n, k, false) : tiled<gpu::LargeShape<kPanels>>(n, k, false);
+  swapped.row_reads = kPanels, large.row_reads = variants.pairs() ? 1 : 2;
   for (const int32_t r : rows)
     if (r > 0) (r <= gpu::row_block(gpu::Regime::swapped) ? swapped : large).rows.push_back(r);
   ProductBound bound;
@@ -33,8 +45,8 @@ ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, co
     bound.seconds += b.seconds();
     if (b.seconds() > most) most = b.seconds(), name = b.what();
   };
-  add(swapped, kPanels == 2 ? kSwappedGated : kSwapped);
-  add(large, kPanels == 2 ? kLargeGated : kLarge);
+  add(swapped, counts_of(kSwappedCounts, variants.noinc, gated));
+  add(large, counts_of(kLargeCounts, static_cast<int>(variants.large), gated));
   bound.what = name;
   return bound;
 }
@@ -43,19 +55,20 @@ ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, co
 ProductBound gemv_bound(const LayerShape& shape, const std::vector<int32_t>& rows, bool first, const CardRates& rates) {
   TiledProduct p = tiled<gpu::SwappedShape<1>>(first ? shape.hidden : shape.width, first ? shape.width : shape.hidden, true);
   p.panels = first && shape.gated ? 2 : 1, p.rows = rows;
-  const Bounds all = bounds_of(p, {.dependent_loads = kSwapped.dependent_loads}, rates);
+  const Bounds all = bounds_of(p, {.dependent_loads = kDependentLoads}, rates);
   return {std::max(all.dram, all.start), all.dram > all.start ? "DRAM" : "start"};
 }
 
 }  // namespace
 
 ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first,
-                           const CardRates& rates) {
+                           const gpu::Variants& variants, const CardRates& rates) {
   std::vector<int32_t> rows;
   for (size_t e = 0; e + 1 < offsets.size(); ++e) rows.push_back(offsets[e + 1] - offsets[e]);
   if (gpu::choose_limits(true, nullptr, 0, cells).gemv_rows > 0) return gemv_bound(shape, rows, first, rates);
-  if (!first) return bound_of<1>(rows, shape.width, shape.hidden, rates);
-  return shape.gated ? bound_of<2>(rows, shape.hidden, shape.width, rates) : bound_of<1>(rows, shape.hidden, shape.width, rates);
+  if (!first) return bound_of<1>(rows, shape.width, shape.hidden, variants, rates);
+  return shape.gated ? bound_of<2>(rows, shape.hidden, shape.width, variants, rates)
+                     : bound_of<1>(rows, shape.hidden, shape.width, variants, rates);
 }
 
 std::vector<Point> bench_points(const LayerShape& shape) {
@@ -66,7 +79,7 @@ std::vector<Point> bench_points(const LayerShape& shape) {
   return points;
 }
 
-void print_bounds() {
+void print_bounds(const gpu::Variants& variants) {
   std::printf("| layer | tokens x experts | load | product 1, us | by | product 2, us | by |\n|---|---|---|---|---|---|---|\n");
   const CardRates rates = h200_rates();
   for (const LayerShape& shape : {switch_shape(), gated_shape()})
@@ -74,8 +87,8 @@ void print_bounds() {
       const auto scores = make_scores(point.tokens, point.experts, point.load, 100);  // those of the bench's first call
       const HostDecision decision = decide(scores, point.tokens, point.experts, shape.protocol);
       const std::vector<int32_t> offsets(decision.view.offsets, decision.view.offsets + point.experts + 1);
-      const ProductBound first = product_bound(shape, point.tokens, offsets, true, rates),
-                         second = product_bound(shape, point.tokens, offsets, false, rates);
+      const ProductBound first = product_bound(shape, point.tokens, offsets, true, variants, rates),
+                         second = product_bound(shape, point.tokens, offsets, false, variants, rates);
       std::printf("| %s | %lld x %d | %s | %.1f | %s | %.1f | %s |\n", shape.name, static_cast<long long>(point.tokens), point.experts,
                   to_text(point.load), first.seconds * 1e6, first.what, second.seconds * 1e6, second.what);
     }

@@ -35,6 +35,11 @@ __global__ void read(const uint4* from, int64_t n, float* sink) {
   if (sum == 0x12345678u) *sink = 1;
 }
 
+__global__ void different(const uint32_t* a, const uint32_t* b, int64_t n, unsigned long long* count) {
+  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < n; i += int64_t{gridDim.x} * blockDim.x)
+    if (a[i] != b[i]) atomicAdd(count, 1ull);
+}
+
 }  // namespace
 
 void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t stream) {
@@ -44,6 +49,10 @@ void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t str
 void read_all(const void* from, int64_t bytes, int multiprocessors, float* sink, cudaStream_t stream) {
   read<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<const uint4*>(from), bytes / 16, sink);
   must(cudaGetLastError(), "read");
+}
+void count_different(const void* a, const void* b, int64_t bytes, unsigned long long* count, cudaStream_t stream) {
+  different<<<512, 256, 0, stream>>>(static_cast<const uint32_t*>(a), static_cast<const uint32_t*>(b), bytes / 4, count);
+  must(cudaGetLastError(), "count different");
 }
 
 }  // namespace stormcell::device_check

@@ -12,6 +12,7 @@ const std::vector<Family>& families() {
       {"swapped", check_swapped, 30, true},
       {"large", check_large, 40, true},
       {"mixed", check_mixed, 30, true},
+      {"repeats", check_repeats, 40, false},
       {"layer", check_layer_calls, 60, true},
       {"faults", check_faults, 20, false},
       {"bench-routing", bench_routing, 30, false},

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/grouped/tile_map.h"
 #include "tests/gpu/device_check/report.h"
 
 namespace stormcell::device_check {
@@ -15,6 +16,7 @@ struct Task {
   double copy_bandwidth = 0;  ///< bytes read and written a second
   double bf16_rate = 0;       ///< FLOP a second
   int blocks = 0;             ///< most blocks of a persistent kernel, so that its ring goes on from tile to tile; 0: all
+  gpu::Variants variants;     ///< of the grouped products
   std::string folder;         ///< where device_check and its scripts lie
 };
 
@@ -33,6 +35,7 @@ void check_gemv(const Task& task, Report& report);
 void check_swapped(const Task& task, Report& report);
 void check_large(const Task& task, Report& report);
 void check_mixed(const Task& task, Report& report);
+void check_repeats(const Task& task, Report& report);
 void check_layer_calls(const Task& task, Report& report);
 void check_faults(const Task& task, Report& report);
 void bench_routing(const Task& task, Report& report);
@@ -40,8 +43,8 @@ void bench_few_rows(const Task& task, Report& report);
 void bench_switch(const Task& task, Report& report);
 void bench_gated(const Task& task, Report& report);
 
-/// The lower bounds of the layers' points as a table; needs no card.
-void print_bounds();
+/// The lower bounds of the layers' points as a table, of these kernels; needs no card.
+void print_bounds(const gpu::Variants& variants);
 
 /// In the order in which they run; the first tells the others the card's limits.
 const std::vector<Family>& families();

@@ -16,12 +16,14 @@ Weights::Weights(const LayerShape& shape, int32_t n)
   must(cudaDeviceSynchronize(), "fill weights");
 }
 
-LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants)
+LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants,
+                       const gpu::Variants& kernels)
     : x_(cells * shape.width * 2), y_(cells * shape.width * 2) {
   fill_bf16(x_.as<void>(), cells * shape.width, 1, 3, nullptr);
   must(cudaDeviceSynchronize(), "fill x");
   const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
   must(gpu::choose_limits(products, 2, cells, limits_));
+  limits_.variants = kernels;
   const int sets = std::max(1, weights.experts / experts);
   for (int v = 0; v < variants; ++v) {
     scores_.push_back(to_card(make_scores(cells, experts, load, static_cast<uint32_t>(100 + v))));

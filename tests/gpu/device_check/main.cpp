@@ -1,7 +1,7 @@
 // device_check: proves or disproves the GPU kernels on the card that is there, and measures them. No build, nothing but driver and CUDA
 // libraries; every family of checks in a process of its own.
-//   device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] [--blocks N]
-//   device_check --bounds
+//   device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] [--blocks N] [--variant NAME,...]
+//   device_check [--variant NAME,...] --bounds
 //   device_check --list
 // Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.
 #include <fcntl.h>
@@ -110,6 +110,16 @@ std::string last_lines(const std::string& path) {
   return last;
 }
 
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words = {""};
+  for (const char c : text)
+    if (c == ',')
+      words.emplace_back();
+    else
+      words.back() += c;
+  return words;
+}
+
 struct Options {
   std::string out;
   std::vector<std::string> wanted;
@@ -117,16 +127,34 @@ struct Options {
   double rivals = 0;     // of PyTorch and Triton alone, after them; they compile for minutes
   bool sanitize = false;
   int blocks = 0;
+  std::string variant;  // as it was given; empty: the usual kernels
 };
 
+// The kernels that --variant names; false where it names one that is not there.
+bool find_variants(const std::string& names, gpu::Variants& variants) {
+  for (const std::string& name : split(names))
+    if (name == "paired")
+      variants.large = gpu::LargeVariant::paired;
+    else if (name == "paired-relaxed")
+      variants.large = gpu::LargeVariant::paired_relaxed;
+    else if (name == "noinc")
+      variants.noinc = true;
+    else
+      return false;
+  return true;
+}
+
 // The records as JSON; true where it was written, or where no file was asked for.
-bool write_records(const std::string& path, const std::vector<Record>& records) {
+bool write_records(const Options& options, const std::vector<Record>& records) {
+  const std::string& path = options.out;
   if (path.empty()) return true;
   std::ofstream file(path);
   const std::time_t now = std::time(nullptr);
   char date[32];
   std::strftime(date, sizeof date, "%Y-%m-%d %H:%M", std::gmtime(&now));
-  file << "{\"date\": \"" << date << " UTC\",\n \"records\": [\n";
+  file << "{\"date\": \"" << date << " UTC\",\n";
+  if (!options.variant.empty()) file << " \"variant\": \"" << options.variant << "\",\n";
+  file << " \"records\": [\n";
   for (size_t i = 0; i < records.size(); ++i) file << "  " << to_json(records[i]) << (i + 1 < records.size() ? ",\n" : "\n");
   file << " ]}\n";
   file.flush();
@@ -191,6 +219,7 @@ class Checks {
       command.push_back(word);
     command.emplace_back("--limit"), command.push_back(std::to_string(limit));
     if (options_.blocks > 0) command.emplace_back("--blocks"), command.push_back(std::to_string(options_.blocks));
+    if (!options_.variant.empty()) command.emplace_back("--variant"), command.push_back(options_.variant);
     if (!prefix.empty()) command.emplace_back("--small");
     const Outcome outcome = run_process(command, log, limit);
     std::ifstream file(records);
@@ -252,7 +281,7 @@ class Checks {
   }
 
   void write_out() const {
-    if (!write_records(options_.out, records_)) std::fprintf(stderr, "device_check: %s could not be written\n", options_.out.c_str());
+    if (!write_records(options_, records_)) std::fprintf(stderr, "device_check: %s could not be written\n", options_.out.c_str());
   }
   void print_sum() const {
     const auto count = [&](const char* result) {
@@ -282,20 +311,10 @@ int run_one(const Family& family, const Task& task, const std::string& records) 
   return report.all_passed() ? 0 : 1;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words = {""};
-  for (const char c : text)
-    if (c == ',')
-      words.emplace_back();
-    else
-      words.back() += c;
-  return words;
-}
-
 int usage(const std::string& what) {
   std::fprintf(stderr,
                "device_check: %s\nusage: device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] "
-               "[--blocks N] | --bounds | --list\n",
+               "[--blocks N] [--variant paired|paired-relaxed|noinc,...] | --bounds | --list\n",
                what.c_str());
   return 2;
 }
@@ -313,7 +332,7 @@ int run(int argc, char** argv) {
       return 0;
     }
     if (option == "--bounds") {
-      print_bounds();
+      print_bounds(task.variants);
       return 0;
     }
     if (option == "--sanitize") {
@@ -339,6 +358,9 @@ int run(int argc, char** argv) {
     } else if (option == "--blocks") {
       options.blocks = task.blocks = std::atoi(value.c_str());
       if (options.blocks < 1) return usage("--blocks: '" + value + "' is no number of blocks");
+    } else if (option == "--variant") {
+      options.variant = value;
+      if (!find_variants(value, task.variants)) return usage("--variant: '" + value + "' (paired, paired-relaxed, noinc)");
     } else if (option == "--limit")
       task.seconds = std::atof(value.c_str());
     else if (option == "--family")
@@ -360,10 +382,10 @@ int run(int argc, char** argv) {
   if (!one.empty()) return run_one(*find_family(one), task, records);
   const bool needs_card = options.wanted.empty() || std::any_of(options.wanted.begin(), options.wanted.end(),
                                                                 [](const std::string& name) { return name.rfind("selftest-", 0) != 0; });
-  if (!write_records(options.out, {})) return usage("--out: " + options.out + " cannot be written");
+  if (!write_records(options, {})) return usage("--out: " + options.out + " cannot be written");
   if (std::string why; needs_card && !has_card(why)) {
     std::printf("device_check: no card to check: %s\n", why.c_str());
-    write_records(options.out, {{"limits", "card", "absent", "", why}});
+    write_records(options, {{"limits", "card", "absent", "", why}});
     return 77;
   }
   return Checks(self, options).run();

@@ -1,13 +1,9 @@
 // Grouped products, one regime a family, against a reference in double.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <random>
 
-#include "gpu/grouped/grouped.h"
 #include "gpu/launch/device.h"
-#include "tests/gpu/device_check/data.h"
 #include "tests/gpu/device_check/families.h"
+#include "tests/gpu/device_check/product_case.h"
 
 namespace stormcell::device_check {
 namespace {
@@ -17,67 +13,32 @@ struct Shape {
   std::vector<int32_t> rows;  // of each expert
 };
 
-std::string describe(const Shape& s, gpu::Format format, bool gated, bool gathered) {
-  std::string rows;
-  for (size_t e = 0; e < s.rows.size() && e < 6; ++e) rows += (e ? " " : "") + std::to_string(s.rows[e]);
-  return std::string(to_text(format)) + (gated ? ", gated" : "") + (gathered ? ", gathered" : "") + ", n " + std::to_string(s.n) + ", k " +
-         std::to_string(s.k) + ", rows " + rows;
-}
-
-void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::Format format, bool gated, bool gathered,
-                   gpu::Activation activation, const gpu::RegimeLimits& limits) {
-  report.begins(describe(shape, format, gated, gathered));
-  const auto experts = static_cast<int32_t>(shape.rows.size());
-  std::vector<int32_t> offsets = {0};
-  for (const int32_t rows : shape.rows) offsets.push_back(offsets.back() + rows);
-  const int64_t all = offsets.back(), panels = gated ? 2 : 1, x_rows = gathered ? all / 2 + 1 : all;
-  std::mt19937 random(11);
-  std::vector<int32_t> gather, scatter;
-  std::vector<float> weight, bias;
-  std::normal_distribution<float> normal;
-  for (int64_t s = 0; s < all; ++s)
-    gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(x_rows))), scatter.push_back(static_cast<int32_t>(s));
-  std::shuffle(scatter.begin(), scatter.end(), random);
-  for (int64_t s = 0; s < all; ++s) weight.push_back(normal(random));
-  for (int64_t i = 0; i < experts * panels * shape.n; ++i) bias.push_back(normal(random));
-  const Memory offsets_on_card = to_card(offsets), gather_on_card = to_card(gather), scatter_on_card = to_card(scatter),
-               weight_on_card = to_card(weight), bias_on_card = to_card(bias), map(static_cast<int64_t>(gpu::kTileMapBytes));
-  const int64_t w_numbers = experts * panels * shape.n * shape.k;
-  const Memory x(x_rows * shape.k * 4), w(w_numbers * 4), y(all * shape.n * 4);
-  const float w_scale = 1 / std::sqrt(static_cast<float>(shape.k));
-  if (format == gpu::Format::bf16) {
-    fill_bf16(x.as<void>(), x_rows * shape.k, 1, 1, queue.stream());
-    fill_bf16(w.as<void>(), w_numbers, w_scale, 2, queue.stream());
-  } else {
-    std::vector<float> xs(static_cast<size_t>(x_rows * shape.k)), ws(static_cast<size_t>(w_numbers));
-    for (float& v : xs) v = normal(random);
-    for (float& v : ws) v = normal(random) * w_scale;
-    copy(x.as<void>(), xs.data(), xs.size() * 4);
-    copy(w.as<void>(), ws.data(), ws.size() * 4);
-  }
-  gpu::GroupedCall call;
-  call.offsets = offsets_on_card.as<int32_t>(), call.experts = experts, call.most_slots = call.most_rows = all;
-  call.n = shape.n, call.k = shape.k, call.format = format, call.gated = gated, call.activation = activation;
-  call.x = x.as<void>(), call.w = w.as<void>(), call.y = y.as<void>(), call.bias = bias_on_card.as<float>();
-  if (gathered) {
-    call.gather = gather_on_card.as<int32_t>(), call.scatter = scatter_on_card.as<int32_t>(), call.weight = weight_on_card.as<float>();
-  }
-  must(gpu::make_tile_map(call.offsets, experts, limits, map.as<int32_t>(), queue.stream()));
-  must(gpu::grouped_product(call, limits, map.as<int32_t>(), queue.stream()));
+bool check_product(Report& report, const ProductCase& product, const ProductOnCard& on_card, const Queue& queue) {
+  on_card.make_map();
+  on_card.run();
   queue.wait();
-  const Difference difference = product_difference(call, all, x_rows, all, all * shape.n * int64_t{shape.k} > 40000000 ? 96 : shape.n);
+  const int64_t slots = on_card.slots();
+  const Difference difference = product_difference(on_card.call(), slots, on_card.x_rows(), slots,
+                                                   slots * product.n * int64_t{product.k} > 40000000 ? 96 : product.n);
   char note[96];
   std::snprintf(note, sizeof note, "relative difference %.2e over %lld numbers", difference.relative,
                 static_cast<long long>(difference.numbers));
-  report.check(difference.relative <= tolerance(format), describe(shape, format, gated, gathered), note);
+  const bool right = difference.relative <= tolerance(product.format);
+  report.check(right, product.name(), note);
+  return right;
+}
+void check_product(Report& report, const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue) {
+  report.begins(product.name());
+  check_product(report, product, ProductOnCard(product, limits, queue), queue);
 }
 
 /// Every combination on small shapes, then real ones.
-void check_regime(const Task& task, Report& report, const gpu::RegimeLimits& limits, const std::vector<Shape>& small,
+void check_regime(const Task& task, Report& report, gpu::RegimeLimits limits, const std::vector<Shape>& small,
                   const std::vector<Shape>& real, bool f32_too) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
   if (limits.tensor_cores && !device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
+  limits.variants = task.variants;
   const Queue queue;
   int turn = 0;
   for (const gpu::Format format : {gpu::Format::bf16, gpu::Format::f32}) {
@@ -85,12 +46,13 @@ void check_regime(const Task& task, Report& report, const gpu::RegimeLimits& lim
     for (const Shape& shape : small)
       for (const bool gated : {false, true})
         for (const bool gathered : {false, true})
-          check_product(report, queue, shape, format, gated, gathered, static_cast<gpu::Activation>(turn++ % 5), limits);
+          check_product(report, {shape.n, shape.k, shape.rows, format, gated, gathered, static_cast<gpu::Activation>(turn++ % 5)}, limits,
+                        queue);
   }
   if (task.small) return;
   for (const Shape& shape : real)
     for (const bool gated : {false, true})
-      check_product(report, queue, shape, gpu::Format::bf16, gated, true, gpu::Activation::silu, limits);
+      check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::silu}, limits, queue);
 }
 
 }  // namespace
@@ -108,13 +70,53 @@ void check_swapped(const Task& task, Report& report) {
                {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false);
 }
 void check_large(const Task& task, Report& report) {
-  check_regime(task, report, {0, 0, true}, {{256, 64, {128}}, {256, 64, {3}}, {256, 1024, {65}}, {200, 136, {129, 0, 64, 300}}},
+  check_regime(task, report, {0, 0, true},
+               {{256, 64, {128}}, {256, 64, {256}}, {256, 64, {3}}, {256, 1024, {65}}, {200, 136, {129, 0, 64, 300}}},
                {{3072, 768, {512, 65, 0, 700}}, {768, 3072, {129, 2048}}, {2048, 768, std::vector<int32_t>(64, 130)}}, false);
 }
 
 // All regimes in one map and one product.
 void check_mixed(const Task& task, Report& report) {
   check_regime(task, report, {4, 64, true}, {{200, 136, {1, 65, 0, 5, 64, 3, 300}}}, {{768, 3072, {2, 900, 40, 0, 4, 128, 9}}}, false);
+}
+
+// The same product over and over: a fence that is missing shows as a number that differs now and then, and nowhere else.
+void check_repeats(const Task& task, Report& report) {
+  const gpu::Device* device = nullptr;
+  must(gpu::current_device(device));
+  if (!device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
+  constexpr int kRuns = 10000, kAtOnce = 500;
+  const Queue queue;
+  struct Repeated {
+    const char* regime;
+    gpu::RegimeLimits limits;
+    Shape shape;
+  };
+  for (const Repeated& repeated : {Repeated{"swapped", {0, 64, true, task.variants}, {3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}},
+                                   Repeated{"large", {0, 0, true, task.variants}, {2048, 768, {512, 65, 0, 300}}}})
+    for (const bool gated : {false, true}) {
+      const Shape& shape = repeated.shape;
+      const ProductCase product{shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu};
+      const std::string name = std::string(repeated.regime) + ", " + std::to_string(kRuns) + " runs, " + product.name();
+      report.begins(name);
+      const ProductOnCard on_card(product, repeated.limits, queue);
+      if (!check_product(report, product, on_card, queue)) continue;
+      const Memory once(on_card.y_bytes()), differ = to_card(std::vector<unsigned long long>{0});
+      must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()), cudaMemcpyDeviceToDevice), "copy");
+      unsigned long long numbers = 0;
+      int run = 0;
+      while (run < kRuns && numbers == 0) {
+        for (const int until = run + kAtOnce; run < until; ++run) {
+          must(cudaMemsetAsync(on_card.call().y, 0xff, static_cast<size_t>(on_card.y_bytes()), queue.stream()), "poison");
+          on_card.run();
+          count_different(on_card.call().y, once.as<void>(), on_card.y_bytes(), differ.as<unsigned long long>(), queue.stream());
+        }
+        queue.wait();
+        numbers = from_card(differ.as<unsigned long long>(), 1)[0];
+      }
+      report.check(numbers == 0, name,
+                   numbers == 0 ? "" : std::to_string(numbers) + " words differ from the first run's, up to run " + std::to_string(run));
+    }
 }
 
 }  // namespace stormcell::device_check

@@ -1,0 +1,41 @@
+// A grouped product on the card with numbers of its own.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "gpu/grouped/grouped.h"
+#include "tests/gpu/device_check/data.h"
+
+namespace stormcell::device_check {
+
+struct ProductCase {
+  int32_t n, k;
+  std::vector<int32_t> rows;  // of each expert
+  gpu::Format format = gpu::Format::bf16;
+  bool gated = false, gathered = false;
+  gpu::Activation activation = gpu::Activation::none;
+
+  std::string name() const;
+};
+
+class ProductOnCard {
+ public:
+  ProductOnCard(const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue);
+  const gpu::GroupedCall& call() const { return call_; }
+  int64_t slots() const { return slots_; }
+  int64_t x_rows() const { return x_rows_; }
+  int64_t y_bytes() const { return slots_ * call_.n * gpu::bytes_of(call_.format); }
+  /// Queues the map, once before the product, and the product.
+  void make_map() const;
+  void run() const;
+
+ private:
+  const Queue& queue_;
+  gpu::RegimeLimits limits_;
+  int64_t slots_, x_rows_;
+  std::vector<Memory> inputs_;  // what the call points to
+  Memory map_, x_, w_, y_;
+  gpu::GroupedCall call_;
+};
+
+}  // namespace stormcell::device_check

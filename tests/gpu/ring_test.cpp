@@ -1,0 +1,287 @@
+// The ring of stages of the tensor-core kernels, played on the host by warps at paces of their own: barriers as the hardware counts them,
+// copies that land when they like, in one block or in two that bring each other weights.
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "gpu/grouped/tensor_shape.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+namespace {
+
+/// An mbarrier by the PTX manual: a phase is complete when all arrivals have come, and all bytes that are expected. Bytes may come before
+/// somebody expects them; the count of those under way is then negative.
+struct Barrier {
+  int arrivals = 1, pending = 1, bytes = 0;
+  uint32_t completed = 0;
+  void init(int n) { arrivals = pending = n; }
+  void arrive(int n, int expected = 0) {
+    bytes += expected, pending -= n;
+    settle();
+  }
+  void land(int n) {
+    bytes -= n;
+    settle();
+  }
+  void settle() {
+    if (pending == 0 && bytes == 0) pending = arrivals, ++completed;
+  }
+  bool is_done(uint32_t parity) const { return (completed & 1) != parity; }
+  bool is_fresh() const { return pending == arrivals && bytes == 0; }
+};
+
+/// What a kernel could get wrong.
+enum class Flaw { none, gives_back_at_home, counts_and_gives_back_at_home, expects_its_own_half };
+
+/// Plays the uses of the ring for tiles of so many stages each.
+template <class Shape>
+class Ring {
+ public:
+  Ring(std::mt19937& random, const std::vector<int>& tiles, Flaw flaw = Flaw::none) : random_(random), flaw_(flaw) {
+    for (const int n : tiles) ends_.insert(uses_ += n);
+    for (Block& block : blocks_)
+      for (Stage& stage : block.stages) {
+        std::fill_n(stage.rows, kProducers, -1), std::fill_n(stage.weights, kCopies, -1);
+        stage.full.init(gpu::kFullArrivals<Shape>);
+        stage.empty.init(flaw == Flaw::counts_and_gives_back_at_home ? 4 * Shape::kConsumers : gpu::kEmptyArrivals<Shape>);
+      }
+    for (bool& slow : slow_) slow = random() % 3 == 0;
+  }
+
+  /// Until nobody can go on; empty, or what went wrong.
+  std::string play() {
+    std::vector<int> able, quick;
+    for (;;) {
+      able.clear(), quick.clear();
+      for (int actor = 0; actor < kActors; ++actor)
+        if (is_able(actor)) (slow_[actor] ? able : quick).push_back(actor);
+      if (!quick.empty() && random_() % 16 != 0) able = quick;
+      able.insert(able.end(), quick.begin(), quick.end());
+      const auto flying = static_cast<int>(on_their_way_.size());
+      if (able.empty() && flying == 0) break;
+      const auto n = static_cast<int>(random_() % (able.size() + on_their_way_.size()));
+      std::string wrong = n < flying ? land(n) : act(able[static_cast<size_t>(n - flying)]);
+      if (!wrong.empty()) return wrong;
+    }
+    for (const Block& block : blocks_) {
+      for (const Warp& consumer : block.consumers)
+        if (consumer.done != uses_) return "nobody can go on";
+      for (const Stage& stage : block.stages)
+        if (!stage.full.is_fresh() || !stage.empty.is_fresh()) return "a barrier is left within a phase";
+    }
+    return {};
+  }
+
+ private:
+  static constexpr int kBlocks = Shape::kCluster, kProducers = 4, kConsumers = 4 * Shape::kConsumers;
+  static constexpr int kCopies = Shape::kBoxes * Shape::kBlocks;  // of weights, a stage
+  /// Actors of a block: producer warps, what they still have to say, who asks for weights, consumer warps.
+  static constexpr int kOfBlock = 2 * kProducers + 1 + kConsumers, kActors = kBlocks * kOfBlock;
+  using Place = gpu::RingPlace<Shape::kStages>;
+  struct Stage {
+    Barrier full, empty;
+    int rows[kProducers], weights[kCopies];  // the use that each part holds
+  };
+  struct Warp {
+    int done = 0, said = 0;  // uses: begun, and given on (landed rows) or given back (consumers)
+    Place at, before;
+  };
+  struct Block {
+    Stage stages[Shape::kStages];
+    Warp rows[kProducers], weights, consumers[kConsumers];
+  };
+  struct Copy {
+    int block, stage, use, part;  // of rows where part < 0
+  };
+
+  bool waits_for_empty(const Block& block, const Warp& warp) const {
+    return warp.done < uses_ && block.stages[warp.at.stage].empty.is_done(warp.at.parity ^ 1);
+  }
+  bool is_able(int actor) const {
+    const Block& block = blocks_[actor / kOfBlock];
+    const int who = actor % kOfBlock;
+    if (who < kProducers) return waits_for_empty(block, block.rows[who]);
+    if (who < 2 * kProducers) {  // after a tile's last stage nothing more is copied: what has landed is said
+      const Warp& warp = block.rows[who - kProducers];
+      return !Shape::kNoinc && warp.done == uses_ && warp.said < uses_;
+    }
+    if (who == 2 * kProducers) return Shape::kCopyWarp && waits_for_empty(block, block.weights);
+    const Warp& warp = block.consumers[who - 2 * kProducers - 1];
+    return warp.done < uses_ && block.stages[warp.at.stage].full.is_done(warp.at.parity);
+  }
+  std::string act(int actor) {
+    const int b = actor / kOfBlock, who = actor % kOfBlock;
+    Block& block = blocks_[b];
+    if (who < kProducers) return copy_rows(b, who);
+    if (who < 2 * kProducers) return say(block, who - kProducers);
+    if (who == 2 * kProducers) return ask(b);
+    return read(b, block.consumers[who - 2 * kProducers - 1]);
+  }
+  /// True where all warps of consumers of a block have given this use back, whose stage is to be filled anew.
+  static bool is_read(const Block& block, int use) {
+    for (const Warp& warp : block.consumers)
+      if (warp.said <= use) return false;
+    return true;
+  }
+
+  std::string copy_rows(int b, int w) {
+    Block& block = blocks_[b];
+    Warp& warp = block.rows[w];
+    if (!is_read(block, warp.done - Shape::kStages)) return "rows over what is still read";
+    if (w == 0 && !Shape::kCopyWarp) {
+      if (std::string wrong = ask(b); !wrong.empty()) return wrong;
+    }
+    block.stages[warp.at.stage].rows[w] = -1;
+    if (Shape::kNoinc) on_their_way_.push_back({b, warp.at.stage, warp.done, -1 - w});
+    ++warp.done, warp.at.next();
+    return !Shape::kNoinc && warp.done - warp.said > Shape::kLag ? say(block, w) : "";
+  }
+  /// The oldest rows of a producer warp, which has waited for them.
+  std::string say(Block& block, int w) {
+    Warp& warp = block.rows[w];
+    Stage& stage = block.stages[warp.before.stage];
+    stage.rows[w] = warp.said++;
+    stage.full.arrive(32);
+    warp.before.next();
+    return {};
+  }
+  std::string ask(int b) {
+    Warp& warp = blocks_[b].weights;
+    for (const Block& block : blocks_)
+      if (!is_read(block, warp.done - Shape::kStages)) return "weights over what is still read";
+    const int expected = flaw_ == Flaw::expects_its_own_half ? Shape::kWeightBytes / 2 : Shape::kWeightBytes;
+    blocks_[b].stages[warp.at.stage].full.arrive(1, expected);
+    for (int depth = 0; depth < Shape::kBlocks; ++depth)
+      for (int box = 0; box < gpu::kBoxesAsked<Shape>; ++box)
+        for (int to = 0; to < kBlocks; ++to)
+          on_their_way_.push_back({to, warp.at.stage, warp.done, depth * Shape::kBoxes + gpu::asked_box<Shape>(b, box)});
+    ++warp.done, warp.at.next();
+    return {};
+  }
+  std::string land(int n) {
+    const Copy copy = on_their_way_[static_cast<size_t>(n)];
+    on_their_way_.erase(on_their_way_.begin() + n);
+    Stage& stage = blocks_[copy.block].stages[copy.stage];
+    if (copy.part < 0) {
+      stage.rows[-1 - copy.part] = copy.use;
+      stage.full.arrive(32);
+    } else {
+      stage.weights[copy.part] = copy.use;
+      stage.full.land(Shape::kBoxBytes);
+    }
+    return {};
+  }
+  std::string read(int b, Warp& warp) {
+    const Stage& stage = blocks_[b].stages[warp.at.stage];
+    for (const int use : stage.rows)
+      if (use != warp.done) return "rows read before they were there";
+    for (const int use : stage.weights)
+      if (use != warp.done) return "weights read before they were there";
+    if (warp.done > 0 && !ends_.count(warp.done)) give_back(b, warp);
+    warp.before = warp.at;
+    warp.at.next();
+    if (ends_.count(++warp.done)) give_back(b, warp);
+    return {};
+  }
+  void give_back(int b, Warp& warp) {
+    const bool at_home = flaw_ == Flaw::gives_back_at_home || flaw_ == Flaw::counts_and_gives_back_at_home;
+    for (int to = 0; to < kBlocks; ++to)
+      if (!at_home || to == b) blocks_[to].stages[warp.before.stage].empty.arrive(1);
+    ++warp.said;
+  }
+
+  std::mt19937& random_;
+  Flaw flaw_;
+  std::set<int> ends_;  // uses after which a tile ends
+  int uses_ = 0;
+  Block blocks_[kBlocks];
+  bool slow_[kActors];
+  std::vector<Copy> on_their_way_;
+};
+
+struct TooLate : gpu::LargeShape<1> {
+  static constexpr int kLag = kStages - 1;
+};
+struct PairedTooLate : gpu::PairedShape<1> {
+  static constexpr int kLag = kStages - 1;
+};
+
+std::vector<int> random_tiles(std::mt19937& random, uint32_t most_stages) {
+  std::vector<int> tiles;
+  for (uint32_t t = 0; t < 1 + random() % 6; ++t) tiles.push_back(static_cast<int>(1 + random() % most_stages));
+  return tiles;
+}
+}  // namespace
+
+class GpuRingTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void barriers_count_arrivals_and_bytes() {
+    Barrier barrier;
+    barrier.init(2);
+    barrier.land(8);  // of the other block, before this one expects it
+    barrier.arrive(1);
+    QVERIFY(!barrier.is_done(0) && barrier.bytes == -8);
+    barrier.arrive(1, 16);
+    QVERIFY(!barrier.is_done(0));
+    barrier.land(8);
+    QVERIFY(barrier.is_done(0) && !barrier.is_done(1) && barrier.is_fresh());
+  }
+
+  // Nobody may be stuck, and no stage may be refilled before all have read it or read before it was filled, over several tiles.
+  void producers_and_consumers_never_wait_for_each_other() {
+    std::mt19937 random(5);
+    const auto all = [&](const std::vector<int>& tiles) {
+      QCOMPARE(Ring<gpu::LargeShape<1>>(random, tiles).play(), std::string());
+      QCOMPARE(Ring<gpu::SwappedShape<1>>(random, tiles).play(), std::string());
+      QCOMPARE(Ring<gpu::SwappedShape<2>>(random, tiles).play(), std::string());
+      QCOMPARE(Ring<gpu::NoincShape<1>>(random, tiles).play(), std::string());
+      QCOMPARE(Ring<gpu::NoincShape<2>>(random, tiles).play(), std::string());
+    };
+    for (uint32_t i = 0; i < 50; ++i) all(random_tiles(random, i % 5 == 0 ? 60 : 9));
+    all({});
+    QVERIFY(gpu::is_live(4, 2) && !gpu::is_live(4, 3));
+    QCOMPARE(Ring<TooLate>(random, {40}).play(), std::string("nobody can go on"));
+  }
+
+  // The same with weights that each of two blocks brings to both.
+  void two_blocks_never_wait_for_each_other() {
+    std::mt19937 random(6);
+    for (uint32_t i = 0; i < 100; ++i) {
+      const std::vector<int> tiles = random_tiles(random, i % 5 == 0 ? 60 : 9);
+      QCOMPARE((Ring<gpu::PairedShape<1>>(random, tiles).play()), std::string());
+      QCOMPARE((Ring<gpu::PairedRelaxedShape<2>>(random, tiles).play()), std::string());
+    }
+    QCOMPARE(Ring<PairedTooLate>(random, {40}).play(), std::string("nobody can go on"));
+  }
+
+  // Stages must be given back to both blocks and counted from both, and all bytes be expected: each of these alone shows.
+  void what_two_blocks_must_agree_on() {
+    std::mt19937 random(7);
+    std::set<std::string> wrong, early;
+    for (int i = 0; i < 20; ++i) {
+      QCOMPARE((Ring<gpu::PairedShape<1>>(random, {40}, Flaw::gives_back_at_home).play()), std::string("nobody can go on"));
+      wrong.insert(Ring<gpu::PairedShape<1>>(random, {40}, Flaw::counts_and_gives_back_at_home).play());
+      early.insert(Ring<gpu::PairedShape<1>>(random, {40}, Flaw::expects_its_own_half).play());
+    }
+    QVERIFY(wrong.count("weights over what is still read"));
+    QVERIFY(early.count("weights read before they were there") && !early.count(""));
+  }
+
+  void each_box_comes_once() {
+    using Paired = gpu::PairedShape<2>;
+    std::multiset<int> boxes;
+    for (int rank = 0; rank < Paired::kCluster; ++rank)
+      for (int b = 0; b < gpu::kBoxesAsked<Paired>; ++b) boxes.insert(gpu::asked_box<Paired>(rank, b));
+    QVERIFY((boxes == std::multiset<int>{0, 1, 2, 3}));
+    QCOMPARE(gpu::kFullArrivals<Paired>, 129);
+    QCOMPARE(gpu::kEmptyArrivals<Paired>, 16);
+    QCOMPARE((gpu::kEmptyArrivals<gpu::LargeShape<2>>), 8);
+    QVERIFY(Paired::kSharedBytes <= 227 << 10);
+  }
+};
+
+STORMCELL_TEST(GpuRingTest)
+}  // namespace stormcell
+#include "ring_test.moc"
