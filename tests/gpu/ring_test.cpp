@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "gpu/grouped/tensor_shape.h"
 #include "tests/testing/testing.h"
