@@ -91,7 +91,7 @@ class TallyRule {
   void add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const;
   void add_by_node(LayerTally& tally, int32_t home, double sign) const;
   /// So many rows of one branch on one rank, which reads its weights with this chance.
-  static void add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign);
+  void add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const;
   /// Rows of the dispatch from one rank to another, at what they cost there and back.
   void add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const;
   void add_unknown_costs(const LayerTally& tally);
