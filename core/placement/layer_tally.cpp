@@ -226,7 +226,7 @@ void TallyRule::add_products_by_home(LayerTally& tally, const BranchShares& shar
   }
 }
 
-void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) {
+void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const {
   tally.work[rank].active += sign * active;
   tally.work[rank].rows += sign * std::ceil(rows / kRowTile - 1e-9) * kRowTile;
   // Where it is not sure that any token comes: as many rows as there are if one does.
