@@ -1,5 +1,5 @@
 # Every header compiles alone, and twice in one file: one object a header, generated; the build fails where one does not. The standard headers are
-# precompiled, in half of the time; that each is included where it is used tests/house/check_includes.sh sees.
+# precompiled, in half of the time; tests/house/check_includes.sh checks that each is included where it is used.
 # stormcell_header_test(NAME FOLDERS folder... LIBRARIES target...)
 function(stormcell_header_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;LIBRARIES")

@@ -83,8 +83,7 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
   if (f.collective && !task.cluster.rank_cost.empty())
     out.emplace_back(
         "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its sender and its receiver "
-        "as "
-        "long: which links they meet on the costs do not say");
+        "as long: costs of pairs do not say which links messages share");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
@@ -224,6 +223,9 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   PlaceTask task;
   task.oversubscription = options.oversubscription;
   read_task(task_options(options), session, path.run, task, progress);
+  if (options.oversubscription > 1 && !task.cluster.rank_cost.empty())
+    bad_input("--oversubscription", "is of uplinks, and " + task.cluster.name + " says costs between GPUs, which know no links",
+              "leave it out; the costs have it in them");
   if (!task.sizes)
     bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
               "--model-config config.json, or --hidden N --ffn N");

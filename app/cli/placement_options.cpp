@@ -15,7 +15,7 @@ void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration
   add_whole_number(app, "--tokens-per-step", step.tokens_per_step, 1,
                    "cost steps of so many tokens, drawn from the recorded ones (the recorded steps)");
   add_text(app, "--replicas", step.replicas,
-           "which copies of an expert a token goes to in what steps cost: to all alike, or to that on its own GPU, else on its node (even)",
+           "which copy of an expert a token goes to: any alike, or the one on its own GPU, else on its node (even)",
            joined(replica_rules(), "|"));
   add_text(app, "--residence", step.residence,
            "where a token lives: on one GPU, or an experiment: from layer to layer where its heaviest expert lies (home)",

@@ -128,7 +128,7 @@ class PlaceVerb : public Verb {
            "seconds that a search may take (15)")
         ->type_name("SECONDS");
     app.add_flag("--repeatable", place_.repeatable,
-                 "do the work of that time to its end, however slow this machine is: the same result on each");
+                 "finish the work planned for --time-limit, however long it takes here: the same result on every machine");
     add_text(app, "--from", place_.from,
              "what stands now: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 (the contiguous layout); moving begins there",
              "PLACEMENT");

@@ -66,11 +66,13 @@ void ThreadTeam::call(int member) noexcept {
 
 void ThreadTeam::join() {
   // A member that computes for long is waited for awake; one that another program keeps from its core gets this one.
-  for (int spin = 0; running_.load(std::memory_order_acquire) != 0; ++spin) {
-    if (spin < kSpins)
+  for (int spin = 0; running_.load(std::memory_order_acquire) != 0;) {
+    if (spin < kSpins) {
       STORMCELL_PAUSE();
-    else
+      ++spin;
+    } else {
       std::this_thread::yield();
+    }
   }
   if (!failed_.load(std::memory_order_relaxed)) return;
   failed_ = false;

@@ -70,7 +70,7 @@ RowCurve RowCurve::sum(std::span<const Term> terms) {
 }
 
 double RowCurve::us(double rows) const {
-  if (rows <= least()) return points_.front().us;
+  if (!(rows > least())) return points_.front().us;  // what is no number, too
   if (rows > most()) {
     const Point& last = points_.back();
     const auto back = std::find_if(points_.rbegin(), points_.rend(), [&](const Point& p) { return p.rows * kApart <= last.rows; });

@@ -39,7 +39,8 @@ double exchange_s(std::span<const RankWork> ranks, Way to, const CostModel& mode
   if (model.uplink_bytes_per_s > 0)
     for (size_t first = 0; first < ranks.size(); first += model.gpus_per_node) {
       double out = 0, in = 0;
-      for (const RankWork& r : ranks.subspan(first, model.gpus_per_node)) out += r.network_out, in += r.network_in;
+      for (const RankWork& r : ranks.subspan(first, std::min<size_t>(model.gpus_per_node, ranks.size() - first)))
+        out += r.network_out, in += r.network_in;
       slowest = std::max(slowest, std::max(out, in) * row_bytes / model.uplink_bytes_per_s * way.network_factor);
     }
   return slowest > 0 ? slowest + model.call_t0_s + way.t0_s : 0;

@@ -50,7 +50,7 @@ bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int3
 class StepWork {
  public:
   /// The ranks of a node follow each other; `nodes` divides the ranks.
-  /// Whose tokens follow, replicas share evenly.
+  /// Where tokens follow, replicas share evenly.
   StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas = ReplicaRule::even,
            Residence residence = Residence::home);
 

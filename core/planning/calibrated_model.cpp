@@ -118,7 +118,10 @@ class ModelCalibrator {
     if (!step_.tokens || step_.k < 1 || !step_.rows) return out;
     out.why_not = "the widths of an expert are not known";
     if (sizes_.hidden < 1 || sizes_.ffn < 1 || sizes_.matrices < 2) return out;
-    return find_expert_curve(calibration_, cluster_.gpu, sizes_, bits(), expert_rows());
+    const ExpertRows rows = expert_rows();
+    out.why_not = "no expert gets rows";
+    if (!(rows.active > 0) || !std::isfinite(rows.mean)) return out;
+    return find_expert_curve(calibration_, cluster_.gpu, sizes_, bits(), rows);
   }
   CalibratedPhase told(const ExpertCurve& found) const {
     CalibratedPhase out;

@@ -32,11 +32,16 @@ struct ExpertStep {
   int64_t inputs = 0, outputs = 0;
 };
 
-bool is_expert_product(const StepInfo& s) { return s.op == "linear" && s.router >= 0 && s.branch >= 0; }
+/// A session's file may name routers that it does not have.
+bool is_expert_product(const StepInfo& s, size_t routers) {
+  return s.op == "linear" && s.router >= 0 && static_cast<size_t>(s.router) < routers && s.branch >= 0;
+}
 
 bool has_products(const SessionReader& session, const RunSummary& run) {
   const RunLayout layout = session.layout(run.id);
-  return run.batches > 0 && session.has_decisions(run.id) && std::any_of(layout.steps.begin(), layout.steps.end(), is_expert_product);
+  return run.batches > 0 && session.has_decisions(run.id) && std::any_of(layout.steps.begin(), layout.steps.end(), [&](const StepInfo& s) {
+           return is_expert_product(s, layout.routers.size());
+         });
 }
 
 class ProductReader {
@@ -73,7 +78,8 @@ class ProductReader {
       bad_input(name_, "says no sizes of its experts", "--model-config config.json, or --hidden N --ffn N");
     std::map<std::pair<int32_t, int32_t>, std::vector<size_t>> experts;
     for (size_t i = 0; i < layout_.steps.size(); ++i)
-      if (is_expert_product(layout_.steps[i])) experts[{layout_.steps[i].router, layout_.steps[i].branch}].push_back(i);
+      if (is_expert_product(layout_.steps[i], layout_.routers.size()))
+        experts[{layout_.steps[i].router, layout_.steps[i].branch}].push_back(i);
     steps_.resize(layout_.steps.size());
     for (const auto& [expert, of] : experts) {
       const StepInfo &first = layout_.steps[of.front()], &last = layout_.steps[of.back()];
@@ -94,7 +100,7 @@ class ProductReader {
   void check_shape(const StepInfo& step, const ExpertStep& expert, const std::string& source) const {
     const auto branches = static_cast<double>(layout_.routers[static_cast<size_t>(expert.router)].branches);
     const double rows = branches * step.flops / (2 * static_cast<double>(expert.inputs) * static_cast<double>(expert.outputs));
-    if (step.flops <= 0 || (rows > 0.5 && std::fabs(rows - std::round(rows)) <= 1e-6 * rows)) return;
+    if (step.flops <= 0 || (rows > 0.5 && std::fabs(rows - std::round(rows)) <= std::min(1e-6 * rows, 0.25))) return;
     bad_input(name_,
               step.name + " is no product with " + std::to_string(expert.inputs) + " x " + std::to_string(expert.outputs) +
                   " weights, which " + source + " says",

@@ -60,7 +60,7 @@ std::string chart(const std::vector<PassReport>& passes) {
       kWidth, bottom + 40);
   svg += key();
   const double step = tick_step(axis.high - axis.low);
-  for (double v = std::ceil(axis.low / step) * step; v <= axis.high; v += step)
+  for (const double v : ticks(axis.low, axis.high))
     svg += fmt::format(
         "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"soft mid\" x=\"{0:.1f}\" "
         "y=\"{3}\">{4}</text>",

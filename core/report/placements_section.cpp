@@ -91,21 +91,20 @@ std::string front_chart(const PlacementOfRun& p) {
   double low_x = dots[0].x, high_x = low_x, low_y = dots[0].y, high_y = low_y;
   for (const Dot& d : dots)
     low_x = std::min(low_x, d.x), high_x = std::max(high_x, d.x), low_y = std::min(low_y, d.y), high_y = std::max(high_y, d.y);
-  const double pad_x = std::max(.08 * (high_x - low_x), 1e-6 * std::max(1., high_x)),
-               pad_y = std::max(.1 * (high_y - low_y), 1e-6 * std::max(1., high_y));
+  const double pad_x = std::max(.08 * (high_x - low_x), 1e-6 * std::max(1., std::abs(high_x))),
+               pad_y = std::max(.1 * (high_y - low_y), 1e-6 * std::max(1., std::abs(high_y)));
   low_x = std::max(low_x - pad_x, 0.), high_x += pad_x, low_y -= pad_y, high_y += pad_y;
   const auto x = [&](double v) { return kLeft + (v - low_x) / (high_x - low_x) * (kRight - kLeft); };
   const auto y = [&](double v) { return kBottom - (v - low_y) / (high_y - low_y) * (kBottom - kTop); };
   std::string svg =
       "<svg viewBox=\"0 0 900 300\" width=\"900\" height=\"300\" role=\"img\" aria-label=\"Imbalance against cross pairs, as fitted; the "
       "tables below have the numbers\">\n";
-  const double step_x = tick_step(high_x - low_x), step_y = tick_step(high_y - low_y);
-  for (double v = std::ceil(low_x / step_x) * step_x; v <= high_x; v += step_x)
+  for (const double v : ticks(low_x, high_x))
     svg += fmt::format(
         "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"soft mid\" x=\"{0:.1f}\" "
         "y=\"{3}\">{4:.3g}</text>",
         x(v), kTop, kBottom, kBottom + 16, v);
-  for (double v = std::ceil(low_y / step_y) * step_y; v <= high_y; v += step_y)
+  for (const double v : ticks(low_y, high_y))
     svg += fmt::format(
         "<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" x=\"{3}\" "
         "y=\"{4:.1f}\">{5:.3g}</text>\n",

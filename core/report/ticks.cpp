@@ -11,4 +11,12 @@ double tick_step(double range) {
   return 10 * power;
 }
 
+std::vector<double> ticks(double low, double high) {
+  constexpr int kMost = 12;
+  const double step = tick_step(high - low), first = std::ceil(low / step);
+  std::vector<double> out;
+  for (int i = 0; i < kMost && (first + i) * step <= high; ++i) out.push_back((first + i) * step);
+  return out;
+}
+
 }  // namespace stormcell::report

@@ -413,6 +413,9 @@ class ContractSimulateTest : public QObject, private Imports {
     const Json placed = json_of({"place", session, "--cluster", scratch_.path("far.json"), "--fit-fraction", "1", "--hidden", "64", "--ffn",
                                  "32", "--solver", "joint", "--time-limit", "0.5", "--repeatable", "--json", "-"});
     QVERIFY(near(placed["layouts"][0]["fit"]["objective"].get<double>(), far["step_ms"]["mean"].get<double>()));
+    VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", scratch_.path("far.json"), "--hidden", "64", "--ffn", "32",
+                              "--oversubscription", "4"}),
+                   "--oversubscription", "costs between GPUs, which know no links");
     QVERIFY(placed["layouts"][2]["fit"]["objective"].get<double>() <= placed["layouts"][1]["fit"]["objective"].get<double>() * (1 + 1e-9));
     const auto exchange_on = [&](const std::string& name) {
       return json_of({"simulate", session, "--cluster", scratch_.path(name + ".json"), "--hidden", "64", "--ffn", "32", "--collective", "0",

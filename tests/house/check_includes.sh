@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_includes.sh ROOT: what a source takes of the standard headers that are precompiled, it or a header of ours that it includes includes.
+# check_includes.sh ROOT: a source that uses a name of a precompiled standard header includes that header, itself or through a header of ours.
 # With precompiled headers no compiler sees that one is forgotten.
 set -euo pipefail
 cd "$1"
@@ -37,7 +37,6 @@ awk '
     any = "algorithm array functional map memory optional set span string string_view tuple utility vector"
     give(any, "exchange forward make_pair move pair swap")
   }
-  FNR == 1 { comment = 0 }
   {
     line = $0
     if (match(line, /^#include [<"][^>"]+[>"]/)) {

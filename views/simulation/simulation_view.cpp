@@ -159,6 +159,7 @@ QWidget* SimulationView::make_calibration(QWidget* parent) {
   constexpr int kShown = 24;  // characters
   calibration_->setMinimumContentsLength(kShown);
   calibration_->setAccessibleName(tr("Calibration"));
+  calibration_->lineEdit()->setAccessibleName(tr("Calibration"));
   calibration_->setToolTip(
       tr("Times of measured calls and products, as stormcell calibrate wrote them, in place of the data sheets' rates"));
   calibration_->setItemData(0, tr("Rates of data sheets alone, no start-up times"), Qt::ToolTipRole);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "tests/testing/testing.h"
@@ -38,6 +39,7 @@ class RowCurveTest : public QObject {
       before = curve.us(rows);
     }
     QVERIFY(curve.from(16) == std::vector<size_t>({1}) && curve.from(150) == std::vector<size_t>({2, 3}));
+    QCOMPARE(curve.us(std::numeric_limits<double>::quiet_NaN()), law(1));
     QVERIFY(curve.from(1) == std::vector<size_t>({0}) && curve.from(9999) == std::vector<size_t>({4}));
   }
 

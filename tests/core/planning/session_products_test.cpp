@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <cmath>
 
+#include "core/planning/call_labels.h"
 #include "core/profile/recorder.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_fixture.h"
@@ -24,6 +25,7 @@ struct Planted {
   std::vector<int32_t> rows = {3, 3, 3, 40, 40, 40, 41, 200, 200};
   double planned = 100.5;  // rows of an expert, an even share of all
   bool twice = false;      // each step in two parts
+  int router = 0;          // of the steps
 };
 
 /// The down product takes 10 us and 2 a row, the others 20 and 1; in every third batch something else holds it up by 1000.
@@ -36,7 +38,7 @@ std::string make_session(const std::string& path, const Planted& p = {}) {
   layout.steps.push_back({"norm", "rms_norm", -1, -1, 1, 1});
   for (int branch = 0; branch < 2; ++branch)
     for (int product = 0; product < p.products; ++product)
-      layout.steps.push_back({"expert_" + std::to_string(branch) + "." + std::to_string(product), p.op, 0,
+      layout.steps.push_back({"expert_" + std::to_string(branch) + "." + std::to_string(product), p.op, p.router,
                               std::string_view(p.op) == "linear" ? branch : -1, p.planned * 2 * kHidden * kFfn, 1});
   SessionWriter writer(path, some_model());
   RunStart start = some_run("profile", layout);
@@ -120,6 +122,9 @@ class SessionProductsTest : public QObject {
     options.dtype = "f8";
     const std::vector<MeasuredCall> calls = read_session_products(make_session(path_of("gpu.storm"), p), options, {});
     QVERIFY(calls[0].gpu == "H100" && calls[0].mode.empty() && calls[0].dtype == "f8");
+    QCOMPARE(gpu_label("NVIDIA A100-PCIE-40GB"), std::string("A100 PCIe"));
+    QCOMPARE(gpu_label("NVIDIA GeForce RTX 3090 Ti"), std::string("RTX 3090 Ti"));
+    QVERIFY(is_gpu_of("H100", "H100 SXM5 80GB") && !is_gpu_of("H100", "H100 PCIe 80GB") && !is_gpu_of("RTX 3090", "RTX 3090 Ti"));
   }
 
   void what_a_session_lacks_is_told_data() {
@@ -131,6 +136,8 @@ class SessionProductsTest : public QObject {
                                  << "expert_0.0 is no product with 49 x 160 weights, which --hidden, --ffn says";
     QTest::newRow("together") << "together"
                               << "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)";
+    QTest::newRow("another router") << "router"
+                                    << "keeps no times of single experts' products (record one";
     QTest::newRow("in parts") << "in parts"
                               << "has no number of rows at which a product was timed three times";
     QTest::newRow("one size") << "one size"
@@ -152,6 +159,7 @@ class SessionProductsTest : public QObject {
     if (what == "no sizes") options = {};
     if (what == "wrong sizes") options.hidden = 49;
     if (what == "together") p.op = "grouped_linear";
+    if (what == "router") p.router = 100000;
     if (what == "in parts") p.twice = true;
     if (what == "one size") p.rows = {5, 5, 5};
     if (what == "four") p.products = 4;

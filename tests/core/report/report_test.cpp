@@ -10,6 +10,7 @@
 #include "core/experiment/experiment.h"
 #include "core/profile/recorder.h"
 #include "core/report/html.h"
+#include "core/report/ticks.h"
 #include "core/session/session_writer.h"
 #include "core/summary/summary_json.h"
 #include "tests/core/profile/synthetic.h"
@@ -212,6 +213,11 @@ class ReportTest : public QObject {
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     f.verified->passed = false;
     QVERIFY(!has(page(f, testing::two_stacks()), " spends "));
+  }
+
+  void ticks_are_few_whatever_the_numbers() {
+    QVERIFY(report::ticks(0, 1) == std::vector<double>({0, 0.2, 2 * 0.2, 3 * 0.2, 4 * 0.2, 1}));
+    QVERIFY(report::ticks(-1e15, -1e15 + 0.25).size() <= 12 && report::ticks(1e15, 1e15 + 0.5).size() <= 12);
   }
 
   void placements_are_told_with_what_was_held_out_and_their_front() {
