@@ -96,7 +96,7 @@ class Predictor {
   }
   /// Of calls that do not leave the node, by those of one series.
   Prediction by_own(const std::vector<size_t>& own) const {
-    return call_.is_over_rows() ? over_rows(own) : call_.is_product() ? of_curve(own) : within_fabric(own);
+    return call_.is_product() ? over_rows(own) : call_.is_rank_experts() ? of_curve(own) : within_fabric(own);
   }
   Prediction over_rows(const std::vector<size_t>& own) const {
     const std::optional<RowCurve> curve = row_curve_of(calls_, own);
@@ -107,7 +107,7 @@ class Predictor {
   }
   /// Along the bytes that are moved alone.
   Prediction of_curve(const std::vector<size_t>& own) const {
-    if (call_.is_product()) {
+    if (call_.is_rank_experts()) {
       const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / static_cast<double>(call_.experts);
       constexpr double kTile = 64;  // rows of an expert that cost as much as one: reading its weights takes the time
       if (rows > kTile && std::none_of(own.begin(), own.end(), [&](size_t i) { return calls_[i].tokens_total >= call_.tokens_total; }))
@@ -333,7 +333,7 @@ std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std:
       left_out[near[i]] = out;
       // Of a product that was timed again and again, all of its times: else each would tell the others.
       for (const size_t same : near)
-        if (call.is_over_rows() && same_shape(calls_[same], calls_[near[i]])) left_out[same] = out;
+        if (call.is_product() && same_shape(calls_[same], calls_[near[i]])) left_out[same] = out;
     };
     leave_out(1);
     const Prediction p = predict_without(calls_[near[i]], left_out);
@@ -348,8 +348,8 @@ std::vector<CallFit> Calibration::fits() const {
   std::vector<CallCurve> curves;
   for (size_t i = 0; i < calls_.size(); ++i) {
     const MeasuredCall& c = calls_[i];
-    if (c.is_over_rows()) continue;
-    const int64_t ranks = c.is_product() || c.leaves_node() ? 0 : c.ranks;
+    if (c.is_product()) continue;
+    const int64_t ranks = c.is_rank_experts() || c.leaves_node() ? 0 : c.ranks;
     size_t at = 0;
     while (at < out.size() && !(same_series(*out[at].like, c) && out[at].ranks == ranks)) ++at;
     if (at == out.size()) out.push_back({&c, ranks, 0, {}, {}, 0}), curves.emplace_back();
@@ -371,7 +371,7 @@ std::vector<CallRows> Calibration::over_rows() const {
   std::vector<CallRows> out;
   std::vector<uint8_t> seen(calls_.size());
   for (size_t i = 0; i < calls_.size(); ++i) {
-    if (!calls_[i].is_over_rows() || seen[i]) continue;
+    if (!calls_[i].is_product() || seen[i]) continue;
     std::vector<size_t> series;
     for (size_t j = i; j < calls_.size(); ++j)
       if (same_series(calls_[i], calls_[j])) series.push_back(j), seen[j] = 1;

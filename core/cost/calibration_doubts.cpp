@@ -13,7 +13,7 @@ constexpr double kFarOff = 0.25;
 constexpr size_t kFewestEqual = 2;
 
 std::string named(const MeasuredCall& c) {
-  const std::string size = c.is_over_rows() ? std::to_string(c.rows) + " rows" : std::to_string(c.ranks) + " ranks";
+  const std::string size = c.is_product() ? std::to_string(c.rows) + " rows" : std::to_string(c.ranks) + " ranks";
   return c.op + " of " + c.gpu + ", " + size + " (" + c.id + ")";
 }
 
@@ -54,8 +54,8 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
     for (const MeasuredCall& b : calls) {
       if (!same_series(a, b) || !(b.us < a.us)) continue;
       const bool by_bytes = a.ranks == b.ranks && a.nodes == b.nodes && moved_bytes(a) < moved_bytes(b);
-      const bool by_ranks = !a.is_product() && a.ranks < b.ranks && sent_bytes(a) == sent_bytes(b);
-      const bool by_weights = a.is_product() && a.ranks > b.ranks && moved_bytes(a) < moved_bytes(b);
+      const bool by_ranks = !a.is_rank_experts() && a.ranks < b.ranks && sent_bytes(a) == sent_bytes(b);
+      const bool by_weights = a.is_rank_experts() && a.ranks > b.ranks && moved_bytes(a) < moved_bytes(b);
       if (!by_bytes && !by_ranks && !by_weights) continue;
       const bool neighbours = std::none_of(calls.begin(), calls.end(), [&](const MeasuredCall& c) {
         return same_series(a, c) && (by_ranks ? sent_bytes(c) == sent_bytes(a) && a.ranks < c.ranks && c.ranks < b.ranks
@@ -63,9 +63,9 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
       });
       if (neighbours && ++found <= kMost)
         out.push_back(named(b) + " is faster than " + a.id + " with " +
-                      (by_ranks           ? "fewer ranks"
-                       : a.is_over_rows() ? "fewer rows"
-                                          : "fewer bytes") +
+                      (by_ranks         ? "fewer ranks"
+                       : a.is_product() ? "fewer rows"
+                                        : "fewer bytes") +
                       ": times fall where there is more to do");
     }
   if (found > kMost) out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
@@ -81,7 +81,7 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
     size_t worst = calls.size();
     double off = std::log(1 + kFarOff), share = 0;
     for (size_t i = 0; i < calls.size(); ++i) {
-      if (left_out[i] || calls[i].is_over_rows()) continue;
+      if (left_out[i] || calls[i].is_product()) continue;
       left_out[i] = 1;
       const Prediction p = calibration.predict_without(calls[i], left_out);
       left_out[i] = 0;

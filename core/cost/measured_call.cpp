@@ -11,8 +11,8 @@ double sent_bytes(const MeasuredCall& c) {
 }
 
 double moved_bytes(const MeasuredCall& c) {
-  if (c.is_over_rows()) return static_cast<double>(c.rows);
-  if (c.is_product()) {
+  if (c.is_product()) return static_cast<double>(c.rows);
+  if (c.is_rank_experts()) {
     constexpr double kMatrices = 3;  // of a gated expert
     const double missed = 1 - static_cast<double>(c.top_k) / static_cast<double>(c.experts);
     const double touched = 1 - std::pow(missed, static_cast<double>(c.tokens_total));
@@ -25,7 +25,7 @@ double moved_bytes(const MeasuredCall& c) {
 
 bool same_network(const MeasuredCall& a, const MeasuredCall& b) {
   const auto weights = [](const MeasuredCall& c) {
-    return c.is_over_rows() ? std::tuple(c.inputs, c.outputs, c.experts) : std::tuple<int64_t, int64_t, int64_t>();
+    return c.is_product() ? std::tuple(c.inputs, c.outputs, c.experts) : std::tuple<int64_t, int64_t, int64_t>();
   };
   return std::tie(a.op, a.mode, a.dtype, a.nic_gbit, a.gpus_per_node) == std::tie(b.op, b.mode, b.dtype, b.nic_gbit, b.gpus_per_node) &&
          a.leaves_node() == b.leaves_node() && weights(a) == weights(b);
@@ -46,7 +46,7 @@ bool same_shape(const MeasuredCall& a, const MeasuredCall& b) {
 double shape_distance(const MeasuredCall& a, const MeasuredCall& b) {
   const auto apart = [](double x, double y) { return std::fabs(std::log2(std::max(x, 1.) / std::max(y, 1.))); };
   const double ranks = apart(static_cast<double>(a.ranks), static_cast<double>(b.ranks));
-  return a.is_product() || a.is_over_rows() ? apart(moved_bytes(a), moved_bytes(b)) : ranks + apart(sent_bytes(a), sent_bytes(b));
+  return a.is_rank_experts() || a.is_product() ? apart(moved_bytes(a), moved_bytes(b)) : ranks + apart(sent_bytes(a), sent_bytes(b));
 }
 
 }  // namespace stormcell

@@ -23,11 +23,11 @@ struct MeasuredCall {
   double us = 0;
 
   /// The products of a rank's experts together.
-  bool is_product() const { return op == "experts"; }
+  bool is_rank_experts() const { return op == "experts"; }
   /// A point of a curve over rows.
-  bool is_over_rows() const { return op == "product"; }
+  bool is_product() const { return op == "product"; }
   /// Some of it goes over the network.
-  bool leaves_node() const { return !is_product() && !is_over_rows() && nodes > 1; }
+  bool leaves_node() const { return !is_rank_experts() && !is_product() && nodes > 1; }
 };
 
 /// What a rank sends, bytes, wherever it goes: a copy for each choice.

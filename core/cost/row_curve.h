@@ -30,7 +30,7 @@ class RowCurve {
 
   /// Of any number of rows: fewer than measured take the time of the fewest, more go on with the slope of the last stretch.
   double us(double rows) const;
-  /// What us() rests on.
+  /// The calls of the points beside these rows, of which us() is made: each point has at least one.
   std::vector<size_t> from(double rows) const;
 
   /// How far us() may be believed. Below the fewest measured rows as far as 1 row if these are at most kFlatRows, else half of them; beyond

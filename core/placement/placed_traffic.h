@@ -1,5 +1,5 @@
 // Traffic of recorded tokens under a placement that changes by single moves: a move is counted by the tokens that chose what it moves. What
-// count_traffic() says of the whole, in the time that a hand leaves between two looks.
+// count_traffic() says of the whole where replicas share evenly, in the time that a hand leaves between two looks.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -36,7 +36,7 @@ FitLine line_of(const CallFit& fit) {
   FitLine line{c.op, c.gpu, c.laboratory, {}, fit.ranks, fit.t0_us, fit.bytes_per_s, fit.half_bytes, fit.rows};
   for (const std::string* word : {&c.mode, &c.dtype})
     if (!word->empty()) line.what += " " + *word;
-  if (!c.is_product()) line.fabric = c.leaves_node() ? rounded(c.nic_gbit) + " Gbit/s" : "one fabric";
+  if (!c.is_rank_experts()) line.fabric = c.leaves_node() ? rounded(c.nic_gbit) + " Gbit/s" : "one fabric";
   return line;
 }
 

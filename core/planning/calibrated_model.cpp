@@ -138,7 +138,7 @@ class ModelCalibrator {
     if (sizes_.matrices != kMatrices || sizes_.ffn < 1) return no_line("measured products are of gated experts whose inner width is known");
     if (cluster_.ranks() > step_.experts) return no_line("there are more GPUs than experts");
     ToldLine best = no_line("no products of " + cluster_.gpu + " were measured");
-    for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_product() && is_gpu_of(c.gpu, cluster_.gpu); })) {
+    for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_rank_experts() && is_gpu_of(c.gpu, cluster_.gpu); })) {
       if (std::fabs(bits_of_label(like.dtype) / bits() - 1) > 0.1) {
         if (!best.like)
           best.why_not =

@@ -68,14 +68,14 @@ void check_call(const MeasuredCall& c, CallTimes times, const std::string& where
   if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine, experts or product");
   if (c.gpu.empty()) bad_input(where, "gpu is missing", kColumns);
   if (times == CallTimes::needed && !(c.us > 0)) bad_input(where, "us is no time above 0", "each call needs its microseconds");
-  if (c.is_over_rows()) {
+  if (c.is_product()) {
     if (c.dtype.empty()) bad_input(where, "dtype is missing for op \"product\"", "the number format of the weight: bf16, fp8, f32, ...");
     needs(static_cast<double>(c.inputs), "inputs", 1), needs(static_cast<double>(c.outputs), "outputs", 1);
     needs(static_cast<double>(c.rows), "rows", 1), needs(static_cast<double>(c.experts), "experts", 1);
     return;
   }
   needs(static_cast<double>(c.top_k), "top_k", 1);
-  if (c.is_product()) {
+  if (c.is_rank_experts()) {
     needs(static_cast<double>(c.ranks), "ranks", 1), needs(static_cast<double>(c.tokens_total), "tokens_total", 1);
     needs(static_cast<double>(c.experts), "experts", 1), needs(static_cast<double>(c.hidden), "hidden", 1);
     needs(static_cast<double>(c.ffn), "ffn", 1);
@@ -195,7 +195,7 @@ std::vector<MeasuredCall> read_csv(const std::string& text, const std::string& p
     for (const RealField& f : kReals)
       if (const std::string value = field(f.name); !value.empty()) c.*f.at = as_real(number_in(value, f.name, where), f.name, where);
     if (c.id.empty()) c.id = where.substr(path.size() + 2);
-    if (c.is_over_rows() && field("experts").empty()) c.experts = 1;
+    if (c.is_product() && field("experts").empty()) c.experts = 1;
     check_call(c, times, where);
   }
   return calls;

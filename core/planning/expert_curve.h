@@ -20,7 +20,7 @@ struct ExpertRows {
 struct ExpertCurve {
   std::shared_ptr<const RowCurve> curve;  ///< null: nothing that was measured says it
   PredictionKind kind = PredictionKind::none;
-  std::string why_not;  ///< empty: no product over rows was measured at all
+  std::string why_not;  ///< empty: no product over rows was measured, or of other GPUs alone
   const MeasuredCall* like = nullptr;
   std::optional<double> held_out;  ///< of its products the largest
   std::vector<size_t> from;        ///< numbers of the calls
