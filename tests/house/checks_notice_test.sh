@@ -45,6 +45,10 @@ includes() {
   printf '#include "core/graph/graph.h"\n%s\n' "$1" >"$tree/core/graph/use.cpp"
   expect includes "$2" "$3" "$4"
 }
+clean_tree
+mkdir -p "$tree/cmake"
+echo 'set(STORMCELL_STANDARD_HEADERS <vector> <regex>)' >"$tree/cmake/Precompiled.cmake"
+expect includes notices "<regex> is precompiled" "a precompiled header that the check does not know"
 includes 'std::map<int, int> m;' notices "use.cpp:2: uses map and includes no <map>" "a header that only the precompiled ones bring"
 includes 'int64_t n;' notices "use.cpp:2: uses int64_t and includes no <cstdint>" "a fixed width without its header"
 includes 'std::vector<int> v;' passes "0 complaints" "what a header of ours includes"
