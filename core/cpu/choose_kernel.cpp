@@ -26,7 +26,7 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_exchange_rows(const Making&), make_exchange_back(const Making&), make_layer_norm(const Making&), make_merge_cells(const Making&),
     make_window_attention(const Making&), make_grouped_conv2d_planar(const Making&), make_grouped_conv2d_direct(const Making&),
     make_grouped_conv2d(const Making&), make_grouped_residual_blocks(const Making&), make_grouped_layer_norm(const Making&),
-    make_zeros(const Making&);
+    make_zeros(const Making&), make_separable_conv2d(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -40,6 +40,7 @@ constexpr std::array kKernels = {
     KernelRow{"grouped_conv2d", "grouped_conv2d.planar", make_grouped_conv2d_planar},
     KernelRow{"grouped_conv2d", "grouped_conv2d.direct", make_grouped_conv2d_direct},
     KernelRow{"grouped_conv2d", "grouped_conv2d.panels", make_grouped_conv2d},
+    KernelRow{"separable_conv2d", "separable_conv2d", make_separable_conv2d},
     KernelRow{"rms_norm", "rms_norm", make_rms_norm, {.bf16_out = true}},
     KernelRow{"activation", "activation", make_activation, {.bf16_out = true}},
     KernelRow{"add", "add", make_add},

@@ -92,6 +92,8 @@ struct Operator {
   bool in_place = false;
   /// The operator that does a chain of residual blocks, of two of this one each, as one step; empty: there is none.
   std::string_view chains_as = {};
+  /// The operator that does two of this one as one step: a depthwise one, and the pointwise one behind it; empty: there is none.
+  std::string_view separable_as = {};
   /// The columns of the grid in which it lays out the cells of its output, row by row; null: in none.
   int64_t (*columns)(const Graph&, const Node&) = nullptr;
 };

@@ -1,6 +1,7 @@
 // What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a
 // gather becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist. Then residual
-// blocks of convolutions that follow one another become one step, which keeps a map in cache through all of them (residual_chains.h).
+// blocks of convolutions that follow one another become one step, which keeps a map in cache through all of them (residual_chains.h), and a
+// depthwise convolution and the pointwise one behind it another (separable_convolutions.h).
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
 // factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it.
@@ -16,6 +17,7 @@
 #include "core/graph/roles.h"
 #include "core/passes/reasons.h"
 #include "core/passes/residual_chains.h"
+#include "core/passes/separable_convolutions.h"
 
 namespace stormcell {
 namespace {
@@ -233,7 +235,8 @@ PassResult vertical_fusion(const PassInput& input) {
   result.applied = fusion.counts.all() > 0;
   result.graph = result.applied ? fusion.finish() : input.graph;
   const ResidualChains chains = input.is_on(kFoldChains) ? fold_residual_chains(result.graph) : ResidualChains{};
-  result.applied = result.applied || chains.blocks > 0;
+  const size_t separable = input.is_on(kFoldSeparable) ? fold_separable_convolutions(result.graph) : 0;
+  result.applied = result.applied || chains.blocks > 0 || separable > 0;
   const std::string apart =
       fusion.kept_apart.empty() ? std::string() : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
   if (!result.applied) {
@@ -260,6 +263,8 @@ PassResult vertical_fusion(const PassInput& input) {
         parts,
         counted(static_cast<int64_t>(chains.blocks), "residual block") + " in " + counted(static_cast<int64_t>(chains.chains), "chain"),
         "; ");
+  if (separable > 0)
+    add_to_list(parts, counted(static_cast<int64_t>(separable), "depthwise convolution") + " in the pointwise ones behind them", "; ");
   result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
   return result;
 }

@@ -12,7 +12,9 @@ inline constexpr PassOption kFoldActivations = {"activations", "activations into
 inline constexpr PassOption kFoldGates = {"gates", "element-wise factors into the product before them"};
 inline constexpr PassOption kFoldResiduals = {"residuals", "sums into the product or gather before them"};
 inline constexpr PassOption kFoldChains = {"chains", "residual blocks of convolutions with few channels into one step for all of them"};
-inline constexpr std::array kVerticalFusionOptions = {kFoldNorms, kFoldScales, kFoldActivations, kFoldGates, kFoldResiduals, kFoldChains};
+inline constexpr PassOption kFoldSeparable = {"separable", "a depthwise convolution into the pointwise one behind it"};
+inline constexpr std::array kVerticalFusionOptions = {kFoldNorms,     kFoldScales, kFoldActivations, kFoldGates,
+                                                      kFoldResiduals, kFoldChains, kFoldSeparable};
 
 PassResult vertical_fusion(const PassInput& input);
 

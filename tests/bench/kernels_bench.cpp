@@ -18,6 +18,7 @@
 #include "core/cpu/kernels/grouped_linear.h"
 #include "core/cpu/kernels/norm.h"
 #include "core/cpu/kernels/planar_conv2d.h"
+#include "core/cpu/kernels/separable_conv2d.h"
 #include "core/cpu/machine.h"
 #include "tests/bench/huge_pages.h"
 #include "tests/bench/rival_conv2d.h"
@@ -201,6 +202,33 @@ void conv_bench(benchmark::State& state, Machine& machine, const ConvCase& c, st
   report(state, machine, c.flop(), 0);
 }
 
+/// The shapes of DynamicRouting's cells: side, side, channels.
+constexpr int64_t kSeparableCases[][3] = {{256, 512, 64}, {128, 256, 128}, {64, 128, 256}, {32, 64, 512}};
+
+/// A depthwise convolution of 3 x 3 and a pointwise one, one after the other or as one.
+void separable_bench(benchmark::State& state, Machine& machine, int64_t height, int64_t width, int64_t channels, bool joined) {
+  Conv2dShape s = ConvCase{1, height, width, channels, channels, 3}.shape(),
+              pointwise = ConvCase{1, height, width, channels, channels, 1}.shape();
+  s.groups = channels;
+  const int64_t floats = height * width * channels;
+  const int threads = machine.team.size();
+  const auto bytes = [](int64_t n) { return static_cast<size_t>(n) * sizeof(float); };
+  HugePages x(bytes(floats)), between(bytes(floats)), y(bytes(floats)), w(packed_conv2d_bytes(s, DType::f32)),
+      v(direct_conv2d_bytes(pointwise));
+  fill(x.floats(), floats, 1), fill(w.floats(), 9 * channels, 2), fill(v.floats(), channels * channels, 3);
+  HugePages scratch(std::max({conv2d_scratch_bytes(s, DType::f32, threads), direct_conv2d_scratch_bytes(pointwise, threads),
+                              separable_conv2d_scratch_bytes(s, threads)}));
+  for (auto _ : state) {
+    if (joined) {
+      separable_conv2d(machine.team, s, channels, x.floats(), w.floats(), v.floats(), {}, y.floats(), scratch.data());
+    } else {
+      conv2d(machine.team, s, x.floats(), w.data(), DType::f32, {}, between.floats(), scratch.data());
+      direct_conv2d(machine.team, pointwise, between.floats(), v.floats(), {}, y.floats(), scratch.data());
+    }
+  }
+  report(state, machine, 2.0 * static_cast<double>(floats * (9 + channels)), 0);
+}
+
 void rival_conv_bench(benchmark::State& state, Machine& machine, const ConvCase& c, RivalAlgorithm algorithm) {
   const auto rival = make_rival_conv2d(c.shape(), algorithm);
   if (!rival) return state.SkipWithError("oneDNN is not built in, or has no such algorithm here");
@@ -262,6 +290,12 @@ void add_all(Machine& machine) {
       add(machine, fmt::format("{}/f32/onednn_{}", name, word),
           [&machine, c, algorithm = algorithm](benchmark::State& state) { rival_conv_bench(state, machine, c, algorithm); });
   }
+  for (const auto& [height, width, channels] : kSeparableCases)
+    for (const bool joined : {false, true})
+      add(machine, fmt::format("separable/{}x{}/{}{}/{}", height, width, channels, threads, joined ? "joined" : "apart"),
+          [&machine, height = height, width = width, channels = channels, joined](benchmark::State& state) {
+            separable_bench(state, machine, height, width, channels, joined);
+          });
   for (const int64_t rows : {16, 1024})
     add(machine, fmt::format("rms_norm/768/rows:{}{}", rows, threads),
         [&machine, rows](benchmark::State& state) { norm_bench(state, machine, rows); });

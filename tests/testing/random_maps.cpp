@@ -28,6 +28,15 @@ RandomCase RandomMaps::make() {
   const auto weight = [&](const char* name) { return drawn(name, {channels, 3, 3, channels}, 0.2); };
   const auto bias = [&](const char* name) { return drawn(name, {channels}, 0.2); };
   output("chain", value("residual_blocks", {maps, weight("chain.0"), bias("chain.1"), weight("chain.2"), bias("chain.3")}, {}, "chain"));
+  const int64_t kernel = random.between(1, 3);
+  output("separable", value("separable_conv2d",
+                            {maps, drawn("separable.depthwise", {channels, kernel, kernel, 1}, 0.3),
+                             drawn("separable.pointwise", {5, 1, 1, channels}, 0.3), drawn("separable.bias", {5}, 0.2)},
+                            {{"stride", random.between(1, 2)},
+                             {"padding", kernel / 2},
+                             {"activation", std::string(random.chance(0.5) ? "relu" : "silu")},
+                             {"extras", std::string("bias")}},
+                            "separable"));
   windows(maps, images);
   grouped_branches(maps, pooled);
   exact = false;

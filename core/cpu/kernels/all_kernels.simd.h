@@ -1,6 +1,7 @@
 // Every hot loop of one instruction set, gathered into its table.
 #pragma once
 #include "core/cpu/kernels/attention.simd.h"
+#include "core/cpu/kernels/depthwise.simd.h"
 #include "core/cpu/kernels/direct_conv2d.simd.h"
 #include "core/cpu/kernels/epilogue.simd.h"
 #include "core/cpu/kernels/norm.simd.h"
@@ -40,8 +41,8 @@ inline KernelTable all_kernels(Isa isa) {
   table.widen_row = widen_row;
   table.combine_row = combine_row;
   table.rotate = rotate;
-  table.depthwise = depthwise;
   table.convolve = convolve;
+  table.depthwise = depthwise;
   table.convolve_planes = convolve_planes;
   table.peak_f32 = peak_f32;
   table.peak_bf16 = peak_bf16;

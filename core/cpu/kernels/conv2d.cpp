@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "core/base/align.h"
+#include "core/cpu/kernels/depthwise.h"
 #include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/kernels/panel_epilogue.h"
 #include "core/cpu/kernels/row_blocks.h"
 #include "core/cpu/kernels/split_work.h"
 
@@ -90,51 +92,29 @@ void multiply_block(const KernelTable& table, const float* fields, int64_t rows,
     product.panel = w.data + static_cast<size_t>(p) * bytes;
     product.next = p + 1 < panel_count(w.n) ? product.panel + bytes : nullptr;
     (w.dtype == DType::bf16 ? table.product_bf16 : table.product_f32)(product);
-    const int64_t column = p * kPanelColumns, extra = first_row * e.ld_extra + column;
-    EpilogueTask finish;
-    finish.tile = tile;
-    finish.rows = rows;
-    finish.columns = std::min(kPanelColumns, w.n - column);
-    finish.scale = e.scale;
-    finish.bias = e.bias ? e.bias + column : nullptr;
-    finish.activation = e.activation;
-    finish.multiply = e.multiply ? e.multiply + extra : nullptr;
-    finish.residual = e.residual ? e.residual + extra : nullptr;
-    finish.ld_extra = e.ld_extra;
-    finish.y = y + first_row * ldy + column;
-    finish.ldy = ldy;
-    table.epilogue(finish);
+    const int64_t column = p * kPanelColumns;
+    const PanelSums sums{tile, kPanelColumns, first_row, rows, column, std::min(kPanelColumns, w.n - column)};
+    table.epilogue(panel_epilogue(e, e.bias, sums, y, ldy));
   }
 }
+
+/// Pixels whose sums stay in L1 until the epilogue has read them.
+int64_t depthwise_block(const Conv2dShape& s) { return std::max<int64_t>(1, 4096 / s.in_channels); }
+int64_t depthwise_floats(const Conv2dShape& s) { return padded(depthwise_block(s) * s.in_channels + 16); }
 
 void depthwise(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const Epilogue& e, float* y,
                std::byte* scratch) {
   const KernelTable& table = kernels();
-  const int64_t taps = s.kernel_height * s.kernel_width, channels = s.in_channels;
-  const size_t mine_bytes = static_cast<size_t>(padded(channels) + 2 * padded(taps)) * sizeof(float);
-  team.split(pixels(s), std::max<int64_t>(1, kAloneFloats / 4 / (channels * taps)), [&](int64_t begin, int64_t end, int member) {
-    float* sums = reinterpret_cast<float*>(scratch + static_cast<size_t>(member) * mine_bytes);
-    const float** tap = reinterpret_cast<const float**>(sums + padded(channels));
-    for (int64_t pixel = begin; pixel < end; ++pixel) {
-      const int64_t ox = pixel % s.out_width(), oy = pixel / s.out_width() % s.out_height();
-      const float* image = x + pixel / (s.out_width() * s.out_height()) * s.height * s.width * channels;
-      for (int64_t t = 0; t < taps; ++t) {
-        const int64_t iy = oy * s.stride_height - s.pad_height + t / s.kernel_width * s.dilation_height;
-        const int64_t ix = ox * s.stride_width - s.pad_width + t % s.kernel_width * s.dilation_width;
-        tap[t] = iy < 0 || iy >= s.height || ix < 0 || ix >= s.width ? nullptr : image + (iy * s.width + ix) * channels;
-      }
-      table.depthwise(tap, taps, weights, channels, sums);
-      EpilogueTask finish;
-      finish.tile = sums;
-      finish.rows = 1;
-      finish.columns = channels;
-      finish.scale = e.scale;
-      finish.bias = e.bias;
-      finish.activation = e.activation;
-      finish.multiply = e.multiply ? e.multiply + pixel * e.ld_extra : nullptr;
-      finish.residual = e.residual ? e.residual + pixel * e.ld_extra : nullptr;
-      finish.y = y + pixel * channels;
-      table.epilogue(finish);
+  const int64_t channels = s.in_channels, block = depthwise_block(s);
+  const int64_t grain = std::max<int64_t>(1, kAloneFloats / 4 / (channels * s.kernel_height * s.kernel_width));
+  const bool is_plain = !e.bias && e.activation == Activation::none && !e.multiply && !e.residual && e.scale == 1;
+  team.split(pixels(s), grain, [&](int64_t begin, int64_t end, int member) {
+    if (is_plain) return depthwise_pixels(s, x, weights, begin, end, y + begin * channels);
+    float* sums = reinterpret_cast<float*>(scratch) + member * depthwise_floats(s);
+    for (int64_t first = begin; first < end; first += block) {
+      const int64_t count = std::min(block, end - first);
+      depthwise_pixels(s, x, weights, first, first + count, sums);
+      table.epilogue(panel_epilogue(e, e.bias, {sums, channels, first, count, 0, channels}, y, channels));
     }
   });
 }
@@ -174,9 +154,7 @@ void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const 
 
 size_t conv2d_scratch_bytes(const Conv2dShape& s, DType dtype, int threads) {
   const size_t t = static_cast<size_t>(threads);
-  if (s.depthwise()) {
-    return t * static_cast<size_t>(padded(s.in_channels) + 2 * padded(s.kernel_height * s.kernel_width)) * sizeof(float);
-  }
+  if (s.depthwise()) return t * static_cast<size_t>(depthwise_floats(s)) * sizeof(float);
   if (plain_rows(s)) return linear_scratch_bytes(pixels(s), s.group_k(), dtype, threads);
   // Fewer images than planned for may go the first way where all of them go the second, which wants less.
   const size_t field = static_cast<size_t>(padded(s.group_k())) * sizeof(float);

@@ -11,6 +11,7 @@
 
 #include "core/base/align.h"
 #include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/kernels/panel_epilogue.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -149,26 +150,13 @@ class DirectConvolution {
     }
     task.tile = scratch + (rows_.flat ? 0 : copied_floats(s_, task.out_rows));
     table.convolve(task);
-    finish(table, task, panel, slot_ * s_.out_height() * s_.out_width() + first);
-  }
-
-  void finish(const KernelTable& table, const ConvolutionTask& task, ConvPanel panel, int64_t first) const {
-    const Epilogue& e = epilogue_;
-    const int64_t extra = first * e.ld_extra + panel.first;
-    EpilogueTask finish;
-    finish.tile = task.tile;
-    finish.ld_tile = panel.width;
-    finish.rows = task.out_rows * task.pixels;
-    finish.columns = std::min(panel.width, s_.out_channels - panel.first);
-    finish.scale = e.scale;
-    finish.bias = maps_.bias(branch_) ? maps_.bias(branch_) + panel.first : nullptr;
-    finish.activation = e.activation;
-    finish.multiply = e.multiply ? e.multiply + extra : nullptr;
-    finish.residual = e.residual ? e.residual + extra : nullptr;
-    finish.ld_extra = e.ld_extra;
-    finish.y = y_ + first * s_.out_channels + panel.first;
-    finish.ldy = s_.out_channels;
-    table.epilogue(finish);
+    const PanelSums sums{task.tile,
+                         panel.width,
+                         slot_ * s_.out_height() * s_.out_width() + first,
+                         task.out_rows * task.pixels,
+                         panel.first,
+                         std::min(panel.width, s_.out_channels - panel.first)};
+    table.epilogue(panel_epilogue(epilogue_, maps_.bias(branch_), sums, y_, s_.out_channels));
   }
 
   const Conv2dShape s_;

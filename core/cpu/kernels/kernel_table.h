@@ -50,6 +50,17 @@ struct ConvolutionTask {
   float* tile = nullptr;           ///< [out_rows * pixels][width] sums, 64-byte aligned
 };
 
+/// Neighbouring output pixels of one row of a depthwise convolution, all of which see the same rows and columns of the kernel.
+struct DepthwiseTask {
+  const float* x = nullptr;                    ///< what the first pixel's field begins with, of these rows and columns
+  int64_t ldx = 0, ld_row = 0, ld_column = 0;  ///< floats between neighbouring pixels' fields, and between rows and columns of a field
+  int64_t rows = 1, columns = 1;               ///< of the kernel
+  const float* weights = nullptr;              ///< [rows][columns][channels]
+  int64_t ld_weights = 0;                      ///< floats between rows
+  int64_t pixels = 0, channels = 0;
+  float* y = nullptr;  ///< [pixels][channels] sums
+};
+
 /// Output pixels of a convolution in planes, some rows of them, for one group of output channels. A vector beyond the last pixel of x is
 /// read, and changes nothing.
 struct PlanarTask {
@@ -136,10 +147,9 @@ struct KernelTable {
                       float* out) = nullptr;
   /// (a, b) = (a cos - b sin, b cos + a sin) for the two halves of a head.
   void (*rotate)(float* a, float* b, const float* cosines, const float* sines, int64_t half) = nullptr;
-  /// out[c] = sum over taps of x[tap][c] * weights[tap * channels + c]; null taps (padding) are left out.
-  void (*depthwise)(const float* const* taps, int64_t count, const float* weights, int64_t channels, float* out) = nullptr;
 
   void (*convolve)(const ConvolutionTask&) = nullptr;
+  void (*depthwise)(const DepthwiseTask&) = nullptr;
 
   /// FLOP done by one call of a loop that only multiplies and adds in registers, about 20 us; the sum of n floats. For the probes.
   double (*peak_f32)() = nullptr;

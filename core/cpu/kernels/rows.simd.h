@@ -107,13 +107,4 @@ inline void rotate(float* a, float* b, const float* cosines, const float* sines,
   });
 }
 
-inline void depthwise(const float* const* taps, int64_t count, const float* weights, int64_t channels, float* out) {
-  for_vectors(channels, [&](int64_t c, auto lanes) {
-    Floats v = splat(0);
-    for (int64_t t = 0; t < count; ++t)
-      if (taps[t]) v = fma(load_some(taps[t] + c, lanes), load_some(weights + t * channels + c, lanes), v);
-    store_some(out + c, v, lanes);
-  });
-}
-
 }  // namespace stormcell::cpu::STORMCELL_ISA

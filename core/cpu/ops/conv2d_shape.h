@@ -6,7 +6,7 @@
 namespace stormcell::cpu {
 
 /// Of one image: how many come is known when it runs. Its weights are input `weight`, or like that.
-inline Conv2dShape conv2d_shape(const Making& m, size_t weight = 1) {
+inline Conv2dShape conv2d_shape(const Making& m, size_t weight, int64_t groups) {
   const TensorType &x = m.type(0), &w = m.type(weight);
   Conv2dShape shape;
   shape.height = x.content[0].constant();
@@ -17,9 +17,12 @@ inline Conv2dShape conv2d_shape(const Making& m, size_t weight = 1) {
   shape.kernel_width = w.content[2].constant();
   shape.stride_height = shape.stride_width = integer_of(m.node(), "stride");
   shape.pad_height = shape.pad_width = integer_of(m.node(), "padding");
-  shape.groups = integer_of(m.node(), "groups");
+  shape.groups = groups;
   return shape;
 }
+inline Conv2dShape conv2d_shape(const Making& m, size_t weight = 1) { return conv2d_shape(m, weight, integer_of(m.node(), "groups")); }
+/// Of the depthwise half of a separable convolution.
+inline Conv2dShape separable_shape(const Making& m) { return conv2d_shape(m, 1, m.type(0).content[2].constant()); }
 
 /// Of the convolutions of residual blocks, which keep the extents.
 inline Conv2dShape residual_shape(const Making& m, size_t weight = 1) {

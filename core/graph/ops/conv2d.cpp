@@ -8,7 +8,7 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 2 + extra_count(n), 2 + extra_count(n));
   expect_cells(g, n, 0, 3);
-  const TensorType y = convolved(g, n, 1, input_type(g, n, 0).space);
+  const TensorType y = convolved(g, n, 1, input_type(g, n, 0).space, integer_of(n, "groups"));
   if (const auto i = extra_input(n, "bias", 2)) expect_shared(g, n, *i, {y.content[2]});
   expect_residual(g, n, 2, y);
   return {{y}};
@@ -33,5 +33,6 @@ const Operator kConv2d{.name = "conv2d",
                        .attributes = kAttributes,
                        .grouped_as = "grouped_conv2d",
                        .absorbs = "activation residual",
-                       .chains_as = "residual_blocks"};
+                       .chains_as = "residual_blocks",
+                       .separable_as = "separable_conv2d"};
 }  // namespace stormcell

@@ -1,13 +1,14 @@
-// What conv2d and grouped_conv2d share: the map that comes of a map and weights, and what it costs.
+// What the operators that convolve share: the map that comes of a map and weights, and what it costs.
 #pragma once
 #include "core/graph/operator.h"
 
 namespace stormcell {
 
-/// What input 0 convolved by the weights that are input `weight` gives over `cells`. Throws where the kernel does not fit.
-inline TensorType convolved(const Graph& g, const Node& n, size_t weight, SpaceId cells) {
+/// What input 0 convolved in so many groups by the weights that are input `weight` gives over `cells`. Throws where the kernel does not
+/// fit.
+inline TensorType convolved(const Graph& g, const Node& n, size_t weight, SpaceId cells, int64_t groups) {
   const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, weight);
-  const int64_t stride = integer_of(n, "stride"), padding = integer_of(n, "padding"), groups = integer_of(n, "groups");
+  const int64_t stride = integer_of(n, "stride"), padding = integer_of(n, "padding");
   if (w.space != kNone || w.content.size() != 4) operator_error(n, "weights [O, kh, kw, C/groups]", type_text(g, w));
   const int64_t h = x.content[0].constant(), width = x.content[1].constant(), c = x.content[2].constant();
   const int64_t o = w.content[0].constant(), kh = w.content[1].constant(), kw = w.content[2].constant();

@@ -10,7 +10,7 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 3);
   const size_t branches = n.attributes.list("branches").size(), of_branch = flag_of(n, "biases") ? 2 : 1, fixed = 2 + branches * of_branch;
-  const TensorType y = convolved(g, n, 2, expect_grouped(g, n, of_branch));
+  const TensorType y = convolved(g, n, 2, expect_grouped(g, n, of_branch), integer_of(n, "groups"));
   expect_alike(g, n, 2);
   for (size_t i = 2 + branches; i < fixed; ++i) expect_shared(g, n, i, {y.content[2]});
   expect_residual(g, n, fixed, y);

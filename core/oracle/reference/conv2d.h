@@ -4,44 +4,55 @@
 
 namespace stormcell::reference {
 
+/// Extents of maps before and after a convolution, channels last, and how it steps through them.
+struct ConvolvedMaps {
+  int64_t height, width, channels, outputs, kernel_h, kernel_w, depth, stride, padding, groups;
+  /// Of input 0 by the weights that are input `weight`, in so many groups.
+  template <class Scalar>
+  ConvolvedMaps(const Call<Scalar>& c, size_t weight, int64_t groups) : groups(groups) {
+    const auto extent = [&](size_t input, size_t i) { return c.type(input).content[i].constant(); };
+    height = extent(0, 0), width = extent(0, 1), channels = extent(0, 2), outputs = extent(weight, 0);
+    kernel_h = extent(weight, 1), kernel_w = extent(weight, 2), depth = extent(weight, 3);
+    stride = integer_of(c.node, "stride"), padding = integer_of(c.node, "padding");
+  }
+  int64_t out_height() const { return (height + 2 * padding - kernel_h) / stride + 1; }
+  int64_t out_width() const { return (width + 2 * padding - kernel_w) / stride + 1; }
+};
+
 /// `rows` maps at x by the weights that are input `weight`, and a bias where there is one, to the zeros at y.
 template <class Scalar>
-void convolve_maps(const Call<Scalar>& c, const Scalar* x, int64_t rows, size_t weight_input, const std::vector<Scalar>& bias, Scalar* y) {
-  const int64_t stride = integer_of(c.node, "stride"), padding = integer_of(c.node, "padding"), groups = integer_of(c.node, "groups");
-  const auto extent = [](const TensorType& t, size_t i) { return t.content[i].constant(); };
-  const TensorType &from_type = c.type(0), &w = c.type(weight_input), &to_type = c.graph().value(c.node.outputs[0]).type;
-  const int64_t height = extent(from_type, 0), width = extent(from_type, 1), channels = extent(from_type, 2), kernel_h = extent(w, 1),
-                kernel_w = extent(w, 2), depth = extent(w, 3), out_h = extent(to_type, 0), out_w = extent(to_type, 1),
-                outputs = extent(to_type, 2), per_group = outputs / groups;
+void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* x, int64_t rows, size_t weight_input,
+                   const std::vector<Scalar>& bias, Scalar* y) {
+  const int64_t out_h = m.out_height(), out_w = m.out_width(), outputs = m.outputs, per_group = m.outputs / m.groups;
   if (rows == 0) return;
   // [O, kh, kw, C] to [kh, kw, C, O]: an input element multiplies a run of output channels.
   const HeldWeight weight = c.weight(weight_input);
   const std::vector<Scalar> factors = weight.template factors<Scalar>();
   std::vector<Scalar> stored(static_cast<size_t>(weight.info->elements()));
   weight.read_unfolded(0, weight.info->elements(), stored.data());
-  const int64_t taps = kernel_h * kernel_w * depth;
+  const int64_t taps = m.kernel_h * m.kernel_w * m.depth;
   std::vector<Scalar> turned(stored.size());
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t t = 0; t < taps; ++t) turned[static_cast<size_t>(t * outputs + o)] = stored[static_cast<size_t>(o * taps + t)];
   // Depthwise is no product: each channel has a weight of its own, in f32.
-  const bool depthwise = groups > 1 && groups == channels && groups == outputs;
+  const bool depthwise = m.groups > 1 && m.groups == m.channels && m.groups == outputs;
   std::vector<Scalar> held;
-  if (!depthwise) x = c.product_input(weight_input, x, rows * height * width * channels, held);
+  if (!depthwise) x = c.product_input(weight_input, x, rows * m.height * m.width * m.channels, held);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < out_h; ++i)
       for (int64_t j = 0; j < out_w; ++j) {
         Scalar* to = y + ((r * out_h + i) * out_w + j) * outputs;
         // A factor multiplies the sum alone; without one the sum begins at the bias.
         if (factors.empty()) std::copy(bias.begin(), bias.end(), to);
-        for (int64_t a = 0; a < kernel_h; ++a)
-          for (int64_t b = 0; b < kernel_w; ++b) {
-            const int64_t from_i = i * stride + a - padding, from_j = j * stride + b - padding;
-            if (from_i < 0 || from_i >= height || from_j < 0 || from_j >= width) continue;
-            const Scalar* from = x + ((r * height + from_i) * width + from_j) * channels;
-            for (int64_t g = 0; g < groups; ++g)
-              for (int64_t d = 0; d < depth; ++d) {
-                const Scalar value = from[g * depth + d];
-                const Scalar* column = turned.data() + ((a * kernel_w + b) * depth + d) * outputs + g * per_group;
+        for (int64_t a = 0; a < m.kernel_h; ++a)
+          for (int64_t b = 0; b < m.kernel_w; ++b) {
+            const int64_t from_i = i * m.stride + a - m.padding, from_j = j * m.stride + b - m.padding;
+            if (from_i < 0 || from_i >= m.height || from_j < 0 || from_j >= m.width) continue;
+            const Scalar* from = x + ((r * m.height + from_i) * m.width + from_j) * m.channels;
+            for (int64_t g = 0; g < m.groups; ++g)
+              for (int64_t d = 0; d < m.depth; ++d) {
+                const Scalar value = from[g * m.depth + d];
+                const Scalar* column = turned.data() + ((a * m.kernel_w + b) * m.depth + d) * outputs + g * per_group;
                 for (int64_t o = 0; o < per_group; ++o) to[g * per_group + o] += value * column[o];
               }
           }
@@ -61,7 +72,7 @@ template <class Scalar>
 void conv2d(const Call<Scalar>& c) {
   std::vector<Scalar> bias;
   if (const auto i = extra_input(c.node, "bias", 2)) bias = c.whole(*i);
-  convolve_maps(c, c.in(0).reals.data(), c.rows(0), 1, bias, c.out().reals.data());
+  convolve_maps(c, ConvolvedMaps(c, 1, integer_of(c.node, "groups")), c.in(0).reals.data(), c.rows(0), 1, bias, c.out().reals.data());
   finish_maps(c, 2);
 }
 

@@ -10,11 +10,12 @@ void grouped_conv2d(const Call<Scalar>& c) {
   const auto& branches = c.attributes().list("branches");
   const bool biased = flag_of(c.node, "biases");
   const GroupedRows<Scalar> of(c);
+  const ConvolvedMaps maps(c, 2, integer_of(c.node, "groups"));
   for (size_t i = 0; i < branches.size(); ++i) {
     const int64_t first = of.begin(branches[i]);
     std::vector<Scalar> bias;
     if (biased) bias = c.whole(2 + branches.size() + i);
-    convolve_maps(c, of.x + first * c.width(0), of.count(branches[i]), 2 + i, bias, c.out().reals.data() + first * c.out_width());
+    convolve_maps(c, maps, of.x + first * c.width(0), of.count(branches[i]), 2 + i, bias, c.out().reals.data() + first * c.out_width());
   }
   finish_maps(c, 2 + owned_inputs(c.node));
 }

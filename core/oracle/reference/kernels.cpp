@@ -40,6 +40,7 @@
 #include "core/oracle/reference/rotary.h"
 #include "core/oracle/reference/scale.h"
 #include "core/oracle/reference/scatter.h"
+#include "core/oracle/reference/separable_conv2d.h"
 #include "core/oracle/reference/squared_distance.h"
 #include "core/oracle/reference/standardize.h"
 #include "core/oracle/reference/state_fill.h"
@@ -57,6 +58,7 @@ const KernelRow kKernels[] = {
     {"grouped_linear", grouped_linear<float>, grouped_linear<double>},
     {"conv2d", conv2d<float>, conv2d<double>},
     {"grouped_conv2d", grouped_conv2d<float>, grouped_conv2d<double>},
+    {"separable_conv2d", separable_conv2d<float>, separable_conv2d<double>},
     {"rms_norm", rms_norm<float>, rms_norm<double>},
     {"activation", activation<float>, activation<double>},
     {"add", add<float>, add<double>},

@@ -147,6 +147,30 @@ class GraphCostTest : public QObject {
     QCOMPARE(weights_with({0.5, 0.5, 0, 0}), 2 * one);
     QCOMPARE(weights_with({0.25, 0.25, 0.25, 0.25}), 4 * one);
   }
+  void a_separable_convolution_costs_its_two_without_the_map_between() {
+    const auto cost_with = [](bool joined) {
+      CaseBuilder b(4);
+      const ValueId x = b.floats("maps", b.root_space("images", b.bound_symbol("N", 6)), {7, 6, 4});
+      const ValueId w = b.drawn("w", {4, 3, 3, 1}, 1), v = b.drawn("v", {5, 1, 1, 4}, 1);
+      const Attributes of{{"stride", int64_t{2}}, {"padding", int64_t{1}}};
+      Attributes of_first = of;
+      of_first.set("groups", int64_t{4});
+      b.output("y", joined ? b.value("separable_conv2d", {x, w, v}, of, "both")
+                           : b.value("conv2d", {b.value("conv2d", {x, w}, of_first, "first"), v}, {}, "second"));
+      Cost cost;
+      for (const NodeCost& n : cost_of(b.finish(), {.bindings = {6}}).nodes) {
+        cost.flops += n.cost.flops;
+        cost.weight_bytes += n.cost.weight_bytes;
+        cost.activation_bytes += n.cost.activation_bytes;
+      }
+      return cost;
+    };
+    const Cost apart = cost_with(false), joined = cost_with(true);
+    QCOMPARE(joined.flops, apart.flops);
+    QCOMPARE(joined.flops, 2.0 * 6 * 4 * 3 * 4 * (9 + 5));
+    QCOMPARE(joined.weight_bytes, apart.weight_bytes);
+    QCOMPARE(joined.activation_bytes, apart.activation_bytes - 2.0 * 4 * 6 * 4 * 3 * 4);
+  }
   void what_works_on_all_slots_costs_what_branches_did() {
     // Four maps of six to branch 0, two to branch 1, none to branch 2.
     const auto cost_with = [](bool grouped) {

@@ -69,6 +69,7 @@ class RandomGraphTest : public QObject {
                            "window_attention",
                            "zeros",
                            "grouped_conv2d",
+                           "separable_conv2d",
                            "grouped_residual_blocks",
                            "grouped_layer_norm"})
       QVERIFY2(operators.contains(op), op);

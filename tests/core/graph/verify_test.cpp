@@ -40,6 +40,8 @@ const std::string kCommon =
     "input %levels : f32 tokens\n"
     "input %pairs : i32 tokens [2]\n"
     "weight %low : bf16 [4,8]\n"
+    "weight %each : f32 [3,3,3,1]\n"
+    "weight %one : f32 [5,1,1,3]\n"
     "%part : i32 d/0 = scatter(%ids, %d) spaces=[@d/0]\n"
     "space grid = tokens x 4\n"
     "space below = d/0 x 4\n"
@@ -317,6 +319,13 @@ class VerifyTest : public QObject {
         "residual_blocks \"z\": expected weights [C, k, k, C] with an odd k, of C = 3, got f32 [5,3,3,3]");
     row("half a block", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g, %k)",
         "residual_blocks \"z\": expected four weights for each block, got 5");
+    row("a separable convolution of one kernel for several channels", "%z : f32 tokens [4,4,5] = separable_conv2d(%maps, %k, %one)",
+        "separable_conv2d \"z\": expected a kernel that fits f32 tokens [6,6,3], got f32 [5,3,3,3]");
+    row("a separable convolution that ends in 3 x 3", "%z : f32 tokens [4,4,5] = separable_conv2d(%maps, %each, %k)",
+        "separable_conv2d \"z\": expected weights [O, 1, 1, C] of C = 3, got f32 [5,3,3,3]");
+    row("a separable convolution's bias of another width",
+        "%z : f32 tokens [4,4,5] = separable_conv2d(%maps, %each, %one, %g) extras=\"bias\"",
+        "separable_conv2d \"z\": expected input 3 as f32 [5], got f32 [8]");
     row("a window of padding", "%z : f32 tokens [8,8,3] = pool(%maps) kind=\"max\" size=2 stride=1 padding=2",
         "pool \"z\": expected a padding of at most half the window, got 2");
     row("a router over dense cells below a branch", "%z : decision below 4x1 = route(%gates) protocol=\"top-k\"",

@@ -227,6 +227,16 @@ class ImageOperatorsTest : public QObject {
                               {{"extras", std::string("bias+residual")}, {"activation", std::string("relu")}});
     compare(h.result(y).reals, {12.5, 20, 30, 43.25});
   }
+  void a_separable_convolution_is_one_of_each_channel_and_one_of_each_pixel() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    // Channels 1, 2, 3 and 10, 20, 30 by (1, 2, 3) and (1, 0, -1): 8, 14, 8 and -20, -20, 20; then a - b and -a.
+    const ValueId x = h.reals("x", s, {1, 3, 2}, {1, 10, 2, 20, 3, 30}), r = h.reals("r", s, {1, 3, 2}, {1, 2, 3, 4, 5, 6});
+    const ValueId w = h.held("w", {2, 3, 3, 1}, {0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 1, 0, -1, 0, 0, 0});
+    const ValueId y = h.value("separable_conv2d", {x, w, h.held("v", {2, 1, 1, 2}, {1, -1, -1, 0}), h.held("b", {2}, {0.5, 10}), r},
+                              {{"padding", int64_t{1}}, {"extras", std::string("bias+residual")}, {"activation", std::string("relu")}});
+    compare(h.result(y).reals, {29.5, 4, 37.5, 4, 5, 8});
+  }
   void channels_are_joined() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1));
