@@ -6,7 +6,8 @@ namespace stormcell {
 
 int32_t capacity_of(double factor, int64_t cells, int32_t branches) {
   const int64_t even_share = (cells + branches - 1) / branches;
-  return static_cast<int32_t>(factor * static_cast<double>(even_share));
+  // A large factor serves everybody: more cells than there are would leave the range of the result.
+  return static_cast<int32_t>(std::min(factor * static_cast<double>(even_share), static_cast<double>(cells)));
 }
 
 void serve_first(DecisionView& d, int64_t cells, const ParentMap& parents, int32_t capacity) {

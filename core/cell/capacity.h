@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// Cells that each of `branches` serves of `cells` in all: the even share, rounded up, times `factor`, rounded down.
+/// Cells that each of `branches` serves of `cells` in all: the even share, rounded up, times `factor`, rounded down; all of them at most.
 int32_t capacity_of(double factor, int64_t cells, int32_t branches);
 
 /// Switch: each (parent, branch) serves at most `capacity` cells, the first in cell order; the others become dropped_from(branch). Cells of

@@ -112,7 +112,11 @@ Found find_in_classes(const std::string& folder, const Listing& list) {
 Found find_files(const std::string& folder) {
   Listing list = listing_of(folder);
   Found found;
-  const bool targets = list.folders == std::vector<std::string>{std::string(kInputsFolder), std::string(kTargetsFolder)};
+  const auto holds = [&](std::string_view name) { return std::find(list.folders.begin(), list.folders.end(), name) != list.folders.end(); };
+  const bool targets = holds(kInputsFolder) && holds(kTargetsFolder);
+  if (targets && list.folders.size() > 2)
+    bad_input(folder, "holds " + std::string(kInputsFolder) + " and " + std::string(kTargetsFolder) + " beside other folders",
+              "keep those two alone; pixels that are not to be judged are told in a .safetensors file");
   if (!list.folders.empty()) found = targets ? find_inputs(folder, list) : find_in_classes(folder, list);
   if (found.names.empty() && list.files.empty())
     bad_input(folder, "holds no picture", "a folder of pictures holds files " + picture_format_names());

@@ -26,13 +26,19 @@ std::vector<float> sampled(const std::vector<float>& pixels) {
   return some;
 }
 
-/// "ends early behind its frame 17 of 40: its packet 17 is not whole; the frames before it are taken"
+/// "ends early, behind its frame 17 of 40: its packet 17 is not whole; the frames before are taken". A header alone may count frames that
+/// an edit list or the camera left out.
 void warn_of_end(const std::string& path, const Video& video, FrameList& list) {
   const int64_t frames = list.places.frames, stated = video.stated_frames();
-  if (video.fault().empty() && stated <= frames) return;
+  if (video.fault().empty()) {
+    if (stated > frames)
+      list.warnings.push_back(path + ": its header counts " + counted(stated, "frame") + ", it shows " + with_commas(frames) +
+                              "; all of these are taken");
+    return;
+  }
   list.warnings.push_back(path + ": the video ends early, behind its frame " + with_commas(frames) +
-                          (stated > frames ? " of " + with_commas(stated) : std::string()) +
-                          (video.fault().empty() ? std::string() : ": " + video.fault()) + "; the frames before are taken");
+                          (stated > frames ? " of " + with_commas(stated) : std::string()) + ": " + video.fault() +
+                          "; the frames before are taken");
 }
 
 FrameList read_frames(Video& video, const std::string& path, const PictureForm& form, int64_t limit, const CancellationToken& cancel) {

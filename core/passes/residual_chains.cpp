@@ -42,7 +42,8 @@ class ChainFolding {
       nodes[place_of_.at(first)] = kNone;
       ++counts.blocks;
       // The block that made x, and nobody else reads it: both of its uses are of this block.
-      if (chains_.contains(before) && uses_[x] == 2 && is_plain(x) && serve_alike(graph().node(before), graph().node(second))) {
+      if (chains_.contains(before) && uses_[x] == 2 && is_plain(x) && serve_alike(graph().node(before), graph().node(second)) &&
+          is_like(before, second)) {
         prepend(before, second);
         nodes[place_of_.at(before)] = kNone;
         chains_.erase(before);
@@ -108,6 +109,12 @@ class ChainFolding {
     if (!has_role(x, Role::grouped)) return true;
     return x.inputs[1] == y.inputs[1] && x.attributes.list("branches") == y.attributes.list("branches") &&
            x.attributes.integer("slots") == y.attributes.integer("slots");
+  }
+
+  /// Their blocks have weights of the same shape.
+  bool is_like(NodeId x, NodeId y) const {
+    const auto weights = [&](NodeId id) { return graph().value(graph().node(id).inputs[has_role(graph().node(id), Role::grouped) ? 2 : 1]).type; };
+    return weights(x) == weights(y);
   }
 
   void join(NodeId first, NodeId second) {

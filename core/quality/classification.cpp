@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/formats/file_text.h"
@@ -26,9 +27,9 @@ class ClassJudge final : public TaskJudge {
         look_at(batch.labels[i], batch.items[i]);
         continue;
       }
-      const auto first = answers.reals.begin() + static_cast<std::ptrdiff_t>(i * classes);
-      const auto answer = static_cast<int32_t>(std::max_element(first, first + static_cast<std::ptrdiff_t>(classes)) - first);
+      const int32_t answer = largest_class(answers.reals.data() + i * classes, classes_);
       scores.push_back({batch.items[i], answer == label ? 1.0 : 0.0, 1.0, label, answer});
+      if (answer < 0) no_answers_.insert(batch.items[i]);
     }
   }
 
@@ -39,12 +40,17 @@ class ClassJudge final : public TaskJudge {
   }
 
   std::vector<std::string> warnings() const override {
-    if (strangers_.empty()) return {};
+    std::vector<std::string> all;
+    if (!no_answers_.empty())
+      all.push_back(where_ + ": " + counted(static_cast<int64_t>(no_answers_.size()), "answer holds", "answers hold") +
+                    " values that are not numbers, and count as wrong");
+    if (strangers_.empty()) return all;
     const auto [item, label] = *strangers_.begin();
     const auto some = static_cast<int64_t>(strangers_.size());
-    return {where_ + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
-            with_commas(classes_) + "; the first is " + in_quotes(label) + ", of item " + std::to_string(item) +
-            "; accuracy leaves such items out"};
+    all.push_back(where_ + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
+                  with_commas(classes_) + "; the first is " + in_quotes(label) + ", of item " + std::to_string(item) +
+                  "; accuracy leaves such items out");
+    return all;
   }
 
  private:
@@ -64,6 +70,7 @@ class ClassJudge final : public TaskJudge {
   std::vector<std::string> names_;
   std::map<std::string, int32_t, std::less<>> number_of_;
   std::map<int64_t, std::string> strangers_;  // by item: labels that are no class
+  std::set<int64_t> no_answers_;              // items
 };
 
 }  // namespace

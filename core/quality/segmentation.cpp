@@ -44,7 +44,7 @@ class ClassMapJudge final : public TaskJudge {
       failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") +
                             ", the classes of its pixels " + with_commas(wanted));
   }
-  /// The answer is the largest logit, of equal ones the first.
+  /// A pixel without an answer is wrong for the class that it shows.
   void add(int32_t shown, const float* logits, int64_t item, std::vector<Overlap>& overlaps) const {
     const auto classes = static_cast<std::ptrdiff_t>(names_.size());
     if (shown >= classes)
@@ -52,12 +52,12 @@ class ClassMapJudge final : public TaskJudge {
                 "the target of picture " + std::to_string(item) + " has class " + std::to_string(shown) + ", the model has " +
                     std::to_string(classes),
                 "give classes from 0 to " + std::to_string(classes - 1) + ", and 255 (u8) or -1 (i32) where nothing is to be judged");
-    const auto answer = static_cast<size_t>(std::max_element(logits, logits + classes) - logits), target = static_cast<size_t>(shown);
-    ++overlaps[target].either;
-    if (answer == target)
-      ++overlaps[target].both;
-    else
-      ++overlaps[answer].either;
+    const int32_t answer = largest_class(logits, classes);
+    ++overlaps[static_cast<size_t>(shown)].either;
+    if (answer == shown)
+      ++overlaps[static_cast<size_t>(shown)].both;
+    else if (answer >= 0)
+      ++overlaps[static_cast<size_t>(answer)].either;
   }
 
   const Dataset& data_;

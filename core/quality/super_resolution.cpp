@@ -1,5 +1,6 @@
 // An enlarged picture of each item: squared error of its values, cut to 0 to 1, against the picture that the data have for it.
 #include <algorithm>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -27,11 +28,28 @@ class PictureJudge final : public TaskJudge {
         score.part += off * off, score.whole += 1;
       }
       answer += target.values.size();
-      if (score.whole > 0) scores.push_back(score);
+      if (score.whole > 0) scores.push_back(score), judges_any_ = true;
+      look_at_range(target, item);
     }
   }
 
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> all;
+    if (!judges_any_) all.push_back(data_.name() + ": no pixel of the targets is to be judged, so there is no PSNR");
+    if (!out_of_range_.empty())
+      all.push_back(data_.name() + ": " + counted(static_cast<int64_t>(out_of_range_.size()), "target holds", "targets hold") +
+                    " values far from 0 to 1, to which answers are cut: divide them by 255 where they are bytes; the first is that of " +
+                    data_.place(*out_of_range_.begin()));
+    return all;
+  }
+
  private:
+  /// Resizing overshoots edges a little.
+  void look_at_range(const TargetPicture& target, int64_t item) {
+    constexpr float kDarkest = -0.5F, kBrightest = 1.5F;
+    if (std::all_of(target.values.begin(), target.values.end(), [](float v) { return v >= kDarkest && v <= kBrightest; })) return;
+    out_of_range_.insert(item);
+  }
   /// A plan whose answers are not as large as its graph says: nothing is read beyond them.
   void check(const Batch& batch, const OutputValue& answers) const {
     int64_t wanted = 0;
@@ -45,6 +63,8 @@ class PictureJudge final : public TaskJudge {
   }
 
   const Dataset& data_;
+  bool judges_any_ = false;
+  std::set<int64_t> out_of_range_;  // items
 };
 
 /// [height, width, channels] that the model answers a picture of this size with.
@@ -65,9 +85,11 @@ std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& dat
   if (data.has_target_classes())
     bad_input(data.name(), "targets are classes of pixels, the model answers pictures", "give targets [items, height, width, channels]");
   if (!data.has_target_pictures()) return nullptr;
+  PictureSize size;
+  std::array<int64_t, 3> shape{};
   for (int64_t b = 0; b < data.batch_count(); ++b) {
     const Batch batch = data.outline(b);
-    const std::array<int64_t, 3> shape = answered(model, batch.picture);
+    if (b == 0 || batch.picture != size) size = batch.picture, shape = answered(model, size);
     for (const int64_t item : batch.items)
       if (data.target_shape(item) != shape)
         bad_input(data.name(),

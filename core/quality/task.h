@@ -61,6 +61,9 @@ struct QualityTask {
   std::unique_ptr<TaskJudge> (*judge)(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 };
 
+/// The class of the largest of so many logits, of equal ones the first; -1: one of them is no number, or none is above -infinity.
+int32_t largest_class(const float* logits, int64_t classes);
+
 /// The scores of each item, in their order: a judge leaves them one behind the other.
 std::vector<std::span<const ItemScore>> by_item(std::span<const ItemScore> scores);
 /// Over the items, of which there is one at least; of one item's scores, its value.

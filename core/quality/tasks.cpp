@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -9,6 +10,17 @@
 #include "core/quality/task.h"
 
 namespace stormcell {
+
+int32_t largest_class(const float* logits, int64_t classes) {
+  int32_t largest = -1;
+  float most = -std::numeric_limits<float>::infinity();
+  for (int64_t c = 0; c < classes; ++c) {
+    if (std::isnan(logits[c])) return -1;
+    if (logits[c] > most) most = logits[c], largest = static_cast<int32_t>(c);
+  }
+  return largest;
+}
+
 namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }

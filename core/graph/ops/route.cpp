@@ -55,7 +55,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const int64_t branches = row.branches > 0 ? row.branches : columns;
   const int32_t fan_out = protocol.fan_out(static_cast<int32_t>(branches));
   const int32_t most = row.fan_out == FanOut::all ? kMostBranches : kMostChoices;
-  if (branches < 1 || columns > kMostBranches || fan_out < 1 || fan_out > branches || fan_out > most)
+  if (branches < 1 || branches > kMostBranches || fan_out < 1 || fan_out > branches || fan_out > most)
     operator_error(
         n, "1 to " + std::to_string(kMostBranches) + " branches and a fan-out of at most " + std::to_string(kMostChoices) + " among them",
         std::to_string(branches) + " branches, fan-out " + std::to_string(fan_out));

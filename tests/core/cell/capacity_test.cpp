@@ -48,6 +48,7 @@ class CapacityTest : public QObject {
     QCOMPARE(capacity_of(1.25, 9, 4), 3);  // the product down
     QCOMPARE(capacity_of(0.5, 2, 4), 0);
     QCOMPARE(capacity_of(2.0, 0, 4), 0);
+    for (const double factor : {1e6, 1e9, 1e300}) QCOMPARE(capacity_of(factor, 7680, 16), 7680);  // beyond 32 bits
   }
   void the_most_confident_cells_of_the_batch_are_served() {
     Decision d(5, 1, 2);

@@ -80,10 +80,10 @@ class TargetFoldersTest : public QObject {
     std::filesystem::remove(scratch.path("d/b.npy"));
     picture(scratch, "d/targets/deep/a.npy", 2, 0.5F);
     VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d/targets"), "holds \"deep\", which is no picture");
-    // Beside a third folder they are classes as any.
+    // Pictures and what they should become are no classes, whatever stands beside them.
     std::filesystem::remove_all(scratch.path("d/targets/deep"));
     picture(scratch, "d/owl/a.npy", 2, 0.5F);
-    QCOMPARE(opened(scratch.path("d"))->classes(), (Texts{"inputs", "owl", "targets"}));
+    VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"), "holds inputs and targets beside other folders");
   }
 
   void a_grey_target_of_colours_is_grey_in_all() {

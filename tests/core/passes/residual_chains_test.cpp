@@ -17,11 +17,11 @@ class Blocks : public CaseBuilder {
     x = floats("x", root_space("maps", bound_symbol("N", 3)), {height, width, channels});
   }
   /// x + second(relu(first(x))).
-  ValueId block(ValueId from, const std::string& name, const char* activation = "relu") {
+  ValueId block(ValueId from, const std::string& name, const char* activation = "relu", int64_t size = 3) {
     const int64_t channels = width_of(from);
     const ValueId inner =
-        value("activation", {conv(from, channels, 3, 1, name + ".first")}, {{"kind", std::string(activation)}}, name + ".relu");
-    return add(from, conv(inner, channels, 3, 1, name + ".second"), name);
+        value("activation", {conv(from, channels, size, 1, name + ".first")}, {{"kind", std::string(activation)}}, name + ".relu");
+    return add(from, conv(inner, channels, size, 1, name + ".second"), name);
   }
   ValueId x = kNone;
 };
@@ -65,6 +65,13 @@ class ResidualChainsTest : public QObject {
     b.output("y", b.block(b.block(first, "1"), "2"));
     const PassResult result = fuse(b.take("read between"));
     QCOMPARE(count_nodes(result.graph, "residual_blocks"), size_t{2});
+    QVERIFY2(result.reason.ends_with("; 3 residual blocks in 2 chains"), result.reason.c_str());
+  }
+
+  void another_kernel_ends_a_chain() {
+    Blocks b(4);
+    b.output("y", b.block(b.block(b.block(b.x, "0"), "1"), "2", "relu", 5));
+    const PassResult result = fuse(b.take("3 x 3, then 5 x 5"));
     QVERIFY2(result.reason.ends_with("; 3 residual blocks in 2 chains"), result.reason.c_str());
   }
 

@@ -1,9 +1,11 @@
 // Task quality: intervals, what is right of a batch, two plans item by item, and labels that do not match.
 #include <cmath>
+#include <limits>
 
 #include "core/formats/safetensors_writer.h"
 #include "core/quality/interval.h"
 #include "core/quality/quality_meter.h"
+#include "core/quality/task.h"
 #include "core/summary/quality_text.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/file_bytes.h"
@@ -116,6 +118,32 @@ class QualityTest : public QObject {
              warnings[0].c_str());
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures more the data do not "
                                                  "say what is right"));
+  }
+
+  void answers_that_are_no_numbers_are_wrong() {
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kLowest = -std::numeric_limits<float>::infinity();
+    const float of_equal[] = {1, 2, 2}, broken[] = {1, kNan, 2}, none[] = {kLowest, kLowest, kLowest}, some[] = {kLowest, -3, kLowest};
+    QCOMPARE(largest_class(of_equal, 3), 1);
+    QCOMPARE(largest_class(broken, 3), -1);
+    QCOMPARE(largest_class(none, 3), -1);
+    QCOMPARE(largest_class(some, 3), 1);
+    const Scratch scratch;
+    const Model model = classifier();
+    const auto data = pictures(labelled(scratch, {0, 0, 1, 2}), model);
+    QualityMeter meter(model, *data);
+    for (int64_t b = 0; b < data->batch_count(); ++b) {
+      const Batch batch = data->batch(b);
+      OutputValue logits{"logits", DType::f32, {batch.size(), 3}, {}, {}};
+      for (const int64_t item : batch.items)
+        for (const float value : item == 0 ? broken : item == 1 ? none : of_equal) logits.reals.push_back(value);
+      meter.add(JudgedAs::baseline, batch, {logits});
+    }
+    std::vector<std::string> warnings;
+    const QualityFigures q = meter.figures(warnings).value();
+    QCOMPARE(q.items, int64_t{4});
+    QCOMPARE(q.baseline->value, 0.25);
+    QCOMPARE(warnings.size(), size_t{1});
+    QVERIFY2(warnings[0].ends_with("2 answers hold values that are not numbers, and count as wrong"), warnings[0].c_str());
   }
 
   void folders_name_the_classes_of_a_model_that_names_none() {

@@ -116,6 +116,27 @@ class SuperResolutionTest : public QObject {
     QVERIFY(near(q.baseline->value, 20));
     QCOMPARE(q.items, int64_t{2});
     QCOMPARE(q.not_judged, int64_t{1});
+    QVERIFY(warnings.empty());
+  }
+
+  void targets_that_say_nothing_or_are_bytes_are_told() {
+    const auto warning = [](const Targets& targets) {
+      const Scratch scratch;
+      const Model model = enlarger();
+      const auto data = pictures(written(scratch, targets));
+      QualityMeter meter(model, *data);
+      for (int turn = 0; turn < 2; ++turn) answer(meter, JudgedAs::baseline, *data, {0.6F, 0.6F, 0.6F});
+      std::vector<std::string> warnings;
+      meter.figures(warnings);
+      return warnings.size() == 1 ? warnings[0] : std::string();
+    };
+    const std::vector<float> grey(3 * kValues, 0.5F);
+    const std::string nothing = warning({grey, std::vector<uint8_t>(3 * kValues, 0)});
+    QVERIFY2(nothing.ends_with("no pixel of the targets is to be judged, so there is no PSNR"), nothing.c_str());
+    std::vector<float> bytes = grey;
+    std::fill(bytes.begin() + kValues, bytes.end(), 200.0F);
+    const std::string scaled = warning({bytes, {}});
+    QVERIFY2(scaled.find("2 targets hold values far from 0 to 1") != std::string::npos && scaled.ends_with("that of sequence 1"), scaled.c_str());
   }
 
   void targets_that_do_not_fit_are_refused() {
