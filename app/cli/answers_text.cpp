@@ -13,8 +13,6 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
-
 /// Of the answers, beside what the data say. A plan that is not verified is called so.
 std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.quality) return {};

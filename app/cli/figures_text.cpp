@@ -28,7 +28,6 @@ std::string ratio_text(const std::optional<double>& value, const std::optional<s
   return ratio_text(*value) + (ci ? " [" + number_text((*ci)[0], 3) + ", " + number_text((*ci)[1], 3) + "]" : "");
 }
 std::string rate_text(double value) { return value < 100 ? number_text(value) : count_text(std::llround(value)); }
-std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
 
 std::string parameters_text(int64_t parameters) {
   const auto value = static_cast<double>(parameters);

@@ -100,8 +100,9 @@ std::string stopped_text(ErrorKind kind, const std::string& session) {
 std::string kept_text(const Console& console, std::string_view error) {
   try {
     if (console.session().empty() || error.starts_with(console.session() + ":") || !std::filesystem::exists(console.session())) return {};
-    const std::vector<RunLine> runs = open_session(console.session()).runs;
-    if (runs.size() <= console.runs_before() || runs.back().batches == 0) return {};
+    std::vector<RunLine> runs = open_session(console.session()).runs;
+    while (runs.size() > console.runs_before() && runs.back().batches == 0) runs.pop_back();
+    if (runs.size() <= console.runs_before()) return {};
     return console.session() + "#" + std::to_string(runs.back().id) + " holds every batch that was finished";
   } catch (const std::exception&) {  // what failed is said all the same
     return {};

@@ -52,6 +52,8 @@ std::string number_text(double value, int digits) {
   return text;
 }
 
+std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
+
 std::string milliseconds_text(double value) { return number_text(value) + " ms"; }
 
 std::string bytes_text(int64_t bytes) { return stormcell::to_text(Bytes(bytes)); }

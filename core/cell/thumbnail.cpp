@@ -25,10 +25,14 @@ PictureSize thumbnail_size(PictureSize size) {
   return {side(size.height), side(size.width)};
 }
 
+int64_t thumbnail_bytes(PictureSize size, int64_t channels) {
+  return is_shown(channels) && size.pixels() > 0 ? thumbnail_size(size).pixels() * channels : 0;
+}
+
 Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t channels) {
-  if (!is_shown(channels) || size.pixels() == 0 || static_cast<int64_t>(pixels.size()) != size.pixels() * channels) return {};
+  if (thumbnail_bytes(size, channels) == 0 || static_cast<int64_t>(pixels.size()) != size.pixels() * channels) return {};
   Thumbnail small{thumbnail_size(size), channels, {}};
-  small.pixels.reserve(static_cast<size_t>(small.size.pixels() * channels));
+  small.pixels.reserve(static_cast<size_t>(thumbnail_bytes(size, channels)));
   for (int64_t y = 0; y < small.size.height; ++y)
     for (int64_t x = 0; x < small.size.width; ++x) {
       const Run rows = run_of(y, small.size.height, size.height), columns = run_of(x, small.size.width, size.width);

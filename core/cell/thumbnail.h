@@ -23,6 +23,8 @@ struct Thumbnail {
 
 /// Of a picture of `size` the longer side is kThumbnailSide at most, the other in proportion, at least 1; never larger than it was.
 PictureSize thumbnail_size(PictureSize size);
+/// Bytes of what thumbnail_of() gives of such pixels: 0 where it gives nothing.
+int64_t thumbnail_bytes(PictureSize size, int64_t channels);
 /// Each pixel is the mean of those that it stands for. `pixels`: [height, width, channels] from 0 to 1; beyond that they are black or
 /// white. Empty for other channels than grey or colours: what they mean is not known.
 Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t channels);

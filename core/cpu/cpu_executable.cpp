@@ -52,7 +52,7 @@ class CpuExecutable : public Executable {
         operands_(*program_),
         kernels_(make_kernels(*program_, weights, bounds_, team.size())),
         records_(*program_, operands_, layout_, bounds_, options.scores) {
-    layout_.memory = plan_memory(*program_, bounds_);
+    layout_.memory = plan_memory(*program_, bounds_, options.rows);
     layout_.scratch_bytes = kernels_.scratch_bytes;
     layout_.most_events = most_events(*program_, bounds_);
     sort_weights(*program_, kernels_, weights, layout_);

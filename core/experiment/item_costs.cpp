@@ -5,6 +5,7 @@
 #include "core/cost/graph_cost.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/input_specs.h"
+#include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -62,6 +63,24 @@ double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed,
   return cost_of(graph, of).total.flops;
 }
 
+std::optional<int32_t> gated_branch(const Node& route) {
+  const Protocol rule = protocol_of(route.attributes);
+  if (rule.kind != ProtocolKind::residual_threshold && rule.kind != ProtocolKind::exit_threshold) return std::nullopt;
+  return 1 - std::max(0, rule.residual);
+}
+
+double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads) {
+  double parts = 0;
+  for (size_t r = 0; r < routed.size(); ++r) {
+    const Value& decision = graph.value(routed[r]);
+    const std::optional<int32_t> part = gated_branch(graph.node(decision.producer));
+    // Not of the cells that came: of those that an outer gate kept from it the part was not computed either.
+    const int64_t cells = graph.space(graph.dense_ancestor(decision.type.space)).count.evaluate(loads.bindings);
+    if (part && cells > 0) parts += static_cast<double>(loads.routers[r].load[static_cast<size_t>(*part)]) / static_cast<double>(cells);
+  }
+  return parts;
+}
+
 Bindings bindings_of_item(const Graph& graph, const Batch& batch, size_t item) {
   Bindings b(graph.symbols.size(), 0);
   const auto real_cells = [&](std::string_view name) {
@@ -82,8 +101,10 @@ ItemCosts::ItemCosts(const Workload& work)
       open_(work.phase() == WorkPhase::forward && !routed_values(*work.graph()).empty()) {}
 
 ItemCosts::Counted ItemCosts::counted(PictureSize size) const {
-  Counted c{graphs_(size), {}, {}, {}, {}};
+  Counted c{graphs_(size), {}, 0, {}, {}, {}};
   c.routed = routed_values(*c.graph);
+  c.parts = std::count_if(c.routed.begin(), c.routed.end(),
+                          [&](ValueId decision) { return gated_branch(c.graph->node(c.graph->value(decision).producer)).has_value(); });
   for (size_t r = 0; r < c.routed.size(); ++r) c.number.emplace(c.graph->node(c.graph->value(c.routed[r]).producer).name, r);
   return c;
 }
@@ -137,6 +158,7 @@ void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
     items[i].operations = kept(of.operations, loads[i], [&] { return operations_of(*of.graph, of.routed, loads[i]); });
     items[i].of_all = kept(of.of_all, loads[i].bindings, [&] { return operations_of_all(*of.graph, of.routed, loads[i].bindings); });
     items[i].classes = classes_.of(batch, i);
+    items[i].parts = parts_computed(*of.graph, of.routed, loads[i]), items[i].of_parts = of.parts;
   }
   std::erase_if(items, [](const ItemCost& item) { return item.of_all == 0; });  // padding alone has no share
   items_.insert(items_.end(), items.begin(), items.end());

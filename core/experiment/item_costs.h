@@ -30,6 +30,10 @@ std::vector<ValueId> routed_values(const Graph& graph);
 double operations_of(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
 /// Were all its cells to go through every branch.
 double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed, const Bindings& bindings);
+/// Of the routers that let a cell pass by the part behind them, each by the one branch that is that part: nothing for the others.
+std::optional<int32_t> gated_branch(const Node& route);
+/// Parts behind such routers that were computed for the item, each by the share of the item's cells that it got.
+double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
 /// Real cells that the batch's item number `item` has of each space.
 Bindings bindings_of_item(const Graph& graph, const Batch& batch, size_t item);
 
@@ -48,6 +52,7 @@ class ItemCosts {
   struct Counted {
     std::shared_ptr<const Graph> graph;
     std::vector<ValueId> routed;
+    int64_t parts = 0;                                  ///< that gates may leave out
     std::map<std::string, size_t, std::less<>> number;  ///< of routers by name
     std::map<ItemLoads, double> operations;
     std::map<Bindings, double> of_all;

@@ -92,15 +92,19 @@ int64_t largest_budget(Device& device, const WeightStore& store, const std::vect
   return other.parts().empty() || budget < other.least_budget() ? 0 : budget;
 }
 
-void check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available, const std::string& what) {
+SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available,
+                      const std::string& what) {
   const int64_t need = memory_needed(device, store, graphs);
-  if (need <= available) return;
+  if (need <= available) return graphs.front().options.rows;
+  std::vector<PlannedGraph> copying = graphs;
+  for (PlannedGraph& planned : copying) planned.options.rows = SentRows::copied;
+  if (memory_needed(device, store, copying) <= available) return SentRows::copied;
   // Nothing smaller than bf16 exists in this version.
   std::vector<PlannedGraph> smaller;
-  for (const PlannedGraph& planned : graphs) smaller.push_back({in_format(*planned.graph, DType::bf16), planned.options});
+  for (const PlannedGraph& planned : copying) smaller.push_back({in_format(*planned.graph, DType::bf16), planned.options});
   WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, store.budget());
   const bool fits = memory_needed(device, other, smaller) <= available;
-  const int64_t budget = largest_budget(device, store, graphs, available);
+  const int64_t budget = largest_budget(device, store, copying, available);
   const std::string advice = (store.budget() > 0 ? "use a --weight-budget of " : "use --weight-budget ") + std::to_string(budget) +
                              (store.budget() > 0 ? " bytes or less, with which it fits" : " or less, with which it fits");
   const std::vector<Value>& values = graphs.front().graph->values;
@@ -126,10 +130,13 @@ int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_pt
   return bytes + weights_to_come(store, layout.always) + slots_to_come(store);
 }
 
-void check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
-                        int64_t available, const std::string& plan, const std::string& what) {
-  const int64_t more = further_memory_needed(device, store, std::move(program), options);
-  if (more <= available) return;
+SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
+                            int64_t available, const std::string& plan, const std::string& what) {
+  const int64_t more = further_memory_needed(device, store, program, options);
+  if (more <= available) return options.rows;
+  CompileOptions copying = options;
+  copying.rows = SentRows::copied;
+  if (further_memory_needed(device, store, std::move(program), copying) <= available) return SentRows::copied;
   bad_input(what,
             "the plan \"" + plan + "\" needs " + to_text(Bytes(more)) + " more memory, " + to_text(Bytes(available)) + " are available",
             "take a smaller batch, or leave the pass out with --disable");

@@ -29,14 +29,16 @@ int64_t memory_needed(Device& device, WeightStore& store, const std::vector<Plan
                       FallbackWeights fallbacks = FallbackWeights::spared);
 
 /// Throws Error(bad_input) that names `what` where more is needed than the `available` bytes; it advises --dtype bf16 where that would fit,
-/// and the largest --weight-budget that would.
-void check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available, const std::string& what);
+/// and the largest --weight-budget that would. Returns how rows have to be sent: as the graphs' options say, or copied where only so it
+/// fits.
+SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available,
+                      const std::string& what);
 
 /// Bytes that one more plan takes beside those it shares `options.memory` with: its states, weights that nobody has loaded, and what its
 /// activations and records need beyond what is shared already.
 int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options);
-/// Throws Error(bad_input) that names `what` and the plan where they are more than the `available` bytes.
-void check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
-                        int64_t available, const std::string& plan, const std::string& what);
+/// Throws Error(bad_input) that names `what` and the plan where they are more than the `available` bytes. Returns as check_memory() does.
+SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
+                            int64_t available, const std::string& plan, const std::string& what);
 
 }  // namespace stormcell

@@ -40,6 +40,18 @@ class Optimization {
   std::shared_ptr<RunSummaryFigures> run() {
     s_.budget.restart();
     profile();
+    try {
+      measure_and_verify();
+    } catch (...) {
+      leave_mark();
+      throw;
+    }
+    record();
+    return result_;
+  }
+
+ private:
+  void measure_and_verify() {
     find_plan();
     s_.budget.end_readings(peak_resident_memory());
     verify();
@@ -49,11 +61,18 @@ class Optimization {
     // Apart from the plans: one that takes several times as long would leave them few rounds.
     if (s_.options.dense) measure_dense(work_, *baseline_, split_.measured, options_.measure_seconds / 4, *result_, progress_);
     set_exits();
-    record();
-    return result_;
   }
 
- private:
+  /// Of what was stopped, or gave out, between its two recordings the session would have a finished profile and nothing else: a run that
+  /// recorded nothing says so.
+  void leave_mark() {
+    if (options_.session.empty()) return;
+    try {
+      const SessionRun ended(s_, *baseline_, {options_.session, RunKind::optimize, true, result_->settings});
+    } catch (const std::exception&) {  // what ended the call is said in any case
+    }
+  }
+
   /// All from one recorded run; what was searched for, on the batches that were not.
   void set_exits() {
     const std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, progress_);

@@ -206,13 +206,16 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
 
 StepEvent event_of(const DeviceEvent& e) { return {e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)}; }
 
-/// Of all: the writer, who sees where they went, keeps what there is room for.
-void add_thumbnails(const Batch& batch, BatchRecord& record) {
+/// Of those alone that change what the session keeps, which hangs on where they went: behind the decisions.
+void add_thumbnails(const Executed& executed, KeptPictures& kept, BatchRecord& record) {
+  const Batch& batch = executed.batch;
   const auto pixels =
       std::find_if(batch.inputs.begin(), batch.inputs.end(), [](const BatchInput& i) { return i.role == InputRole::pixels; });
   if (pixels == batch.inputs.end() || batch.items.empty()) return;
   const size_t each = pixels->reals.size() / batch.items.size();
-  for (size_t i = 0; i < batch.items.size(); ++i)
+  const int64_t bytes = thumbnail_bytes(batch.picture, pixels->shape.back());
+  if (bytes == 0) return;
+  for (const size_t i : take_in(kept, record, executed.plan.layout, batch.items, bytes))
     record.add_thumbnail(i, thumbnail_of(std::span(pixels->reals).subspan(i * each, each), batch.picture, pixels->shape.back()));
 }
 
@@ -262,7 +265,7 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
     record.add_sequence(
         batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
         options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
-  if (options.inputs) add_thumbnails(batch, record);
+  if (options.pictures) add_thumbnails(executed, *options.pictures, record);
   record.events.reserve(result.events.size());
   for (const DeviceEvent& e : result.events) {
     if (has_turns && plan.in_repeat[static_cast<size_t>(e.step)]) {

@@ -7,6 +7,7 @@
 #include "core/models/model.h"
 #include "core/profile/record.h"
 #include "core/runtime/named_routers.h"
+#include "core/session/kept_pictures.h"
 
 namespace stormcell {
 
@@ -30,7 +31,8 @@ RecordPlan record_plan(const Program& program);
 struct RecordOptions {
   bool decisions = false;  ///< the session stores each of them, not only their sums
   bool inputs = false;
-  bool scores = false;  ///< and the margins between them
+  bool scores = false;               ///< and the margins between them
+  KeptPictures* pictures = nullptr;  ///< of the session, so far: what it would not keep is not made; null: it keeps none
 };
 
 /// One batch as a plan ran it.

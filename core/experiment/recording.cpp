@@ -31,6 +31,11 @@ RecordOptions stored_options(const Experiment::State& state, const RunAbout& abo
   return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores};
 }
 
+/// What the writer of such a run keeps.
+KeptPictures kept_pictures(const Experiment::State& state) {
+  return {kMostThumbnails, state.options.record_inputs ? kMostThumbnailBytes : kUnaskedThumbnailBytes};
+}
+
 RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about) {
   const RecordOptions options = stored_options(state, about);
   RunStart start;
@@ -93,6 +98,7 @@ SessionRun::SessionRun(const Experiment::State& state, const ReadyPlan& plan, co
     sink = counted_.get();
   } else {
     options_ = stored_options(state, about);
+    if (options_.inputs) options_.pictures = &pictures_.emplace(kept_pictures(state));
     session_ = std::make_unique<SessionWriter>(about.session, summary_of(state));
     writer_ = session_->begin_run(start_of(state, plan, about));
     sink = writer_.get();
@@ -141,12 +147,20 @@ int64_t SessionRun::finish(const std::string& summary) {
 
 // The members go in the opposite order: the thread that writes, the run, the file, its folder.
 struct RecordingMeasure::Session {
-  Session(const ModelSummary& model, const RunStart& start)
-      : session(folder.path() + "/measured.storm", model), writer(session.begin_run(start)), recorder({writer.get()}) {}
+  Session(const ModelSummary& model, const RunStart& start, RecordOptions stored, KeptPictures kept)
+      : session(folder.path() + "/measured.storm", model),
+        writer(session.begin_run(start)),
+        recorder({writer.get()}),
+        pictures(std::move(kept)),
+        options(stored) {
+    if (options.inputs) options.pictures = &pictures;
+  }
   ScratchFolder folder;
   SessionWriter session;
   std::unique_ptr<RunWriter> writer;
   Recorder recorder;
+  KeptPictures pictures;
+  RecordOptions options;
   int64_t records = 0, batches = 0;
 };
 
@@ -157,8 +171,10 @@ RecordingMeasure::~RecordingMeasure() = default;
 void RecordingMeasure::add(const Batch& batch) {
   if (failed_) return;
   try {
-    if (!session_) session_ = std::make_unique<Session>(summary_of(state_), start_of(state_, plan_, about_));
-    record(state_, plan_, batch, stored_options(state_, about_), kNoPart, session_->recorder, session_->records);
+    if (!session_)
+      session_ = std::make_unique<Session>(summary_of(state_), start_of(state_, plan_, about_), stored_options(state_, about_),
+                                           kept_pictures(state_));
+    record(state_, plan_, batch, session_->options, kNoPart, session_->recorder, session_->records);
     ++session_->batches;
   } catch (const std::exception&) {
     failed_ = true;

@@ -1,6 +1,7 @@
 // One run of an experiment: counted, and written into a session where one is asked for.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/run_kind.h"
@@ -41,7 +42,8 @@ class SessionRun {
  private:
   const Experiment::State& state_;
   const ReadyPlan& plan_;
-  RecordOptions options_;  // of what is written; what is counted alone needs none
+  RecordOptions options_;                 // of what is written; what is counted alone needs none
+  std::optional<KeptPictures> pictures_;  // that the writer keeps
   int64_t decisions_made_ = 0, records_ = 0;
   std::unique_ptr<SessionWriter> session_;
   std::unique_ptr<RunWriter> writer_;

@@ -83,8 +83,7 @@ Arithmetic Experiment::State::arithmetic() const {
   return dtype == DType::bf16 && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
 }
 
-void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings,
-                                   int64_t new_tokens) const {
+void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens) {
   available += memory->bytes();  // held from earlier runs, and used again
   // As many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
@@ -97,8 +96,15 @@ void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available,
   for (const SizeCount& s : sizes) {
     const std::shared_ptr<const Graph> g = graphs(s.size);
     planned.push_back({g, {bounds_of(*g, *data, new_tokens, s.size), options.record_scores}});
+    planned.back().options.rows = rows_;
   }
-  check_memory(*device, *store, planned, available, options.model);
+  if (const SentRows fitting = check_memory(*device, *store, planned, available, options.model); fitting != rows_) {
+    rows_ = fitting;
+    const int64_t lent = memory_needed(*device, *store, planned);
+    for (PlannedGraph& p : planned) p.options.rows = rows_;
+    warnings.push_back("memory is short: rows that branches could read where they lie are copied, which takes " +
+                       to_text(Bytes(lent - memory_needed(*device, *store, planned))) + " less, and more time");
+  }
   if (const int64_t all = memory_needed(*device, *store, planned, FallbackWeights::loaded); all > available)
     warnings.push_back("what the plan leaves out does not fit into memory beside it: a guard that misses would load up to " +
                        to_text(Bytes(all - memory_needed(*device, *store, planned))) + " more, " + to_text(Bytes(available)) +
@@ -128,8 +134,8 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
   };
   const bool keeps = options.record_scores || scores == KeepScores::yes;
   const auto compile = [this, new_tokens, name, progress, keeps](CompiledPlan& plan, PictureSize size) {
-    const CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states};
-    check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
+    CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states, nullptr, rows_};
+    options_of_plan.rows = check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };
   auto plan = std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);

@@ -99,8 +99,8 @@ struct Experiment::State {
   void probe(size_t reading, const Progress& progress);
 
   /// Throws Error(bad_input) where a plan of these graphs does not fit into `available` bytes, before anything of it is loaded. Where only
-  /// what its fallbacks would load does not fit beside it, that is a warning.
-  void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens = 0) const;
+  /// what its fallbacks would load does not fit beside it, or where it fits only with rows copied, that is a warning.
+  void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens = 0);
   /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The state must outlive the
   /// plan.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress,
@@ -122,6 +122,7 @@ struct Experiment::State {
  private:
   std::shared_ptr<const Graph> in_running_format(std::shared_ptr<const Graph> graph) const;
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
+  SentRows rows_ = SentRows::lent;    // of all plans that are made from now on
   RouterThresholds exit_thresholds_;  // in the place of the model's own, of whatever runs; empty: those
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
 };

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/open_file.h"
+#include "core/formats/picture_file.h"
 
 namespace stormcell {
 namespace {
@@ -47,8 +48,6 @@ class HeaderReader {
   size_t at_ = 0;
 };
 
-std::string size_text(int64_t width, int64_t height) { return std::to_string(width) + " x " + std::to_string(height); }
-
 }  // namespace
 
 NetpbmPicture open_netpbm(const std::string& path) {
@@ -69,10 +68,10 @@ NetpbmPicture open_netpbm(const std::string& path) {
   if (came < wanted)
     bad_input(
         path,
-        "is truncated: " + std::to_string(came) + " bytes of pixels, " + size_text(*width, *height) + " are " + std::to_string(wanted),
+        "is truncated: " + std::to_string(came) + " bytes of pixels, " + size_text(*height, *width) + " are " + std::to_string(wanted),
         kAgain);
   if (came > wanted)
-    bad_input(path, "holds " + std::to_string(came - wanted) + " bytes behind its " + size_text(*width, *height) + " pixels",
+    bad_input(path, "holds " + std::to_string(came - wanted) + " bytes behind its " + size_text(*height, *width) + " pixels",
               "give one picture a file");
   picture.bytes = FileRange(file, begin, wanted);
   return picture;

@@ -1,4 +1,5 @@
-// The cells of a branch that gets all cells are the cells of its decision, in their order: rows are not sent, a node of the branch is made
+// The cells of a branch that gets all cells are the cells of its decision, in their order, and members of those (the tokens of routed
+// sequences) all that there are: rows are not sent, a node of the branch is made
 // again over all of them, a router too, and a gather reads them as rows of its own cells. What a weighted gather multiplied by, and what
 // choice_weight told of the branch's cells, is told of all cells. A router that is made again is known by the names it had: it says from
 // which branches its cells would have come (attribute within).
@@ -37,9 +38,14 @@ ValueId StraightRegion::decision_over(NodeId id) const {
   return kNone;
 }
 
-/// Its cells are those that one of the decisions sends.
+/// Of members of routed cells those.
+SpaceId StraightRegion::routed_cells(SpaceId space) const {
+  return space != kNone && graph().holds_members(space) ? graph().space(space).parent : space;
+}
+/// Its cells are those that one of the decisions sends, or the members of those.
 bool StraightRegion::is_sent(SpaceId space) const {
-  return space != kNone && graph().space(space).kind == SpaceKind::routed && taken_.contains(graph().space(space).decision);
+  const SpaceId routed = routed_cells(space);
+  return routed != kNone && graph().space(routed).kind == SpaceKind::routed && taken_.contains(graph().space(routed).decision);
 }
 bool StraightRegion::is_dead(SpaceId space) const {
   const ValueId decision = decision_over(space);
@@ -102,7 +108,8 @@ std::string StraightRegion::obstacle_of(NodeId id) const {
     for (SpaceId s = graph().value(v).type.space; over != kNone && s != kNone; s = graph().space(s).parent) {
       const CellSpace& space = graph().space(s);
       if (is_sent(s)) {
-        if (space.branch == kAllBranches) return "works on slots already";
+        if (graph().space(routed_cells(s)).branch == kAllBranches) return "works on slots already";
+        if (is_route(node) && graph().holds_members(s)) return "decides about members of what is routed";
         break;
       }
       if (space.kind != SpaceKind::routed) return "works on cells below those that are routed";
@@ -138,9 +145,10 @@ std::optional<StraightRegion::Obstacle> StraightRegion::obstacle_of_gather(const
     const bool routed = space.kind == SpaceKind::routed && s != target;
     before.push_back(origin_of(s));
     if (is_dead(s)) continue;
+    if (mode == "weighted" && is_sent(s) && graph().holds_members(s)) return Obstacle{over, "weighs members by what their parents chose"};
     weighed += mode == "weighted" && is_sent(s);
     if (is_sent(s)) {
-      after.push_back(origin_of(space.parent));
+      after.push_back(origin_of(straight(s)));
     } else {
       after.push_back(routed ? Origin{space.decision, is_sent(space.parent) ? graph().space(space.parent).parent : space.parent}
                              : Origin{});
@@ -171,7 +179,8 @@ std::set<ValueId> StraightRegion::weighed() const {
 
 /// The space in which a copy of a value of `space` lives.
 SpaceId StraightRegion::straight(SpaceId space) const {
-  if (is_sent(space)) return graph().space(space).parent;
+  // All members of all cells are the cells that they are members of, in their order.
+  if (is_sent(space)) return graph().holds_members(space) ? graph().space(space).base : graph().space(space).parent;
   return rewriter_.space_of_copies(space, copies_);
 }
 

@@ -39,6 +39,7 @@ class StraightRegion {
   const Graph& graph() const { return rewriter_.graph(); }
   ValueId decision_over(SpaceId space) const;
   ValueId decision_over(NodeId id) const;
+  SpaceId routed_cells(SpaceId space) const;
   bool is_sent(SpaceId space) const;
   bool is_dead(SpaceId space) const;
   bool is_dead(NodeId id) const;

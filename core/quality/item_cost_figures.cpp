@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 
@@ -25,9 +26,17 @@ double share_of(const Some& items) {
   return of_all > 0 ? operations / of_all : 1;
 }
 
+std::optional<PartsComputed> parts_of(const Some& items) {
+  if (items.front()->of_parts == 0) return std::nullopt;
+  std::vector<double> parts;
+  for (const ItemCost* item : items) parts.push_back(item->parts);
+  return PartsComputed{std::accumulate(parts.begin(), parts.end(), 0.0) / static_cast<double>(parts.size()), bootstrap_interval(parts),
+                       items.front()->of_parts};
+}
+
 ItemsSpent spent_by(const Some& items) {
   return {static_cast<int64_t>(items.size()), share_of(items),
-          bootstrap_interval(items.size(), [&](std::span<const size_t> drawn) { return share_of(items, drawn); })};
+          bootstrap_interval(items.size(), [&](std::span<const size_t> drawn) { return share_of(items, drawn); }), parts_of(items)};
 }
 
 /// Between the two values around it, in proportion.
@@ -86,7 +95,7 @@ ItemCostFigures item_cost_figures(const std::vector<ItemCost>& items, const Clas
     choices += item.choices, dropped += item.dropped;
   }
   const ItemsSpent whole = spent_by(all);
-  f.items = whole.items, f.share = whole.share, f.share_ci95 = whole.share_ci95;
+  f.items = whole.items, f.share = whole.share, f.share_ci95 = whole.share_ci95, f.parts = whole.parts;
   f.operations /= static_cast<double>(items.size()), f.operations_of_all /= static_cast<double>(items.size());
   f.alike = std::all_of(items.begin(), items.end(), [&](const ItemCost& item) { return item.of_all == items.front().of_all; });
   const auto less = [](const ItemCost& a, const ItemCost& b) { return a.share() < b.share(); };

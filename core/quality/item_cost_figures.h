@@ -15,6 +15,8 @@ struct ItemCost {
   double operations = 0, of_all = 0;      ///< counted; and were all its cells to go through every branch
   int64_t choices = 0, dropped = 0;       ///< of routers about its cells; dropped: the branch had no room
   std::vector<std::string> classes = {};  ///< what the data say of it
+  double parts = 0;                       ///< that were computed for it, of those which gates may leave out
+  int64_t of_parts = 0;                   ///< that there are, the same of all items
 
   double share() const { return of_all > 0 ? operations / of_all : 1; }
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 #include <tuple>
 
 #include "core/base/blocking.h"
@@ -65,12 +67,15 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
   return seen ? std::optional(item) : std::nullopt;
 }
 
+/// Numbers in the order of their ranks lie evenly over all of them, however many are taken.
+uint64_t spread_rank(int64_t number) { return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U; }
+
 /// An item that may be shown, and where it stands among those of its exit and label: evenly spread over the run, whatever number is taken.
 struct Candidate {
   ExitItem item;
   bool pictured = false;
   int64_t turn = 0;
-  uint64_t rank() const { return static_cast<uint64_t>(item.sequence) * 0x9E3779B97F4A7C15U; }
+  uint64_t rank() const { return spread_rank(item.sequence); }
 };
 
 void choose_gallery(size_t exits, int64_t most, std::vector<Candidate>& all) {
@@ -88,21 +93,72 @@ void choose_gallery(size_t exits, int64_t most, std::vector<Candidate>& all) {
   std::erase_if(all, [&](const Candidate& c) { return taken[static_cast<size_t>(c.item.exit)]++ >= most; });
 }
 
-void read_gallery(const std::string& file, const std::string& space, int64_t most_of_exit, int64_t most_items, const KnownAnswers& answers,
-                  const Progress& progress, ExitsOfRun& view) {
-  std::vector<Candidate> all;
-  const int64_t end = std::min(view.items, most_items);
-  for (int64_t first = 0; first < end;) {
-    progress.cancel.check();
-    const auto page = read_cell_page(file, view.run, {space, first, std::min(kPage, end - first)}, progress);
-    if (page->lines.empty()) break;
-    const Chain chain = chain_of(page->routers);
-    for (const CellLine& line : page->lines)
-      if (std::optional<ExitItem> item = item_of(line, chain); item && static_cast<size_t>(item->exit) <= view.routers.size())
-        all.push_back({std::move(*item), !line.picture.empty()});
-    first = page->end_sequence();
+/// Items that are read together: [first, end).
+struct Stretch {
+  int64_t first = 0, end = 0;
+};
+
+/// All of a run, where it is looked at until there is enough to choose from: what holds pictures first, all of it evenly spread. A picture
+/// among many items without one is read alone.
+std::vector<Stretch> stretches_of(int64_t items, std::vector<int64_t> pictured) {
+  constexpr int64_t kSparse = 16;
+  const auto by_rank = [](int64_t a, int64_t b) { return spread_rank(a) < spread_rank(b); };
+  const bool alone = static_cast<int64_t>(pictured.size()) * kSparse < items;
+  std::vector<int64_t> pages(static_cast<size_t>((items + kPage - 1) / kPage));
+  std::iota(pages.begin(), pages.end(), 0);
+  std::sort(pages.begin(), pages.end(), by_rank);
+  std::sort(pictured.begin(), pictured.end(), by_rank);
+  std::vector<Stretch> all;
+  std::vector<bool> listed(pages.size(), false);
+  const auto list = [&](int64_t page) {
+    if (!listed[static_cast<size_t>(page)]) all.push_back({page * kPage, std::min(items, (page + 1) * kPage)});
+    listed[static_cast<size_t>(page)] = true;
+  };
+  for (const int64_t item : pictured) {
+    if (alone)
+      all.push_back({item, item + 1});
+    else
+      list(item / kPage);
   }
-  choose_gallery(view.routers.size() + 1, most_of_exit, all);
+  for (const int64_t page : pages) list(page);
+  return all;
+}
+
+/// Labels take turns among those that are shown of an exit, so there should be more of it than are shown.
+bool is_enough(const std::vector<int64_t>& found, const std::vector<int64_t>& left, int64_t most_of_exit) {
+  constexpr int64_t kTimes = 4;
+  for (size_t exit = 0; exit < found.size(); ++exit)
+    if (found[exit] < std::min(left[exit], kTimes * most_of_exit)) return false;
+  return true;
+}
+
+void read_gallery(const std::string& file, const CellsOverview& overview, const std::string& space, int64_t most_of_exit,
+                  int64_t most_items, const KnownAnswers& answers, const Progress& progress, ExitsOfRun& view) {
+  std::vector<Candidate> all;
+  std::vector<int64_t> found(view.routers.size() + 1, 0);
+  std::set<int64_t> seen;
+  const auto read = [&](Stretch items) {
+    while (items.first < items.end) {
+      progress.cancel.check();
+      const auto page = read_cell_page(file, view.run, {space, items.first, items.end - items.first}, progress);
+      if (page->lines.empty()) return;
+      const Chain chain = chain_of(page->routers);
+      for (const CellLine& line : page->lines) {
+        if (!seen.insert(line.sequence).second) continue;
+        std::optional<ExitItem> item = item_of(line, chain);
+        if (!item || static_cast<size_t>(item->exit) >= found.size()) continue;
+        ++found[static_cast<size_t>(item->exit)];
+        all.push_back({std::move(*item), !line.picture.empty()});
+      }
+      items.first = page->end_sequence();
+    }
+  };
+  for (const Stretch& items : stretches_of(view.items, overview.pictured)) {
+    if (view.looked_at >= most_items || is_enough(found, view.left, most_of_exit)) break;
+    read(items);
+    view.looked_at = static_cast<int64_t>(seen.size());
+  }
+  choose_gallery(found.size(), most_of_exit, all);
   const SessionReader reader(file);
   for (Candidate& c : all) {
     if (c.pictured) c.item.picture = std::move(reader.thumbnails(view.run, {c.item.sequence, c.item.sequence + 1})[c.item.sequence]);
@@ -136,8 +192,8 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   view->items = overview->sequences;
   view->thumbnails = overview->thumbnails;
   if (!chain.routers.empty() && view->decisions)
-    read_gallery(file, overview->routers[chain.routers.front()].space, most_of_exit, most_items, KnownAnswers(quality, view->items),
-                 progress, *view);
+    read_gallery(file, *overview, overview->routers[chain.routers.front()].space, most_of_exit, most_items,
+                 KnownAnswers(quality, view->items), progress, *view);
   return view;
 }
 

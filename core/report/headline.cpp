@@ -163,6 +163,13 @@ std::string tiles_of(const ReportData& d) {
       more += "; without " + shortened(c.groups[0].name, 60) + " " + percent(c.groups[0].without->share) + ", with " +
               percent(c.groups[0].with.share);
     tiles += tile("Operations spent", percent(c.share), more);
+    if (c.parts) {
+      more = "of the " + with_commas(c.parts->of) + " that routers may leave out, the mean of " + counted(c.items, c.item);
+      if (c.groups.size() == 1 && c.groups[0].without && c.groups[0].without->parts && c.groups[0].with.parts)
+        more += "; without " + shortened(c.groups[0].name, 60) + " " + number(c.groups[0].without->parts->mean) + ", with " +
+                number(c.groups[0].with.parts->mean);
+      tiles += tile("Parts computed", number(c.parts->mean), more);
+    }
   }
   const auto& plan = shown_plan(d);
   if (plan && plan->limit_share)

@@ -49,6 +49,7 @@ struct CompileOptions {
   std::shared_ptr<SharedMemory> memory = nullptr;  ///< shared with plans that never run at the same time; null: memory of its own
   std::shared_ptr<StateStore> states = nullptr;    ///< whose sequences the plan runs on; null: a store of its own
   Communicator* communicator = nullptr;            ///< of a rank of a distributed plan, which must outlive it: how it meets the others
+  SentRows rows = SentRows::lent;
 };
 
 struct DeviceInfo {

@@ -58,10 +58,10 @@ class Planner {
     }
   }
 
-  MemoryPlan run() {
+  MemoryPlan run(SentRows rows) {
     plan_.live_set_bytes = live_set();
     arrange();
-    lend();
+    if (rows == SentRows::lent) lend();
     return std::move(plan_);
   }
 
@@ -149,6 +149,6 @@ class Planner {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Program& program, const Bindings& bounds) { return Planner(program, bounds).run(); }
+MemoryPlan plan_memory(const Program& program, const Bindings& bounds, SentRows rows) { return Planner(program, bounds).run(rows); }
 
 }  // namespace stormcell

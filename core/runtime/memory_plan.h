@@ -4,6 +4,9 @@
 
 namespace stormcell {
 
+/// Whether a branch may read its rows where they lie (row_loans.h). Copied they may take less memory, and take time.
+enum class SentRows : uint8_t { lent, copied };
+
 /// Where each arena and state buffer lies when every symbol is at its bound.
 struct MemoryPlan {
   IdVector<BufferId, int64_t> offset;  ///< -1 for inputs and pages
@@ -15,6 +18,6 @@ struct MemoryPlan {
   std::vector<int32_t> lending;      ///< steps that may lend what they send instead of copying it (row_loans.h); it takes no memory
 };
 /// Best fit over the live intervals, in several orders, of which the one that needs least counts; every offset is a multiple of 64.
-MemoryPlan plan_memory(const Program& program, const Bindings& bounds);
+MemoryPlan plan_memory(const Program& program, const Bindings& bounds, SentRows rows = SentRows::lent);
 
 }  // namespace stormcell

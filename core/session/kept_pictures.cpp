@@ -77,4 +77,17 @@ std::vector<uint64_t> picture_groups(const BatchRecord& batch, const RunLayout& 
   return groups;
 }
 
+std::vector<size_t> take_in(KeptPictures& kept, const BatchRecord& batch, const RunLayout& layout, std::span<const int64_t> items,
+                            int64_t bytes) {
+  const std::vector<uint64_t> groups = picture_groups(batch, layout);
+  std::vector<size_t> changing;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (kept.has(items[i])) continue;
+    const std::vector<int64_t> gone = kept.add(items[i], i < groups.size() ? groups[i] : 0, bytes);
+    // One that has to go itself may have pushed another out before.
+    if (kept.has(items[i]) || gone.size() > 1) changing.push_back(i);
+  }
+  return changing;
+}
+
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -32,6 +33,11 @@ class KeptPictures {
   std::set<Size> sizes_;  ///< the last: the largest group
   std::set<int64_t> items_;
 };
+
+/// Takes in the pictures of a batch, `bytes` of each, before they are made. Returns the sequences of which they have to be made, since they
+/// change what is kept, in their order. Who takes in those alone keeps the same.
+std::vector<size_t> take_in(KeptPictures& kept, const BatchRecord& batch, const RunLayout& layout, std::span<const int64_t> items,
+                            int64_t bytes);
 
 /// [sequences of the batch] the group of each: those of one label whose cells got the same branches of every router.
 std::vector<uint64_t> picture_groups(const BatchRecord& batch, const RunLayout& layout);

@@ -390,10 +390,17 @@ void fields(auto& v, Of<ItemSpent> auto& i) {
   v("share", i.share);
 }
 
+void fields(auto& v, Of<PartsComputed> auto& p) {
+  v("mean", p.mean);
+  v("mean_ci95", p.mean_ci95);
+  v("of", p.of);
+}
+
 void fields(auto& v, Of<ItemsSpent> auto& s) {
   v("items", s.items);
   v("share", s.share);
   v("share_ci95", s.share_ci95);
+  v("parts", s.parts);
 }
 
 void fields(auto& v, Of<GroupSpent> auto& g) {
@@ -416,6 +423,7 @@ void fields(auto& v, Of<ItemCostFigures> auto& c) {
   v("most", c.most);
   v("alike", c.alike);
   v("served", c.served);
+  v("parts", c.parts);
   v("groups", c.groups);
 }
 

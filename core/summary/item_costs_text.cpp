@@ -81,6 +81,11 @@ std::string served_text(const ItemCostFigures& c) {
 
 std::string spent_text(const ItemsSpent& spent) { return percent(spent.share, spent.share_ci95); }
 
+std::string parts_text(const PartsComputed& parts) {
+  return fmt::format("{:.2f}", parts.mean) +
+         (parts.mean_ci95 ? fmt::format(" [{:.2f}, {:.2f}]", (*parts.mean_ci95)[0], (*parts.mean_ci95)[1]) : "");
+}
+
 std::string fewer_text(const GroupSpent& g) {
   if (!g.fewer) return {};
   if (*g.fewer >= 0) return percent(*g.fewer, g.fewer_ci95) + " fewer";
@@ -131,6 +136,14 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCost
                                  (g.fewer ? ": " + fewer_text(g) + " without" : "") +
                                  (std::min(g.with.items, g.without->items) < kFew ? ", of too few to say anything of others" : ""));
   if (const auto ends = least_and_most(c)) lines.emplace_back("", by_label_text(*ends));
+  if (c.parts) {
+    lines.emplace_back("parts computed",
+                       parts_text(*c.parts) + " on average of the " + with_commas(c.parts->of) + " that routers may leave out");
+    told = 0;
+    for (const GroupSpent& g : c.groups)
+      if (g.with.parts && g.without && g.without->parts && told++ < kFewGroups)
+        lines.emplace_back("", "without " + g.name + " " + parts_text(*g.without->parts) + ", with " + parts_text(*g.with.parts));
+  }
   return lines;
 }
 
@@ -139,13 +152,16 @@ std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c
   const bool compared = std::any_of(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
   std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + (compared ? " with it" : ""), "operations"}};
   if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations", "without it"});
+  if (c.parts) rows[0].push_back(compared ? "parts with it" : "parts");
+  if (c.parts && compared) rows[0].push_back("parts without it");
   for (const GroupSpent& g : c.groups) {
     std::vector<std::string>& row = rows.emplace_back();
     row = {g.name, with_commas(g.with.items), spent_text(g.with)};
-    if (!compared) continue;
-    row.push_back(g.without ? with_commas(g.without->items) : "-");
-    row.push_back(g.without ? spent_text(*g.without) : "-");
-    row.push_back(g.fewer ? fewer_text(g) : "-");
+    if (compared)
+      row.insert(row.end(), {g.without ? with_commas(g.without->items) : "-", g.without ? spent_text(*g.without) : "-",
+                             g.fewer ? fewer_text(g) : "-"});
+    if (c.parts) row.push_back(g.with.parts ? parts_text(*g.with.parts) : "-");
+    if (c.parts && compared) row.push_back(g.without && g.without->parts ? parts_text(*g.without->parts) : "-");
   }
   return rows;
 }

@@ -10,6 +10,8 @@ namespace stormcell {
 
 /// "54.2 % [53.4, 55.1]".
 std::string spent_text(const ItemsSpent& spent);
+/// "9.52 [9.31, 9.73]".
+std::string parts_text(const PartsComputed& parts);
 /// Of those without the class beside those with it: "25.5 % [24.5, 26.6] fewer"; "4.1 % more"; empty: they were not compared.
 std::string fewer_text(const GroupSpent& group);
 /// What a network that routes is about, of a run: "dynamic-routing-street spends 25.5 % [24.5, 26.6] fewer operations on the 824 pictures

@@ -354,11 +354,19 @@ struct ItemSpent {
   double operations = 0;  ///< counted, of real cells alone
   double share = 1;       ///< of the operations that it would take were all its cells to go through every branch
 };
+/// Parts of the model that a gate may leave out (a node that its picture may skip, what lies behind an exit), by how many of them items
+/// were computed. Of an item of several cells each part counts by the share of them that it computed.
+struct PartsComputed {
+  double mean = 0;  ///< of an item
+  std::optional<std::array<double, 2>> mean_ci95;
+  int64_t of = 0;  ///< that there are
+};
 /// Some of the items.
 struct ItemsSpent {
   int64_t items = 0;
   double share = 1;  ///< of what all branches would take for all of them together
   std::optional<std::array<double, 2>> share_ci95;
+  std::optional<PartsComputed> parts;  ///< nothing: no gates
 };
 /// Items of one class; where an item may show several classes (those of its pixels), beside the items that show it not.
 struct GroupSpent {
@@ -376,10 +384,11 @@ struct ItemCostFigures {
   double operations = 0, operations_of_all = 0;  ///< means of an item
   double share = 1;                              ///< of the sums
   std::optional<std::array<double, 2>> share_ci95;
-  std::vector<double> quartiles;  ///< three, of the items' shares
-  ItemSpent least, most;          ///< by share
-  bool alike = false;             ///< all branches would take the same of every item
-  std::optional<double> served;   ///< choices that their branches had room for, of all; nothing: all of them
+  std::vector<double> quartiles;       ///< three, of the items' shares
+  ItemSpent least, most;               ///< by share
+  bool alike = false;                  ///< all branches would take the same of every item
+  std::optional<double> served;        ///< choices that their branches had room for, of all; nothing: all of them
+  std::optional<PartsComputed> parts;  ///< nothing: no router leaves a part out
   std::vector<GroupSpent> groups;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/base/counted.h"
 #include "tests/contract/models.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/stored_values.h"
@@ -137,6 +138,10 @@ class DigitsTest : public QObject {
                  costs["most"]["share"] == 1.0 && costs["item"] == "picture" && costs["items"] == kDigits && costs["served"].is_null(),
              costs.dump().c_str());
     QCOMPARE(costs["groups"].size(), kClasses);
+    // What lies behind an exit is a part that may be left out.
+    QVERIFY2(costs["parts"]["of"] == 2 &&
+                 std::fabs(costs["parts"]["mean"].get<double>() - static_cast<double>(e.at_exit(1) + 2 * e.at_exit(2)) / kDigits) < 1e-12,
+             costs.dump().c_str());
     QVERIFY(costs["groups"][9]["name"] == "9" && costs["groups"][9]["with"]["items"] == 6 && costs["groups"][9]["without"].is_null());
     QVERIFY2(told["dataset"]["note"].get<std::string>().starts_with("drawings for a first look"), told["dataset"].dump().c_str());
     QVERIFY(exits["items"] == kDigits && exits["measure"] == "accuracy" && exits["exits"].size() == 3);
@@ -164,6 +169,16 @@ class DigitsTest : public QObject {
       QVERIFY2(point["value"] == real["quality"]["baseline"]["value"], point.dump().c_str());
       const Json &first = real["routing"][0]["load"], &second = real["routing"][1]["load"];
       QVERIFY2(point["items"] == (Json{first[0], second[0], second[1]}), point.dump().c_str());
+    }
+  }
+
+  /// As the program counts them: folded norms have none of their own.
+  void cards_have_the_parameters_that_inspect_has() {
+    for (const char* name : {"msdnet-digits", "swinv2-moe-digits", "livesr-street", "dynamic-routing-street", "switch-names"}) {
+      const int64_t parameters = json_of({"inspect", std::string("demo:") + name})["parameters"];
+      const std::string card = Scratch::read(source_folder() + "/resources/demos/" + name + "/README.md");
+      QVERIFY2(card.find(" " + with_commas(parameters) + " parameters,") != std::string::npos,
+               (name + (": " + std::to_string(parameters))).c_str());
     }
   }
 

@@ -52,6 +52,21 @@ class Walk {
   double of_all() const {
     return summed([](SpaceId) { return 1.0; });
   }
+  /// That compute something for the tile: those whose gates are open, as PyTorch decided.
+  int nodes(int tile) const {
+    int open = 0;
+    graph_.for_each_node([&](NodeId id, int) {
+      const std::string& name = graph_.node(id).name;
+      if (!name.ends_with(".compute")) return;
+      const Value& decision = graph_.value(graph_.node(id).outputs[0]);
+      const std::vector<int> came = tiles_of(decision.type.space);
+      const auto at = std::find(came.begin(), came.end(), tile);
+      if (at == came.end()) return;
+      const std::vector<int32_t> choices = values_of<int32_t>(*reference_->find(name + ".branch"));
+      open += choices[static_cast<size_t>(at - came.begin())] == 1;
+    });
+    return open;
+  }
   /// Multiplications of products alone, with every gate open: as the card counts them.
   double products() const {
     double sum = 0;
@@ -162,12 +177,13 @@ class PeopleTest : public QObject {
     const std::vector<uint8_t> targets =
         values_of<uint8_t>(*SafetensorsFile::open(source_folder() + "/resources/sample/people.safetensors")->find("targets"));
     const auto pixels = static_cast<std::ptrdiff_t>(targets.size() / kTiles);
-    double with = 0, without = 0;
+    double with = 0, without = 0, parts_with = 0, parts_without = 0;
     int people = 0;
     for (int tile = 0; tile < kTiles; ++tile) {
       const auto first = targets.begin() + tile * pixels;
       const bool shows = std::find(first, first + pixels, 1) != first + pixels;
       (shows ? with : without) += walk.operations(tile) / walk.of_all();
+      (shows ? parts_with : parts_without) += walk.nodes(tile);
       people += shows;
     }
     const Json& costs = j["item_costs"];
@@ -178,6 +194,10 @@ class PeopleTest : public QObject {
                  std::fabs(others["share"].get<double>() - without / (kTiles - people)) < 1e-12,
              costs.dump().c_str());
     QVERIFY(std::fabs(costs["share"].get<double>() - (with + without) / kTiles) < 1e-12);
+    QVERIFY2(costs["parts"]["of"] == 18 && its["parts"]["mean"] == parts_with / people &&
+                 others["parts"]["mean"] == parts_without / (kTiles - people) &&
+                 costs["parts"]["mean"] == (parts_with + parts_without) / kTiles,
+             costs.dump().c_str());
     QVERIFY(std::fabs(costs["operations_of_all"].get<double>() - walk.of_all()) < 1);
     QVERIFY2(std::fabs(walk.products() / card_figures()["multiplications_all_open"].get<double>() - 1) < 1e-9,
              qPrintable(QString::number(walk.products(), 'f', 0)));

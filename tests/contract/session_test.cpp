@@ -235,6 +235,32 @@ class ContractSessionTest : public QObject {
     }
   }
 
+  /// While plans are measured nothing is recorded: the session says all the same that there was such a run.
+  void optimize_that_is_stopped_behind_its_profile_leaves_a_run_that_says_so() {
+    const std::string session = scratch_.path("optimize-stopped.storm");
+    Running running({"optimize", switch_model(), "--data", switch_data(), "--measure-seconds", "600", "-o", session});
+    const auto is_profiled = [&] {
+      try {
+        const auto runs = SessionReader(session).runs();
+        return !runs.empty() && runs.front().status == RunStatus::finished;
+      } catch (const Error&) {
+        return false;  // not there yet
+      }
+    };
+    QVERIFY(running.wait_until(is_profiled));
+    running.signal(SIGINT);
+    const Ended ended = running.wait();
+    QVERIFY2(ended.exit == 130 && ended.err.find("interrupted") != std::string::npos, told({"optimize"}, ended).c_str());
+    const SessionReader reader(session);
+    const auto runs = reader.runs();
+    QCOMPARE(runs.size(), size_t{2});
+    QVERIFY(runs[0].kind == "profile" && runs[0].status == RunStatus::finished && runs[0].batches > 0);
+    QVERIFY(runs[1].kind == "optimize" && runs[1].status == RunStatus::interrupted && runs[1].batches == 0);
+    reader.check();
+    const Ended inspected = run_program({"inspect", session});
+    QVERIFY2(inspected.exit == 0 && inspected.out.find("interrupted") != std::string::npos, inspected.out.c_str());
+  }
+
   void a_terminated_run_ends_with_143_and_leaves_a_valid_session() {
     const std::string session = scratch_.path("terminated.storm");
     Running running(endless("profile", session));

@@ -70,7 +70,7 @@ class StreetTest : public QObject {
     const double all = kClassifier + kNetwork[0] + kNetwork[1] + kNetwork[2] + kNetwork[3];
     const double share = j["item_costs"]["share"].get<double>(), by_card = taken / (all * static_cast<double>(e.network.size()));
     QVERIFY2(std::fabs(share / by_card - 1) < 0.03, qPrintable(QString("%1, by the card %2").arg(share).arg(by_card)));
-    QVERIFY(j["item_costs"]["groups"].empty() && j["item_costs"]["served"].is_null());
+    QVERIFY(j["item_costs"]["groups"].empty() && j["item_costs"]["served"].is_null() && j["item_costs"]["parts"].is_null());
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
   }
 

@@ -27,6 +27,7 @@ int32_t exit_of(int64_t item) {
 struct ExitsFixture {
   int64_t batches = 12, per_batch = 10;
   bool decisions = true, figures = true, margins = true, pictures = false;
+  int64_t picture_every = 2;  ///< items of a batch
 };
 
 ExitCurve some_curve(int64_t items) {
@@ -76,8 +77,9 @@ std::string make_exits_session(const std::string& path, const ExitsFixture& f = 
                         .ancestor = rows,
                         .margin = std::span(margins).first(f.margins ? second.size() : 0)});
     for (int64_t i = 0; i < f.per_batch; ++i) batch.add_sequence(std::to_string((number * f.per_batch + i) % 10));
-    // Of every other item, digits of one channel.
-    for (int64_t i = 0; f.pictures && i < f.per_batch; i += 2) batch.add_thumbnail(static_cast<size_t>(i), some_thumbnail(number + i, 1));
+    // Digits of one channel.
+    for (int64_t i = 0; f.pictures && i < f.per_batch; i += f.picture_every)
+      batch.add_thumbnail(static_cast<size_t>(i), some_thumbnail(number + i, 1));
     recorder.submit();
   }
   recorder.finish();
@@ -258,6 +260,26 @@ class ExitsTest : public QObject {
     const auto run = read_exits_of_run(large, 1, 400);
     QCOMPARE(run->gallery.size(), size_t{1200});
     QVERIFY(run->items == 100'000 && run->left[0] == 60'000);
+    // Those of which the fewest leave decide: a fifth at the second exit, of which 1,600 are looked at, and a page more.
+    QVERIFY2(run->looked_at >= 8000 - 10 && run->looked_at <= 8000 + 512, qPrintable(QString::number(run->looked_at)));
+    const auto by_place = [](const ExitItem& a, const ExitItem& b) { return a.sequence < b.sequence; };
+    const auto [first, last] = std::minmax_element(run->gallery.begin(), run->gallery.end(), by_place);
+    QVERIFY2(first->sequence < 10'000 && last->sequence > 90'000, qPrintable(QString::number(last->sequence)));
+    const auto few = read_exits_of_run(large, 1, 15);
+    QVERIFY(few->looked_at == 512 && few->gallery.size() == 45);
+    const auto bounded = read_exits_of_run(large, 1, 400, 1000);
+    QVERIFY(bounded->looked_at == 1024 && bounded->gallery.size() < 1200 && bounded->gallery.size() > 600);
+  }
+
+  /// Of 50,000 items 500 have pictures: those are read one by one, as many as it takes.
+  void pictures_among_many_items_are_found() {
+    const std::string sparse =
+        make_exits_session(folder_.filePath("sparse.storm").toStdString(),
+                           {.batches = 100, .per_batch = 500, .margins = false, .pictures = true, .picture_every = 101});
+    const auto run = read_exits_of_run(sparse, 1, 15);
+    QVERIFY(run->thumbnails == 500 && run->gallery.size() == 45);
+    QVERIFY(std::all_of(run->gallery.begin(), run->gallery.end(), [](const ExitItem& item) { return !item.picture.empty(); }));
+    QVERIFY2(run->looked_at >= 180 && run->looked_at < 500, qPrintable(QString::number(run->looked_at)));
   }
 
   void pictures_look_as_they_did() {

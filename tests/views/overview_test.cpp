@@ -289,13 +289,23 @@ class OverviewTest : public QObject {
                                 {"exits", QJsonArray{QJsonObject{{"router", "exits.0.router"}, {"cost", 0.428}, {"value_of_all", 0.983}},
                                                      QJsonObject{{"cost", 1.0}, {"value_of_all", 0.989}}}},
                                 {"chosen", chosen}};
-    json["item_costs"] =
-        QJsonObject{{"item", "picture"}, {"items", 1000}, {"share", 0.25}, {"operations", 2.5e6}, {"operations_of_all", 1e7}};
+    json["item_costs"] = QJsonObject{{"item", "picture"},
+                                     {"items", 1000},
+                                     {"share", 0.25},
+                                     {"operations", 2.5e6},
+                                     {"operations_of_all", 1e7},
+                                     {"parts", QJsonObject{{"mean", 6.36}, {"of", 18}}}};
+    QJsonObject dataset = json["dataset"].toObject();
+    dataset["note"] = "drawings for a first look";
+    json["dataset"] = dataset;
     const OverviewPageModel page = make_page(situation(json));
     QStringList names, values;
     for (const FigureRow& row : page.figures) names << row.name, values << row.before;
     QVERIFY(names.contains("Operations spent") && values[names.indexOf("Operations spent")] == percent_text(0.25));
     QVERIFY(page.figures[names.indexOf("Operations spent")].tip.contains("2.5 million on average, 25.0 % of the 10 million"));
+    const auto parts = names.indexOf("Parts computed");
+    QVERIFY(parts >= 0 && values[parts] == "6.36" && page.figures[parts].note == "of the 18 that routers may leave out, counted");
+    QVERIFY(page.notes.contains("The data are drawings for a first look."));
     QVERIFY(names.contains("Dense plan, a batch") && names.contains("Operations with exits"));
     QCOMPARE(values[names.indexOf("Operations with exits")], percent_text(0.503));
     QVERIFY(page.figures[names.indexOf("Dense plan, a batch")].note.contains(times_text(2.08)));

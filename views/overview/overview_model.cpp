@@ -266,6 +266,15 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
                             {},
                             f.item_costs->share,
                             0});
+  if (f.item_costs && f.item_costs->parts)
+    page.figures.push_back({tr("Parts computed"),
+                            tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
+                            item_costs_tip(*f.item_costs),
+                            number_text(f.item_costs->parts->mean),
+                            {},
+                            {},
+                            f.item_costs->parts->mean,
+                            0});
   add_padding(f, both, page);
   add_budget(f, page);
   if (generated) {
@@ -409,6 +418,7 @@ OverviewPageModel make_page(const Situation& s) {
   if (s.summary) {
     set_figures(*s.summary, page);
     set_waterfall(s.summary->figures, page);
+    if (const std::string& note = s.summary->figures.dataset.note; !note.empty()) page.notes << tr("The data are %1.").arg(of(note));
     for (const std::string& w : s.summary->figures.warnings) page.notes << tr("Warning: %1").arg(of(w));
     if (const int64_t truncated = s.summary->figures.dataset.truncated; truncated > 0)
       page.notes << tr("Warning: %1 cut to the model's length.").arg(counted_text(truncated, "sequence was", "sequences were"));

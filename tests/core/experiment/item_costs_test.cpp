@@ -6,6 +6,7 @@
 #include "core/cost/graph_cost.h"
 #include "core/experiment/exit_chain.h"
 #include "core/experiment/experiment.h"
+#include "core/graph/builder.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/passes/dense_graph.h"
 #include "tests/testing/testing.h"
@@ -70,9 +71,31 @@ class ItemCostsTest : public QObject {
         const int32_t leaves = std::max(0, chain.rules[r].residual);
         branches.push_back(r == exit ? leaves : 1 - leaves);
       }
-      QVERIFY(std::fabs(operations_of(graph, routed, one_cell(graph, routed, branches)) / chain.whole - chain.costs[exit]) < 1e-12);
+      ItemLoads way = one_cell(graph, routed, branches);
+      QVERIFY(std::fabs(operations_of(graph, routed, way) / chain.whole - chain.costs[exit]) < 1e-12);
+      // Who has left comes to no further router.
+      for (size_t r = exit + 1; r < routed.size(); ++r) way.routers[r] = {0, {0, 0}};
+      QCOMPARE(parts_computed(graph, routed, way), static_cast<double>(exit));
     }
     QVERIFY(std::fabs(operations_of_all(graph, routed, Bindings(graph.symbols.size(), 1)) / chain.whole - 1) < 1e-12);
+  }
+
+  /// A part counts by the cells that got it, of all that the item has: also of those that an outer gate kept from it.
+  void of_several_cells_a_part_counts_by_their_share() {
+    GraphBuilder b;
+    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)), token = b.dense_space("token", sequence, b.symbol("length"));
+    const ValueId x = b.input("x", DType::f32, token, {2});
+    Protocol gate;
+    gate.kind = ProtocolKind::residual_threshold, gate.threshold = 0.5F;
+    const ValueId outer = b.route(x, gate, "outer"), inside = b.scatter(x, outer, {1})[0];
+    gate.residual = 1;
+    const ValueId inner = b.route(inside, gate, "inner"), choice = b.route(inside, {}, "experts");
+    const Graph& graph = b.graph();
+    ItemLoads loads{Bindings(graph.symbols.size(), 0), {{8, {2, 6}}, {6, {4, 2}}, {6, {6, 0}}}};
+    for (const auto& [symbol, extent] : {std::pair<std::string_view, int64_t>{kSequences, 1}, {"length", 8}})
+      loads.bindings[static_cast<size_t>(graph.find_symbol(symbol))] = extent;
+    QCOMPARE(parts_computed(graph, {outer, inner, choice}, loads), 6.0 / 8 + 4.0 / 8);
+    QVERIFY(!gated_branch(graph.node(graph.value(choice).producer)));
   }
 
   void of_a_sequence_its_real_cells_count() {

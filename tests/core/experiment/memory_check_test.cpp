@@ -7,6 +7,7 @@
 #include "core/graph/annotations.h"
 #include "core/graph/builder.h"
 #include "core/machine/memory.h"
+#include "core/models/model.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "core/weights/recipe_weights.h"
@@ -135,6 +136,26 @@ class MemoryCheckTest : public QObject {
       // What is loaded is not needed again.
       QVERIFY(memory_needed(device, store, graph, CompileOptions{{4}}) < need - panels);
     }
+  }
+  /// Rows that branches read where they lie keep maps alive for longer, which takes gaps.
+  void rows_are_copied_where_only_so_it_fits() {
+    cpu::CpuDevice device(1);
+    const auto model = open_model("preset:dynamic-routing-a");
+    WeightStore store(device, model->weights);
+    CompileOptions lent{Bindings(model->forward->symbols.size(), 1)}, copied = lent;
+    copied.rows = SentRows::copied;
+    const int64_t most = memory_needed(device, store, model->forward, lent), least = memory_needed(device, store, model->forward, copied);
+    QVERIFY2(least < most, qPrintable(QString::number(most - least)));
+    const auto rows = [&](int64_t available) { return check_memory(device, store, {{model->forward, lent}}, available, "MODEL"); };
+    QVERIFY(rows(most) == SentRows::lent && rows(most - 1) == SentRows::copied && rows(least) == SentRows::copied);
+    VERIFY_BAD_INPUT(rows(least - 1), "MODEL", " of memory, ");
+    const auto program = std::make_shared<const Program>(lower(model->forward));
+    const auto further = [&](int64_t available) { return check_further_plan(device, store, program, lent, available, "plan", "MODEL"); };
+    const int64_t more = further_memory_needed(device, store, program, lent), less = further_memory_needed(device, store, program, copied);
+    QVERIFY(less < more && further(more) == SentRows::lent && further(more - 1) == SentRows::copied && further(less) == SentRows::copied);
+    VERIFY_BAD_INPUT(further(less - 1), "MODEL", "the plan \"plan\" needs ");
+    QVERIFY(device.layout_of(program, store, copied).memory.lending.empty() &&
+            !device.layout_of(program, store, lent).memory.lending.empty());
   }
   void what_a_conversion_is_made_from_is_counted_as_long_as_it_is_held() {
     constexpr int64_t kElements = 16'000 * 1000;

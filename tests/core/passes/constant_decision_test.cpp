@@ -185,6 +185,86 @@ class ConstantDecisionTest : public QObject {
       }
   }
 
+  /// Sequences of one task, whose tokens go to its two experts: nothing is packed while they come alone.
+  void members_of_sequences_that_all_go_one_way_are_not_packed() {
+    for (const bool some : {false, true})
+      for (const char* mode : {"sum", "place"}) {
+        MixtureBuilder b(8);
+        const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 5));
+        const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 7));
+        ValueId x = b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
+        SpaceId base = tokens;
+        std::vector<ValueId> told{b.labelled(sequences, 4, "moe")};
+        if (some) {
+          told.push_back(b.value("compact", {b.flags("mask", tokens)}, {}, "real"));
+          x = b.pack(x, told[1], sequences);
+          base = b.space_of(x);
+        }
+        const ValueId members = b.value("members", told, {{"base", int64_t{base}}}, "members");
+        std::vector<ValueId> parts = b.pack_branches(x, members, told[0], {0, 1, 2, 3});
+        for (size_t k = 0; k < parts.size(); ++k) parts[k] = b.normed_expert(parts[k], 20, "gelu", "expert." + std::to_string(k));
+        const ValueId joined = b.gather(std::move(parts), base, mode, kNone, "joined");
+        b.output("y", some ? b.value("expand", {joined, told[1]}, {}, "expanded") : joined);
+        const RandomCase from = b.take(std::string("members, ") + mode);
+        const CaseInputs usual = with_labels(from, "moe", {2}), other = with_labels(from, "moe", {2, 0, 2});
+        const PassResult result = apply("constant-decision", from, usual, {{"min-cells", "1"}});
+        QVERIFY2(result.applied, result.reason.c_str());
+        QCOMPARE(result.parameters, (PassParameters{{"moe", "2"}}));
+        QCOMPARE(count_taken(result.graph, "pack") + count_taken(result.graph, "gather"), size_t{0});
+        QCOMPARE(count_taken(result.graph, "linear"), size_t{2});
+        check_hit_and_miss(from, result, usual, other);
+      }
+  }
+
+  /// The rule of TaskMoE: a task has two experts, and both get all.
+  void two_experts_of_a_task_are_summed_without_packing() {
+    MixtureBuilder b(9);
+    const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 5));
+    const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 7));
+    const ValueId x = b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
+    Protocol rule;
+    rule.kind = ProtocolKind::hash;
+    const ValueId decision = b.route(b.integers("moe.labels", sequences, 50), rule, "moe", 6);
+    const ValueId members = b.value("members", {decision}, {{"base", int64_t{tokens}}}, "members");
+    std::vector<ValueId> parts = b.pack_branches(x, members, decision, {0, 1, 2, 3, 4, 5});
+    for (size_t k = 0; k < parts.size(); ++k) parts[k] = b.normed_expert(parts[k], 20, "gelu", "expert." + std::to_string(k));
+    b.output("y", b.gather(std::move(parts), tokens, "sum", kNone, "joined"));
+    const RandomCase from = b.take("two experts of a task");
+    const CaseInputs usual = with_labels(from, "moe", {3}), other = with_labels(from, "moe", {3, 3, 4, 17, 30});
+    const PassResult result = apply("constant-decision", from, usual, {{"min-cells", "1"}});
+    QVERIFY2(result.applied, result.reason.c_str());
+    QCOMPARE(count_taken(result.graph, "pack"), size_t{0});
+    QCOMPARE(count_taken(result.graph, "linear"), size_t{4});
+    check_hit_and_miss(from, result, usual, other);
+    // Its members are told by the decision, which so cannot be made behind the branches.
+    const std::string late = apply("permanent-path", from, usual, {{"min-cells", "1"}}).reason;
+    QVERIFY2(late.find("others ask for its decision") != std::string::npos, late.c_str());
+  }
+
+  void members_by_chance_are_made_straight_or_left_alone_with_a_reason() {
+    int straight = 0, weighed = 0;
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+      const RandomCase from = random_sequence_experts(seed);
+      CaseInputs usual = from.inputs;
+      for (auto& [name, values] : usual)
+        if (name.ends_with(".labels"))
+          for (int32_t& label : std::get<std::vector<int32_t>>(values)) label = 1;
+      for (const char* pass : kBoth) {
+        const PassResult result = apply(pass, from, usual, {{"min-cells", "1"}});
+        straight += result.applied;
+        weighed += result.reason.find("weighs members by what their parents chose") != std::string::npos;
+        if (!result.applied) continue;
+        check_oracle(from, result.graph, usual);
+        check_oracle(from, result.graph, from.inputs);
+        cpu::CpuDevice cpu(2);
+        EmulatedDevice emulated(1);
+        for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
+          for (const CaseInputs& inputs : {usual, from.inputs}) check_answer(*device, from, result.graph, inputs);
+      }
+    }
+    QVERIFY2(straight >= 20 && weighed > 0, qPrintable(QString("%1 straight, %2 weighed").arg(straight).arg(weighed)));
+  }
+
   void all_branches_may_get_all_cells() {
     for (const char* pass : kBoth) {
       MixtureBuilder b(6);

@@ -156,8 +156,33 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(data->note().empty());
   }
 
+  void parts_are_told_where_gates_may_leave_some_out() {
+    std::vector<ItemCost> items = street(2, 3);
+    QVERIFY(!item_cost_figures(items, kSeveral).parts && !item_cost_figures(items, kSeveral).groups[0].with.parts);
+    for (ItemCost& item : items) item.parts = static_cast<double>(10 - item.item), item.of_parts = 18;
+    const ItemCostFigures f = item_cost_figures(items, kSeveral);
+    QVERIFY(f.parts && near(f.parts->mean, 8) && f.parts->of == 18 && f.parts->mean_ci95);
+    QVERIFY((*f.parts->mean_ci95)[0] >= 6 && (*f.parts->mean_ci95)[0] < 8 && (*f.parts->mean_ci95)[1] > 8 &&
+            (*f.parts->mean_ci95)[1] <= 10);
+    const GroupSpent& g = f.groups[0];
+    QVERIFY(near(g.with.parts->mean, 9.5) && near(g.without->parts->mean, 7));
+    const auto lines = item_costs_lines(f);
+    const auto at = std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.first == "parts computed"; });
+    QVERIFY(at != lines.end() && says(at->second, "8.00 [") && says(at->second, "] on average of the 18 that routers may leave out"));
+    QVERIFY2(says((at + 1)->second, "without person 7.00 [") && says((at + 1)->second, "], with 9.50 ["), (at + 1)->second.c_str());
+    const auto rows = item_costs_groups(f);
+    QVERIFY(rows[0].size() == 8 && rows[0][6] == "parts with it" && rows[0][7] == "parts without it");
+    QVERIFY(rows[1][6].starts_with("9.50 [") && rows[1][7].starts_with("7.00 ["));
+    QCOMPARE(item_costs_groups(item_cost_figures(street(2, 3), kSeveral))[0].size(), size_t{6});
+    items = {{0, 1, 2, 0, 0, {"a"}, 1, 2}, {1, 1, 2, 0, 0, {"b"}, 0, 2}};
+    const auto labels = item_costs_groups(item_cost_figures(items, kOne));
+    QVERIFY(labels[0].size() == 4 && labels[0][3] == "parts" && labels[1][3] == "1.00" && labels[2][3] == "0.00");
+  }
+
   void json_holds_them_and_is_read_again() {
-    RunSummaryFigures f = run_of(item_cost_figures(street(20, 30), kSeveral));
+    std::vector<ItemCost> items = street(20, 30);
+    for (ItemCost& item : items) item.parts = 3, item.of_parts = 4;
+    RunSummaryFigures f = run_of(item_cost_figures(items, kSeveral));
     f.item_costs->least.name = "picture 20", f.item_costs->served = 0.5;
     f.dataset.note = "drawings";
     const auto read = parse_summary(to_json(f));

@@ -200,16 +200,21 @@ class ReportTest : public QObject {
     c.least = {7, "picture 7", 4e6, 0.4}, c.most = {9, "<9>", 8e6, 0.8};
     c.groups = {{"<man>", {40, 0.7, {{0.65, 0.75}}}, ItemsSpent{50, 0.43, {{0.4, 0.46}}}, 0.386, {{0.3, 0.45}}}};
     f.dataset.note = "drawings & such";
+    c.parts = PartsComputed{6.36, {{6.1, 6.6}}, 18};
+    c.groups[0].with.parts = PartsComputed{9.52, {{9.25, 9.75}}, 18}, c.groups[0].without->parts = PartsComputed{4.73, {}, 18};
     const std::string html = page(f, testing::two_stacks()), all = tables(html);
     QCOMPARE(flaw(html), QString());
     QVERIFY(has(html,
                 " spends 38.6 % [30.0, 45.0] fewer operations on the 50 pictures without &lt;man&gt; than on the 40 with, and on average "
                 "55.0 % of what all branches would take. "));
     QVERIFY(has(html, "Operations spent") && has(html, "without &lt;man&gt; 43.0 %, with 70.0 %"));
+    QVERIFY(has(html, "Parts computed") && has(html, "without &lt;man&gt; 4.73, with 9.52"));
     QVERIFY(has(html, "These are drawings &amp; such. "));
-    for (const char* text : {"5.5 million on average, 55.0 % [50.0, 60.0] of the 10 million that all branches would take",
-                             "quartiles 45.0, 50.0 and 60.0 %; least 40.0 % (picture 7), most 80.0 % (&lt;9&gt;)", "&lt;man&gt;",
-                             "43.0 % [40.0, 46.0]", "38.6 % [30.0, 45.0] fewer"})
+    for (const char* text :
+         {"5.5 million on average, 55.0 % [50.0, 60.0] of the 10 million that all branches would take",
+          "quartiles 45.0, 50.0 and 60.0 %; least 40.0 % (picture 7), most 80.0 % (&lt;9&gt;)", "&lt;man&gt;", "43.0 % [40.0, 46.0]",
+          "38.6 % [30.0, 45.0] fewer", "6.36 [6.10, 6.60] on average of the 18 that routers may leave out",
+          "without &lt;man&gt; 4.73, with 9.52 [9.25, 9.75]"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     f.verified->passed = false;
     QVERIFY(!has(page(f, testing::two_stacks()), " spends "));

@@ -113,6 +113,38 @@ class SessionPicturesTest : public QObject {
     QVERIFY(!none.has(7));
   }
 
+  /// Also where a large one pushes out several at once.
+  void only_those_that_change_what_is_kept_have_to_be_made() {
+    constexpr int64_t kMost = 30, kMostBytes = 20'000, kBatches = 500, kEach = 4;
+    RunLayout layout;
+    layout.spaces = {"picture"};
+    layout.routers = {{"exit", 2, 1, "exit-threshold", 0}};
+    KeptPictures all(kMost, kMostBytes), chosen(kMost, kMostBytes), again(kMost, kMostBytes);
+    int64_t made = 0;
+    for (int64_t number = 0; number < kBatches; ++number) {
+      BatchRecord batch;
+      batch.add_space(0, {kEach * number, kEach, 1});
+      DecisionRecord exit{.router = 0};
+      const std::vector<int32_t> choices = {0, number % 7 == 0, 0, 0};
+      exit.choice = choices;
+      batch.add_decision(exit);
+      std::vector<int64_t> items;
+      for (int64_t i = 0; i < kEach; ++i) items.push_back(kEach * number + i), batch.add_sequence(i % 2 ? "a" : "b");
+      const std::vector<uint64_t> groups = picture_groups(batch, layout);
+      const int64_t bytes = number % 50 == 49 ? 5000 : 300;
+      for (size_t i = 0; i < items.size(); ++i) all.add(items[i], groups[i], bytes);
+      const std::vector<size_t> changing = take_in(chosen, batch, layout, items, bytes);
+      for (const size_t i : changing) again.add(items[i], groups[i], bytes);
+      made += static_cast<int64_t>(changing.size());
+    }
+    int64_t kept = 0;
+    for (int64_t item = 0; item < kBatches * kEach; ++item) {
+      QVERIFY(all.has(item) == chosen.has(item) && all.has(item) == again.has(item));
+      kept += all.has(item);
+    }
+    QVERIFY2(kept > 0 && made >= kept && made < kBatches * kEach / 4, qPrintable(QString::number(made)));
+  }
+
   void a_group_is_a_label_and_the_branches_of_all_cells() {
     RunLayout layout;
     layout.spaces = {"patch", "picture"};
