@@ -83,6 +83,9 @@ struct PieceText {
 };
 PieceText piece_text(const std::string& piece);
 
+/// The figure of CellColor::work: kept choices of branches that compute something.
+int work_of(const CellPage& page, const CellLine& line, size_t cell);
+
 /// Where a cell lies: "17", in a grid "2,5" (row, column); of a sequence that is one cell its label, or its number in the run.
 QString place_text(const CellLine& line, size_t cell);
 
