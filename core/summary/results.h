@@ -422,7 +422,7 @@ struct RunSummaryFigures {
   /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
-  std::optional<ExitCurve> exits;         ///< nothing: the model has no exits, or the data do not say what is right
+  std::optional<ExitCurve> exits;         ///< nothing: the model has no exits; without labels its values are empty
   std::optional<ExitTarget> exit_target;  ///< --target-quality, --target-latency
   /// Nothing: no routers, decoding, or a plan that does not decide all of them.
   std::optional<ItemCostFigures> item_costs;
