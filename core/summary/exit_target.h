@@ -9,6 +9,10 @@
 
 namespace stormcell {
 
+std::string_view to_text(Bounded what);
+/// Of a summary, which a program of another version may have written.
+Bounded bounded(std::string_view word);
+
 struct LatencyTarget {
   double value = 0;       ///< milliseconds of a batch, or a share of the operations of the whole network
   bool is_share = false;  ///< given in percent

@@ -326,10 +326,12 @@ struct ExitCurve {
   std::vector<ExitClass> classes;
   int64_t judged = 0;  ///< items of which the data say what is right
 };
+/// What a target bounds.
+enum class Bounded : uint8_t { quality, operations, latency, unknown };
 /// Thresholds that were found for a target, one for each exit: searched on the profiled part of the data by replaying one recorded run,
 /// judged on the other part by a real run. No answer of the model's own thresholds is what they are held to, but quality.
 struct ExitTarget {
-  std::string of;             ///< what is bounded: "quality", "operations", "latency"
+  Bounded of = Bounded::quality;
   double target = 0;          ///< of the measure; a share of the operations of the whole network; milliseconds, the mean over the batches
   bool met = false;           ///< on the held-out part, where it was really run; on the part that was searched it always is
   bool is_optimum = false;    ///< of the part that was searched: all were tried, none is better. False: others may be

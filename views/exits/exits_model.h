@@ -13,7 +13,7 @@ namespace stormcell::views {
 
 /// One set of thresholds and what it gives.
 struct ShownPoint {
-  QString name;  ///< "those that ran", "0.85"
+  QString name;  ///< "those that ran", "0.85", "none leaves"
   double cost = 1, value = 0;
   std::optional<std::array<double, 2>> interval;
   std::vector<int64_t> items;  ///< by exit
