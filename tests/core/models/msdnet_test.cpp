@@ -37,12 +37,12 @@ class MsdnetTest : public QObject {
       parameters += c.out * (c.in * c.size * c.size + 2 + (c.bias ? 1 : 0));  // with gain and shift of its norm
     });
     int64_t seen = static_cast<int64_t>(plan.stem.size());
-    for (const msdnet::Stage& stage : plan.stages) {
+    for (const msdnet::Block& block : plan.blocks) {
       msdnet::Plan alone;
       alone.stages = {stage};
       alone.visit([&](const msdnet::Convolution&) { ++seen; });
       until_exit.push_back(seen);
-      parameters += stage.features * 1000 + 1000;
+      parameters += block.features * 1000 + 1000;
     }
     QCOMPARE(convolutions, int64_t{186});
     QCOMPARE(until_exit, (std::vector<int64_t>{62, 113, 151, 176, 186}));
