@@ -171,7 +171,7 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
   std::vector<std::string> said_before;
   const std::unique_ptr<TaskJudge> judge = task->judge(*s.model, *s.data, said_before);
   const auto plan = s.make_plan("all through", work.graph_of_size(), 0, progress, KeepScores::yes);
-  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, s.data->sizes().empty() ? "item" : "picture", {}, {}};
+  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, std::string(s.data->item_noun()), {}, {}};
   record.confidence.resize(record.chain.routers.size());
   record.scores.resize(record.exits());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {

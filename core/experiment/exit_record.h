@@ -35,7 +35,7 @@ struct ExitRecord {
   std::vector<std::vector<ItemScore>> scores;  ///< [exits, one more than tests][items], in the data's order; whole = 0: not to be judged
   std::vector<int64_t> batch;                  ///< [items]
   std::vector<std::string> classes;            ///< names of ItemScore::group
-  std::string item;                            ///< "picture", "item"
+  std::string item;                            ///< what one is called
   /// By size of picture: operations of an item that answers at each exit, as `chain` has them for the largest.
   std::map<PictureSize, std::vector<double>> operations;
   std::vector<PictureSize> size;  ///< [items]
