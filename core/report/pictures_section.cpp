@@ -5,18 +5,17 @@
 #include "core/base/counted.h"
 #include "core/readings/patch_regions.h"
 #include "core/report/html.h"
+#include "core/report/palette.h"
 #include "core/report/picture_uri.h"
 #include "core/report/sections.h"
 
 namespace stormcell::report {
 namespace {
 
-constexpr int32_t kColours = 8, kSteps = 9;
-
 /// The class of what stands for a branch: a colour of its own, or of how many places computed a step of the scale.
 std::string tint(const RoutedPictures& all, int32_t branch) {
-  if (all.kind != PictureKind::places) return fmt::format("c{}", branch % kColours);
-  return fmt::format("q{}", std::min(kSteps - 1, branch * kSteps / std::max(1, all.branches)));
+  if (all.kind != PictureKind::places) return fmt::format("c{}", colour_of(branch));
+  return fmt::format("q{}", std::min(kScaleSteps - 1, branch * kScaleSteps / std::max(1, all.branches)));
 }
 
 std::string name_of(const RoutedPictures& all, int32_t branch) {
@@ -100,7 +99,7 @@ std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
 
 /// Names of branches on their colours, with the share of the patches or pictures shown that each got.
 std::string legend(const RoutedPictures& all) {
-  constexpr int32_t kMostNamed = 2 * kColours;
+  constexpr int32_t kMostNamed = 2 * kBranchColours;
   int64_t cells = 0;
   for (const RoutedPicture& p : all.pictures) cells += static_cast<int64_t>(p.branch.size());
   std::string html;
