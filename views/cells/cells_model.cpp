@@ -242,10 +242,8 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
   shown.tokens = std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return !line.token.empty(); });
   shown.numbers = shown.tokens && page.pieces.empty();
   shown.options = options;
-  for (size_t r = 0; r < page.routers.size(); ++r) {
+  for (size_t r = 0; r < page.routers.size(); ++r)
     if (QString::fromStdString(page.routers[r].name) == options.router) shown.router = static_cast<int>(r);
-    shown.stripes += page.routers[r].fan_out;
-  }
   shown.high = high > 0 ? high : highest(page, options, shown.router);
   for (const CellLine& line : page.lines) {
     ShownLine to;

@@ -65,7 +65,6 @@ struct ShownPage {
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
   int router = -1;        ///< index of the one that colours, -1: none of this page
-  int stripes = 0;        ///< choices of all routers together
   bool tokens = false;    ///< cells are tokens whose ids were recorded; else the chips say where they lie
   bool numbers = false;   ///< tokens have no texts in this session: their ids stand for them
   bool pictures = false;  ///< some line has one
