@@ -6,8 +6,7 @@
 //   y_b     = first; blocks of (conv, act, conv) + y; last       3 x 3 convolutions, to num_channels * upscale^2 channels
 //   picture = fold(pixel_shuffle(y)) + resize(pixels)            overlapping patches: their mean
 //
-// Weights of convolutions are [outputs, height, width, inputs]: channels last (of PyTorch's: weight.permute(0, 2, 3, 1)). No published
-// model has this configuration; its keys are those below.
+// Keys, tensors and shapes: docs/models.md. No published model has this configuration.
 #include <cmath>
 
 #include "core/graph/patch_grid.h"
