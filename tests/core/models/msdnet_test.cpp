@@ -39,7 +39,7 @@ class MsdnetTest : public QObject {
     int64_t seen = static_cast<int64_t>(plan.stem.size());
     for (const msdnet::Block& block : plan.blocks) {
       msdnet::Plan alone;
-      alone.stages = {stage};
+      alone.blocks = {block};
       alone.visit([&](const msdnet::Convolution&) { ++seen; });
       until_exit.push_back(seen);
       parameters += block.features * 1000 + 1000;
@@ -47,7 +47,7 @@ class MsdnetTest : public QObject {
     QCOMPARE(convolutions, int64_t{186});
     QCOMPARE(until_exit, (std::vector<int64_t>{62, 113, 151, 176, 186}));
     QCOMPARE(parameters, int64_t{23'958'440});
-    QCOMPARE(plan.stages.back().features, int64_t{560});
+    QCOMPARE(plan.blocks.back().features, int64_t{560});
   }
 
   void presets_are_the_paper_s_network() {
