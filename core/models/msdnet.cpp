@@ -123,7 +123,7 @@ class MsdnetBuilder : public LayerBuilder {
     return results;
   }
 
-  ValueId classified(const Block& block, ValueId x, const std::string& name) {
+  ValueId classified(const msdnet::Block& block, ValueId x, const std::string& name) {
     for (const Convolution& c : block.classifier) x = convolution(x, c);
     return linear(value("pool", {x}, {{"kind", std::string("global_average")}}, name + ".mean"), name + ".head", s_.labels, {}, true);
   }
@@ -152,7 +152,7 @@ class Msdnet final : public Architecture {
       : s_(std::move(settings)), picture_(picture), classes_(std::move(classes)), warnings_(std::move(warnings)) {
     const Plan plan = msdnet::plan(s_);
     plan.visit([&](const Convolution& c) { fan_in_[c.name] = c.in * c.size * c.size; });
-    for (const Block& block : plan.blocks) features_.push_back(block.features);
+    for (const msdnet::Block& block : plan.blocks) features_.push_back(block.features);
   }
 
   void describe(Model& model) const override {
