@@ -142,7 +142,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     for (const OutputDifference& o : v.outputs)
       if (verbose) rows.push_back({"", "  " + o.name + ": " + number_text(o.max_rel_diff, 2) + " of its largest value"});
   }
-  if (verbose && f.verified) add_flips(rows, f.verified->listed, are_pictures(f.dataset) ? "picture" : "sequence");
+  if (verbose && f.verified) add_flips(rows, f.verified->listed, item_noun(f.dataset));
   if (run_kind(f.verb) == RunKind::optimize) {
     const bool applied = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.applied; });
     if (f.speedup && f.verified && f.verified->passed) {

@@ -17,7 +17,7 @@ void serve_first(DecisionView& decision, int64_t cells, const ParentMap& parents
 /// the first; the others become dropped_from(branch). One choice a cell. Uses `scratch`.
 void serve_most_confident(DecisionView& decision, int64_t cells, int32_t capacity);
 
-/// How loads are reported and padded (table 1.5 of the OSDI'23 artifact).
+/// How loads are reported and padded (the capacity rules of the OSDI'23 artifact).
 struct CapacityGrid {
   std::span<const int32_t> supported;  ///< ascending; with path_wise one entry a branch
   bool padding = false;

@@ -14,10 +14,10 @@ struct RouterThreshold {
 };
 using RouterThresholds = std::vector<RouterThreshold>;
 
-/// Thresholds of exits, as confidences: at the least every cell leaves, beyond 1 none does.
-inline constexpr double kLeastExitThreshold = 0, kMostExitThreshold = 2;
+/// Thresholds of exits are compared with confidences, which are from 0 to 1: these two are the ends of their range.
+inline constexpr double kAllLeave = 0, kNoneLeaves = 2;
 
 /// The threshold in that range by which the same cells leave: a model's own may be anything, such as -1 or 1000.
-inline double as_exit_threshold(double threshold) { return std::clamp(threshold, kLeastExitThreshold, kMostExitThreshold); }
+inline double as_exit_threshold(double threshold) { return std::clamp(threshold, kAllLeave, kNoneLeaves); }
 
 }  // namespace stormcell

@@ -48,7 +48,7 @@ RouterThresholds parse_exits(const nlohmann::json& list, const std::string& wher
         !exit["threshold"].is_number())
       refuse("expected a router and a threshold of each of \"exits\"");
     const RouterThreshold t{exit["router"].get<std::string>(), exit["threshold"].get<double>()};
-    if (!(t.threshold >= kLeastExitThreshold && t.threshold <= kMostExitThreshold))
+    if (!(t.threshold >= kAllLeave && t.threshold <= kNoneLeaves))
       refuse("the threshold " + exit["threshold"].dump() + " of " + in_quotes(t.router) +
              " is out of range: from 0, where all leave, to 1, and 2, where none does");
     thresholds.push_back(t);

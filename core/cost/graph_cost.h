@@ -37,7 +37,7 @@ struct GraphCost {
   Cost total;
   double cells = 0;  ///< of all spaces that routers decide over; without routers, of the first input
 
-  /// Design 5.5: sum over operators of max(bytes / read bandwidth, FLOP / peak of the number format).
+  /// The limit of a plan: sum over operators of max(bytes / read bandwidth, FLOP / peak of the number format).
   double limit_seconds(const MachineCeilings& machine) const;
   double flops_per_cell() const { return cells > 0 ? total.flops / cells : 0; }
 };

@@ -127,6 +127,11 @@ const SpaceCells* Dataset::find_space(std::string_view name) const {
   return at == spaces_.end() ? nullptr : &*at;
 }
 
+std::string_view Dataset::item_noun() const {
+  if (!sizes_.empty()) return "picture";
+  return std::any_of(spaces_.begin(), spaces_.end(), [](const SpaceCells& space) { return space.holds_tokens; }) ? "sequence" : "item";
+}
+
 CellTotals Dataset::cells() const {
   CellTotals totals;
   for (const SpaceCells& space : spaces_)

@@ -89,6 +89,8 @@ class Dataset {
   int64_t batch_count() const;
   /// In all batches together.
   int64_t items() const { return items_; }
+  /// "picture", "sequence" of tokens, or "item".
+  std::string_view item_noun() const;
   /// One past the largest number of an item in a batch: beyond items() where --batches leaves out pictures of some sizes.
   int64_t end_item() const { return static_cast<int64_t>(lengths_.size()); }
   /// Throws std::out_of_range for an index that is no batch's, and what cancel.check() throws.

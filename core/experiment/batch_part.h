@@ -25,7 +25,8 @@ void place_in_batch(std::vector<JudgedDecision>& decisions, const std::vector<in
 /// For an execution of the part alone.
 OracleReplay choices_for_oracle(const std::vector<JudgedDecision>& decisions);
 
-/// Of `items` in a row the first, then so many in all, spread evenly with the last among them; those without the first.
+/// Which `count` of the `items` rows of a batch are compared: the first and the last, the others spread evenly between them. The list
+/// leaves out row 0, by which the oracle is timed before `count` is known.
 std::vector<int64_t> further_rows(int64_t count, int64_t items);
 
 }  // namespace stormcell

@@ -1,5 +1,5 @@
 // --dense: the third plan, every cell through every branch and the results masked, as frameworks without routing run it. Shown beside
-// baseline and optimised plan, never the denominator of a speed-up (design 5.4).
+// baseline and optimised plan, never the denominator of a speed-up (docs/concepts.md).
 #pragma once
 #include <string>
 #include <vector>

@@ -5,12 +5,14 @@
 #include <iterator>
 #include <numeric>
 
+#include "core/cell/router_threshold.h"
+
 namespace stormcell {
 namespace {
 
 constexpr size_t kQuantiles = 28;
 
-/// Thresholds of the curve: at the least all items leave at the first exit, at the most none does; between them quantiles of the
+/// Thresholds of the curve: from that at which all items leave at the first exit to that at which none does; between them quantiles of the
 /// confidences of all tests, as the numbers with the fewest digits. Largest softmaxes crowd below 1 of ten classes and near 0.1 of a
 /// thousand: no fixed numbers suit both.
 std::vector<double> thresholds_of(const ExitRecord& record) {
@@ -18,14 +20,14 @@ std::vector<double> thresholds_of(const ExitRecord& record) {
   for (const std::vector<float>& of_test : record.confidence)
     std::copy_if(of_test.begin(), of_test.end(), std::back_inserter(sorted), [](float c) { return std::isfinite(c); });
   std::sort(sorted.begin(), sorted.end());
-  std::vector<double> list{kLeastExitThreshold};
+  std::vector<double> list{kAllLeave};
   for (size_t q = 1; q < kQuantiles && !sorted.empty(); ++q) {
     const float high = sorted[q * sorted.size() / kQuantiles];
     const auto above = std::lower_bound(sorted.begin(), sorted.end(), high);
     if (above == sorted.begin()) continue;  // all reach it
     if (const double threshold = threshold_between(*(above - 1), high); threshold > list.back()) list.push_back(threshold);
   }
-  list.push_back(kMostExitThreshold);
+  list.push_back(kNoneLeaves);
   return list;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "core/cell/choose.h"
 #include "core/experiment/measured_plans.h"
@@ -96,6 +97,19 @@ ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t e
   return replayed;
 }
 
+void ItemsLeft::add(int32_t exit, const std::vector<double>& by_exit) {
+  ++items.at(static_cast<size_t>(exit));
+  operations += by_exit[static_cast<size_t>(exit)], through_all += by_exit.back();
+}
+
+ExitPoint point_of(const QualityTask& task, ItemsLeft left) {
+  ExitPoint p;
+  if (!left.scores.empty()) p.value = value_of(task, left.scores), p.value_ci95 = task.ci95(left.scores);
+  p.mean_cost = left.through_all > 0 ? left.operations / left.through_all : 1;
+  p.items = std::move(left.items);
+  return p;
+}
+
 size_t ExitRecord::judged() const {
   size_t count = 0;
   for (size_t i = 0; i < items(); ++i) count += is_judged(i);
@@ -133,23 +147,12 @@ ExitCase ExitRecord::exit_case(const std::vector<size_t>& some, std::vector<std:
 }
 
 ExitPoint ExitRecord::point(const std::vector<size_t>& some, const std::vector<int32_t>& at) const {
-  ExitPoint f;
-  f.items.assign(exits(), 0);
-  std::vector<ItemScore> answers;
-  double part = 0, whole = 0, cost = 0, of_all = 0;
+  ItemsLeft left(exits());
   for (size_t i = 0; i < some.size(); ++i) {
-    const auto exit = static_cast<size_t>(at[i]);
-    if (is_judged(some[i])) {
-      answers.push_back(scores[exit][some[i]]);
-      part += answers.back().part, whole += answers.back().whole;
-    }
-    const std::vector<double>& of_size = operations.at(size[some[i]]);
-    cost += of_size[exit], of_all += of_size.back();
-    ++f.items[exit];
+    left.add(at[i], operations.at(size[some[i]]));
+    if (is_judged(some[i])) left.scores.push_back(scores[static_cast<size_t>(at[i])][some[i]]);
   }
-  if (!answers.empty()) f.value = task->value(part, whole), f.value_ci95 = task->ci95(answers);
-  f.mean_cost = of_all > 0 ? cost / of_all : 1;
-  return f;
+  return point_of(*task, std::move(left));
 }
 
 std::vector<double> ExitRecord::thresholds() const {
@@ -168,7 +171,7 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
   std::vector<std::string> said_before;
   const std::unique_ptr<TaskJudge> judge = task->judge(*s.model, *s.data, said_before);
   const auto plan = s.make_plan("all through", work.graph_of_size(), 0, progress, KeepScores::yes);
-  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, s.data->sizes().empty() ? "item" : "picture", {}, {}};
+  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, std::string(s.data->item_noun()), {}, {}};
   record.confidence.resize(record.chain.routers.size());
   record.scores.resize(record.exits());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {

@@ -15,6 +15,19 @@
 
 namespace stormcell {
 
+/// Items that left somewhere, one added after the other.
+struct ItemsLeft {
+  std::vector<int64_t> items;              ///< by exit
+  double operations = 0, through_all = 0;  ///< what they took, and what the whole network takes for the same items
+  std::vector<ItemScore> scores;           ///< of those that can be judged
+
+  explicit ItemsLeft(size_t exits) : items(exits, 0) {}
+  /// `by_exit`: operations of an item of its size.
+  void add(int32_t exit, const std::vector<double>& by_exit);
+};
+/// Of one threshold, which it does not know.
+ExitPoint point_of(const QualityTask& task, ItemsLeft left);
+
 struct ExitRecord {
   ExitChain chain;
   const QualityTask* task = nullptr;
@@ -22,7 +35,7 @@ struct ExitRecord {
   std::vector<std::vector<ItemScore>> scores;  ///< [exits, one more than tests][items], in the data's order; whole = 0: not to be judged
   std::vector<int64_t> batch;                  ///< [items]
   std::vector<std::string> classes;            ///< names of ItemScore::group
-  std::string item;                            ///< "picture", "item"
+  std::string item;                            ///< what one is called
   /// By size of picture: operations of an item that answers at each exit, as `chain` has them for the largest.
   std::map<PictureSize, std::vector<double>> operations;
   std::vector<PictureSize> size;  ///< [items]

@@ -10,7 +10,6 @@
 namespace stormcell {
 namespace {
 
-constexpr double kNobodyLeaves = kMostExitThreshold, kAllLeave = kLeastExitThreshold;
 constexpr size_t kMostCutsOfTwo = 1024, kMostCuts = 96;
 constexpr int kMostRounds = 32;
 
@@ -20,7 +19,7 @@ struct Sums {
 
 /// A cut of one test: so many of those that come leave.
 struct Cut {
-  double threshold = kNobodyLeaves;
+  double threshold = kNoneLeaves;
   Sums sums;  ///< of all items, the others' thresholds held
 };
 
@@ -41,7 +40,7 @@ class Search {
     for (double& threshold : start) threshold = as_exit_threshold(threshold);
     const bool tries_all = tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo);
     std::vector<std::vector<double>> starts{start};
-    if (!tries_all) starts.insert(starts.end(), {std::vector<double>(tests_, kNobodyLeaves), best_of_one_for_all()});
+    if (!tries_all) starts.insert(starts.end(), {std::vector<double>(tests_, kNoneLeaves), best_of_one_for_all()});
     std::optional<Cut> best;
     std::vector<double> found;
     for (std::vector<double>& from : starts) {
@@ -74,7 +73,7 @@ class Search {
     std::vector<double> best;
     Sums sums;
     for (int percent = 0; percent <= 100; ++percent) {
-      const std::vector<double> one(tests_, percent == 100 ? kNobodyLeaves : percent / 100.0);
+      const std::vector<double> one(tests_, percent == 100 ? kNoneLeaves : percent / 100.0);
       if (const Sums s = sums_of(one); best.empty() || better(s, sums)) best = one, sums = s;
     }
     return best;
@@ -145,9 +144,9 @@ class Search {
   /// Every way in which one test can divide those that come to it, from none that leaves to all.
   std::vector<Cut> cuts(const std::vector<double>& thresholds, size_t test) const {
     std::vector<double> none = thresholds;
-    none[test] = kNobodyLeaves;
+    none[test] = kNoneLeaves;
     const std::vector<int32_t> otherwise = exits_taken(case_.confidence, none);
-    std::vector<Cut> list{{kNobodyLeaves, {}}};
+    std::vector<Cut> list{{kNoneLeaves, {}}};
     for (size_t i = 0; i < items_; ++i) add(list.front().sums, i, static_cast<size_t>(otherwise[i]), 1);
     Sums sums = list.front().sums;
     const std::vector<float>& c = case_.confidence[test];

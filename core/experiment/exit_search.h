@@ -27,7 +27,7 @@ struct ExitAim {
 };
 
 struct FoundExits {
-  std::vector<double> thresholds;  ///< by test; 0: all leave, 2: none does, else between two confidences of the case
+  std::vector<double> thresholds;  ///< by test; kAllLeave, kNoneLeaves, or between two confidences of the case
   double part = 0, cost = 0;       ///< means
   bool met = false;                ///< false: nothing was found that meets it; this comes closest to it
   /// All were tried: no other thresholds are better. False: others may be.

@@ -112,16 +112,16 @@ class ThresholdSearch {
     t.routers = found.record.chain.routers;
     for (const double threshold : found.record.thresholds()) t.own_thresholds.push_back(as_exit_threshold(threshold));
     if (!s_.options.target_quality.empty()) {
-      t.of = "quality", t.target = parse_quality_target(s_.options.target_quality);
+      t.of = Bounded::quality, t.target = parse_quality_target(s_.options.target_quality);
       return;
     }
     const LatencyTarget asked = parse_latency_target(s_.options.target_latency);
-    t.of = asked.is_share ? "operations" : "latency", t.target = asked.value;
+    t.of = asked.is_share ? Bounded::operations : Bounded::latency, t.target = asked.value;
     if (!asked.is_share) times_ = measure_exit_times(work_, found.record.chain, split_, progress_);
   }
   /// Of the mean part of an item, which is the measure where every whole is 1.
   static ExitAim aim_of(const FoundTarget& found) {
-    return {found.figures.of == "quality" ? ExitAim::Of::part : ExitAim::Of::cost, found.figures.target};
+    return {found.figures.of == Bounded::quality ? ExitAim::Of::part : ExitAim::Of::cost, found.figures.target};
   }
   std::vector<std::vector<double>> cost_of(const ExitRecord& record, const std::vector<size_t>& items) const {
     if (times_.empty()) return record.relative_operations(items);
@@ -150,7 +150,7 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
     for (size_t test = 0; test < chain.routers.size(); ++test) {
       if (plan.program->routers[d.router].name != chain.routers[test]) continue;
       for (size_t c = 0; c < d.choice.size(); ++c)
-        if (d.choice[c] == std::max(0, chain.rules[test].residual))
+        if (d.choice[c] == leaves_by(chain.rules[test]))
           taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(test);
     }
   return taken;
@@ -160,35 +160,33 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
 class RealRun {
  public:
   RealRun(const ExitRecord& record, const Experiment::State& state, const std::vector<double>& thresholds)
-      : record_(record), state_(state), judge_(record.task->judge(*state.model, *state.data, said_before_)) {
+      : record_(record), state_(state), judge_(record.task->judge(*state.model, *state.data, said_before_)), left_(record.exits()) {
     const std::vector<int32_t> replayed = record.taken(thresholds);
     for (size_t i = 0; i < replayed.size(); ++i) replayed_[record.scores.front()[i].item] = replayed[i];
-    point_.threshold = thresholds.front();
-    point_.items.assign(record.exits(), 0);
+    threshold_ = thresholds.front();
   }
 
   /// True if items of the batch that ran last with `plan` were judged.
   bool add(const ReadyPlan& plan, const Batch& batch) {
     const std::vector<int32_t> taken = exits_of_rows(plan, record_.chain, batch.size());
     const std::vector<double>& operations = record_.operations.at(batch.picture);
-    const size_t before = scores_.size();
+    const size_t before = left_.scores.size();
     for (const OutputValue& o : plan.result.outputs)
-      if (o.name == state_.model->answer.output) judge_->score(batch, o, scores_);
-    for (size_t n = before; n < scores_.size(); ++n) {
-      const auto row = std::find(batch.items.begin(), batch.items.end(), scores_[n].item) - batch.items.begin();
+      if (o.name == state_.model->answer.output) judge_->score(batch, o, left_.scores);
+    for (size_t n = before; n < left_.scores.size(); ++n) {
+      const int64_t item = left_.scores[n].item;
+      const auto row = std::find(batch.items.begin(), batch.items.end(), item) - batch.items.begin();
       const int32_t exit = taken.at(static_cast<size_t>(row));
-      const auto said = replayed_.find(scores_[n].item);
+      const auto said = replayed_.find(item);
       elsewhere_ += said == replayed_.end() || said->second != exit;
-      ++point_.items[static_cast<size_t>(exit)];
-      cost_ += operations[static_cast<size_t>(exit)], of_all_ += operations.back(), part_ += scores_[n].part, whole_ += scores_[n].whole;
+      left_.add(exit, operations);
     }
-    return scores_.size() > before;
+    return left_.scores.size() > before;
   }
 
   void put_in(ExitTarget& t) const {
-    t.held_out = point_;
-    t.held_out.value = record_.task->value(part_, whole_), t.held_out.value_ci95 = record_.task->ci95(scores_);
-    t.held_out.mean_cost = of_all_ > 0 ? cost_ / of_all_ : 1;
+    t.held_out = point_of(*record_.task, left_);
+    t.held_out.threshold = threshold_;
     t.left_elsewhere = elsewhere_;
   }
 
@@ -198,10 +196,9 @@ class RealRun {
   std::vector<std::string> said_before_;
   std::unique_ptr<TaskJudge> judge_;
   std::map<int64_t, int32_t> replayed_;  // exit by item
-  std::vector<ItemScore> scores_;
-  ExitPoint point_;
+  ItemsLeft left_;
+  double threshold_ = 0;
   int64_t elsewhere_ = 0;
-  double cost_ = 0, of_all_ = 0, part_ = 0, whole_ = 0;
 };
 
 /// The held-out batches as they run: who leaves where, what they answer.
@@ -226,8 +223,8 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
 
 bool holds(const ExitTarget& t) {
   constexpr double kSlack = 1e-9;
-  if (t.of == "quality") return t.held_out.value.value() >= t.target - kSlack;
-  return (t.of == "operations" ? t.held_out.mean_cost : t.held_out_ms.value_or(0)) <= t.target + kSlack;
+  if (t.of == Bounded::quality) return t.held_out.value.value_or(0) >= t.target - kSlack;
+  return (t.of == Bounded::operations ? t.held_out.mean_cost : t.held_out_ms.value_or(0)) <= t.target + kSlack;
 }
 
 /// The model's own thresholds as the baseline, for once: what the others bring.

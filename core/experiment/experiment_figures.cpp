@@ -44,9 +44,8 @@ DatasetFigures dataset_figures(const Experiment::State& s) {
   constexpr size_t kMostListed = 1000;
   for (const SkippedItem& item : s.data->skipped())
     if (++d.skipped; d.skipped_items.size() < kMostListed) d.skipped_items.push_back({item.name, item.reason});
-  const bool of_tokens =
-      std::any_of(s.data->spaces().begin(), s.data->spaces().end(), [](const SpaceCells& space) { return space.holds_tokens; });
-  d.unit = of_tokens ? "token" : d.sizes.empty() ? "item" : "picture";
+  // Of sequences the tokens are counted.
+  d.unit = s.data->item_noun() == "sequence" ? "token" : std::string(s.data->item_noun());
   d.note = s.data->note();
   return d;
 }

@@ -56,7 +56,7 @@ struct Replayed {
 };
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
-Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
+Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
   const Experiment::State& s = work.state();
   const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
   const auto warn = [&](std::vector<std::string> sentences) {
@@ -126,7 +126,7 @@ class Run {
   void make_plan() {
     Replayed replayed{work_.graph(), {}};
     PlanConfig config = start_config(work_);
-    if (!is_baseline()) replayed = replay_config(work_, options_, config, *result_);
+    if (!is_baseline()) replayed = apply_config(work_, options_, config, *result_);
     result_->config = to_json(config);
     // Of what runs alone: a configuration may fit where the baseline does not.
     work_.check_fits(replayed.graph, replayed.configuration, result_->warnings);

@@ -50,7 +50,7 @@ class Verifying {
         order_(*s_.data),
         references_(work, tokens_of(work), progress),
         format_(s_.nonfinite()),
-        takes_routers_for_decided_(!plan.promises.undecided.empty()),
+        leaves_decisions_out_(!plan.promises.undecided.empty()),
         pixel_seconds_(options.pixel_seconds) {
     plans_.push_back(work.judged(plan, tokens_of(work), progress));
     if (baseline && baseline != &plan) plans_.push_back(work.judged(*baseline, tokens_of(work), progress));
@@ -92,7 +92,7 @@ class Verifying {
       const double left = oracle_until_ - seconds_now();
       return left > 0 && (!pixel_seconds_ || oracle_seconds(order_.batches[checked]) <= left);
     };
-    for (; checked < order_.batches.size() && is_time(); ++checked) compare_with_oracle(checked);
+    for (; checked < order_.batches.size() && is_time(); ++checked) compare_batch(checked);
     return checked;
   }
 
@@ -108,39 +108,44 @@ class Verifying {
     return flops > kWholeSeconds * kLeastFlops * s_.device->info().threads && told_by_item(*graph);
   }
 
+  /// A batch whose pictures an oracle is asked about in parts.
+  struct InParts {
+    size_t place = 0;
+    Batch batch;
+    std::vector<Observed> whole;  ///< what each plan gave of it, running freely; empty: not run yet
+  };
+  /// Returns how long the oracle took for these pictures, the plans' runs of the whole batch left out.
+  double compare_pictures(InParts& of, const std::vector<int64_t>& rows) {
+    report("verifying against the oracle", of.place);
+    if (of.whole.empty())
+      for (const auto& plan : plans_) of.whole.push_back(plan->run(of.batch, nullptr));
+    const double begin = seconds_now();
+    compare_part(of.batch, rows, of.whole);
+    return seconds_now() - begin;
+  }
+  /// Its first one.
+  void time_one_picture(InParts& of) { pixel_seconds_ = compare_pictures(of, {0}) / static_cast<double>(of.batch.picture.pixels()); }
+
   /// A batch, or, where the oracle would take longer than `seconds` for it, as many of its pictures as there is time for, at least one.
   void compare_in_time(size_t place, double seconds) {
     const int64_t number = order_.batches[place];
     const Batch outline = s_.data->outline(number);
-    if (outline.size() == 1 || takes_routers_for_decided_ || (!pixel_seconds_ && !may_be_long(outline))) return compare_with_oracle(place);
+    if (outline.size() == 1 || leaves_decisions_out_ || (!pixel_seconds_ && !may_be_long(outline))) return compare_batch(place);
     const double until = seconds_now() + std::max(seconds, kWholeSeconds);
-    const Batch batch = s_.data->batch(number, progress_.cancel);
-    std::vector<Observed> whole;
-    // Returns how long the oracle took, the plans' runs of the whole batch left out.
-    const auto compare = [&](const std::vector<int64_t>& rows) {
-      report("verifying against the oracle", place);
-      if (whole.empty())
-        for (const auto& plan : plans_) whole.push_back(plan->run(batch, nullptr));
-      const double begin = seconds_now();
-      compare_part(batch, rows, whole);
-      return seconds_now() - begin;
-    };
-    std::vector<int64_t> rows{0};
-    if (!pixel_seconds_) {
-      pixel_seconds_ = compare(rows) / static_cast<double>(batch.picture.pixels());
-      rows.clear();
-    }
+    InParts of{place, s_.data->batch(number, progress_.cancel), {}};
+    const bool has_first = !pixel_seconds_;
+    if (has_first) time_one_picture(of);
     const double left = until - seconds_now();
     if (oracle_seconds(number) <= left) {
-      whole.clear();
-      return compare_with_oracle(place);
+      of.whole.clear();
+      return compare_batch(place);
     }
-    const double pictures = left / (*pixel_seconds_ * static_cast<double>(batch.picture.pixels()));
-    const auto count = static_cast<int64_t>(std::clamp(pictures, 1.0, static_cast<double>(batch.size())));
-    const std::vector<int64_t> further = further_rows(count, batch.size());
-    rows.insert(rows.end(), further.begin(), further.end());
-    if (!rows.empty()) compare(rows);
-    parts_.push_back({number, count, batch.size()});
+    const double pictures = left / (*pixel_seconds_ * static_cast<double>(of.batch.picture.pixels()));
+    const auto count = static_cast<int64_t>(std::clamp(pictures, 1.0, static_cast<double>(of.batch.size())));
+    std::vector<int64_t> rows = further_rows(count, of.batch.size());
+    if (!has_first) rows.insert(rows.begin(), 0);
+    if (!rows.empty()) compare_pictures(of, rows);
+    parts_.push_back({number, count, of.batch.size()});
     in_part_.push_back(place);
   }
 
@@ -162,8 +167,8 @@ class Verifying {
     if (judges_format_) plans_[0]->compare_with_stored(part, references_.stored(part), format_);
   }
 
-  /// All plans beside the same reference, and for the format the first beside the stored weights.
-  void compare_with_oracle(size_t place) {
+  /// All plans beside the same reference of the oracle, and for the format the first beside the stored weights.
+  void compare_batch(size_t place) {
     const bool stored_apart = judges_format_ && s_.rounds_weights();
     report("verifying against the oracle", place);
     const Batch batch = s_.data->batch(order_.batches[place], progress_.cancel);
@@ -249,7 +254,7 @@ class Verifying {
   References references_;
   FormatJudge format_;
   /// Then no part of a batch tells what an oracle would have to be led by.
-  const bool takes_routers_for_decided_;
+  const bool leaves_decisions_out_;
   std::optional<double> pixel_seconds_;  // of the oracle
   std::vector<JudgedPart> parts_;
   std::vector<size_t> in_part_;                     // places of those batches

@@ -1,4 +1,5 @@
-// Design 5.1 and 5.2, of every workload: the oracle on the first batches, decisions replayed and free; the rest against the baseline.
+// What docs/concepts.md says of verification, of every workload: the oracle on the first batches, decisions replayed and free; the rest
+// against the baseline.
 #pragma once
 #include <memory>
 #include <optional>

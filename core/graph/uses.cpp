@@ -95,6 +95,14 @@ void map_spaces(Node& node, const std::function<SpaceId(SpaceId)>& to) {
   for (auto& [key, value] : changed) node.attributes.set(key, std::move(value));
 }
 
+bool names_spaces(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [&](const auto& attribute) {
+    if (!holds_spaces(*node.op, attribute.first)) return false;
+    const auto* list = std::get_if<std::vector<int64_t>>(&attribute.second);
+    return std::holds_alternative<int64_t>(attribute.second) || (list && !list->empty());
+  });
+}
+
 int64_t stored_bytes(const Graph& graph, ValueId weight) { return graph.row_bytes(weight); }
 
 }  // namespace stormcell

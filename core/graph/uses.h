@@ -30,6 +30,8 @@ std::set<ValueId> states_written(const Graph& graph, NodeId node);
 IdVector<ValueId, int32_t> count_uses(const Graph& graph);
 /// Every number of a space that the node's attributes hold becomes what `to` makes of it.
 void map_spaces(Node& node, const std::function<SpaceId(SpaceId)>& to);
+/// The node's attributes hold the number of one.
+bool names_spaces(const Node& node);
 /// Bytes of a weight as it is stored.
 int64_t stored_bytes(const Graph& graph, ValueId weight);
 

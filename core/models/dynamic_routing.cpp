@@ -12,8 +12,6 @@
 //
 // Batch norm follows each 1 x 1 convolution and the stem's first, folded into its weights by recipe. Keys, tensors and shapes:
 // docs/models.md. No published checkpoint has this layout.
-#include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/models/dynamic_routing_plan.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
@@ -23,18 +21,10 @@ namespace {
 
 using namespace dynamic_routing;
 
-constexpr int64_t kLeastSide = 8, kMostSide = 8192, kMostChannels = 4096, kMostLevels = 8, kMostLayers = 256;
+constexpr int64_t kLeastSide = 8, kMostChannels = 4096, kMostLevels = 8, kMostLayers = 256;
 constexpr double kLeastThreshold = 1e-12;
 constexpr std::string_view kKeys[] = {"image_size", "num_channels", "num_labels", "stem_channels",  "num_levels", "num_layers",
                                       "gate",       "unreached",    "threshold",  "batch_norm_eps", "id2label"};
-
-std::vector<std::string> warnings_of(const Config& config) {
-  std::string strangers, known;
-  for (const std::string& key : config.unknown(kKeys)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : kKeys) add_to_list(known, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of dynamic_routing are " + known};
-}
 
 Settings read_settings(const Config& config) {
   Settings s;
@@ -56,13 +46,6 @@ Settings read_settings(const Config& config) {
   s.threshold = config.real("threshold", 1e-4, kLeastThreshold, 1);
   s.eps = config.real("batch_norm_eps", 1e-5, 1e-12, 1);
   return s;
-}
-
-PictureSize read_picture(const Config& config) {
-  std::vector<int64_t> sides = config.integers("image_size", kLeastSide, kMostSide);
-  if (sides.empty()) sides = {1024, 2048};
-  if (sides.size() > 2) config.refuse("image_size", "one side, or [height, width]");
-  return {sides.front(), sides.back()};
 }
 
 class DynamicRoutingBuilder : public LayerBuilder {
@@ -107,8 +90,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
   }
 
   ValueId stem(ValueId pixels) {
-    ValueId x = value("standardize", {pixels, stored("pixels.mean", {s_.channels}), stored("pixels.deviation", {s_.channels})}, {},
-                      "pixels.standard");
+    ValueId x = standardized(pixels, "pixels.standard");
     x = normed_convolution(x, "stem.0", {.outputs = s_.stem, .stride = 2, .bias = false, .padded = false}, s_.eps);
     x = relu(x, "stem.0.relu");
     x = unit(depthwise(x, "stem.1.depthwise"), "stem.1.pointwise", s_.stem);
@@ -242,7 +224,7 @@ class DynamicRouting final : public Architecture {
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return DynamicRoutingBuilder(s_, weights).forward(picture); }
   Initialisation initialisation(std::string_view name) const override { return dynamic_routing::initialisation(s_, name); }
-  bool is_spare(std::string_view name) const override { return name.ends_with("num_batches_tracked"); }
+  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   Settings s_;
@@ -255,7 +237,8 @@ class DynamicRouting final : public Architecture {
 std::unique_ptr<const Architecture> configure_dynamic_routing(const Config& config, const Config&, const WeightCatalog*) {
   const Settings settings = read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<DynamicRouting>(settings, read_picture(config), std::move(classes), warnings_of(config));
+  return std::make_unique<DynamicRouting>(settings, read_picture(config, kLeastSide, {1024, 2048}), std::move(classes),
+                                          unknown_keys(config, "dynamic_routing", kKeys));
 }
 
 }  // namespace stormcell

@@ -8,7 +8,7 @@ namespace stormcell::dynamic_routing {
 struct FittedGate {
   double bias = 0, deviation = 0;
 };
-/// The rows of brainstorm.md 4.5.
+/// The networks of Brainstorm (OSDI'23): three budgets, and gates at full resolution without one.
 enum class Arch { a, b, c, raw };
 /// Of every way of every node, layer by layer, level by level, as Settings::ways() lists them.
 std::span<const FittedGate> fitted_gates(Arch arch);

@@ -1,7 +1,6 @@
 #include "core/models/dynamic_routing_plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace stormcell::dynamic_routing {
 namespace {
@@ -12,8 +11,6 @@ int64_t number_at(std::string_view name, int point) {
   for (int i = 0; i < point; ++i) begin = name.find('.', begin) + 1;
   return std::stoll(std::string(name.substr(begin, name.find('.', begin) - begin)));
 }
-
-Initialisation kaiming(int64_t inputs, double gain = 2) { return {0, std::sqrt(gain / static_cast<double>(inputs))}; }
 
 }  // namespace
 
@@ -45,10 +42,7 @@ PictureSize gate_size(const Settings& s, PictureSize maps) {
 Initialisation initialisation(const Settings& s, std::string_view name) {
   constexpr int64_t kField = 9;
   constexpr double kAdded = 0.25, kMoved = 1;
-  if (name == "pixels.mean") return {0.5, 0};
-  if (name == "pixels.deviation") return {0.29, 0};
-  if (name.ends_with(".norm.weight") || name.ends_with(".norm.running_var")) return {1, 0};
-  if (name.ends_with("bias") || name.ends_with(".norm.running_mean")) return {0, 0};
+  if (const auto neutral = neutral_initialisation(name)) return *neutral;
   if (name.ends_with(".depthwise.weight")) return kaiming(kField, 1);
   if (name == "head.predictor.weight") return kaiming(s.stem * kField, 1);
   if (name.starts_with("head.")) return kaiming(s.width(number_at(name, 1)));

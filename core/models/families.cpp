@@ -42,6 +42,21 @@ const Family& family_of(const Config& config) {
   bad_input(config.where(), "\"model_type\" " + in_quotes(name) + " is not in this version", "known families: " + list);
 }
 
+std::vector<std::string> unknown_keys(const Config& config, std::string_view family, std::span<const std::string_view> known) {
+  std::string strangers, keys;
+  for (const std::string& key : config.unknown(known)) add_to_list(strangers, key);
+  if (strangers.empty()) return {};
+  for (const std::string_view key : known) add_to_list(keys, key);
+  return {config.where() + ": nothing reads " + strangers + "; the keys of " + std::string(family) + " are " + keys};
+}
+
+PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise) {
+  const std::vector<int64_t> sides = config.integers("image_size", least_side, kMostSide);
+  if (sides.empty()) return otherwise;
+  if (sides.size() > 2) config.refuse("image_size", "one side, or [height, width]");
+  return {sides.front(), sides.back()};
+}
+
 std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary) {
   for (const Config* c : {&generation, &config})
     if (std::vector<int32_t> ids = c->ids("eos_token_id", vocabulary); !ids.empty()) return ids;

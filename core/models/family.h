@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/graph/graph.h"
 #include "core/models/config.h"
@@ -38,6 +39,16 @@ struct Family {
 std::span<const Family> families();
 /// The family that the configuration names; the error lists those that there are.
 const Family& family_of(const Config& config);
+
+/// Keys that nothing reads, in one warning that lists those of the family. For configurations of this program's own: what it does not know
+/// was meant for one of these.
+std::vector<std::string> unknown_keys(const Config& config, std::string_view family, std::span<const std::string_view> known);
+/// "image_size", one side or [height, width].
+PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise);
+/// What a picture of any family has at most, in pixels.
+inline constexpr int64_t kMostSide = 8192;
+/// PyTorch's batch norms keep a number that nobody reads.
+inline bool counts_batches(std::string_view weight) { return weight.ends_with("num_batches_tracked"); }
 
 /// The token ids by which decoding ends, and the others, from generation_config.json where it has them, else config.json.
 std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary);

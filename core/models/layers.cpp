@@ -27,6 +27,11 @@ ValueId LayerBuilder::linear(ValueId x, const std::string& prefix, int64_t outpu
   return value("linear", std::move(inputs), std::move(attributes), prefix);
 }
 
+ValueId LayerBuilder::standardized(ValueId pixels, const std::string& name) {
+  const std::vector<int64_t> channels{width(pixels)};
+  return value("standardize", {pixels, stored("pixels.mean", channels), stored("pixels.deviation", channels)}, {}, name);
+}
+
 ValueId LayerBuilder::rms_norm(ValueId x, const std::string& prefix, double eps) {
   return value("rms_norm", {x, stored(prefix + ".weight", {width(x)})}, {{"eps", eps}}, prefix);
 }

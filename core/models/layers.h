@@ -28,6 +28,8 @@ class LayerBuilder : public GraphBuilder {
   ValueId made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape);
   /// PREFIX.weight, and PREFIX.bias with `bias`; the node is named PREFIX.
   ValueId linear(ValueId x, const std::string& prefix, int64_t outputs, Attributes attributes = {}, bool bias = false);
+  /// Pixels by the means and deviations of their channels, the tensors pixels.mean and pixels.deviation.
+  ValueId standardized(ValueId pixels, const std::string& name);
   ValueId rms_norm(ValueId x, const std::string& prefix, double eps);
   /// PREFIX.weight and PREFIX.bias; the node is named PREFIX.
   ValueId layer_norm(ValueId x, const std::string& prefix, double eps);

@@ -12,8 +12,6 @@
 // Norms of the classifier are folded into its convolutions by recipe. Keys, tensors and shapes: docs/models.md.
 #include <cmath>
 
-#include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/graph/patch_grid.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
@@ -21,7 +19,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostSide = 8192, kMostPatch = 256, kMostChannels = 4096, kMostSubnets = 256, kMostBlocks = 1000, kMostStages = 8;
+constexpr int64_t kMostPatch = 256, kMostChannels = 4096, kMostSubnets = 256, kMostBlocks = 1000, kMostStages = 8;
 /// The least patch that a pooled stem leaves a window of 3 x 3 of.
 constexpr int64_t kLeastPooled = 5;
 constexpr std::string_view kKeys[] = {"image_size",      "num_channels",        "patch_size",        "patch_stride",  "border",
@@ -41,14 +39,6 @@ struct Settings {
   int64_t doublings() const { return static_cast<int64_t>(std::log2(static_cast<double>(upscale))); }
   int64_t features() const { return classifier_channels.back(); }
 };
-
-std::vector<std::string> warnings_of(const Config& config) {
-  std::string strangers, known;
-  for (const std::string& key : config.unknown(kKeys)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : kKeys) add_to_list(known, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of livesr are " + known};
-}
 
 /// One number for all networks, or one for each.
 std::vector<int64_t> of_each(const Config& config, std::string_view key, int64_t otherwise, int64_t subnets, int64_t least, int64_t most) {
@@ -88,10 +78,7 @@ Settings read_settings(const Config& config) {
   s.subnet_channels = of_each(config, "subnet_channels", 8, subnets, 1, kMostChannels);
   s.subnet_blocks = of_each(config, "subnet_blocks", 80, subnets, 0, kMostBlocks);
   read_classifier(config, s);
-  std::vector<int64_t> sides = config.integers("image_size", s.patch, kMostSide);
-  if (sides.empty()) sides = {std::max<int64_t>(240, s.patch), std::max<int64_t>(320, s.patch)};
-  if (sides.size() > 2) config.refuse("image_size", "one side, or [height, width]");
-  s.picture = {sides.front(), sides.back()};
+  s.picture = read_picture(config, s.patch, {std::max<int64_t>(240, s.patch), std::max<int64_t>(320, s.patch)});
   return s;
 }
 
@@ -142,9 +129,7 @@ class LivesrBuilder : public LayerBuilder {
   }
 
   ValueId decided(ValueId x) {
-    if (s_.standardized)
-      x = value("standardize", {x, stored("pixels.mean", {s_.channels}), stored("pixels.deviation", {s_.channels})}, {},
-                "patches.standard");
+    if (s_.standardized) x = standardized(x, "patches.standard");
     x = stem(x);
     for (size_t stage = 0; stage < s_.classifier_channels.size(); ++stage)
       for (int64_t i = 0; i < s_.classifier_blocks[stage]; ++i)
@@ -200,15 +185,12 @@ class Livesr final : public Architecture {
   /// Second moments are kept from layer to layer: pixels are as uniform ones from 0 to 1 are. A block without norm adds to what came, and
   /// so does one of the classifier: `second` is drawn so small that all blocks together less than triple the moment.
   Initialisation initialisation(std::string_view name) const override {
-    if (name == "pixels.mean") return {0.5, 0};
-    if (name == "pixels.deviation") return {0.29, 0};
-    if (name.ends_with(".norm.weight") || name.ends_with(".norm.running_var")) return {1, 0};
-    if (name.ends_with("bias") || name.ends_with(".norm.running_mean")) return {0, 0};
+    if (const auto neutral = neutral_initialisation(name)) return *neutral;
     if (name.starts_with("clusters.")) return {kFeature, kFeature};
     if (name.starts_with("classifier.")) return of_classifier(name.substr(std::string_view("classifier.").size()));
     return of_subnet(name);
   }
-  bool is_spare(std::string_view name) const override { return name.ends_with("num_batches_tracked"); }
+  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   static constexpr double kFeature = 0.5;  ///< about what the classifier's features are
@@ -217,7 +199,6 @@ class Livesr final : public Architecture {
   static int64_t number_behind(std::string_view name, std::string_view prefix) {
     return std::stoll(std::string(name.substr(prefix.size())));
   }
-  static Initialisation kaiming(int64_t inputs, double gain = 2) { return {0, std::sqrt(gain / static_cast<double>(inputs))}; }
 
   Initialisation of_classifier(std::string_view name) const {
     if (name.starts_with("stem.")) return kaiming(s_.channels * (s_.pooled_stem ? 49 : kField));
@@ -245,7 +226,7 @@ class Livesr final : public Architecture {
 }  // namespace
 
 std::unique_ptr<const Architecture> configure_livesr(const Config& config, const Config&, const WeightCatalog*) {
-  return std::make_unique<Livesr>(read_settings(config), warnings_of(config));
+  return std::make_unique<Livesr>(read_settings(config), unknown_keys(config, "livesr", kKeys));
 }
 
 }  // namespace stormcell

@@ -54,7 +54,7 @@ struct TaskAnswer {
 
 struct Model {
   std::string name;         ///< as it was asked for: a folder, a file, preset:NAME, demo:NAME
-  std::string family;       ///< "switch_transformers", "mixtral", "patch_mixture"
+  std::string family;       ///< the `model_type` of its configuration, a row of families.cpp
   std::string path;         ///< of the folder or file; empty for presets
   std::string config;       ///< canonical JSON text: keys sorted, no white space
   std::string fingerprint;  ///< SHA-256: canonical config, headers of the weight files, first and last 4 KiB of 256 sampled tensors

@@ -13,8 +13,6 @@
 #include <cmath>
 #include <map>
 
-#include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
 #include "core/models/msdnet_plan.h"
@@ -24,19 +22,11 @@ namespace {
 
 using namespace msdnet;
 
-constexpr int64_t kLeastSide = 8, kMostSide = 8192, kMostChannels = 4096, kMostScales = 8, kMostLayers = 1000, kMostFactor = 256;
+constexpr int64_t kLeastSide = 8, kMostChannels = 4096, kMostScales = 8, kMostLayers = 1000, kMostFactor = 256;
 constexpr std::string_view kKeys[] = {"image_size",          "num_channels",    "num_labels",         "initial_channels",
                                       "growth_rate",         "scale_factors",   "bottleneck_factors", "bottleneck",
                                       "block_layers",        "prune",           "reduction",          "stem",
                                       "classifier_channels", "exit_thresholds", "batch_norm_eps",     "id2label"};
-
-std::vector<std::string> warnings_of(const Config& config) {
-  std::string strangers, known;
-  for (const std::string& key : config.unknown(kKeys)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : kKeys) add_to_list(known, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of msdnet are " + known};
-}
 
 std::vector<double> read_thresholds(const Config& config, int64_t exits) {
   const std::vector<double> given = config.reals("exit_thresholds", -1, 1000);
@@ -76,13 +66,6 @@ Settings read_settings(const Config& config) {
   return s;
 }
 
-PictureSize read_picture(const Config& config) {
-  std::vector<int64_t> sides = config.integers("image_size", kLeastSide, kMostSide);
-  if (sides.empty()) sides = {224};
-  if (sides.size() > 2) config.refuse("image_size", "one side, or [height, width]");
-  return {sides.front(), sides.back()};
-}
-
 class MsdnetBuilder : public LayerBuilder {
  public:
   MsdnetBuilder(const Settings& s, WeightCatalog& weights) : LayerBuilder(weights), s_(s), plan_(msdnet::plan(s)) {}
@@ -91,10 +74,10 @@ class MsdnetBuilder : public LayerBuilder {
     pictures_ = root_space("picture", symbol(kSequences));
     const ValueId pixels = input("pixels", DType::f32, pictures_, {size.height, size.width, s_.channels}, InputRole::pixels);
     std::vector<ValueId> maps = stem(pixels), exits;
-    for (size_t b = 0; b < plan_.stages.size(); ++b) {
-      for (const Layer& l : plan_.stages[b].layers) maps = layer(l, std::move(maps));
-      const ValueId logits = classified(plan_.stages[b], maps.back(), "exits." + std::to_string(b));
-      exits.push_back(b + 1 < plan_.stages.size() ? exit(logits, maps, b) : logits);
+    for (size_t b = 0; b < plan_.blocks.size(); ++b) {
+      for (const Layer& l : plan_.blocks[b].layers) maps = layer(l, std::move(maps));
+      const ValueId logits = classified(plan_.blocks[b], maps.back(), "exits." + std::to_string(b));
+      exits.push_back(b + 1 < plan_.blocks.size() ? exit(logits, maps, b) : logits);
     }
     output("logits", exits.size() == 1 ? exits.front() : gather(std::move(exits), pictures_, "place", kNone, "logits"));
     return finish();
@@ -111,8 +94,7 @@ class MsdnetBuilder : public LayerBuilder {
 
   std::vector<ValueId> stem(ValueId pixels) {
     std::vector<ValueId> maps;
-    ValueId x = value("standardize", {pixels, stored("pixels.mean", {s_.channels}), stored("pixels.deviation", {s_.channels})}, {},
-                      "pixels.standard");
+    ValueId x = standardized(pixels, "pixels.standard");
     for (const Convolution& c : plan_.stem) {
       x = convolution(x, c);
       if (maps.empty() && s_.pooled_stem)
@@ -123,13 +105,13 @@ class MsdnetBuilder : public LayerBuilder {
     return maps;
   }
 
-  /// `maps` are those of the scales from layer.came on, and those of the result from layer.first on.
+  /// `maps` are those of the scales from layer.finest_in on, and those of the result from layer.finest_out on.
   std::vector<ValueId> layer(const Layer& l, std::vector<ValueId> maps) {
     std::vector<ValueId> results;
     for (size_t i = 0; i < l.steps.size(); ++i) {
-      const int64_t scale = l.first + static_cast<int64_t>(i);
+      const int64_t scale = l.finest_out + static_cast<int64_t>(i);
       const ScaleStep& step = l.steps[i];
-      const auto at = [&](int64_t of) { return maps[static_cast<size_t>(of - l.came)]; };
+      const auto at = [&](int64_t of) { return maps[static_cast<size_t>(of - l.finest_in)]; };
       std::vector<ValueId> parts{at(scale)};
       if (step.down) parts.push_back(unit(at(scale - 1), *step.down));
       parts.push_back(unit(at(scale), step.normal));
@@ -141,8 +123,8 @@ class MsdnetBuilder : public LayerBuilder {
     return results;
   }
 
-  ValueId classified(const Stage& stage, ValueId x, const std::string& name) {
-    for (const Convolution& c : stage.classifier) x = convolution(x, c);
+  ValueId classified(const msdnet::Block& block, ValueId x, const std::string& name) {
+    for (const Convolution& c : block.classifier) x = convolution(x, c);
     return linear(value("pool", {x}, {{"kind", std::string("global_average")}}, name + ".mean"), name + ".head", s_.labels, {}, true);
   }
 
@@ -168,8 +150,9 @@ class Msdnet final : public Architecture {
  public:
   Msdnet(Settings settings, PictureSize picture, std::vector<std::string> classes, std::vector<std::string> warnings)
       : s_(std::move(settings)), picture_(picture), classes_(std::move(classes)), warnings_(std::move(warnings)) {
-    msdnet::plan(s_).visit([&](const Convolution& c) { fields_[c.name] = c.in * c.size * c.size; });
-    for (const Stage& b : msdnet::plan(s_).stages) features_.push_back(b.features);
+    const Plan plan = msdnet::plan(s_);
+    plan.visit([&](const Convolution& c) { fan_in_[c.name] = c.in * c.size * c.size; });
+    for (const msdnet::Block& block : plan.blocks) features_.push_back(block.features);
   }
 
   void describe(Model& model) const override {
@@ -184,22 +167,19 @@ class Msdnet final : public Architecture {
   /// Second moments are kept from layer to layer; pixels are as uniform ones from 0 to 1 are; a head's logits deviate by about kDeviation.
   Initialisation initialisation(std::string_view name) const override {
     constexpr double kDeviation = 3;
-    if (name == "pixels.mean") return {0.5, 0};
-    if (name == "pixels.deviation") return {0.29, 0};
-    if (name.ends_with(".norm.weight") || name.ends_with(".norm.running_var")) return {1, 0};
-    if (name.ends_with("bias") || name.ends_with(".norm.running_mean")) return {0, 0};
+    if (const auto neutral = neutral_initialisation(name)) return *neutral;
     const std::string text(name.substr(0, name.rfind('.')));
-    if (const auto at = fields_.find(text); at != fields_.end()) return {0, std::sqrt(2 / static_cast<double>(at->second))};
+    if (const auto at = fan_in_.find(text); at != fan_in_.end()) return kaiming(at->second);
     const size_t block = std::stoul(text.substr(text.find('.') + 1));
     return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(block)))};
   }
-  bool is_spare(std::string_view name) const override { return name.ends_with("num_batches_tracked"); }
+  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   Settings s_;
   PictureSize picture_;
   std::vector<std::string> classes_, warnings_;
-  std::map<std::string, int64_t, std::less<>> fields_;  ///< numbers that one output of a convolution is a sum of
+  std::map<std::string, int64_t, std::less<>> fan_in_;  ///< numbers that one output of a convolution is a sum of
   std::vector<int64_t> features_;                       ///< of each head
 };
 
@@ -208,7 +188,8 @@ class Msdnet final : public Architecture {
 std::unique_ptr<const Architecture> configure_msdnet(const Config& config, const Config&, const WeightCatalog*) {
   Settings settings = read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<Msdnet>(std::move(settings), read_picture(config), std::move(classes), warnings_of(config));
+  return std::make_unique<Msdnet>(std::move(settings), read_picture(config, kLeastSide, {224, 224}), std::move(classes),
+                                  unknown_keys(config, "msdnet", kKeys));
 }
 
 }  // namespace stormcell

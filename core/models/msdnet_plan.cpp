@@ -17,13 +17,13 @@ class Planner {
     width_ = s_.initial;
     int64_t number = 0;
     for (int64_t b = 0; b < s_.blocks(); ++b) {
-      Stage stage;
-      for (int64_t i = 0; i < s_.block_layers[static_cast<size_t>(b)]; ++i) stage.layers.push_back(layer(++number));
-      stage.features = s_.classifier > 0 ? s_.classifier : width_ * s_.factors.back();
+      Block block;
+      for (int64_t i = 0; i < s_.block_layers[static_cast<size_t>(b)]; ++i) block.layers.push_back(layer(++number));
+      block.features = s_.classifier > 0 ? s_.classifier : width_ * s_.factors.back();
       const std::string name = "exits." + std::to_string(b) + ".convolutions.";
-      stage.classifier = {{name + "0", width_ * s_.factors.back(), stage.features, 3, 2},
-                          {name + "1", stage.features, stage.features, 3, 2}};
-      plan.stages.push_back(std::move(stage));
+      block.classifier = {{name + "0", width_ * s_.factors.back(), block.features, 3, 2},
+                          {name + "1", block.features, block.features, 3, 2}};
+      plan.blocks.push_back(std::move(block));
     }
     return plan;
   }
@@ -65,17 +65,17 @@ class Planner {
 
   Layer layer(int64_t number) {
     Layer layer;
-    layer.came = first_scale(number - 1);
+    layer.finest_in = first_scale(number - 1);
     const bool last = number == s_.layers();
     const int64_t finest = first_scale(number);
-    layer.first = last ? s_.scales() - 1 : finest;
+    layer.finest_out = last ? s_.scales() - 1 : finest;
     const std::string name = "layers." + std::to_string(number - 1) + ".";
-    for (int64_t scale = layer.first; scale < s_.scales(); ++scale)
-      layer.steps.push_back(step(name + std::to_string(scale), scale, scale > finest || layer.came < finest));
+    for (int64_t scale = layer.finest_out; scale < s_.scales(); ++scale)
+      layer.steps.push_back(step(name + std::to_string(scale), scale, scale > finest || layer.finest_in < finest));
     width_ += s_.growth;
-    if (layer.came < finest && s_.reduction < 1) {
+    if (layer.finest_in < finest && s_.reduction < 1) {
       const auto fewer = static_cast<int64_t>(std::floor(s_.reduction * static_cast<double>(width_)));
-      for (int64_t scale = layer.first; scale < s_.scales(); ++scale)
+      for (int64_t scale = layer.finest_out; scale < s_.scales(); ++scale)
         layer.transition.push_back({name + std::to_string(scale) + ".transition", width_ * factor(scale), fewer * factor(scale), 1, 1});
       width_ = fewer;
     }

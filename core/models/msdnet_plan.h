@@ -40,20 +40,19 @@ struct ScaleStep {
   Unit normal;
 };
 struct Layer {
-  int64_t first = 0;  ///< finest scale that it gives
-  int64_t came = 0;   ///< finest scale that it takes; below `first` where one is dropped
+  int64_t finest_in = 0, finest_out = 0;  ///< the finest scale that it takes, that it gives; where one is dropped they differ
   std::vector<ScaleStep> steps;
   std::vector<Convolution> transition;  ///< of each scale that it gives; empty: none
 };
 /// The layers before an exit, and the exit.
-struct Stage {
+struct Block {
   std::vector<Layer> layers;
   std::vector<Convolution> classifier;
   int64_t features = 0;
 };
 struct Plan {
   std::vector<Convolution> stem;  ///< of each scale
-  std::vector<Stage> stages;
+  std::vector<Block> blocks;
 
   /// Calls f(convolution) for each.
   template <class F>
@@ -63,15 +62,15 @@ struct Plan {
       f(u.convolution);
     };
     for (const Convolution& c : stem) f(c);
-    for (const Stage& stage : stages) {
-      for (const Layer& layer : stage.layers) {
+    for (const Block& block : blocks) {
+      for (const Layer& layer : block.layers) {
         for (const ScaleStep& step : layer.steps) {
           if (step.down) unit(*step.down);
           unit(step.normal);
         }
         for (const Convolution& c : layer.transition) f(c);
       }
-      for (const Convolution& c : stage.classifier) f(c);
+      for (const Convolution& c : block.classifier) f(c);
     }
   }
 };

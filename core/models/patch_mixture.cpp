@@ -6,12 +6,9 @@
 //   y_b     = first; blocks of (conv, act, conv) + y; last       3 x 3 convolutions, to num_channels * upscale^2 channels
 //   picture = fold(pixel_shuffle(y)) + resize(pixels)            overlapping patches: their mean
 //
-// Weights of convolutions are [outputs, height, width, inputs]: channels last (of PyTorch's: weight.permute(0, 2, 3, 1)). No published
-// model has this configuration; its keys are those below.
+// Keys, tensors and shapes: docs/models.md. No published model has this configuration.
 #include <cmath>
 
-#include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/graph/patch_grid.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
@@ -19,19 +16,10 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostSide = 8192, kMostPatch = 256, kMostChannels = 1024, kMostBranches = 64, kKernel = 3;
+constexpr int64_t kMostPatch = 256, kMostChannels = 1024, kMostBranches = 64, kKernel = 3;
 
 constexpr std::string_view kKeys[] = {"image_size",      "num_channels",    "patch_size",    "patch_stride", "upscale",
                                       "router_channels", "branch_channels", "branch_blocks", "hidden_act"};
-
-/// Keys that nothing reads. The configuration is this program's own: what it does not know was meant for one of these.
-std::vector<std::string> warnings_of(const Config& config) {
-  std::string strangers, known;
-  for (const std::string& key : config.unknown(kKeys)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : kKeys) add_to_list(known, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of patch_mixture are " + known};
-}
 
 struct Settings {
   std::vector<std::string> warnings;
@@ -45,18 +33,9 @@ struct Settings {
   PictureSizes sizes() const { return {patch, kMostSide}; }
 };
 
-/// One side or [height, width].
-PictureSize read_picture(const Config& config, const Settings& s) {
-  std::vector<int64_t> sides = config.integers("image_size", s.patch, kMostSide);
-  if (sides.empty()) sides = {4 * s.patch};
-  if (sides.size() > 2) config.refuse("image_size", "one side, or [height, width]");
-  const PictureSize size{sides.front(), sides.back()};
-  return size;
-}
-
 Settings read_settings(const Config& config) {
   Settings s;
-  s.warnings = warnings_of(config);
+  s.warnings = unknown_keys(config, "patch_mixture", kKeys);
   s.channels = config.integer("num_channels", 3, 1, 64);
   s.patch = config.integer("patch_size", 32, 1, kMostPatch);
   s.stride = config.integer("patch_stride", s.patch, 1, s.patch);
@@ -70,7 +49,7 @@ Settings read_settings(const Config& config) {
   if (s.branch_blocks.empty()) s.branch_blocks.assign(s.branch_channels.size(), 1);
   if (s.branch_blocks.size() != s.branch_channels.size())
     config.refuse("branch_blocks", "as many numbers as branch_channels has: " + std::to_string(s.branches()));
-  s.picture = read_picture(config, s);
+  s.picture = read_picture(config, s.patch, {4 * s.patch, 4 * s.patch});
   return s;
 }
 
@@ -154,7 +133,7 @@ class PatchMixture final : public Architecture {
       const std::string text(name);
       inputs = s_.branch_channels[std::stoul(text.substr(text.find('.') + 1))];
     }
-    return {0, std::sqrt(2 / static_cast<double>(inputs * kKernel * kKernel))};
+    return kaiming(inputs * kKernel * kKernel);
   }
   bool is_spare(std::string_view) const override { return false; }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/cell/router_threshold.h"
 #include "core/formats/file_text.h"
 #include "core/models/dynamic_routing_gates.h"
 #include "core/models/dynamic_routing_plan.h"
@@ -64,18 +65,22 @@ nlohmann::json patch_mixture() {
           {"branch_blocks", {0, 1, 2}}};
 }
 
-/// Thresholds of the exits of MSDNet, each of them fitted to the share of pictures that are to leave: kNever keeps all, kAlways none.
+/// Thresholds of the exits of MSDNet, each of them fitted to the share of pictures that are to leave.
 struct ExitSet {
   std::array<double, 4> thresholds;
 };
-constexpr double kNever = 2, kAlways = -1;
+constexpr double kAllDo = -1;  // leave, as at kAllLeave; a preset's fingerprint has it
 /// Portions that leave at the five exits, as Brainstorm's artifact has them: 0 0 0 0 1; 0 0 0 .4 .6; 0 0 .3 .3 .4; .1 .1 .2 .3 .3;
 /// .5 .2 .2 .1 0; .5 .3 .2 0 0; .5 .5 0 0 0; 1 0 0 0 0. Fitted to random:512 and the weights of seed 0 (exit_calibration_test.cpp).
 constexpr std::array kExitSets = {
-    ExitSet{{kNever, kNever, kNever, kNever}},        ExitSet{{kNever, kNever, kNever, 0.055655}},
-    ExitSet{{kNever, kNever, 0.219995, 0.053791}},    ExitSet{{0.132058, 0.108526, 0.227013, 0.050786}},
-    ExitSet{{0.085648, 0.078797, 0.163371, kAlways}}, ExitSet{{0.085648, 0.067860, kAlways, kAlways}},
-    ExitSet{{0.085648, kAlways, kAlways, kAlways}},   ExitSet{{kAlways, kAlways, kAlways, kAlways}},
+    ExitSet{{kNoneLeaves, kNoneLeaves, kNoneLeaves, kNoneLeaves}},
+    ExitSet{{kNoneLeaves, kNoneLeaves, kNoneLeaves, 0.055655}},
+    ExitSet{{kNoneLeaves, kNoneLeaves, 0.219995, 0.053791}},
+    ExitSet{{0.132058, 0.108526, 0.227013, 0.050786}},
+    ExitSet{{0.085648, 0.078797, 0.163371, kAllDo}},
+    ExitSet{{0.085648, 0.067860, kAllDo, kAllDo}},
+    ExitSet{{0.085648, kAllDo, kAllDo, kAllDo}},
+    ExitSet{{kAllDo, kAllDo, kAllDo, kAllDo}},
 };
 
 /// MSDNet for ImageNet as in Brainstorm's artifact: 5 blocks of 4 layers, 4 scales; its eight sets of exits.
@@ -135,7 +140,7 @@ nlohmann::json livesr() {
           {kCalibrationKey, calibrated_centres(kSubnets)}};
 }
 
-nlohmann::json calibrated_gates(const dynamic_routing::Settings& s, std::span<const dynamic_routing::FittedGate> fitted) {
+nlohmann::json dynamic_routing_gates(const dynamic_routing::Settings& s, std::span<const dynamic_routing::FittedGate> fitted) {
   nlohmann::json drawn;
   size_t at = 0;
   for (int64_t layer = 0; layer <= s.layers; ++layer)
@@ -164,7 +169,7 @@ nlohmann::json dynamic_routing_of() {
           {"gate", kArch == dynamic_routing::Arch::raw ? "full" : "small"},
           {"unreached", "skip"},
           {"threshold", 1e-4},
-          {kCalibrationKey, calibrated_gates({}, dynamic_routing::fitted_gates(kArch))}};
+          {kCalibrationKey, dynamic_routing_gates({}, dynamic_routing::fitted_gates(kArch))}};
 }
 
 /// Biases of the gates, by block: with them every expert gets an even share of the tokens, as in a network that was trained to balance
@@ -193,7 +198,7 @@ const std::map<std::string, std::vector<double>> kGates = {
      {-0.425, -0.023, 0.545, -0.301, 0.564, -0.499, 0.882, 0.472, -0.425, -0.684, 0.608, 0.172, -0.092, 0.106, -0.619, -0.281}},
 };
 
-nlohmann::json calibrated_gates() {
+nlohmann::json swin_gate_biases() {
   nlohmann::json stated;
   for (const auto& [block, biases] : kGates) stated[block + ".mlp.gate.bias"] = {{"elements", biases}};
   return stated;
@@ -230,7 +235,7 @@ nlohmann::json swinv2_moe_small() {
           {"normalize_gate", false},
           {"gate_bias", true},
           {"expert_bias", "first"},
-          {kCalibrationKey, calibrated_gates()}};
+          {kCalibrationKey, swin_gate_biases()}};
 }
 
 /// TaskMoE as in Brainstorm's artifact: six layers, sixteen tasks.

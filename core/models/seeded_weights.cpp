@@ -43,6 +43,16 @@ STORMCELL_SCALAR_LOOP void draw(uint64_t key, int64_t first, int64_t n, float me
 
 }  // namespace
 
+Initialisation kaiming(int64_t inputs, double gain) { return {0, std::sqrt(gain / static_cast<double>(inputs))}; }
+
+std::optional<Initialisation> neutral_initialisation(std::string_view weight) {
+  if (weight == "pixels.mean") return Initialisation{0.5, 0};
+  if (weight == "pixels.deviation") return Initialisation{0.29, 0};
+  if (weight.ends_with(".norm.weight") || weight.ends_with(".norm.running_var")) return Initialisation{1, 0};
+  if (weight.ends_with("bias") || weight.ends_with(".norm.running_mean")) return Initialisation{0, 0};
+  return std::nullopt;
+}
+
 const WeightInfo* SeededWeights::find(std::string_view name) const {
   const auto at = drawn_.find(name);
   return at == drawn_.end() ? nullptr : &at->second.info;

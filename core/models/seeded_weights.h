@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,11 @@ namespace stormcell {
 struct Initialisation {
   double mean = 0, deviation = 0;
 };
+/// Of a layer whose outputs are sums of so many numbers (He et al., ICCV 2015): second moments are kept, with a gain of 2 through a ReLU.
+Initialisation kaiming(int64_t inputs, double gain = 2);
+/// Of what a network begins with whatever it is to learn: biases and means of 0, batch norms that change nothing, and pixels standardized
+/// as uniform ones from 0 to 1. Nothing: the weight is none of these.
+std::optional<Initialisation> neutral_initialisation(std::string_view weight);
 
 /// Elements depend on seed, name and index alone, so that a tensor is the same whatever is drawn before it, in whatever order.
 class SeededWeights final : public WeightSource {

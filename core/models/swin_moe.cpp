@@ -14,15 +14,13 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
 
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostSide = 8192, kMostPatch = 256, kMostWidth = 1 << 16, kMostStages = 8, kMostBlocks = 1000, kMostWindow = 64;
+constexpr int64_t kMostPatch = 256, kMostWidth = 1 << 16, kMostStages = 8, kMostBlocks = 1000, kMostWindow = 64;
 constexpr std::string_view kKeys[] = {
     "image_size", "num_channels",   "num_labels",        "id2label",        "patch_size",     "embed_dim",   "depths",
     "num_heads",  "window_sizes",   "mlp_ratio",         "hidden_act",      "qkv_bias",       "mlp_bias",    "norm_place",
@@ -61,14 +59,6 @@ struct Settings {
     return n;
   }
 };
-
-std::vector<std::string> warnings_of(const Config& config) {
-  std::string strangers, known;
-  for (const std::string& key : config.unknown(kKeys)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : kKeys) add_to_list(known, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of swinv2_moe are " + known};
-}
 
 /// One number for all stages, or one for each.
 std::vector<int64_t> of_each(const Config& config, std::string_view key, std::vector<int64_t> otherwise, size_t stages, int64_t least,
@@ -139,10 +129,7 @@ Settings read_settings(const Config& config) {
   s.channels = config.integer("num_channels", 3, 1, 64);
   s.labels = config.integer("num_labels", 21841, 1, 1 << 24);
   s.patch = config.integer("patch_size", 4, 1, kMostPatch);
-  std::vector<int64_t> sides = config.integers("image_size", 1, kMostSide);
-  if (sides.empty()) sides = {192};
-  if (sides.size() > 2) config.refuse("image_size", "one side, or [height, width]");
-  s.picture = {sides.front(), sides.back()};
+  s.picture = read_picture(config, 1, {192, 192});
   if (s.picture.height % s.patch != 0 || s.picture.width % s.patch != 0)
     config.refuse("image_size", "sides of a multiple of patch_size: " + std::to_string(s.patch));
   read_stages(config, s);
@@ -189,8 +176,7 @@ class SwinMoeBuilder : public LayerBuilder {
 
   ValueId embedded(SpaceId pictures) {
     const ValueId pixels = input("pixels", DType::f32, pictures, {s_.picture.height, s_.picture.width, s_.channels}, InputRole::pixels);
-    const ValueId standard = value("standardize", {pixels, stored("pixels.mean", {s_.channels}), stored("pixels.deviation", {s_.channels})},
-                                   {}, "pixels.standard");
+    const ValueId standard = standardized(pixels, "pixels.standard");
     const ValueId patches = value("unfold", {standard},
                                   {{"space", int64_t{tokens_of(0, pictures)}},
                                    {"height", s_.patch},
@@ -305,11 +291,9 @@ class SwinMoe final : public Architecture {
   /// Second moments are about 1 behind every norm and every layer: pixels are as uniform ones from 0 to 1 are. What a block adds is drawn
   /// so small that all of a stage together double the moment.
   Initialisation initialisation(std::string_view name) const override {
-    if (name == "pixels.mean") return {0.5, 0};
-    if (name == "pixels.deviation") return {0.29, 0};
     if (name.ends_with("norm.weight")) return {s_.norm_after && name.starts_with("stages.") ? added() : 1, 0};
+    if (const auto neutral = neutral_initialisation(name)) return *neutral;
     if (name.ends_with(".scales")) return {std::log(10.0), 0};
-    if (name.ends_with(".bias")) return {0, 0};
     if (name.ends_with(".position.0.weight")) return {0, 1};
     if (name.ends_with(".position.1.weight")) return {0, std::sqrt(1 / static_cast<double>(s_.position_width))};
     return {0, gain_of(name) / std::sqrt(static_cast<double>(inputs_of(name)))};
@@ -345,7 +329,7 @@ class SwinMoe final : public Architecture {
 std::unique_ptr<const Architecture> configure_swin_moe(const Config& config, const Config&, const WeightCatalog*) {
   Settings settings = read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<SwinMoe>(std::move(settings), std::move(classes), warnings_of(config));
+  return std::make_unique<SwinMoe>(std::move(settings), std::move(classes), unknown_keys(config, "swinv2_moe", kKeys));
 }
 
 }  // namespace stormcell

@@ -10,8 +10,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
 
@@ -31,14 +29,6 @@ struct Settings {
   bool causal = false, table_per_layer = false;
   TokenIds tokens;
 };
-
-std::vector<std::string> warnings_of(const Config& config) {
-  std::string strangers, known;
-  for (const std::string& key : config.unknown(kKeys)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : kKeys) add_to_list(known, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of task_moe are " + known};
-}
 
 Settings read_settings(const Config& config, const Config& generation) {
   Settings s;
@@ -153,7 +143,7 @@ class TaskMoe final : public Architecture {
 }  // namespace
 
 std::unique_ptr<const Architecture> configure_task_moe(const Config& config, const Config& generation, const WeightCatalog*) {
-  return std::make_unique<TaskMoe>(read_settings(config, generation), warnings_of(config));
+  return std::make_unique<TaskMoe>(read_settings(config, generation), unknown_keys(config, "task_moe", kKeys));
 }
 
 }  // namespace stormcell

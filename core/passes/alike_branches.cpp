@@ -51,7 +51,7 @@ std::string unlike_annotations(const Graph& graph, const Node& x, const Node& y)
 
 }  // namespace
 
-std::string AlikeBranches::obstacle() {
+std::string AlikeBranches::compare() {
   if (!region_.obstacle.empty()) return region_.obstacle;
   std::string why = sort_nodes();
   if (why.empty()) why = check_gathers();

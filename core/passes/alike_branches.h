@@ -20,8 +20,9 @@ class AlikeBranches {
   /// Both must outlive it; `region` is behind one decision.
   AlikeBranches(const Graph& graph, const Region& region) : graph_(graph), region_(region), decision_(region.decisions.at(0)) {}
 
-  /// Why they are not alike, with the branch and the node where they first differ; empty where they are. Everything below holds then.
-  std::string obstacle();
+  /// Once, before all below, which holds where they are alike. Says why they are not, with the branch and the node where they first differ;
+  /// empty where they are.
+  std::string compare();
 
   /// The branches that the gathers join, in ascending order; the first is the model of all.
   const std::vector<int32_t>& present() const { return present_; }

@@ -83,11 +83,8 @@ class Densifier {
   }
 
   void take_densely(NodeId id, const Node& n) {
-    bool names_spaces = false;
-    Node asked = n;
-    map_spaces(asked, [&](SpaceId s) { return names_spaces = true, s; });
     for (size_t i = 0; i < n.inputs.size(); ++i)
-      if (const Mix mix = n.op->flow(graph(), n, i).mix; names_spaces || (mix != Mix::none && mix != Mix::cell)) {
+      if (const Mix mix = n.op->flow(graph(), n, i).mix; names_spaces(n) || (mix != Mix::none && mix != Mix::cell)) {
         why_not_ = node_text(n) + " mixes cells of a branch";
         return;
       }

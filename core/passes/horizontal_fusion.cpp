@@ -172,7 +172,7 @@ PassResult horizontal_fusion(const PassInput& input) {
       for (const Region& region : find_regions(rewriter.graph(), place, decision)) {
         const Region own = part_behind(rewriter.graph(), region, std::span(&decision, 1));
         AlikeBranches branches(rewriter.graph(), own);
-        std::string why = branches.obstacle();
+        std::string why = branches.compare();
         const size_t present = branches.present().size();
         if (why.empty() && present < least)
           why = "it has " + counted(static_cast<int64_t>(present), "branch") + " left, fewer than " + std::to_string(least);

@@ -31,25 +31,36 @@ class PermanentPath : public ConstantRouters {
     nodes.insert(nodes.end(), region.nodes.begin(), region.nodes.end());
     const std::optional<size_t> first = rewriter_.bring_together(region.block, nodes);
     if (!first) return depends_on_it();
-    if (approximate_) {
-      const Rewriter::Body body = straight.make();
-      ValueMap now;
-      for (size_t i = 0; i < region.gathers.size(); ++i) now[graph().node(region.gathers[i]).outputs[0]] = body.yields[i];
-      rewriter_.substitute(now);
-      rewriter_.replace_run(region.block, *first, nodes.size(), body.nodes);
-      return {};
-    }
+    if (approximate_)
+      leave_decisions_out(region, straight, *first, nodes.size());
+    else
+      decide_behind(region, straight, deciding, *first, std::move(nodes));
+    return {};
+  }
+
+  /// In the place of `count` nodes from `first` on, which decide and what is behind that.
+  void leave_decisions_out(const Region& region, StraightRegion& straight, size_t first, size_t count) {
+    const Rewriter::Body body = straight.make();
+    ValueMap now;
+    for (size_t i = 0; i < region.gathers.size(); ++i) now[graph().node(region.gathers[i]).outputs[0]] = body.yields[i];
+    rewriter_.substitute(now);
+    rewriter_.replace_run(region.block, first, count, body.nodes);
+  }
+
+  /// In the place of `nodes`, which stand from `first` on and become the fallback.
+  void decide_behind(const Region& region, StraightRegion& straight, const std::vector<NodeId>& deciding, size_t first,
+                     std::vector<NodeId> nodes) {
+    const bool weights_wait = !straight.weighed().empty();
     ValueMap copies;
     std::vector<NodeId> copied;
     for (const NodeId id : deciding) copied.push_back(rewriter_.clone(id, copies));
     Rewriter::Body body = straight.make(copies);
     // Only weights of choices wait for the decision.
-    body.nodes.insert(weighed.empty() ? body.nodes.end() : body.nodes.begin(), copied.begin(), copied.end());
+    body.nodes.insert(weights_wait ? body.nodes.begin() : body.nodes.end(), copied.begin(), copied.end());
     body.yields.push_back(straight.holds(copies, body.nodes));
     Rewriter::Body fallback{std::move(nodes), joined(region)};
-    rewriter_.guard_run(region.block, *first, {}, kNone, std::move(body), std::move(fallback), name_of(region, "permanent"),
+    rewriter_.guard_run(region.block, first, {}, kNone, std::move(body), std::move(fallback), name_of(region, "permanent"),
                         "permanent-path");
-    return {};
   }
 
   /// It is made in the region's block, and nothing but the region asks for it.

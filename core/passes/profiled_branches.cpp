@@ -24,6 +24,16 @@ std::vector<int32_t> parse_list(std::string_view text, const std::string& where)
   return list;
 }
 
+/// What the router of this name decides; null: the graph has none.
+const Value* find_decision(const Graph& graph, const std::string& router) {
+  const Value* decision = nullptr;
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& n = graph.node(id);
+    if (is_route(n) && n.name == router) decision = &graph.value(n.outputs[0]);
+  });
+  return decision;
+}
+
 }  // namespace
 
 std::string branch_list(const std::vector<int32_t>& branches) {
@@ -35,34 +45,22 @@ std::string branch_list(const std::vector<int32_t>& branches) {
 std::vector<int32_t> branches_named(const Graph& graph, std::string_view pass, const std::string& router, const std::string& text) {
   const std::string where = "pass " + std::string(pass) + ", router " + router;
   const std::vector<int32_t> list = parse_list(text, where);
-  graph.for_each_node([&](NodeId id, int) {
-    const Node& n = graph.node(id);
-    if (!is_route(n) || n.name != router) return;
-    const int32_t branches = graph.value(n.outputs[0]).branches;
+  if (const Value* decision = find_decision(graph, router))
     for (const int32_t b : list)
-      if (b >= branches)
-        bad_input(where, "there is no branch " + std::to_string(b) + ", its branches are 0 to " + std::to_string(branches - 1), kMakeAgain);
-  });
+      if (b >= decision->branches)
+        bad_input(where, "there is no branch " + std::to_string(b) + ", its branches are 0 to " + std::to_string(decision->branches - 1),
+                  kMakeAgain);
   return list;
 }
 
 int32_t fan_out_of(const Graph& graph, const std::string& router) {
-  int32_t fan_out = 1;
-  graph.for_each_node([&](NodeId id, int) {
-    const Node& n = graph.node(id);
-    if (is_route(n) && n.name == router) fan_out = graph.value(n.outputs[0]).fan_out;
-  });
-  return fan_out;
+  const Value* decision = find_decision(graph, router);
+  return decision ? decision->fan_out : 1;
 }
 
 bool decides_about_real_cells(const Graph& graph, const std::string& router) {
-  bool real = false;
-  graph.for_each_node([&](NodeId id, int) {
-    const Node& n = graph.node(id);
-    if (!is_route(n) || n.name != router) return;
-    real = graph.space(graph.value(n.outputs[0]).type.space).kind == SpaceKind::ragged;
-  });
-  return real;
+  const Value* decision = find_decision(graph, router);
+  return decision && graph.space(decision->type.space).kind == SpaceKind::ragged;
 }
 
 LoadInUse load_in_use(const RouterLoad& load, bool real) {

@@ -80,11 +80,9 @@ class Reorder {
 
   /// A node whose copy in a branch is made of copies of its inputs.
   bool may_be_copied(NodeId id, ValueId decision) const {
-    Node node = graph().node(id);
-    bool names_spaces = false;
-    map_spaces(node, [&](SpaceId s) { return names_spaces = true, s; });
+    const Node& node = graph().node(id);
     const SpaceId cells = graph().value(decision).type.space;
-    return !names_spaces && node.bodies.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+    return !names_spaces(node) && node.bodies.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
       const Value& input = graph().value(v);
       const bool rows = input.kind != ValueKind::decision && input.kind != ValueKind::ragged;
       return rows && (input.type.space == kNone || input.type.space == cells);

@@ -113,7 +113,9 @@ class ChainFolding {
 
   /// Their blocks have weights of the same shape.
   bool is_like(NodeId x, NodeId y) const {
-    const auto weights = [&](NodeId id) { return graph().value(graph().node(id).inputs[has_role(graph().node(id), Role::grouped) ? 2 : 1]).type; };
+    const auto weights = [&](NodeId id) {
+      return graph().value(graph().node(id).inputs[has_role(graph().node(id), Role::grouped) ? 2 : 1]).type;
+    };
     return weights(x) == weights(y);
   }
 

@@ -10,10 +10,10 @@ struct ResidualChains {
   size_t chains = 0, blocks = 0;
 };
 
-/// Each x + v * relu(w * x + b) + d of two nodes whose operator chains, over maps that a cache holds twice and with few channels, becomes a
-/// node of the operator that it chains as; those of which each reads the one before become one. Convolutions of all branches of a decision
-/// become chains of all branches. What a plan says of any of the nodes or of the values between keeps them apart. Bit for bit the same
-/// where both are computed as the CPU does.
+/// A residual block x + v * relu(w * x + b) + d is two convolutions. Where it has few channels, and a cache holds its maps twice, the two
+/// become one node; blocks of which each reads the one before become one node together. This holds of the convolutions of one branch, and
+/// of grouped ones, which compute those of all branches of a decision. Nodes and values that a plan says something of stay as they are. On
+/// the CPU the results are bit for bit the same.
 ResidualChains fold_residual_chains(Graph& graph);
 
 }  // namespace stormcell

@@ -59,8 +59,8 @@ class SeparableFolding {
     if (!is_pointwise || maker == kNone || uses_[between] != 1 || !is_plain(between)) return kNone;
     const Node& depthwise = graph().node(maker);
     if (!is_convolution(depthwise) || extra_count(depthwise) > 0 || word_of(depthwise, "activation") != "none") return kNone;
-    const bool is_depthwise = channels > 1 && integer_of(depthwise, "groups") == channels &&
-                              graph().value(depthwise.inputs[1]).type.content[0] == Dim(channels);
+    const bool is_depthwise =
+        channels > 1 && integer_of(depthwise, "groups") == channels && graph().value(depthwise.inputs[1]).type.content[0] == Dim(channels);
     return is_depthwise && graph().value(depthwise.inputs[0]).kind != ValueKind::state ? maker : kNone;
   }
 

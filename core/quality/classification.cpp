@@ -33,11 +33,7 @@ class ClassJudge final : public TaskJudge {
     }
   }
 
-  std::vector<std::string> groups() const override {
-    std::vector<std::string> names = names_;
-    for (auto n = static_cast<int64_t>(names.size()); n < classes_; ++n) names.push_back(std::to_string(n));
-    return names;
-  }
+  std::vector<std::string> groups() const override { return class_names(names_, classes_); }
 
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all;

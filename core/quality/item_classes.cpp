@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/data/sequence_source.h"
+#include "core/quality/task.h"
 
 namespace stormcell {
 
@@ -22,15 +23,10 @@ int64_t ItemClasses::number_of(const std::string& name) const {
   return error == std::errc() && end == name.data() + name.size() ? number : std::numeric_limits<int64_t>::max();
 }
 
-std::string ItemClasses::name_of(int32_t number) const {
-  const auto at = static_cast<size_t>(number);
-  return at < model_.classes.size() ? model_.classes[at] : std::to_string(number);
-}
-
 std::vector<std::string> ItemClasses::of(const Batch& batch, size_t at) const {
   std::vector<std::string> names;
   if (may_be_several()) {
-    for (const int32_t shown : data_.target_classes(batch.items[at]).shown) names.push_back(name_of(shown));
+    for (const int32_t shown : data_.target_classes(batch.items[at]).shown) names.push_back(class_name(model_.classes, shown));
   } else if (at < batch.labels.size() && !batch.labels[at].empty()) {
     names.push_back(batch.labels[at]);
   }

@@ -25,7 +25,6 @@ class ItemClasses {
   bool before(const std::string& a, const std::string& b) const;
 
  private:
-  std::string name_of(int32_t number) const;
   int64_t number_of(const std::string& name) const;
   const Model& model_;
   const Dataset& data_;

@@ -16,7 +16,7 @@ std::map<int64_t, double> values_of_items(const QualityTask& task, const std::ve
 }  // namespace
 
 QualityMeter::QualityMeter(const Model& model, const Dataset& data)
-    : task_(quality_task(model.answer.task)), output_(model.answer.output), unit_(data.sizes().empty() ? "item" : "picture") {
+    : task_(quality_task(model.answer.task)), output_(model.answer.output), item_(data.item_noun()) {
   if (task_) judge_ = task_->judge(model, data, warnings_);
 }
 
@@ -91,7 +91,7 @@ std::optional<QualityFigures> QualityMeter::figures(std::vector<std::string>& wa
   if (!open()) return std::nullopt;
   for (std::string& warning : judge_->warnings()) warnings.push_back(std::move(warning));
   QualityFigures figures{std::string(task_->name),     std::string(task_->measure), std::string(task_->unit),
-                         std::string(task_->interval), std::string(task_->counts),  unit_};
+                         std::string(task_->interval), std::string(task_->counts),  item_};
   for (const auto& [plan, quality] : {std::pair{JudgedAs::baseline, &figures.baseline}, {JudgedAs::optimized, &figures.optimized}}) {
     const std::vector<ItemScore>* scores = scores_of(plan);
     if (!scores) continue;

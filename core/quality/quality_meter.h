@@ -34,7 +34,7 @@ class QualityMeter {
   const std::vector<ItemScore>* scores_of(JudgedAs plan) const;
 
   const QualityTask* task_ = nullptr;
-  std::string output_, unit_;
+  std::string output_, item_;
   std::vector<std::string> warnings_;
   std::unique_ptr<TaskJudge> judge_;
   std::map<JudgedAs, std::vector<ItemScore>> scores_;

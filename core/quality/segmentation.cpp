@@ -1,7 +1,6 @@
 // One class of each pixel: of each class, the pixels that answer and target both have of those that either has, over those that are judged.
 #include <algorithm>
 
-#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/sequence_source.h"
 #include "core/quality/task.h"
@@ -14,7 +13,7 @@ class ClassMapJudge final : public TaskJudge {
   ClassMapJudge(const Dataset& data, std::vector<std::string> names) : data_(data), names_(std::move(names)) {}
 
   void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
-    check(batch, answers);
+    expect_values(batch, answers, batch.size() * batch.picture.pixels() * static_cast<int64_t>(names_.size()), "the classes of its pixels");
     const float* logits = answers.reals.data();
     std::vector<Overlap> overlaps(names_.size());
     for (const int64_t item : batch.items) {
@@ -37,13 +36,6 @@ class ClassMapJudge final : public TaskJudge {
     int64_t both = 0, either = 0;
   };
 
-  /// A plan whose answers are not as large as its graph says: nothing is read beyond them.
-  void check(const Batch& batch, const OutputValue& answers) const {
-    const int64_t wanted = batch.size() * batch.picture.pixels() * static_cast<int64_t>(names_.size());
-    if (const auto came = static_cast<int64_t>(answers.reals.size()); came != wanted)
-      failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") +
-                            ", the classes of its pixels " + with_commas(wanted));
-  }
   /// A pixel without an answer is wrong for the class that it shows.
   void add(int32_t shown, const float* logits, int64_t item, std::vector<Overlap>& overlaps) const {
     const auto classes = static_cast<std::ptrdiff_t>(names_.size());
@@ -82,9 +74,7 @@ std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& d
                       text_of(batch.picture),
                   "give targets as large as the pictures");
   }
-  std::vector<std::string> names = model.classes;
-  for (auto n = static_cast<int64_t>(names.size()); n < model.answer.classes; ++n) names.push_back(std::to_string(n));
-  return std::make_unique<ClassMapJudge>(data, std::move(names));
+  return std::make_unique<ClassMapJudge>(data, class_names(model.classes, model.answer.classes));
 }
 
 }  // namespace stormcell

@@ -69,6 +69,14 @@ std::vector<std::span<const ItemScore>> by_item(std::span<const ItemScore> score
 /// Over the items, of which there is one at least; of one item's scores, its value.
 double value_of(const QualityTask& task, std::span<const ItemScore> scores);
 
+/// Of a class that nobody has named, its number.
+std::string class_name(const std::vector<std::string>& names, int64_t number);
+/// Of so many classes.
+std::vector<std::string> class_names(const std::vector<std::string>& names, int64_t classes);
+/// Throws unless the answers hold so many values, so that nothing is read beyond them where a plan does not make what its graph says.
+/// `of`: what they are held against, "the classes of its pixels".
+void expect_values(const Batch& batch, const OutputValue& answers, int64_t values, std::string_view of);
+
 /// Null of Task::none.
 const QualityTask* quality_task(Task task);
 

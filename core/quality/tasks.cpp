@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "core/base/counted.h"
+#include "core/base/error.h"
 #include "core/quality/interval.h"
 #include "core/quality/task.h"
 
@@ -105,6 +107,23 @@ double value_of(const QualityTask& task, std::span<const ItemScore> scores) {
       break;
   }
   return task.value(part, whole);
+}
+
+std::string class_name(const std::vector<std::string>& names, int64_t number) {
+  return number < static_cast<int64_t>(names.size()) ? names[static_cast<size_t>(number)] : std::to_string(number);
+}
+
+std::vector<std::string> class_names(const std::vector<std::string>& names, int64_t classes) {
+  std::vector<std::string> all;
+  for (int64_t n = 0; n < classes; ++n) all.push_back(class_name(names, n));
+  return all;
+}
+
+void expect_values(const Batch& batch, const OutputValue& answers, int64_t values, std::string_view of) {
+  const auto came = static_cast<int64_t>(answers.reals.size());
+  if (came != values)
+    failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") + ", " + std::string(of) +
+                          " " + with_commas(values));
 }
 
 const QualityTask* quality_task(Task task) {

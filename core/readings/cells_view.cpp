@@ -196,8 +196,7 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
     page->lines[i].routed.resize(routers.size());
   }
   int64_t choices = 0, reached = 0;  // one past the last sequence that was read
-  for (const int64_t batch :
-       reader.batches_with(summary.id, {page->first_sequence, page->first_sequence + end - page->first_sequence}, kMostSteps)) {
+  for (const int64_t batch : reader.batches_with(summary.id, {page->first_sequence, end}, kMostSteps)) {
     progress.report("reading cells", reached, end);
     for (const BatchSpace& s : reader.spaces(summary.id, batch)) {
       // Steps of sequences that were begun are always read to their end.

@@ -5,13 +5,14 @@
 
 #include "core/base/counted.h"
 #include "core/report/html.h"
+#include "core/report/palette.h"
 #include "core/report/sections.h"
 
 namespace stormcell::report {
 namespace {
 
 constexpr double kWidth = 900, kLeastSlot = 64, kMostSlot = 300, kCardShare = 0.72, kHead = 16, kRow = 13, kGap = 22;
-constexpr int32_t kSteps = 9, kMostSquares = 16;
+constexpr int32_t kMostSquares = 16;
 /// More cards than this are no picture, and a page of them no page.
 constexpr size_t kMostPlaces = 400;
 
@@ -20,8 +21,6 @@ struct Slots {
   int32_t columns = 1;                  ///< of a line
   std::vector<double> tops;             ///< by lane
 };
-
-std::string step_of(double value, double high) { return fmt::format("{}", std::min(kSteps - 1, static_cast<int>(value / high * kSteps))); }
 
 class GraphDrawing {
  public:
@@ -79,7 +78,8 @@ class GraphDrawing {
 
   std::string card(const RouterPlace& p) const {
     const double left = x(p.column), top = y(p.column, p.row), wide = card_width();
-    const std::string head = p.share > 0 ? "q" + step_of(p.share, 1) : "zero", on = p.share > 0 ? "on" + step_of(p.share, 1) : "soft";
+    const std::string step = std::to_string(step_of(p.share, 1));
+    const std::string head = p.share > 0 ? "q" + step : "zero", on = p.share > 0 ? "on" + step : "soft";
     // Ends of names tell more than their beginnings.
     const auto room = static_cast<size_t>(wide / 7);
     const std::string name =
@@ -97,7 +97,7 @@ class GraphDrawing {
       for (size_t s = 0; s < squares.size(); ++s) {
         const double value = share(graph_.routers[static_cast<size_t>(r)], squares[s]);
         svg += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>",
-                           value > 0 ? "q" + step_of(value, high_) : "zero", left + static_cast<double>(s) * each, row,
+                           value > 0 ? "q" + std::to_string(step_of(value, high_)) : "zero", left + static_cast<double>(s) * each, row,
                            std::max(0.5, each - 1), kRow - 1);
       }
       row += kRow;
@@ -143,12 +143,12 @@ class GraphDrawing {
 
   std::string legend() const {
     std::string svg;
-    for (int32_t i = 0; i < kSteps; ++i)
+    for (int32_t i = 0; i < kScaleSteps; ++i)
       svg += fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{:.1f}\" width=\"26\" height=\"10\"/>", i, i * 26, height_ + 2);
     return svg + fmt::format(
                      "<text class=\"soft\" x=\"0\" y=\"{0:.1f}\">0</text><text class=\"soft end\" x=\"{1}\" y=\"{0:.1f}\">{2}</text><text "
                      "class=\"soft\" x=\"{3}\" y=\"{4:.1f}\">square: share of all cells; head: share computed for, 0 to 100 %</text>\n",
-                     height_ + 25, kSteps * 26, percent(high_), kSteps * 26 + 12, height_ + 11);
+                     height_ + 25, kScaleSteps * 26, percent(high_), kScaleSteps * 26 + 12, height_ + 11);
   }
 
   const RouterGraph& graph_;

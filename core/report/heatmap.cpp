@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "core/report/html.h"
+#include "core/report/palette.h"
 
 namespace stormcell::report {
 namespace {
 
-constexpr int kSteps = 9;
 constexpr double kWidth = 900, kNames = 210;
 
 std::string value_text(const Heatmap& map, double v) { return map.shares ? fmt::format("{:.0f}%", 100 * v) : number(v, v < 1 ? 1 : 2); }
@@ -22,13 +22,13 @@ std::string legend(const Heatmap& map, double top, double y) {
       fmt::format("<rect class=\"zero\" x=\"{}\" y=\"{}\" width=\"16\" height=\"10\"/><text class=\"soft\" x=\"{}\" y=\"{}\">none</text>",
                   kNames, y, kNames + 21, y + 9);
   const double x = kNames + 66;
-  for (int i = 0; i < kSteps; ++i)
+  for (int i = 0; i < kScaleSteps; ++i)
     svg += fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\"/>", i, x + i * kStep, y, kStep);
   svg += fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\">0</text><text class=\"soft mid\" x=\"{}\" y=\"{}\">{}</text>", x, y + 23,
-                     x + kSteps * kStep / 2, y + 23, map.shares ? percent(top / 2) : number(top / 2, 2));
-  svg +=
-      fmt::format("<text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text><text class=\"soft\" x=\"{}\" y=\"{}\">{}</text>\n",
-                  x + kSteps * kStep, y + 23, map.shares ? percent(top) : number(top, 2), x + kSteps * kStep + 12, y + 9, escape(map.unit));
+                     x + kScaleSteps * kStep / 2, y + 23, map.shares ? percent(top / 2) : number(top / 2, 2));
+  svg += fmt::format("<text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text><text class=\"soft\" x=\"{}\" y=\"{}\">{}</text>\n",
+                     x + kScaleSteps * kStep, y + 23, map.shares ? percent(top) : number(top, 2), x + kScaleSteps * kStep + 12, y + 9,
+                     escape(map.unit));
   return svg;
 }
 
@@ -61,7 +61,7 @@ std::string draw(const Heatmap& map) {
     svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"11\">{}</text>", kNames + (static_cast<double>(c) + .5) * width,
                        static_cast<int64_t>(c) * map.columns_each);
   svg += fmt::format("<text class=\"soft end\" x=\"{}\" y=\"11\">{}</text>\n", kNames - 10, escape(map.columns));
-  std::array<std::string, kSteps> paths;
+  std::array<std::string, kScaleSteps> paths;
   std::string zeros, numbers;
   for (size_t r = 0; r < map.values.size(); ++r) {
     const double y = 18 + static_cast<double>(r) * height;
@@ -74,7 +74,7 @@ std::string draw(const Heatmap& map) {
         zeros += box;
         continue;
       }
-      const int step = std::min(kSteps - 1, static_cast<int>(v / top * kSteps));
+      const int32_t step = step_of(v, top);
       paths[static_cast<size_t>(step)] += box;
       if (texts)
         numbers += fmt::format("<text class=\"mid on{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", step, x + (width - gap) / 2,
@@ -82,7 +82,7 @@ std::string draw(const Heatmap& map) {
     }
   }
   if (!zeros.empty()) svg += "<path class=\"zero\" d=\"" + zeros + "\"/>\n";
-  for (int i = 0; i < kSteps; ++i)
+  for (int i = 0; i < kScaleSteps; ++i)
     if (!paths[static_cast<size_t>(i)].empty()) svg += fmt::format("<path class=\"q{}\" d=\"{}\"/>\n", i, paths[static_cast<size_t>(i)]);
   return svg + numbers + "\n" + legend(map, top, bottom + 12) + "</svg>\n";
 }

@@ -5,37 +5,44 @@
 #include "core/base/counted.h"
 #include "core/readings/patch_regions.h"
 #include "core/report/html.h"
+#include "core/report/palette.h"
 #include "core/report/picture_uri.h"
 #include "core/report/sections.h"
 
 namespace stormcell::report {
 namespace {
 
-constexpr int32_t kColours = 8, kSteps = 9;
-
-/// The class of what stands for a branch: a colour of its own, or of how many places computed a step of the scale.
-std::string tint(const RoutedPictures& all, int32_t branch) {
-  if (all.kind != PictureKind::places) return fmt::format("c{}", branch % kColours);
-  return fmt::format("q{}", std::min(kSteps - 1, branch * kSteps / std::max(1, all.branches)));
+/// The class of a colour of its own.
+std::string tint_of_branch(int32_t branch) { return fmt::format("c{}", colour_of(branch)); }
+std::string name_of_branch(int32_t branch) { return branch < 0 ? "no branch" : fmt::format("branch {}", branch); }
+std::string name_of_exit(const RoutedPictures& all, int32_t exit) {
+  return exit + 1 == all.exits ? "the end" : fmt::format("exit {}", exit + 1);
 }
 
-std::string name_of(const RoutedPictures& all, int32_t branch) {
+/// Of what stands for the whole of a picture; empty: nothing does.
+std::string tint_of(const RoutedPictures& all, const RoutedPicture& p) {
   switch (all.kind) {
+    case PictureKind::patches:
+      return {};
+    case PictureKind::branch:
+      return p.branch_of_patch.front() < 0 ? std::string() : tint_of_branch(p.branch_of_patch.front());
     case PictureKind::exit:
-      return branch + 1 == all.branches ? "the end" : fmt::format("exit {}", branch + 1);
+      return tint_of_branch(p.exit);
     case PictureKind::places:
-      return fmt::format("computed at {} of {} places", branch, all.branches);
-    default:
-      return branch < 0 ? "no branch" : fmt::format("branch {}", branch);
+      break;
   }
+  return fmt::format("q{}", std::min(kScaleSteps - 1, p.places_computed * kScaleSteps / std::max(1, all.places)));
 }
 
 std::string went_to(const RoutedPictures& all, const RoutedPicture& p) {
-  if (all.kind != PictureKind::patches) return name_of(all, p.branch.front());
+  if (all.kind == PictureKind::exit) return name_of_exit(all, p.exit);
+  if (all.kind == PictureKind::places) return fmt::format("computed at {} of {} places", p.places_computed, all.places);
+  const std::vector<int32_t>& of_patch = p.branch_of_patch;
+  if (all.kind == PictureKind::branch) return name_of_branch(of_patch.front());
   std::string text;
   for (int32_t b = -1; b < all.branches; ++b)
-    if (const auto patches = std::count(p.branch.begin(), p.branch.end(), b); patches > 0)
-      text += (text.empty() ? "" : ", ") + counted(patches, "patch", "patches") + " to " + name_of(all, b);
+    if (const auto patches = std::count(of_patch.begin(), of_patch.end(), b); patches > 0)
+      text += (text.empty() ? "" : ", ") + counted(patches, "patch", "patches") + " to " + name_of_branch(b);
   return text;
 }
 
@@ -52,16 +59,16 @@ std::string title_of(const RoutedPictures& all, const RoutedPicture& p) {
 }
 
 /// Where patches of one branch lie side by side the border of all of them is drawn, and the picture is seen through a light wash.
-std::string patches_of(const RoutedPictures& all, const RoutedPicture& p, double width, double height) {
+std::string patches_of(const RoutedPicture& p, double width, double height) {
   constexpr double kBorder = 2;
   const double wide = width / static_cast<double>(p.columns), high = height / static_cast<double>(p.rows);
-  const std::vector<uint8_t> sides = region_sides(p.branch, p.columns);
+  const std::vector<uint8_t> sides = region_sides(p.branch_of_patch, p.columns);
   std::string washes, borders;
-  for (size_t i = 0; i < p.branch.size(); ++i) {
-    if (p.branch[i] < 0) continue;
+  for (size_t i = 0; i < p.branch_of_patch.size(); ++i) {
+    if (p.branch_of_patch[i] < 0) continue;
     const double x = static_cast<double>(static_cast<int64_t>(i) % p.columns) * wide,
                  y = static_cast<double>(static_cast<int64_t>(i) / p.columns) * high;
-    const std::string css = tint(all, p.branch[i]);
+    const std::string css = tint_of_branch(p.branch_of_patch[i]);
     washes += fmt::format("<rect class=\"tint {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", css, x, y, wide, high);
     std::string path;
     if (sides[i] & kLeftSide) path += fmt::format("M{:.1f} {:.1f}h{}v{:.1f}h-{}z", x, y, kBorder, high, kBorder);
@@ -80,18 +87,16 @@ std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
   const auto longer = static_cast<double>(std::max(p.picture.size.width, p.picture.size.height));
   const double scale = (all.kind == PictureKind::patches ? (longer >= 48 ? 184 : 140) : longer >= 48 ? 128 : 50) / longer;
   const double width = static_cast<double>(p.picture.size.width) * scale, height = static_cast<double>(p.picture.size.height) * scale;
-  const bool barred = all.kind != PictureKind::patches && p.branch.front() >= 0;
+  const std::string bar = tint_of(all, p);
   const std::string title = title_of(all, p);
   std::string svg = fmt::format(
       "<svg viewBox=\"0 0 {0:.1f} {1:.1f}\" width=\"{0:.1f}\" height=\"{1:.1f}\" role=\"img\" aria-label=\"{2}\"><title>{2}</title><image "
       "width=\"{0:.1f}\" height=\"{3:.1f}\" preserveAspectRatio=\"none\" href=\"{4}\"/>",
-      width, height + (barred ? kBar + 1 : 0), title, height, picture_uri(p.picture));
-  if (all.kind == PictureKind::patches) svg += patches_of(all, p, width, height);
-  if (barred)
-    svg += fmt::format("<rect class=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>", tint(all, p.branch.front()), height + 1, width,
-                       kBar);
+      width, height + (bar.empty() ? 0 : kBar + 1), title, height, picture_uri(p.picture));
+  if (all.kind == PictureKind::patches) svg += patches_of(p, width, height);
+  if (!bar.empty()) svg += fmt::format("<rect class=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>", bar, height + 1, width, kBar);
   if (p.known.wrong) svg += "<path class=\"under-cross\" d=\"M4 4l9 9m0-9l-9 9\"/><path class=\"cross\" d=\"M4 4l9 9m0-9l-9 9\"/>";
-  std::string under = all.kind == PictureKind::places ? fmt::format("{} of {}", p.branch.front(), all.branches)
+  std::string under = all.kind == PictureKind::places ? fmt::format("{} of {}", p.places_computed, all.places)
                       : p.label.empty()               ? fmt::format("#{}", p.item)
                                                       : shortened(p.label, static_cast<size_t>(std::max(4.0, width / 8)));
   if (p.known.wrong) under += " → <strong class=\"bad\">" + shortened(p.known.answer, 12) + "</strong>";
@@ -100,16 +105,16 @@ std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
 
 /// Names of branches on their colours, with the share of the patches or pictures shown that each got.
 std::string legend(const RoutedPictures& all) {
-  constexpr int32_t kMostNamed = 2 * kColours;
+  constexpr int32_t kMostNamed = 2 * kBranchColours;
   int64_t cells = 0;
-  for (const RoutedPicture& p : all.pictures) cells += static_cast<int64_t>(p.branch.size());
+  for (const RoutedPicture& p : all.pictures) cells += static_cast<int64_t>(p.branch_of_patch.size());
   std::string html;
   for (int32_t b = -1; b < std::min(all.branches, kMostNamed); ++b) {
     int64_t got = 0;
-    for (const RoutedPicture& p : all.pictures) got += std::count(p.branch.begin(), p.branch.end(), b);
+    for (const RoutedPicture& p : all.pictures) got += std::count(p.branch_of_patch.begin(), p.branch_of_patch.end(), b);
     if (b < 0 && got == 0) continue;
-    html += "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"" + (b < 0 ? std::string("zero") : tint(all, b)) +
-            "\" width=\"14\" height=\"14\"/></svg> " + name_of(all, b) + ", " +
+    html += "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"" + (b < 0 ? std::string("zero") : tint_of_branch(b)) +
+            "\" width=\"14\" height=\"14\"/></svg> " + name_of_branch(b) + ", " +
             percent(static_cast<double>(got) / static_cast<double>(std::max<int64_t>(1, cells))) + "</li>";
   }
   if (all.branches > kMostNamed) html += fmt::format("<li>and {} more</li>", all.branches - kMostNamed);
@@ -121,9 +126,9 @@ std::string gallery(const RoutedPictures& all) {
   for (size_t first = 0; first < all.pictures.size();) {
     size_t end = all.pictures.size();
     if (all.kind == PictureKind::exit) {
-      const int32_t exit = all.pictures[first].branch.front();
-      for (end = first; end < all.pictures.size() && all.pictures[end].branch.front() == exit;) ++end;
-      html += "<h3>" + name_of(all, exit) + "</h3>\n";
+      const int32_t exit = all.pictures[first].exit;
+      for (end = first; end < all.pictures.size() && all.pictures[end].exit == exit;) ++end;
+      html += "<h3>" + name_of_exit(all, exit) + "</h3>\n";
     }
     html += "<ul class=\"pictures\">\n";
     for (; first < end; ++first) html += tile(all, all.pictures[first]);
@@ -137,7 +142,7 @@ std::string explained(const RoutedPictures& all) {
     case PictureKind::exit:
       return "Pictures by the exit that they left at, with their labels, of every label in turn.";
     case PictureKind::places:
-      return "Each picture with at how many of the " + counted(all.branches, "place") +
+      return "Each picture with at how many of the " + counted(all.places, "place") +
              " of the graph something was computed for it, from the least to the most: elsewhere it only passed.";
     case PictureKind::patches:
       return "Patches by their branch of <code>" + escape(all.router) +

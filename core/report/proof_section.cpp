@@ -117,7 +117,7 @@ std::string proof_section(const ReportData& d) {
   if (!v) return {};
   return section(
       "proof", "What was verified",
-      proof_text(*v) + outputs_table(*v) + flips_table(*v, are_pictures(d.figures.dataset) ? "picture" : "sequence") +
+      proof_text(*v) + outputs_table(*v) + flips_table(*v, item_noun(d.figures.dataset)) +
           paragraph(d.measured() + " Every router is asked on the oracle's inputs, with the oracle's decisions replayed. A choice may "
                                    "differ only where its own margin there is below 8 times the measured score error of its router.",
                     "note"));

@@ -1,3 +1,4 @@
+#include "core/base/counted.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/quality_text.h"
@@ -6,7 +7,7 @@ namespace stormcell::report {
 namespace {
 
 Table plans_table(const QualityFigures& q, bool verified) {
-  std::vector<std::string> head = {"plan", escape(q.measure), "95 % interval", q.item + "s judged"};
+  std::vector<std::string> head = {"plan", escape(q.measure), "95 % interval", noun_for(2, q.item) + " judged"};
   if (!q.counts.empty()) head.push_back("of these " + escape(q.counts));
   Table table(escape(quality_title(q)) + " of the plans", head);
   const auto line = [&](const char* name, const std::optional<PlanQuality>& p) {
@@ -26,7 +27,7 @@ Table plans_table(const QualityFigures& q, bool verified) {
 
 std::string groups_table(const QualityFigures& q) {
   if (q.groups.size() < 2) return {};
-  std::vector<std::string> head = {"class", q.item + "s"};
+  std::vector<std::string> head = {"class", noun_for(2, q.item)};
   if (q.baseline) head.emplace_back("baseline");
   if (q.optimized) head.emplace_back("optimised");
   Table table(escape(quality_title(q)) + " by class", head);

@@ -24,14 +24,14 @@ void add(RoutedPicture picture, size_t& bytes, RoutedPictures& to) {
 void read_exits(const std::string& file, int64_t run, RoutedPictures& to) {
   const auto exits = read_exits_of_run(file, run, kMostOfExit);
   to.kind = PictureKind::exit;
-  to.branches = static_cast<int32_t>(exits->routers.size()) + 1;
+  to.exits = static_cast<int32_t>(exits->routers.size()) + 1;
   size_t bytes = 0;
   std::vector<ExitItem> items;
   std::copy_if(exits->gallery.begin(), exits->gallery.end(), std::back_inserter(items),
                [](const ExitItem& i) { return !i.picture.empty(); });
   std::stable_sort(items.begin(), items.end(), [](const ExitItem& a, const ExitItem& b) { return a.exit < b.exit; });
   for (ExitItem& item : items)
-    add({item.sequence, item.label, std::move(item.picture), 1, 1, {item.exit}, {item.answer, item.wrong}}, bytes, to);
+    add({.item = item.sequence, .label = item.label, .picture = std::move(item.picture), .exit = item.exit}, bytes, to);
 }
 
 bool is_sent(const CellLine::Routed& routed, const std::vector<RouterLine>& routers, size_t router) {
@@ -90,10 +90,10 @@ void choose_by_places(std::vector<RoutedPicture>& all) {
   };
   std::map<int32_t, int32_t> met;
   std::map<int64_t, int32_t> turn;  // by item
-  for (const RoutedPicture& p : all) turn[p.item] = met[p.branch.front()]++;
+  for (const RoutedPicture& p : all) turn[p.item] = met[p.places_computed]++;
   order([&](const RoutedPicture& p) { return turn[p.item]; });
   if (static_cast<int64_t>(all.size()) > kMostPictures) all.resize(static_cast<size_t>(kMostPictures));
-  order([](const RoutedPicture& p) { return p.branch.front(); });
+  order([](const RoutedPicture& p) { return p.places_computed; });
 }
 
 void read_cells(const std::string& file, int64_t run, const std::string& space, bool many, RoutedPictures& to) {
@@ -111,15 +111,18 @@ void read_cells(const std::string& file, int64_t run, const std::string& space, 
     const bool by_places = cells == 1 && many;
     if (by_places && deciding.empty()) deciding = deciding_routers(page->routers);
     to.kind = cells > 1 ? PictureKind::patches : by_places ? PictureKind::places : PictureKind::branch;
-    to.router = by_places ? std::string() : page->routers.front().name;
-    to.branches = by_places ? static_cast<int32_t>(deciding.size()) : page->routers.front().branches;
-    const int64_t columns = cells > 1 ? line.columns : 1;
-    const auto computed = [&] {
-      return static_cast<int32_t>(
+    RoutedPicture picture{.item = line.sequence, .label = line.label, .picture = line.picture};
+    if (by_places) {
+      to.places = static_cast<int32_t>(deciding.size());
+      picture.places_computed = static_cast<int32_t>(
           std::count_if(deciding.begin(), deciding.end(), [&](size_t r) { return is_sent(line.routed[r], page->routers, r); }));
-    };
-    found.push_back({line.sequence, line.label, line.picture, columns, (cells + columns - 1) / columns,
-                     by_places ? std::vector<int32_t>{computed()} : choices(*page, line)});
+    } else {
+      to.router = page->routers.front().name, to.branches = page->routers.front().branches;
+      picture.columns = cells > 1 ? line.columns : 1;
+      picture.rows = (cells + picture.columns - 1) / picture.columns;
+      picture.branch_of_patch = choices(*page, line);
+    }
+    found.push_back(std::move(picture));
   }
   if (to.kind == PictureKind::places)
     choose_by_places(found);

@@ -20,16 +20,18 @@ struct RoutedPicture {
   int64_t item = 0;
   std::string label;
   Thumbnail picture;
-  int64_t columns = 1, rows = 1;  ///< of its patches
-  std::vector<int32_t> branch;    ///< by patch, -1: none; of exits the exit; of places how many
+  int64_t columns = 1, rows = 1;         ///< of its patches
+  std::vector<int32_t> branch_of_patch;  ///< -1: none; of kind `branch` one, of the whole picture
+  int32_t exit = 0;
+  int32_t places_computed = 0;
   KnownAnswer known = {};
 };
 struct RoutedPictures {
   PictureKind kind = PictureKind::branch;
-  std::string router;                   ///< whose branches they are; of exits and of many routers empty
-  int32_t branches = 0;                 ///< exits with the end; of places how many there are
-  std::vector<RoutedPicture> pictures;  ///< by exit; by places; else by item
-  int64_t kept = 0, items = 0;          ///< of so many items of the run a picture is kept
+  std::string router;                           ///< of kinds `patches` and `branch`
+  int32_t branches = 0, exits = 0, places = 0;  ///< of that router; with the end; of the graph: where the kind has them
+  std::vector<RoutedPicture> pictures;          ///< by exit; by places; else by item
+  int64_t kept = 0, items = 0;                  ///< of so many items of the run a picture is kept
 };
 /// Of every label and exit some, evenly spread over those that are kept, few enough for a page; none where the run keeps none, or no
 /// decisions. `quality`: of the run, null: none.

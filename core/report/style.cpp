@@ -1,20 +1,23 @@
-#include "core/report/html.h"
+#include <array>
 
-#include <iterator>
+#include "core/report/html.h"
+#include "core/report/palette.h"
 
 namespace stormcell::report {
 namespace {
 
 // One ramp for both themes, even in perceived lightness: small loads are near the paper, large ones far from it.
-constexpr const char* kRamp[] = {"#f3f1c7", "#c8e0a0", "#8cd08d", "#38be8f", "#00a697", "#008a9a", "#006b8f", "#154d77", "#1f3361"};
-constexpr int kSteps = 9, kFirstUnderWhite = 6;
+constexpr std::array<const char*, kScaleSteps> kRamp = {"#f3f1c7", "#c8e0a0", "#8cd08d", "#38be8f", "#00a697",
+                                                        "#008a9a", "#006b8f", "#154d77", "#1f3361"};
+constexpr size_t kFirstUnderWhite = 6;
 // Branches and exits: hues far apart for the three kinds of colour blindness, lightness alternates. Seen on both papers.
-constexpr const char* kColours[] = {"#3a7bcb", "#df9b44", "#007c59", "#dfa8e1", "#bd4334", "#73d3f1", "#6f4797", "#93c35e"};
+constexpr std::array<const char*, kBranchColours> kColours = {"#3a7bcb", "#df9b44", "#007c59", "#dfa8e1",
+                                                              "#bd4334", "#73d3f1", "#6f4797", "#93c35e"};
 
 std::string ramp(bool dark) {
   std::string css;
-  for (int i = 0; i < kSteps; ++i) {
-    const int step = dark ? kSteps - 1 - i : i;
+  for (int i = 0; i < kScaleSteps; ++i) {
+    const auto step = static_cast<size_t>(dark ? kScaleSteps - 1 - i : i);
     css += "--q" + std::to_string(i) + ":" + kRamp[step] + ";--on" + std::to_string(i) + ":" +
            (step >= kFirstUnderWhite ? "#fff" : "#000") + ";";
   }
@@ -88,11 +91,11 @@ footer p{max-width:none}
 std::string page_style() {
   const std::string light = kLight + ramp(false), dark = kDark + ramp(true);
   std::string steps;
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kScaleSteps; ++i) {
     const std::string n = std::to_string(i);
     steps += ".q" + n + "{fill:var(--q" + n + ")}svg text.on" + n + "{fill:var(--on" + n + ")}";
   }
-  for (size_t i = 0; i < std::size(kColours); ++i) steps += ".c" + std::to_string(i) + "{fill:" + kColours[i] + "}";
+  for (size_t i = 0; i < kColours.size(); ++i) steps += ".c" + std::to_string(i) + "{fill:" + kColours[i] + "}";
   return ":root{" + light + "}\n@media screen and (prefers-color-scheme:dark){:root:not([data-theme=\"light\"]){" + dark +
          "}}\n@media screen{:root[data-theme=\"dark\"]{" + dark + "}}" + kRules + steps + "\n";
 }

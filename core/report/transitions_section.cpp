@@ -4,13 +4,13 @@
 #include <map>
 
 #include "core/report/html.h"
+#include "core/report/palette.h"
 #include "core/report/sections.h"
 
 namespace stormcell::report {
 namespace {
 
 constexpr size_t kMostFlows = 20, kMostPairs = 24;
-constexpr int32_t kColours = 8;
 constexpr double kHeight = 220, kLeft = 120, kRight = 560, kGap = 6, kBlock = 10;
 
 struct Side {
@@ -35,7 +35,7 @@ std::string blocks(const Side& side, double x, bool left) {
     svg += fmt::format(
         "<rect class=\"block{}\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/><text class=\"{}\" x=\"{}\" y=\"{:.1f}\">branch "
         "{}</text>",
-        left ? fmt::format(" c{}", branch % kColours) : std::string(), x, y, kBlock, std::max(h, 1.), left ? "end" : "begin",
+        left ? fmt::format(" c{}", colour_of(branch)) : std::string(), x, y, kBlock, std::max(h, 1.), left ? "end" : "begin",
         left ? x - 8 : x + kBlock + 8, y + h / 2 + 4, branch);
   }
   return svg;
@@ -62,7 +62,7 @@ std::string chart(const Flows& flows, const std::vector<PairCount>& top) {
                  b = to_y[e.to];
     svg += fmt::format(
         "<path class=\"flow c{7}\" d=\"M{0} {2:.1f}C{4} {2:.1f} {4} {3:.1f} {1} {3:.1f}V{5:.1f}C{4} {5:.1f} {4} {6:.1f} {0} {6:.1f}z\"/>\n",
-        x0, x1, a, b, mid, b + h1, a + h0, e.from % kColours);
+        x0, x1, a, b, mid, b + h1, a + h0, colour_of(e.from));
     from_y[e.from] += h0;
     to_y[e.to] += h1;
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -13,6 +15,8 @@
 
 namespace stormcell {
 namespace {
+
+constexpr std::array<std::string_view, 4> kBounded = {"quality", "operations", "latency", "unknown"};  // by Bounded
 
 constexpr std::string_view kLatency = "--target-latency", kQuality = "--target-quality";
 
@@ -26,11 +30,14 @@ QualityFigures unit_of(const ExitTarget& t) {
 
 int64_t items_of(const ExitPoint& point) { return std::accumulate(point.items.begin(), point.items.end(), int64_t{0}); }
 
-std::string threshold_text(double threshold) {
-  return threshold <= 0 ? "all leave" : threshold > 1 ? "none leaves" : exit_threshold_text(threshold);
-}
-
 }  // namespace
+
+std::string_view to_text(Bounded what) { return kBounded[static_cast<size_t>(what)]; }
+
+Bounded bounded(std::string_view word) {
+  const auto at = std::find(kBounded.begin(), kBounded.end(), word);
+  return at == kBounded.end() ? Bounded::unknown : static_cast<Bounded>(at - kBounded.begin());
+}
 
 LatencyTarget parse_latency_target(std::string_view word) {
   constexpr double kLeast = 1e-6;
@@ -49,16 +56,17 @@ double parse_quality_target(std::string_view word) {
 }
 
 std::string exit_target_text(const ExitTarget& t) {
-  if (t.of == "quality") return t.measure + " of at least " + quality_value_text(unit_of(t), t.target);
-  if (t.of == "operations") return "at most " + percent(t.target) + " of the operations of the whole network";
-  return fmt::format("at most {:.3g} ms a batch", t.target);
+  if (t.of == Bounded::quality) return t.measure + " of at least " + quality_value_text(unit_of(t), t.target);
+  if (t.of == Bounded::operations) return "at most " + percent(t.target) + " of the operations of the whole network";
+  if (t.of == Bounded::latency) return fmt::format("at most {:.3g} ms a batch", t.target);
+  return fmt::format("{:.3g} of what this version does not know", t.target);
 }
 
 std::string thresholds_text(const ExitTarget& t) {
   std::string text, own;
   for (size_t e = 0; e < t.thresholds.size(); ++e)
-    text += (text.empty() ? "" : ", ") + threshold_text(t.thresholds[e]) + " at exit " + std::to_string(e + 1);
-  for (const double threshold : t.own_thresholds) own += (own.empty() ? "" : ", ") + threshold_text(threshold);
+    text += (text.empty() ? "" : ", ") + exit_threshold_text(t.thresholds[e]) + " at exit " + std::to_string(e + 1);
+  for (const double threshold : t.own_thresholds) own += (own.empty() ? "" : ", ") + exit_threshold_text(threshold);
   return text + "; the model's own: " + own;
 }
 

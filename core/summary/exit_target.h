@@ -9,6 +9,10 @@
 
 namespace stormcell {
 
+std::string_view to_text(Bounded what);
+/// Of a summary, which a program of another version may have written.
+Bounded bounded(std::string_view word);
+
 struct LatencyTarget {
   double value = 0;       ///< milliseconds of a batch, or a share of the operations of the whole network
   bool is_share = false;  ///< given in percent
@@ -19,13 +23,14 @@ LatencyTarget parse_latency_target(std::string_view word);
 /// "0.98" and "98%" are the same share. Throws Error(bad_input) that names --target-quality.
 double parse_quality_target(std::string_view word);
 
-/// The target in words: "accuracy of 98 %", "60 % of the operations of the whole network", "2.5 ms a batch".
+/// The target in words: "accuracy of at least 98.0 %", "at most 60.0 % of the operations of the whole network", "at most 2.5 ms a
+/// batch".
 std::string exit_target_text(const ExitTarget& target);
 /// "0.87 at exit 1, 0.62 at exit 2; the model's own: 0.9, 0.9"; a test at which all leave or none does is called so.
 std::string thresholds_text(const ExitTarget& target);
 /// One part of the data: "98.4 % [97.2, 99.1] at 48.1 % of the operations, 1.21 ms a batch".
 std::string exit_point_text(const ExitTarget& target, const ExitPoint& point, const std::optional<double>& milliseconds);
-/// Whether it holds on what it was not found on: "met on the 750 held-out pictures: ...", "missed on ...".
+/// Whether it holds on what it was not found on: "met on 750 pictures that it was not found on: ...", "missed on ...".
 std::string held_out_text(const ExitTarget& target);
 /// Whether the real run was what the replay said of it.
 std::string replay_text(const ExitTarget& target);

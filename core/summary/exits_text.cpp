@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/counted.h"
+#include "core/cell/router_threshold.h"
 #include "core/summary/items_text.h"
 #include "core/summary/quality_text.h"
 
@@ -30,7 +31,9 @@ std::string exit_value_text(const ExitCurve& c, const std::optional<double>& val
   return value ? quality_value_text(as, *value) : "-";
 }
 
-std::string exit_threshold_text(double threshold) { return fmt::format("{}", threshold); }
+std::string exit_threshold_text(double threshold) {
+  return threshold <= kAllLeave ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
+}
 
 std::string exits_sentence(const ExitCurve& c) {
   if (c.exits.empty()) return {};

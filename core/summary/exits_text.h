@@ -18,7 +18,8 @@ std::string exits_sentence(const ExitCurve& curve);
 std::string exits_headline(const RunSummaryFigures& figures);
 /// A value of the measure: "98.9 %"; "-" where nothing can be judged.
 std::string exit_value_text(const ExitCurve& curve, const std::optional<double>& value);
-/// As short as it can be told from every other: "0.95", "0.99996".
+/// As short as it can be told from every other: "0.95", "0.99996"; "all leave" and "none leaves" of those beyond which there is nothing
+/// to tell.
 std::string exit_threshold_text(double threshold);
 /// Points of the curve that are worth a line: those at which fewer items leave at some exit than at the one before, at most `most` of them,
 /// evenly chosen, the first and the last among them.

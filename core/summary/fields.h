@@ -9,6 +9,7 @@
 //   minus_one_unless_said   the same
 //   positive_or_null        null where there is none
 //   json                    text that is JSON itself
+//   bounded                 a word in JSON, an enum here
 //   group                   an object without a struct of its own
 //   list                    a list whose elements have the rows given there
 //   shared                  a value that may be absent: null then
@@ -361,7 +362,7 @@ void fields(auto& v, Of<ExitCurve> auto& c) {
 }
 
 void fields(auto& v, Of<ExitTarget> auto& t) {
-  v("of", t.of);
+  v.bounded("of", t.of);
   v("target", t.target);
   v("met", t.met);
   v("is_optimum", t.is_optimum);

@@ -6,6 +6,7 @@
 #include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/fields.h"
 
 namespace stormcell {
@@ -83,6 +84,7 @@ class Reader {
     value = value_at(from_, key).is_number_integer() ? whole_at(from_, key) : -1;
   }
   void positive_or_null(const char* key, int64_t& value) { value = whole_at(from_, key); }
+  void bounded(const char* key, Bounded& what) { what = stormcell::bounded(text_at(from_, key)); }
   void json(const char* key, std::string& text) {
     const Json& value = value_at(from_, key);
     text = value.is_object() ? value.dump(-1, ' ', false, Json::error_handler_t::replace) : std::string();

@@ -326,10 +326,12 @@ struct ExitCurve {
   std::vector<ExitClass> classes;
   int64_t judged = 0;  ///< items of which the data say what is right
 };
+/// What a target bounds.
+enum class Bounded : uint8_t { quality, operations, latency, unknown };
 /// Thresholds that were found for a target, one for each exit: searched on the profiled part of the data by replaying one recorded run,
 /// judged on the other part by a real run. No answer of the model's own thresholds is what they are held to, but quality.
 struct ExitTarget {
-  std::string of;             ///< what is bounded: "quality", "operations", "latency"
+  Bounded of = Bounded::quality;
   double target = 0;          ///< of the measure; a share of the operations of the whole network; milliseconds, the mean over the batches
   bool met = false;           ///< on the held-out part, where it was really run; on the part that was searched it always is
   bool is_optimum = false;    ///< of the part that was searched: all were tried, none is better. False: others may be
@@ -431,7 +433,7 @@ struct RunSummaryFigures {
   /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
-  std::optional<ExitCurve> exits;         ///< nothing: the model has no exits, or the data do not say what is right
+  std::optional<ExitCurve> exits;         ///< nothing: the model has no exits; without labels its values are empty
   std::optional<ExitTarget> exit_target;  ///< --target-quality, --target-latency
   /// Nothing: no routers, decoding, or a plan that does not decide all of them.
   std::optional<ItemCostFigures> item_costs;

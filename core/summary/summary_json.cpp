@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/formats/json_file.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/fields.h"
 
 namespace stormcell {
@@ -68,6 +69,7 @@ class Writer {
   void true_unless_said(const char* key, bool value) { into_[key] = value; }
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
   void positive_or_null(const char* key, int64_t value) { into_[key] = value > 0 ? Json(value) : Json(); }
+  void bounded(const char* key, Bounded what) { into_[key] = std::string(to_text(what)); }
   /// What is no JSON becomes null.
   void json(const char* key, const std::string& text) { into_[key] = json_or_null(text).is_null() ? Json() : Json::parse(text); }
   void group(const char* key, auto members) {

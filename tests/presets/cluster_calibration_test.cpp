@@ -17,7 +17,7 @@ using namespace stormcell;
 
 namespace {
 
-/// Loads of Brainstorm's artifact (brainstorm.md 4.4).
+/// Loads of Brainstorm's artifact.
 const std::vector<std::vector<int>> kLoads = {
     {19, 25, 18, 36}, {9, 32, 18, 16, 18, 7}, {21, 8, 16, 11, 20, 8, 7, 15}, {6, 7, 12, 27, 8, 8, 8, 12, 12, 4}};
 

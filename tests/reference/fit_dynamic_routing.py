@@ -17,7 +17,7 @@ from torch.nn.functional import interpolate
 from dynamic_routing import STEP, DynamicRouting
 from seeded import draw, picture
 
-STATED = {"a": 52.5e9, "b": 58.9e9, "c": 59.8e9, "raw": 114.9e9}  # brainstorm.md 4.5
+STATED = {"a": 52.5e9, "b": 58.9e9, "c": 59.8e9, "raw": 114.9e9}  # by Brainstorm (OSDI'23), of its networks
 SPREAD = 30.0  # of scores: gates that are open are nearly 1, so that the maps of all pictures stay of one size
 WIDE = 20.0  # between the scores on both sides of a gate's bias: more brings nothing
 EARLY, EARLY_SHARE = 4, 0.6  # until all levels are there, so that pictures reach them

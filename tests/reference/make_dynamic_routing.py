@@ -9,7 +9,7 @@ import torch
 import fixture
 from dynamic_routing import DynamicRouting, multiplications, routers
 
-# The sizes of brainstorm.md 4.5, for its counts; not a fixture.
+# The sizes of the network of Brainstorm (OSDI'23), for its counts; not a fixture.
 PAPER = dict(num_channels=3, num_labels=19, stem_channels=64, num_levels=4, num_layers=16, gate="full", unreached="skip",
              threshold=1e-4, batch_norm_eps=1e-5, mean=[0.5] * 3, deviation=[0.29] * 3)
 SMALL = dict(PAPER, num_labels=5, stem_channels=4, num_levels=3, num_layers=4, gate="small",
@@ -98,7 +98,7 @@ def make(config, pictures, folder, seed):
 
 @torch.no_grad()
 def check_paper():
-    """The counts of brainstorm.md 4.5 and 8.1, which this definition must give."""
+    """The counts of the network of Brainstorm (OSDI'23), which this definition must give."""
     model = DynamicRouting(PAPER).eval()
     cells = sum(len(layer) for layer in model.cells)
     parameters = sum(p.numel() for p in model.cells.parameters())

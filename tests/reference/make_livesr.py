@@ -90,7 +90,7 @@ def make(config, pictures, folder, seed):
 
 
 def check_paper():
-    """The counts of brainstorm.md 4.4 and 8.1, which this definition must give."""
+    """The counts of the network of Brainstorm (OSDI'23), which this definition must give."""
     for channels, thousands, giga in ((8, 99, 0.1105), (12, 222, 0.2458), (16, 393, 0.4346), (20, 613, 0.6766)):
         convolutions, parameters, multiplications = counts(Subnet(3, channels, 80, 4), 32)
         print(f"paper, F = {channels}: {convolutions} convolutions, {parameters} parameters, {multiplications / 1e9:.4f} GMAC")

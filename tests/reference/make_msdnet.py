@@ -9,7 +9,7 @@ import torch
 import fixture
 from msdnet import MSDNet, multiplications
 
-# The sizes of brainstorm.md 4.6, for its counts; not a fixture.
+# The sizes of the network of Brainstorm (OSDI'23), for its counts; not a fixture.
 PAPER = dict(image_size=224, num_channels=3, num_labels=1000, initial_channels=32, growth_rate=16,
              scale_factors=[1, 2, 4, 4], bottleneck_factors=[1, 2, 4, 4], bottleneck=True, block_layers=[4] * 5,
              prune="max", reduction=0.5, stem="pooled", classifier_channels=0, mean=[0.5] * 3, deviation=[0.29] * 3)
@@ -84,7 +84,7 @@ def make(config, pictures, folder, seed):
 
 
 def check_paper():
-    """The counts of brainstorm.md 4.6 and 8.1, which this definition must give."""
+    """The counts of the network of Brainstorm (OSDI'23), which this definition must give."""
     model = MSDNet(PAPER)
     convolutions = sum(isinstance(m, torch.nn.Conv2d) for m in model.modules())
     parameters = sum(p.numel() for p in model.parameters())

@@ -33,7 +33,7 @@ CASES = {
     "one-window-of-400-cells": (dict(SMALL, image_size=40, depths=[2], num_heads=[2], window_sizes=[20], moe_blocks=[1], mlp_ratio=1.5,
                                      attention="cosine"), 1),
 }
-# brainstorm.md 4.3; not a fixture.
+# The sizes of the network of Brainstorm (OSDI'23); not a fixture.
 PAPER = dict(SMALL, image_size=192, patch_size=4, embed_dim=96, depths=[2, 2, 18, 2], num_heads=[3, 6, 12, 24],
              window_sizes=[12, 12, 12, 6], mlp_ratio=4, moe_blocks=[5, 7, 9, 11, 13, 15, 17, 19, 21, 23], num_experts=1)
 
@@ -71,7 +71,7 @@ def make(config, pictures, folder, seed):
 
 
 def check_paper():
-    """The counts of brainstorm.md 4.3 and 8.1, which this definition must give."""
+    """The counts of the network of Brainstorm (OSDI'23), which this definition must give."""
     windows, layers = counts(PAPER)
     capacities = [[int(factor * math.ceil(tokens / 16)) for factor in (1.25, 2, 3, 4)] for tokens in (18432, 4608)]
     print(f"paper: windows {windows}, {layers} layers with experts, capacities {capacities}")

@@ -12,7 +12,8 @@
 
 namespace stormcell::testing {
 
-/// A row of brainstorm.md 4.5, in G multiplications, and what tests/reference/fit_dynamic_routing.py tells of it.
+/// A network of Brainstorm (OSDI'23) and what is stated of it, in G multiplications, and what tests/reference/fit_dynamic_routing.py tells
+/// of it.
 struct CalibratedPaths {
   const char* arch;
   double stated;

@@ -172,6 +172,30 @@ class CellsModelTest : public QObject {
     for (const ShownLine& line : show_page(*page, second, page.get()).lines) QVERIFY(line.differing == 0 && line.compared > 0);
   }
 
+  void what_only_passes_a_cell_on_is_no_work() {
+    CellPage page;
+    for (const char* protocol : {"residual-threshold", "threshold"}) {
+      RouterLine router;
+      router.name = protocol, router.protocol = protocol, router.branches = 2;
+      page.routers.push_back(router);
+    }
+    CellLine line;  // of three cells: both routers refuse, the first alone takes, both take
+    line.cells = 3, line.position = {0, 1, 2};
+    line.real = line.seen = {1, 1, 1}, line.phase = {0, 0, 0};
+    line.routed = {{{0, 1, 1}, {}, {}}, {{kNoChoice, kNoChoice, 0}, {}, {}}};
+    page.lines = {line};
+    CellOptions options;
+    options.color = CellColor::work, options.router = "threshold";
+    const ShownPage shown = show_page(page, options);
+    const Table table = make_cells_table(page, options);
+    const auto work =
+        std::find_if(table.columns.begin(), table.columns.end(), [](const auto& c) { return c.name == "work"; }) - table.columns.begin();
+    for (size_t c = 0; c < 3; ++c) {
+      QCOMPARE(shown.lines[0].chips[c].value, static_cast<double>(c));
+      QCOMPARE(std::get<qlonglong>(table.rows[c][static_cast<size_t>(work)]), static_cast<qlonglong>(c));
+    }
+  }
+
   void chips_lie_in_rows_and_are_found_again() {
     CellsMetrics m;
     m.width = 300, m.gutter = 100, m.stripes = 8;

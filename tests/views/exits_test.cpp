@@ -87,7 +87,7 @@ std::string make_exits_session(const std::string& path, const ExitsFixture& f = 
   figures.verb = "profile", figures.model.name = "demo:some-digits";
   if (f.figures) {
     ExitTarget& target = figures.exit_target.emplace();
-    target.of = "quality", target.target = 0.96, target.met = true, target.measure = "accuracy", target.unit = "share";
+    target.of = Bounded::quality, target.target = 0.96, target.met = true, target.measure = "accuracy", target.unit = "share";
   }
   if (f.figures) figures.exits = some_curve(f.batches * f.per_batch);
   run->finish(RunStatus::finished, to_json(figures));

@@ -22,15 +22,7 @@ int stripe_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoChoic
 /// The figure that colours a cell; NaN: there is none.
 double value_of(const CellPage& page, const CellLine& line, int router, CellColor color, size_t cell) {
   const auto nothing = std::nan("");
-  if (color == CellColor::work) {
-    int kept = 0;
-    for (size_t r = 0; r < page.routers.size(); ++r)
-      for (int j = 0; j < fan_out(page, r); ++j) {
-        const int32_t choice = line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)];
-        kept += choice >= 0 && computes(page.routers, r, choice);
-      }
-    return kept;
-  }
+  if (color == CellColor::work) return work_of(page, line, cell);
   if (router < 0) return nothing;
   const CellLine::Routed& routed = line.routed[static_cast<size_t>(router)];
   const auto k = static_cast<size_t>(fan_out(page, static_cast<size_t>(router)));
@@ -213,6 +205,16 @@ ColorText text_of(CellColor color) {
   return {};
 }
 
+int work_of(const CellPage& page, const CellLine& line, size_t cell) {
+  int kept = 0;
+  for (size_t r = 0; r < page.routers.size(); ++r)
+    for (int j = 0; j < fan_out(page, r); ++j) {
+      const int32_t choice = line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)];
+      kept += choice >= 0 && computes(page.routers, r, choice);
+    }
+  return kept;
+}
+
 PieceText piece_text(const std::string& piece) {
   PieceText out{QString::fromStdString(piece), false};
   const QChar mark(0x2581);
@@ -240,10 +242,8 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
   shown.tokens = std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return !line.token.empty(); });
   shown.numbers = shown.tokens && page.pieces.empty();
   shown.options = options;
-  for (size_t r = 0; r < page.routers.size(); ++r) {
+  for (size_t r = 0; r < page.routers.size(); ++r)
     if (QString::fromStdString(page.routers[r].name) == options.router) shown.router = static_cast<int>(r);
-    shown.stripes += page.routers[r].fan_out;
-  }
   shown.high = high > 0 ? high : highest(page, options, shown.router);
   for (const CellLine& line : page.lines) {
     ShownLine to;

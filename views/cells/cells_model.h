@@ -65,7 +65,6 @@ struct ShownPage {
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
   int router = -1;        ///< index of the one that colours, -1: none of this page
-  int stripes = 0;        ///< choices of all routers together
   bool tokens = false;    ///< cells are tokens whose ids were recorded; else the chips say where they lie
   bool numbers = false;   ///< tokens have no texts in this session: their ids stand for them
   bool pictures = false;  ///< some line has one
@@ -82,6 +81,9 @@ struct PieceText {
   bool word = false;
 };
 PieceText piece_text(const std::string& piece);
+
+/// The figure of CellColor::work: kept choices of branches that compute something.
+int work_of(const CellPage& page, const CellLine& line, size_t cell);
 
 /// Where a cell lies: "17", in a grid "2,5" (row, column); of a sequence that is one cell its label, or its number in the run.
 QString place_text(const CellLine& line, size_t cell);

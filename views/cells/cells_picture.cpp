@@ -1,12 +1,7 @@
 #include "views/cells/cells_picture.h"
 
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QToolTip>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 
@@ -234,11 +229,10 @@ CellPlace CellsPicture::place_of(const Hit& hit) const {
 
 std::optional<CellsPicture::Hit> CellsPicture::selected(size_t column) const {
   if (!cell_ || column >= columns_.size()) return {};
-  const int64_t line = cell_->sequence - columns_[column].shown.first_sequence;
-  if (line < 0 || line >= static_cast<int64_t>(columns_[column].shown.lines.size())) return {};
-  const auto& chips = columns_[column].shown.lines[static_cast<size_t>(line)].chips;
-  for (size_t c = 0; c < chips.size(); ++c)
-    if (const Hit at{column, static_cast<size_t>(line), static_cast<int>(c)}; place_of(at) == *cell_) return at;
+  const auto line = line_of(column, cell_->sequence);
+  if (!line) return {};
+  for (size_t c = 0; c < columns_[column].shown.lines[*line].chips.size(); ++c)
+    if (const Hit at{column, *line, static_cast<int>(c)}; place_of(at) == *cell_) return at;
   return {};
 }
 

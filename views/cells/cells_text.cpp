@@ -95,19 +95,17 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
       if (piece != page.pieces.end()) row.back() = QString::fromStdString(piece->second);
       row.emplace_back(QString::fromStdString(line.label));
       Value weight, margin;
-      qlonglong work = 0;
       std::vector<Value> branches;
       for (size_t r = 0; r < page.routers.size(); ++r) {
         const int k = page.routers[r].fan_out;
         branches.emplace_back(line.seen[c] ? branches_text(line.routed[r], c, k) : tr("not computed"));
-        for (int j = 0; j < k; ++j) work += line.routed[r].choice[c * static_cast<size_t>(k) + static_cast<size_t>(j)] >= 0;
         if (QString::fromStdString(page.routers[r].name) != options.router || !line.seen[c]) continue;
         weight = weight_value(line.routed[r], c, k);
         if (!line.routed[r].margin.empty()) margin = static_cast<double>(line.routed[r].margin[c]);
       }
       row.push_back(weight);
       row.push_back(margin);
-      row.emplace_back(work);
+      row.emplace_back(static_cast<qlonglong>(work_of(page, line, c)));
       row.insert(row.end(), branches.begin(), branches.end());
       table.rows.push_back(std::move(row));
     }

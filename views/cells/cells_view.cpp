@@ -202,7 +202,7 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
     }
   }
   const bool branch = known.overview->tokens && selection.branch >= 0 && selection.router.toStdString() == router->name;
-  if (branch && (!known.dictionary || known.dictionary->router != router->name || known.dictionary->branch != selection.branch))
+  if (branch && !known.has_dictionary_of(selection.router, selection.branch))
     known.dictionary = read_branch_dictionary(main.file, main.run, router->name, selection.branch, progress);
   return known;
 }
@@ -228,8 +228,7 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   const bool readable = known.overview && known.overview->decisions;
   const bool trail = !selection.cell || known.trail_of == selection.cell;
   const bool dictionary =
-      selection.branch < 0 || (known.overview && !known.overview->tokens) ||
-      (known.dictionary && known.dictionary->branch == selection.branch && known.dictionary->router == selection.router.toStdString());
+      selection.branch < 0 || (known.overview && !known.overview->tokens) || known.has_dictionary_of(selection.router, selection.branch);
   const RouterLine* router = known.overview ? router_of(*known.overview, selection) : nullptr;
   const bool other_router = router && router->name != selection.router.toStdString();
   if (!seek && known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
@@ -331,8 +330,7 @@ void CellsView::show_data() {
   const bool pictures = columns[0].shown.pictures;
   picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence, pictures ? o.pictured : std::vector<int64_t>());
   play_->setEnabled(o.thumbnails > 1);
-  const bool dictionary =
-      now.branch >= 0 && data_.dictionary && data_.dictionary->branch == now.branch && data_.dictionary->router == now.router.toStdString();
+  const bool dictionary = now.branch >= 0 && data_.has_dictionary_of(now.router, now.branch);
   picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,
                        dictionary ? data_.dictionary : nullptr, static_cast<DictionaryOrder>(order_->currentIndex())});
   picture_->set_cell(selection_.cell);

@@ -33,6 +33,10 @@ class CellsView : public View {
     std::shared_ptr<const CellTrail> trail;
     std::optional<CellPlace> trail_of;  ///< also where there was none
     std::shared_ptr<const BranchDictionary> dictionary;
+
+    bool has_dictionary_of(const QString& router, int branch) const {
+      return dictionary && dictionary->branch == branch && dictionary->router == router.toStdString();
+    }
   };
   void build();
   void connect_all();

@@ -23,8 +23,6 @@ QualityFigures unit_of(const ExitsPage& page) {
   return unit;
 }
 
-QString threshold_text(double threshold) { return threshold > 1 ? tr("none leaves") : of(exit_threshold_text(threshold)); }
-
 void add_curve(const ExitsOfRun& view, ExitsPage& page) {
   const ExitCurve& c = *view.curve;
   page.measure = of(c.measure), page.unit = of(c.unit), page.item = of(c.item);
@@ -33,7 +31,7 @@ void add_curve(const ExitsOfRun& view, ExitsPage& page) {
     page.costs.push_back(c.exits[e].cost);
   }
   page.points.push_back(shown(tr("those that ran"), c.chosen));
-  for (const ExitPoint& p : c.curve) page.points.push_back(shown(threshold_text(p.threshold), p));
+  for (const ExitPoint& p : c.curve) page.points.push_back(shown(of(exit_threshold_text(p.threshold)), p));
   for (const ExitClass& g : c.classes) {
     page.classes.push_back({of(g.name), g.items});
     page.classes.back().items.resize(page.exits.size());  // a session of others may name fewer, and it is painted by exits
@@ -42,8 +40,8 @@ void add_curve(const ExitsOfRun& view, ExitsPage& page) {
 
 void add_target(const ExitTarget& t, ExitsPage& page) {
   page.target = (t.met ? tr("target met: %1") : tr("target missed: %1")).arg(of(exit_target_text(t)));
-  if (t.of == "quality") page.target_value = t.target;
-  if (t.of == "operations") page.target_cost = t.target;
+  if (t.of == Bounded::quality) page.target_value = t.target;
+  if (t.of == Bounded::operations) page.target_cost = t.target;
 }
 
 }  // namespace

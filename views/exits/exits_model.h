@@ -13,7 +13,7 @@ namespace stormcell::views {
 
 /// One set of thresholds and what it gives.
 struct ShownPoint {
-  QString name;  ///< "those that ran", "0.85"
+  QString name;  ///< "those that ran", "0.85", "none leaves"
   double cost = 1, value = 0;
   std::optional<std::array<double, 2>> interval;
   std::vector<int64_t> items;  ///< by exit
@@ -52,7 +52,7 @@ QString gain_text(const ExitsPage& page, size_t point);
 /// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 % leave at exit 1,
 /// ...".
 QString describe(const ExitsPage& page, size_t point);
-/// Of one item: "#17, label 7: left at exit 1, 0.08 above its threshold".
+/// Of one item: "#17, label 7: answered at exit 1, right, its confidence 0.08 from the threshold".
 QString describe(const ExitsPage& page, const ExitItem& item);
 Table make_exits_table(const ExitsPage& page);
 /// The items of the gallery, in its order.

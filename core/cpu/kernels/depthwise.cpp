@@ -54,8 +54,9 @@ void depthwise_pixels(const Conv2dShape& s, const float* x, const float* weights
       std::fill_n(task.y, task.pixels * channels, 0.0f);
       continue;
     }
-    task.x = x + pixel / (columns.outputs * rows.outputs) * map +
-             ((rows.start(row) + down.begin * s.dilation_height) * s.width + columns.start(column) + across.begin * s.dilation_width) * channels;
+    task.x =
+        x + pixel / (columns.outputs * rows.outputs) * map +
+        ((rows.start(row) + down.begin * s.dilation_height) * s.width + columns.start(column) + across.begin * s.dilation_width) * channels;
     task.weights = weights + (down.begin * s.kernel_width + across.begin) * channels;
     table.depthwise(task);
   }

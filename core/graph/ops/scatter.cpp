@@ -24,6 +24,5 @@ Cost cost(const CostContext&, const Node&) { return {}; }
 constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kScatter;
-const Operator kScatter{
-    .name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::open, .attributes = kAttributes};
+const Operator kScatter{.name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::open, .attributes = kAttributes};
 }  // namespace stormcell

@@ -63,7 +63,7 @@ class CapacityTest : public QObject {
     QCOMPARE(d.choices(5), (std::vector<int32_t>{0, 0, 1, ~0, 1}));
   }
 
-  // brainstorm.md table 1.5 and 8.1 check 2.
+  // The capacity rules of Brainstorm's artifact (OSDI'23).
   void padded_load_follows_the_table_data() {
     QTest::addColumn<int>("n");
     QTest::addColumn<int>("none");
@@ -96,7 +96,7 @@ class CapacityTest : public QObject {
       QCOMPARE(padded_load(n, 0, {kGrid, true, false}), expected);
     }
   }
-  // brainstorm.md 8.1 check 4: loads [3,0,30,500,2] fall in the classes 4, -, 32, 512, 2: 550 rows.
+  // By the capacity classes of Brainstorm's artifact (OSDI'23): loads [3,0,30,500,2] fall in the classes 4, -, 32, 512, 2: 550 rows.
   void loads_fall_into_capacity_classes() {
     const std::vector<int32_t> loads = {3, 0, 30, 500, 2}, expected = {4, 0, 32, 512, 2};
     std::vector<int32_t> choices;

@@ -161,7 +161,7 @@ class ProtocolTest : public QObject {
     QCOMPARE(d.loads(), (Ints{4, 1}));
     QVERIFY(close(d->choice_weight[0], softmax(c, 0)[0]));
   }
-  // brainstorm.md 8.1 check 3: capacity 64 for each of 8 sequences of 128: at most 512 for each expert, kept + dropped = 1024.
+  // As Switch Transformers (base) has it: capacity 64 for each of 8 sequences of 128: at most 512 for each expert, kept + dropped = 1024.
   void switch_base_keeps_at_most_512_of_1024() {
     std::mt19937 random(2);
     const Case c = random_case(random, 1024, 8);

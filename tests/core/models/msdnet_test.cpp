@@ -27,7 +27,7 @@ msdnet::Settings paper() {
 class MsdnetTest : public QObject {
   Q_OBJECT
  private slots:
-  /// brainstorm.md 4.6 and 8.1.
+  /// Of Brainstorm (OSDI'23), as docs/decisions/030-msdnet.md has them.
   void the_paper_s_network_has_its_counts() {
     const msdnet::Plan plan = msdnet::plan(paper());
     int64_t convolutions = 0, parameters = 0;
@@ -37,17 +37,17 @@ class MsdnetTest : public QObject {
       parameters += c.out * (c.in * c.size * c.size + 2 + (c.bias ? 1 : 0));  // with gain and shift of its norm
     });
     int64_t seen = static_cast<int64_t>(plan.stem.size());
-    for (const msdnet::Stage& stage : plan.stages) {
+    for (const msdnet::Block& block : plan.blocks) {
       msdnet::Plan alone;
-      alone.stages = {stage};
+      alone.blocks = {block};
       alone.visit([&](const msdnet::Convolution&) { ++seen; });
       until_exit.push_back(seen);
-      parameters += stage.features * 1000 + 1000;
+      parameters += block.features * 1000 + 1000;
     }
     QCOMPARE(convolutions, int64_t{186});
     QCOMPARE(until_exit, (std::vector<int64_t>{62, 113, 151, 176, 186}));
     QCOMPARE(parameters, int64_t{23'958'440});
-    QCOMPARE(plan.stages.back().features, int64_t{560});
+    QCOMPARE(plan.blocks.back().features, int64_t{560});
   }
 
   void presets_are_the_paper_s_network() {

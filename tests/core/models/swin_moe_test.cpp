@@ -34,7 +34,7 @@ std::shared_ptr<const Model> fixture(const std::string& name) { return open_mode
 class SwinMoeTest : public QObject {
   Q_OBJECT
  private slots:
-  /// brainstorm.md 4.3 and 8.1: windows of a picture 16 / 4 / 1 / 1, ten layers of experts, places by capacity factor.
+  /// As docs/decisions/036-swinv2-moe.md has it: windows of a picture 16 / 4 / 1 / 1, ten layers of experts, places by capacity factor.
   void presets_are_the_paper_s_network() {
     const std::vector<std::pair<std::string, std::pair<int32_t, int32_t>>> capacities = {
         {"1.25", {1440, 360}}, {"2", {2304, 576}}, {"3", {3456, 864}}, {"4", {4608, 1152}}};

@@ -13,15 +13,15 @@ namespace {
 
 class Maps : public CaseBuilder {
  public:
-  explicit Maps(int64_t channels) : CaseBuilder(7) {
-    x = floats("x", root_space("maps", bound_symbol("N", 3)), {9, 21, channels});
-  }
+  explicit Maps(int64_t channels) : CaseBuilder(7) { x = floats("x", root_space("maps", bound_symbol("N", 3)), {9, 21, channels}); }
   ValueId depthwise(ValueId from, const std::string& name, int64_t size = 3, int64_t stride = 1) {
     const int64_t channels = width_of(from);
     return value("conv2d", {from, drawn(name + ".weight", {channels, size, size, 1}, 0.3)},
                  {{"groups", channels}, {"padding", size / 2}, {"stride", stride}}, name);
   }
-  ValueId pointwise(ValueId from, int64_t outputs, const std::string& name, int64_t stride = 1) { return conv(from, outputs, 1, stride, name); }
+  ValueId pointwise(ValueId from, int64_t outputs, const std::string& name, int64_t stride = 1) {
+    return conv(from, outputs, 1, stride, name);
+  }
   ValueId relu(ValueId from, const std::string& name) { return value("activation", {from}, {{"kind", std::string("relu")}}, name); }
   ValueId x = kNone;
 };
@@ -93,16 +93,17 @@ class SeparableConvolutionsTest : public QObject {
     Maps active(8);
     QVERIFY(left(active, active.pointwise(active.relu(active.depthwise(active.x, "a"), "r"), 8, "b"), "an activation between"));
     Maps biased(8);
-    const ValueId shifted = biased.value("conv2d", {biased.x, biased.drawn("a.weight", {8, 3, 3, 1}, 0.3), biased.drawn("a.bias", {8}, 0.3)},
-                                         {{"groups", int64_t{8}}, {"padding", int64_t{1}}, {"extras", std::string("bias")}}, "a");
+    const ValueId shifted =
+        biased.value("conv2d", {biased.x, biased.drawn("a.weight", {8, 3, 3, 1}, 0.3), biased.drawn("a.bias", {8}, 0.3)},
+                     {{"groups", int64_t{8}}, {"padding", int64_t{1}}, {"extras", std::string("bias")}}, "a");
     QVERIFY(left(biased, biased.pointwise(shifted, 8, "b"), "a bias between"));
     Maps strided(8);
     QVERIFY(left(strided, strided.pointwise(strided.depthwise(strided.x, "a"), 8, "b", 2), "a stride of the second"));
     Maps wide(8);
     QVERIFY(left(wide, wide.conv(wide.depthwise(wide.x, "a"), 8, 3, 1, "b"), "a second one of 3 x 3"));
     Maps grouped(8);
-    const ValueId halves =
-        grouped.value("conv2d", {grouped.x, grouped.drawn("a.weight", {8, 3, 3, 4}, 0.3)}, {{"groups", int64_t{2}}, {"padding", int64_t{1}}}, "a");
+    const ValueId halves = grouped.value("conv2d", {grouped.x, grouped.drawn("a.weight", {8, 3, 3, 4}, 0.3)},
+                                         {{"groups", int64_t{2}}, {"padding", int64_t{1}}}, "a");
     QVERIFY(left(grouped, grouped.pointwise(halves, 8, "b"), "groups of four channels"));
     Maps multiplied(4);
     const ValueId twice = multiplied.value("conv2d", {multiplied.x, multiplied.drawn("a.weight", {8, 3, 3, 1}, 0.3)},

@@ -136,7 +136,8 @@ class SuperResolutionTest : public QObject {
     std::vector<float> bytes = grey;
     std::fill(bytes.begin() + kValues, bytes.end(), 200.0F);
     const std::string scaled = warning({bytes, {}});
-    QVERIFY2(scaled.find("2 targets hold values far from 0 to 1") != std::string::npos && scaled.ends_with("that of sequence 1"), scaled.c_str());
+    QVERIFY2(scaled.find("2 targets hold values far from 0 to 1") != std::string::npos && scaled.ends_with("that of sequence 1"),
+             scaled.c_str());
   }
 
   void targets_that_do_not_fit_are_refused() {

@@ -140,13 +140,13 @@ class ReportPicturesTest : public QObject {
   void pictures_of_exits_stand_by_exit() {
     const std::string path = session({.protocol = "exit-threshold", .routers = 2});
     const auto all = report::read_routed_pictures(path, 1);
-    QVERIFY(all.kind == report::PictureKind::exit && all.branches == 3 && all.kept == 20 && all.items == 40);
+    QVERIFY(all.kind == report::PictureKind::exit && all.exits == 3 && all.kept == 20 && all.items == 40);
     QVERIFY(!all.pictures.empty());
     int32_t before = 0;
     for (const report::RoutedPicture& p : all.pictures) {
       // Even items left at the first exit; of the others none is kept.
-      QVERIFY(p.item % 2 == 0 && p.branch.front() >= before);
-      before = p.branch.front();
+      QVERIFY(p.item % 2 == 0 && p.exit >= before);
+      before = p.exit;
     }
     const std::string html = page(path);
     QCOMPARE(flaw(html), QString());
@@ -159,8 +159,8 @@ class ReportPicturesTest : public QObject {
     const auto all = report::read_routed_pictures(path, 1);
     QVERIFY(all.kind == report::PictureKind::patches && all.pictures.size() == 12 && all.router == "exits.0.router");
     for (const report::RoutedPicture& p : all.pictures) {
-      QVERIFY(p.columns == 3 && p.rows == 2 && p.branch.size() == 6);
-      for (size_t i = 0; i < 6; ++i) QCOMPARE(p.branch[i], static_cast<int32_t>((p.item + static_cast<int64_t>(i)) % 2));
+      QVERIFY(p.columns == 3 && p.rows == 2 && p.branch_of_patch.size() == 6);
+      for (size_t i = 0; i < 6; ++i) QCOMPARE(p.branch_of_patch[i], static_cast<int32_t>((p.item + static_cast<int64_t>(i)) % 2));
     }
     QVERIFY(all.pictures.back().item >= 36);  // evenly over all
     const std::string html = page(path);
@@ -174,10 +174,10 @@ class ReportPicturesTest : public QObject {
   void of_many_routers_it_says_at_how_many_places_they_computed() {
     const std::string path = session({.protocol = "threshold", .routers = 3, .every = 1});
     const auto all = report::read_routed_pictures(path, 1);
-    QVERIFY(all.kind == report::PictureKind::places && all.branches == 3);
+    QVERIFY(all.kind == report::PictureKind::places && all.places == 3);
     for (const report::RoutedPicture& p : all.pictures) {
       const int32_t met = p.item % 2 == 0 ? 1 : (p.item / 2) % 2 == 0 ? 2 : 3;
-      QCOMPARE(p.branch, std::vector<int32_t>{met});
+      QCOMPARE(p.places_computed, met);
     }
     QVERIFY(has(page(path), "item 0, label 0: computed at 1 of 3 places"));
     QVERIFY(report::read_routed_pictures(session({.every = 1}), 1).kind == report::PictureKind::branch);

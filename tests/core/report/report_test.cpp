@@ -160,7 +160,8 @@ class ReportTest : public QObject {
     QVERIFY(has(html, " answers 80.0 % of the pictures at the first exit, and needs 55.0 % of the operations of the whole network. "));
     QVERIFY(!has(html, "Thresholds for a target"));
     ExitTarget& t = f.exit_target.emplace();
-    t.of = "quality", t.target = 0.98, t.met = true, t.is_optimum = true, t.measure = "accuracy", t.unit = "share", t.item = "picture";
+    t.of = Bounded::quality, t.target = 0.98, t.met = true, t.is_optimum = true, t.measure = "accuracy", t.unit = "share",
+    t.item = "picture";
     t.routers = {"exits.0.router"}, t.thresholds = {0.87}, t.own_thresholds = {0.9};
     t.fitted = {0.87, 0.5, 0.984, {{0.96, 0.99}}, {210, 40}};
     t.predicted = t.held_out = t.own = {0.87, 0.52, 0.981, {{0.97, 0.99}}, {640, 110}};

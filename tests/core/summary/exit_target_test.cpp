@@ -1,6 +1,8 @@
 // Thresholds for a target in words: nothing is said that was not looked at.
 #include "core/summary/exit_target.h"
 
+#include "core/summary/exits_text.h"
+
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -9,7 +11,7 @@ namespace {
 
 ExitTarget some_target() {
   ExitTarget t;
-  t.of = "quality", t.target = 0.9, t.met = true, t.measure = "accuracy", t.unit = "share", t.item = "picture";
+  t.of = Bounded::quality, t.target = 0.9, t.met = true, t.measure = "accuracy", t.unit = "share", t.item = "picture";
   t.thresholds = t.own_thresholds = {0.9};
   t.fitted = t.predicted = t.held_out = t.own = {0.9, 0.5, 0.95, {}, {30, 10}};
   t.left_elsewhere = 0;
@@ -34,6 +36,24 @@ class ExitTargetTextTest : public QObject {
     QCOMPARE(replay_text(t), std::string("really run, as many left at each exit as the replay said"));
     t.held_out.items = {29, 11};
     QVERIFY(says(replay_text(t), "does not repeat") && !says(replay_text(t), "elsewhere"));
+  }
+
+  void thresholds_at_which_nothing_is_compared_are_told_in_words() {
+    ExitTarget t = some_target();
+    t.thresholds = {0.87, 2}, t.own_thresholds = {-1, 1000};
+    QCOMPARE(thresholds_text(t), std::string("0.87 at exit 1, none leaves at exit 2; the model's own: all leave, none leaves"));
+    QCOMPARE(exit_threshold_text(1), std::string("1"));
+  }
+
+  void what_is_bounded_is_a_word_in_a_summary_alone() {
+    ExitTarget t = some_target();
+    QCOMPARE(exit_target_text(t), std::string("accuracy of at least 90.0 %"));
+    t.of = Bounded::operations, t.target = 0.6;
+    QCOMPARE(exit_target_text(t), std::string("at most 60.0 % of the operations of the whole network"));
+    t.of = Bounded::latency, t.target = 2.5;
+    QCOMPARE(exit_target_text(t), std::string("at most 2.5 ms a batch"));
+    for (const Bounded of : {Bounded::quality, Bounded::operations, Bounded::latency}) QVERIFY(bounded(to_text(of)) == of);
+    QVERIFY(bounded("energy") == Bounded::unknown);
   }
 
   void that_none_is_better_is_said_where_all_were_tried() {

@@ -26,6 +26,7 @@ class Filler {
   void true_unless_said(const char*, bool& value) { value = false; }
   void minus_one_unless_said(const char*, int64_t& value) { fill(value); }
   void positive_or_null(const char*, int64_t& value) { fill(value); }
+  void bounded(const char*, Bounded& value) { value = Bounded::latency; }
   void json(const char*, std::string& value) { value = "{\"key\":" + std::to_string(++last_) + "}"; }
   void group(const char*, auto members) { members(*this); }
   void list(const char*, auto& values, auto members) {
@@ -81,6 +82,7 @@ class Extents {
   void true_unless_said(const char*, const auto& value) { add(value); }
   void minus_one_unless_said(const char*, const auto& value) { add(value); }
   void positive_or_null(const char*, const auto& value) { add(value); }
+  void bounded(const char*, const auto& value) { add(value); }
   void json(const char*, const auto& value) { add(value); }
   void group(const char*, auto members) { members(*this); }
   void list(const char*, const auto& values, auto) { add(values); }
@@ -156,6 +158,7 @@ class FieldsTest : public QObject {
     QCOMPARE(bytes_left_out<PassReport>(), size_t{0});
     QCOMPARE(bytes_left_out<RouterFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<OperatorTime>(), size_t{0});
+    QCOMPARE(bytes_left_out<ExitTarget>(), size_t{0});
     RunSummaryFigures profile;
     profile.verb = "profile";
     QCOMPARE(bytes_left_out(profile), size_t{0});

@@ -47,7 +47,8 @@ class SeparableConv2dTest : public QObject {
       const Floats x = random_floats(static_cast<size_t>(s.images * s.height * s.width * s.in_channels), 1);
       const Floats first = random_floats(static_cast<size_t>(s.in_channels * s.group_k()), 2),
                    second = random_floats(static_cast<size_t>(outputs * s.in_channels), 3);
-      const Floats bias = random_floats(static_cast<size_t>(outputs), 4), residual = random_floats(static_cast<size_t>(pixels * outputs), 5);
+      const Floats bias = random_floats(static_cast<size_t>(outputs), 4),
+                   residual = random_floats(static_cast<size_t>(pixels * outputs), 5);
       Conv2dShape pointwise;
       pointwise.images = s.images, pointwise.height = s.out_height(), pointwise.width = s.out_width();
       pointwise.in_channels = s.in_channels, pointwise.out_channels = outputs;
