@@ -70,6 +70,18 @@ using Change = std::function<void(Graph&)>;
 class VerifyTest : public QObject {
   Q_OBJECT
  private slots:
+  void an_exit_is_of_as_many_classes_as_there_are() {
+    GraphBuilder b;
+    const SpaceId pictures = b.root_space("pictures", b.symbol("N"));
+    const ValueId logits = b.input("logits", DType::f32, pictures, {21841});
+    Protocol rule;
+    rule.kind = ProtocolKind::exit_threshold;
+    const ValueId d = b.route(logits, rule, "exit");
+    QCOMPARE(b.graph().value(d).branches, 2);
+    // Where each score is of a branch there may be fewer.
+    QVERIFY(complaint([&] { b.route(logits, {}, "experts"); }).find("1 to 4096 branches") != std::string::npos);
+  }
+
   void operators_say_what_they_expected_and_what_came_data() {
     QTest::addColumn<QString>("line");
     QTest::addColumn<QString>("expected");

@@ -117,6 +117,17 @@ class DynamicRoutingTest : public QObject {
     }
   }
 
+  void pictures_of_all_sizes_have_the_same_nodes() {
+    const auto model = fixture("three-levels");
+    const auto nodes = [&](PictureSize size) {
+      std::vector<std::string> list;
+      for (const Node& n : model->forward_for(size)->nodes) list.push_back(std::string(n.op->name) + " " + n.name);
+      return list;
+    };
+    // At the least ones levels are as large as each other.
+    for (const PictureSize size : {PictureSize{8, 8}, {16, 16}, {8, 64}, {33, 47}}) QVERIFY(nodes(size) == nodes({256, 256}));
+  }
+
   void what_is_wrong_is_refused_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("says");
