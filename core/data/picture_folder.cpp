@@ -96,16 +96,26 @@ Found find_inputs(const std::string& folder, const Listing& list) {
   return found;
 }
 
+/// The classes by turns, each in proportion to its pictures: any part of the data is about as mixed as all of it.
 Found find_in_classes(const std::string& folder, const Listing& list) {
   std::vector<SkippedItem> skipped = skipped_beside_folders(folder, list);
   if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and folders, which both say labels", "keep one of them");
   Found found{{}, {}, list.folders, false, {}, std::move(skipped)};
+  struct Place {
+    double turn;  ///< the middle of its part of the class
+    std::string name;
+    const std::string* label;
+  };
+  std::vector<Place> places;
   for (const std::string& of : list.folders) {
     const std::string inner = (fs::path(folder) / of).string();
     const std::vector<std::string> files = files_alone(inner);
     if (files.empty()) found.warnings.push_back(inner + " holds no picture: there is none of this class");
-    for (const std::string& file : files) found.names.push_back(of + "/" + file), found.labels.push_back(of);
+    for (size_t i = 0; i < files.size(); ++i)
+      places.push_back({(static_cast<double>(i) + 0.5) / static_cast<double>(files.size()), of + "/" + files[i], &of});
   }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.turn < b.turn; });
+  for (Place& place : places) found.names.push_back(std::move(place.name)), found.labels.push_back(*place.label);
   return found;
 }
 

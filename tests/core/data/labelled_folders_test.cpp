@@ -34,9 +34,17 @@ class LabelledFoldersTest : public QObject {
     QVERIFY(!data->classes_of_model());
     QCOMPARE(data->skipped().size(), size_t{1});
     const Batch batch = data->batch(0);
-    QCOMPARE(batch.labels, (Texts{"cat", "owl", "owl"}));
-    QCOMPARE(batch.find_input("pixels")->reals, (std::vector<float>{0.5F, 0.75F, 0.25F}));
+    QCOMPARE(batch.labels, (Texts{"owl", "cat", "owl"}));
+    QCOMPARE(batch.find_input("pixels")->reals, (std::vector<float>{0.75F, 0.5F, 0.25F}));
     QCOMPARE(opened(scratch.path("d"), {"owl", "cat", "dog"})->classes(), (Texts{"owl", "cat", "dog"}));
+  }
+
+  void classes_come_by_turns_in_proportion() {
+    const Scratch scratch;
+    for (const char* name : {"0", "1", "2", "3", "4", "5"}) picture(scratch, std::string("d/cat/") + name + ".npy");
+    for (const char* name : {"0", "1", "2"}) picture(scratch, std::string("d/owl/") + name + ".npy");
+    // Whatever part of the data is looked at, about two thirds of it are cats.
+    QCOMPARE(opened(scratch.path("d"))->batch(0).labels, (Texts{"cat", "owl", "cat", "cat", "owl", "cat", "cat", "owl"}));
   }
 
   void folders_that_are_called_by_numbers_are_those_classes() {
