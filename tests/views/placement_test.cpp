@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QUndoCommand>
 #include <QUndoStack>
+#include <cmath>
 
 #include "core/planning/place.h"
 #include "tests/testing/golden.h"
@@ -308,9 +309,9 @@ class PlacementViewTest : public QObject {
     const PlacementPage& page = picture_of(view)->page();
     QVERIFY(describe_slot(page, 0).contains("of which the nearest take a token"));
     // What its slots get is what a GPU computes.
-    double slots = 0;
-    for (size_t s = 0; s < 3; ++s) slots += page.held[s].load;
-    QVERIFY(std::abs(slots / view.edited()->rank_loads(DataPart::held_out, 0)[0] - 1) < 1e-12);
+    double sum = 0;
+    for (size_t s = 0; s < 3; ++s) sum += page.held[s].load;
+    QVERIFY(std::abs(sum / view.edited()->rank_loads(DataPart::held_out, 0)[0] - 1) < 1e-12);
     // Both together nobody can tell: it says so and stays.
     residence->setCurrentText("follow");
     run_load(view, context_of(copy));

@@ -44,13 +44,17 @@ void RoutedAlone::strip(const TraceDecision& d, const Router& router, Routed& ou
   for (size_t i = 0; i < cells; ++i) {
     size_t taken = 0, shared = 0;
     for (size_t j = i * width; j < (i + 1) * width; ++j) {
-      shared += d.choice[j] >= router.routed;
-      if (d.choice[j] >= router.routed || d.choice[j] == kNoBranch) continue;
+      const int32_t choice = d.choice[j];
+      if (choice == kNoBranch) continue;
+      if ((is_kept(choice) ? choice : ~choice) >= router.routed) {
+        ++shared;
+        continue;
+      }
       if (taken == kept)
         wrong(router, "has a token of " + counted(static_cast<int64_t>(taken) + 1, "routed choice") + ", " +
                           counted(static_cast<int64_t>(kept), "choice") + " beside the shared ones");
       const size_t to = i * kept + taken++;
-      out.choice[to] = d.choice[j];
+      out.choice[to] = choice;
       if (!d.weight.empty()) out.weight[to] = d.weight[j];
       if (!d.residency.empty()) out.residency[to] = d.residency[j];
       if (!d.bytes_read.empty()) out.bytes_read[to] = d.bytes_read[j];

@@ -84,9 +84,21 @@ class RoutedAloneTest : public QObject {
     QVERIFY(kept.header.routers[0].branches == 4 && kept.header.routers[0].fan_out == 2);  // of counts it is what the model says
     routed.loads(0, 0, std::vector<int64_t>{3, 2, 1, 4, 5});
     QVERIFY((kept.counted[0] == std::vector<int64_t>{3, 2, 1, 4}));
-    QCOMPARE(bad_input_complaint([&] { routed.loads(1, 0, std::vector<int64_t>{3, 2, 1, 4, 3}); })
-                 .find("layer.3 chose a routed expert more often than the shared ones behind") != std::string::npos,
+    QCOMPARE(bad_input_complaint([&] {
+               routed.loads(1, 0, std::vector<int64_t>{3, 2, 1, 4, 3});
+             }).find("layer.3 chose a routed expert more often than the shared ones behind") != std::string::npos,
              true);
+  }
+
+  void dropped_choices_stay_dropped() {
+    const TraceSource source = source_of(1);
+    Kept kept;
+    RoutedAlone routed(source, kept);
+    routed.begin(header_of(5, 3));
+    const std::vector<int32_t> choice = {dropped_from(3), 4, 1, 0, 2, dropped_from(4)};
+    const TraceDecision decision{0, choice, {}, {}, {}, {}};
+    routed.batch({}, {&decision, 1});
+    QVERIFY((kept.choices[0] == std::vector<int32_t>{dropped_from(3), 1, 0, 2}));
   }
 
   void what_was_not_fused_passes_as_it_is() {
@@ -110,8 +122,9 @@ class RoutedAloneTest : public QObject {
     routed.begin(header_of(5, 3));
     const std::vector<int32_t> choice = {0, 3, 4, 0, 1, 2};
     const TraceDecision decision{0, choice, {}, {}, {}, {}};
-    QVERIFY(bad_input_complaint([&] { routed.batch({}, {&decision, 1}); })
-                .find("layer.3 has a token of 3 routed choices, 2 choices beside the shared ones (--shared-experts 0 where") !=
+    QVERIFY(bad_input_complaint([&] {
+              routed.batch({}, {&decision, 1});
+            }).find("layer.3 has a token of 3 routed choices, 2 choices beside the shared ones (--shared-experts 0 where") !=
             std::string::npos);
     QVERIFY(bad_input_complaint([&] { RoutedAlone(source, kept).begin(header_of(5, 1)); }).find("all of them shared") != std::string::npos);
     source.model.branches = 0;
