@@ -16,6 +16,7 @@
 #include "core/exports/export_vllm.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
+#include "core/formats/trace/trace.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
@@ -81,13 +82,12 @@ void export_session(std::string_view id, const ExportOptions& options, const Pro
   const ExportFormat& format = find_export_format(id);
   if (!format.text && (options.output.empty() || options.output == "-"))
     bad_input("-o", "is missing: " + std::string(id) + " is binary, so it does not go to standard output", "-o FILE");
-  constexpr int64_t kMostShared = 64;
   if (options.shared_experts > 0 && !format.shared_experts)
     bad_input("--shared-experts",
               "belongs to --format vllm-ascend alone: other servers compute shared experts beside what their placement says",
               "leave it out");
-  if (options.shared_experts > kMostShared)
-    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts), "at most " + std::to_string(kMostShared));
+  if (options.shared_experts > kMostSharedExperts)
+    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts), "at most " + std::to_string(kMostSharedExperts));
   format.write(options, progress);
 }
 
