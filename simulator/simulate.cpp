@@ -131,13 +131,30 @@ Cluster slowed(Cluster cluster, const WayCost& way, const CostModel& model) {
   return cluster;
 }
 
-RankRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
+/// Of the dispatch, and of the one on whose ways back the combine goes: another one where tokens follow.
+struct ExchangedRows {
+  RankRows dispatched, combined;
+};
+
+ExchangedRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
-  if (!objective.routes())
-    return dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network,
-                           objective.replicas());
-  return dispatched_rows(*objective.routes(), objective.tokens(false)[step], static_cast<int32_t>(layer), shares, objective.backend(),
-                         network, objective.replicas());
+  ExchangedRows out;
+  if (!objective.routes()) {
+    out.dispatched = dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network,
+                                     objective.replicas());
+  } else {
+    const TokenRoutes& routes = *objective.routes();
+    const std::vector<size_t>& tokens = objective.tokens(false)[step];
+    const auto l = static_cast<int32_t>(layer);
+    if (objective.residence() == Residence::follow) {
+      const std::vector<BranchShares> lives = lives_of_following(routes, tokens, placement, l);
+      return {dispatched_rows(routes, tokens, l, shares, lives, objective.backend(), network),
+              followed_rows(routes, tokens, l, shares, objective.backend(), network)};
+    }
+    out.dispatched = dispatched_rows(routes, tokens, l, shares, objective.backend(), network, objective.replicas());
+  }
+  out.combined = out.dispatched;
+  return out;
 }
 
 SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTask& task, const Progress& progress) {
@@ -149,20 +166,18 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
               "fills the links of at most " + std::to_string(kMostRanksOfCollective) + " GPUs, the cluster has " +
                   std::to_string(task.shape.ranks),
               "leave it out, or name a smaller cluster");
-  if (task.objective->residence() != Residence::home)
-    bad_input("--collective", "counts messages that come back where they were sent from", "leave --residence out");
   const auto layer = static_cast<size_t>(options.collective), step = static_cast<size_t>(options.collective_step);
   const CostModel& model = objective.model();
   const Network network(slowed(task.cluster, model.dispatch, model), options.oversubscription),
       back_network(slowed(task.cluster, model.combine, model), options.oversubscription);
-  const RankRows rows = rows_of(objective, task.before, step, layer, network);
+  const ExchangedRows rows = rows_of(objective, task.before, step, layer, network);
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
   objective.cost_of_step(work, false, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
     if (l == layer) closed = cost;
   });
-  const std::vector<Flow> there = flows_of(rows, model.dispatch_row_bytes, network),
-                          back = flows_of(combined_rows(rows, network.ranks()), model.combine_row_bytes, back_network);
+  const std::vector<Flow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),
+                          back = flows_of(combined_rows(rows.combined, network.ranks()), model.combine_row_bytes, back_network);
   const Filling dispatch = fill(network.links(), there, progress), combine = fill(back_network.links(), back, progress);
   SimulatedCollective out;
   out.layer = task.layout.routers[layer].name, out.step = options.collective_step;

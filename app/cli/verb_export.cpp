@@ -21,6 +21,8 @@ class ExportVerb : public Verb {
     add_text(app, "--format", format_, "one of the formats below", "FORMAT");
     add_text(app, "--what", export_.what, "csv: " + tables + "; trtllm: static, dynamic", "WHAT");
     add_text(app, "-o", output_, "file to write; - is standard output, the default of texts", "FILE|-");
+    add_whole_number(app, "--shared-experts", export_.shared_experts, 1,
+                     "vllm-ascend with mix_placement: shared experts of the model, each written on every device");
     app.add_flag("--no-pictures", no_pictures_, "session: the copy holds none of the pictures that the session keeps");
     app.footer(formats);
   }

@@ -35,6 +35,8 @@ std::string to_text(const ImportFigures& f) {
                                counted(f.model.branches, "branch") + choices_text(f)});
   rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
+  if (f.rows_shared > 0)
+    rows.push_back({"left out", counted(f.rows_shared, "row") + " of fused shared experts: every token goes there, which is no routing"});
   known();
   for (size_t i = 0; i < f.lacks.size(); ++i) {
     const std::string_view how = how_to_get(f.format, f.lacks[i]);
@@ -58,6 +60,9 @@ class ImportVerb : public Verb {
     add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say", "config.json");
     add_whole_number(app, "--hidden", import_.hidden, 1, "width of a cell's hidden state, where there is no config.json");
     add_whole_number(app, "--ffn", import_.ffn, 1, "inner width of a branch, where there is no config.json");
+    add_whole_number(app, "--shared-experts", import_.shared_experts, 0,
+                     "shared experts that the server fused, whose ids stand behind the routed ones (the config.json's; SGLang: "
+                     "num_fused_shared_experts)");
     add_json_option(app, json_);
     std::string formats = "formats:";
     for (const ImportFormat& f : import_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);

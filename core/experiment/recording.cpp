@@ -6,6 +6,7 @@
 #include "core/base/scratch_folder.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/formats/tokenizer.h"
+#include "core/graph/expert_widths.h"
 #include "core/profile/statistics.h"
 
 namespace stormcell {
@@ -53,14 +54,18 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const R
   nlohmann::json sizes = nlohmann::json::array();
   for (const SizeCount& s : state.data->sizes())
     sizes.push_back({{"height", s.size.height}, {"width", s.size.width}, {"items", s.items}, {"batches", s.batches}});
-  start.dataset = nlohmann::json{{"name", state.data->name()},
-                                 {"fingerprint", state.data->fingerprint()},
-                                 {"sequences", state.data->items()},
-                                 {"batches", state.data->batch_count()},
-                                 {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
-                                 {"sizes", sizes},
-                                 {"settings", nlohmann::json::parse(about.settings)}}
-                      .dump();
+  nlohmann::json about_data = {{"name", state.data->name()},
+                               {"fingerprint", state.data->fingerprint()},
+                               {"sequences", state.data->items()},
+                               {"batches", state.data->batch_count()},
+                               {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
+                               {"sizes", sizes},
+                               {"settings", nlohmann::json::parse(about.settings)}};
+  if (const std::optional<ExpertWidths> widths = expert_widths(*state.model->forward)) {
+    about_data["hidden"] = widths->hidden, about_data["ffn"] = widths->ffn, about_data["matrices"] = widths->matrices;
+    about_data["dtype"] = std::string(to_text(state.dtype));
+  }
+  start.dataset = about_data.dump();
   start.layout = plan.layout();
   start.decisions = options.decisions;
   start.inputs = options.inputs;

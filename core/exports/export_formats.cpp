@@ -16,6 +16,7 @@
 #include "core/exports/export_vllm.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
+#include "core/formats/trace/trace.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
@@ -51,7 +52,8 @@ constexpr std::array kFormats = {
     ExportFormat{"vllm-pr41141", "a placement, for vLLM with pull request 41141: eplb_config.initial_mapping_path", true,
                  write_vllm_mapping},
     ExportFormat{"vllm-pr49572", "a placement, for vLLM with pull request 49572: initial_expert_map_path", true, write_vllm_list},
-    ExportFormat{"vllm-ascend", "a placement, for vllm-ascend's expert_map_path", true, write_vllm_ascend},
+    ExportFormat{"vllm-ascend", "a placement, for vllm-ascend's expert_map_path; --shared-experts N with its mix_placement", true,
+                 write_vllm_ascend, true},
     ExportFormat{"trtllm", "a placement, for TensorRT-LLM's moe_config.load_balancer; --what static or dynamic", true,
                  write_trtllm_placement},
     ExportFormat{"csv", "a table, by --what", true, write_csv},
@@ -80,6 +82,12 @@ void export_session(std::string_view id, const ExportOptions& options, const Pro
   const ExportFormat& format = find_export_format(id);
   if (!format.text && (options.output.empty() || options.output == "-"))
     bad_input("-o", "is missing: " + std::string(id) + " is binary, so it does not go to standard output", "-o FILE");
+  if (options.shared_experts > 0 && !format.shared_experts)
+    bad_input("--shared-experts",
+              "belongs to --format vllm-ascend alone: other servers compute shared experts beside what their placement says",
+              "leave it out");
+  if (options.shared_experts > kMostSharedExperts)
+    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts), "at most " + std::to_string(kMostSharedExperts));
   format.write(options, progress);
 }
 

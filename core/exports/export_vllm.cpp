@@ -46,7 +46,10 @@ void write_vllm_ascend(const ExportOptions& options, const Progress&) {
     Json devices = Json::array();
     for (int32_t r = 0; r < p.ranks; ++r) {
       const std::span<const int32_t> here = std::span(layer).subspan(static_cast<size_t>(r) * held, held);
-      devices.push_back({{"device_id", r}, {"device_expert", LayerSlots(here.begin(), here.end())}});
+      LayerSlots experts(here.begin(), here.end());
+      // With mix_placement a shared expert is one more of the map, behind the routed, and the server begins with it on every device.
+      for (int64_t s = 0; s < options.shared_experts; ++s) experts.push_back(p.branches + static_cast<int32_t>(s));
+      devices.push_back({{"device_id", r}, {"device_expert", experts}});
     }
     layers.push_back({{"layer_id", layers.size()}, {"device_count", p.ranks}, {"device_list", devices}});
   }

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/formats/sha256.h"
+#include "core/formats/trace/routed_alone.h"
 #include "core/formats/trace/slot_loads.h"
 #include "core/formats/trace/trace.h"
 #include "core/imports/trace_files.h"
@@ -71,6 +72,7 @@ Json json_of(const ImportFigures& f) {
   json["rows_read"] = f.rows_read;
   json["rows_skipped"] = f.rows_skipped;
   json["rows_masked"] = f.rows_masked;
+  json["rows_shared"] = f.rows_shared;
   json["model"] = {{"name", f.model.name}, {"layers", f.model.layers}, {"branches", f.model.branches}, {"k", f.model.k}};
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["lacks"] = f.lacks;
@@ -213,6 +215,7 @@ class TraceRun : public TraceSink {
     figures_.rows_read = counts.rows_read;
     figures_.rows_skipped = counts.rows_skipped;
     figures_.rows_masked = counts.rows_masked;
+    figures_.rows_shared = counts.rows_shared;
     figures_.session = options_.session;
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
@@ -251,8 +254,9 @@ ImportFigures import_one(const ImportOptions& options, const TraceSource& source
   if (source.file->size() == 0) bad_input(source.path(), "is empty, not a routing trace", "record it again");
   const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
   TraceRun run(options, source, format.id, target);
-  const TraceCounts counts = format.read(source, run, progress);
-  return run.finish(counts, std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
+  RoutedAlone routed(source, run);
+  const TraceCounts counts = format.read(source, routed, progress);
+  return run.finish(routed.routed(counts), std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 void add(const ImportFigures& one, ImportFigures& all) {
@@ -260,6 +264,7 @@ void add(const ImportFigures& one, ImportFigures& all) {
   all.rows_read += one.rows_read;
   all.rows_skipped += one.rows_skipped;
   all.rows_masked += one.rows_masked;
+  all.rows_shared += one.rows_shared;
   all.model = one.model;
   all.runs.insert(all.runs.end(), one.runs.begin(), one.runs.end());
   add_lacks(one.lacks, all.lacks);
@@ -278,7 +283,10 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   if (options.traces.empty()) bad_input("TRACE", "is missing", "name a routing trace");
   if (options.session.empty()) bad_input("-o", "is missing", "-o S.storm");
   if (!options.format.empty()) find_trace_format(options.format);
-  const TracedModel model = options.model_config.empty() ? TracedModel{} : read_traced_model(options.model_config);
+  TracedModel model = options.model_config.empty() ? TracedModel{} : read_traced_model(options.model_config);
+  if (options.shared_experts > kMostSharedExperts)
+    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts), "0 to " + std::to_string(kMostSharedExperts));
+  if (options.shared_experts >= 0) model.shared = static_cast<int32_t>(options.shared_experts);
   const TraceFiles files = find_trace_files(options.traces, options.session, progress);
   ImportFigures all;
   all.session = options.session;

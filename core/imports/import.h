@@ -15,6 +15,7 @@ struct ImportOptions {
   std::string format;               ///< empty: told by each file's content
   std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
+  int64_t shared_experts = -1;      ///< whose ids a server that fused them put behind the routed ones; -1: what the config.json says
 };
 
 struct ImportFormat {
@@ -35,6 +36,7 @@ struct ImportFigures {
   int64_t rows_read = 0;     ///< a row is one choice of one cell at one router, of counts that of one branch in one step
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
+  int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
   TracedShape model;
   std::vector<std::string> lacks;  ///< what the traces do not have
   std::string session;

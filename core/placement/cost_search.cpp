@@ -36,9 +36,7 @@ class CostSearch {
   }
 
  private:
-  double share_done(int64_t i) const {
-    return std::max(static_cast<double>(i) / static_cast<double>(options_.proposals), options_.time.share());
-  }
+  double share_done(int64_t i) const { return options_.time.cooled(static_cast<double>(i) / static_cast<double>(options_.proposals)); }
 
   double cost() const { return (aim_.p95 ? placed_.p95_s() : placed_.mean_s()) + aim_.move_s * static_cast<double>(moved_); }
 

@@ -40,7 +40,7 @@ class Search {
     find_scales();
     for (int32_t sweep = 0; sweep < options_.sweeps && !options_.time.over(); ++sweep) {
       progress.report("placing", sweep, options_.sweeps);
-      const double done = std::max(static_cast<double>(sweep) / std::max(options_.sweeps - 1, 1), options_.time.share());
+      const double done = options_.time.cooled(static_cast<double>(sweep) / std::max(options_.sweeps - 1, 1));
       const double heat = sweep + 1 == options_.sweeps ? 0 : usual_gain_ * kHot * std::pow(kCold / kHot, done);
       excess_price_ = usual_gain_ / usual_load_ * kMild * std::pow(kStrict / kMild, done);
       for (size_t l = 0; l < layers_; ++l) {

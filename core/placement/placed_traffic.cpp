@@ -16,8 +16,13 @@ double overlap(const BranchShares& a, const BranchShares& b) {
 
 }  // namespace
 
-PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start)
-    : routes_(routes), all_(tokens.begin(), tokens.end()), ranks_(start.ranks), absent_(static_cast<size_t>(start.ranks), 1) {
+PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start, const ReplicaWay& way)
+    : routes_(routes),
+      all_(tokens.begin(), tokens.end()),
+      ranks_(start.ranks),
+      way_(way),
+      each_(static_cast<size_t>(start.ranks / way.nodes)),
+      absent_(static_cast<size_t>(start.ranks), 1) {
   restart(start);
   index(tokens);
 }
@@ -25,7 +30,7 @@ PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> 
 void PlacedTraffic::restart(const Placement& placement) {
   shares_.clear();
   for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
-  sums_ = sum_traffic(routes_, all_, placement);
+  sums_ = sum_traffic(routes_, all_, placement, way_);
 }
 
 void PlacedTraffic::index(std::span<const size_t> tokens) {
@@ -72,7 +77,7 @@ void PlacedTraffic::add_pairs(size_t layer, int32_t branch, double sign) {
     const auto times = static_cast<double>(std::count(mine_in.begin(), mine_in.end(), branch));
     const auto beside = [&](size_t other) {
       for (const int32_t b : routes_.at(t, static_cast<int32_t>(other)))
-        if (b >= 0) same += times * overlap(mine, shares_[other][static_cast<size_t>(b)]);
+        if (b >= 0) same += times * same_rank(t, mine, shares_[other][static_cast<size_t>(b)]);
     };
     if (layer > 0) beside(layer - 1);
     if (layer + 1 < shares_.size()) beside(layer + 1);
@@ -86,11 +91,37 @@ void PlacedTraffic::add_ranks(size_t layer, int32_t branch, double sign) {
   sums_.distinct += sign * distinct;
 }
 
+template <class Visit>
+double PlacedTraffic::over_homes(size_t token, Visit&& visit) const {
+  const int32_t home = routes_.tokens[token].rank;
+  if (home >= 0 && home < ranks_) return visit(static_cast<size_t>(home));
+  double sum = 0;
+  for (size_t h = 0; h < static_cast<size_t>(ranks_); ++h) sum += visit(h);
+  return sum / ranks_;
+}
+
+double PlacedTraffic::same_rank(size_t token, const BranchShares& a, const BranchShares& b) {
+  if (!by_home(a) && !by_home(b)) return overlap(a, b);
+  return over_homes(token, [&](size_t home) {
+    find_nearest(a, home, each_, near_), find_nearest(b, home, each_, near_too_);
+    return overlap(near_, near_too_);
+  });
+}
+
 double PlacedTraffic::distinct_ranks(size_t token, size_t layer) {
+  for (const int32_t b : routes_.at(token, static_cast<int32_t>(layer)))
+    if (b >= 0 && by_home(shares_[layer][static_cast<size_t>(b)]))
+      return over_homes(token, [&](size_t home) { return distinct_ranks_from(token, layer, home); });
+  return distinct_ranks_from(token, layer, 0);
+}
+
+double PlacedTraffic::distinct_ranks_from(size_t token, size_t layer, size_t home) {
   touched_.clear();
   for (const int32_t b : routes_.at(token, static_cast<int32_t>(layer))) {
     if (b < 0) continue;
-    for (const BranchShare& s : shares_[layer][static_cast<size_t>(b)]) {
+    const BranchShares& all = shares_[layer][static_cast<size_t>(b)];
+    if (by_home(all)) find_nearest(all, home, each_, near_);
+    for (const BranchShare& s : by_home(all) ? near_ : all) {
       if (absent_[s.rank] == 1) touched_.push_back(s.rank);
       absent_[s.rank] *= 1 - s.part;
     }

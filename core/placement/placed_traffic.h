@@ -1,5 +1,6 @@
 // Traffic of recorded tokens under a placement that changes by single moves: a move is counted by the tokens that chose what it moves. What
-// count_traffic() says of the whole where replicas share evenly, in the time that a hand leaves between two looks.
+// count_traffic() says of the whole, in the time that a hand leaves between two looks: of the nearest replicas a token that lives anywhere
+// is counted from each of its homes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ class PlacedTraffic {
  public:
   /// Of these tokens, each once; the routes must outlive it. `start` has a layer for each of the routes' and no fault. Takes 4 bytes a
   /// choice.
-  PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start);
+  PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start, const ReplicaWay& way = {});
 
   Traffic traffic() const { return sums_.traffic(); }
   const TrafficSums& sums() const { return sums_; }
@@ -30,17 +31,28 @@ class PlacedTraffic {
   void index(std::span<const size_t> tokens);
   void add_pairs(size_t layer, int32_t branch, double sign);
   void add_ranks(size_t layer, int32_t branch, double sign);
+  /// The chance that two branches meet a token on one rank.
+  double same_rank(size_t token, const BranchShares& a, const BranchShares& b);
   double distinct_ranks(size_t token, size_t layer);
+  /// Of a token with one home; it is not looked at where replicas share evenly.
+  double distinct_ranks_from(size_t token, size_t layer, size_t home);
+  /// Whether the token's home decides which of these replicas it goes to.
+  bool by_home(const BranchShares& shares) const { return way_.rule == ReplicaRule::nearest && shares.size() > 1; }
+  /// Mean of what `visit(home)` gives over the token's homes: its own, or all ranks alike.
+  template <class Visit>
+  double over_homes(size_t token, Visit&& visit) const;
   std::span<const uint32_t> tokens_of(size_t layer, int32_t branch) const;
 
   const TokenRoutes& routes_;
   const std::vector<size_t> all_;
   const int32_t ranks_;
+  const ReplicaWay way_;
+  const size_t each_;                              // ranks of a node
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
   std::vector<size_t> begin_;                      // [layers x branches + 1] of tokens_
   std::vector<uint32_t> tokens_;                   // of each layer and branch
   TrafficSums sums_;
-  BranchShares next_;
+  BranchShares next_, near_, near_too_;
   std::vector<double> absent_;  // [ranks] of the token at hand: the chance that it does not come there
   std::vector<size_t> touched_;
 };

@@ -23,11 +23,11 @@ std::string gpu(size_t rank) { return "GPU " + std::to_string(rank); }
 
 }  // namespace
 
-PlacementEdit::PlacementEdit(Placement start, std::vector<EditPart> parts)
-    : placement_(std::move(start)), parts_(std::move(parts)), state_(parts_.size()) {
+PlacementEdit::PlacementEdit(Placement start, std::vector<EditPart> parts, const ReplicaWay& way)
+    : placement_(std::move(start)), way_(way), parts_(std::move(parts)), state_(parts_.size()) {
   const size_t layers = placement_.layers.size();
   for (size_t p = 0; p < parts_.size(); ++p) {
-    state_[p].imbalance.assign(layers, 0), state_[p].ranks.resize(layers);
+    state_[p].imbalance.assign(layers, 0), state_[p].ranks.resize(layers), state_[p].slot_loads.resize(layers);
     for (size_t l = 0; l < layers; ++l) weigh(p, l);
   }
 }
@@ -40,11 +40,41 @@ void PlacementEdit::weigh(size_t part, size_t layer) {
   std::vector<int32_t> replicas(load.size());
   for (const int32_t b : slots)
     if (b >= 0) ++replicas[static_cast<size_t>(b)];
-  std::vector<double>& ranks = state.ranks[layer];
-  ranks.assign(static_cast<size_t>(placement_.ranks), 0);
+  std::vector<double>&ranks = state.ranks[layer], &of_slot = state.slot_loads[layer];
+  ranks.assign(static_cast<size_t>(placement_.ranks), 0), of_slot.assign(slots.size(), 0);
   for (size_t s = 0; s < slots.size(); ++s)
-    if (slots[s] >= 0) ranks[rank_of(s)] += load[static_cast<size_t>(slots[s])] / replicas[static_cast<size_t>(slots[s])];
+    if (slots[s] >= 0) of_slot[s] = load[static_cast<size_t>(slots[s])] / replicas[static_cast<size_t>(slots[s])];
+  if (way_.rule == ReplicaRule::nearest) weigh_nearest(part, layer, replicas, of_slot);
+  for (size_t s = 0; s < slots.size(); ++s) ranks[rank_of(s)] += of_slot[s];
   state.imbalance[layer] = imbalance_of_ranks(ranks);
+}
+
+// Of branches with replicas alone: the others get all of theirs.
+void PlacementEdit::weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas, std::vector<double>& of_slot) const {
+  const LayerSlots& slots = placement_.layers[layer];
+  const auto ranks = static_cast<size_t>(placement_.ranks), each = ranks / static_cast<size_t>(way_.nodes);
+  const std::vector<BranchShares> shares = shares_of(slots, placement_.branches, placement_.ranks);
+  std::vector<double> of_rank(ranks);
+  BranchShares near;
+  for (size_t b = 0; b < shares.size(); ++b) {
+    if (replicas[b] < 2) continue;
+    double anywhere = parts_[part].loads[layer][b];
+    std::fill(of_rank.begin(), of_rank.end(), 0.);
+    for (size_t home = 0; home < ranks && !parts_[part].loads_of_home.empty(); ++home) {
+      const double here = parts_[part].loads_of_home[layer][b * ranks + home];
+      if (here == 0) continue;
+      anywhere -= here;
+      find_nearest(shares[b], home, each, near);
+      for (const BranchShare& s : near) of_rank[s.rank] += here * s.part;
+    }
+    for (const BranchShare& s : nearest_from_anywhere(shares[b], ranks, each)) of_rank[s.rank] += anywhere * s.part;
+    // shares_of() has of each rank how many of the branch's slots it holds.
+    for (size_t s = 0; s < slots.size(); ++s) {
+      if (slots[s] != static_cast<int32_t>(b)) continue;
+      const auto own = std::find_if(shares[b].begin(), shares[b].end(), [&](const BranchShare& x) { return x.rank == rank_of(s); });
+      of_slot[s] = of_rank[rank_of(s)] / (own->part * replicas[b]);
+    }
+  }
 }
 
 EditFigures PlacementEdit::figures(size_t part) const {

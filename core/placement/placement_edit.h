@@ -16,21 +16,25 @@ namespace stormcell {
 /// What placements are judged on: a part of the data.
 struct EditPart {
   std::vector<std::vector<double>> loads;  ///< [layers][branches]
-  std::optional<PlacedTraffic> traffic;    ///< of single choices; none: there are counts alone
-  std::optional<PlacedSteps> steps;        ///< none: sizes are not known
+  /// [layers][branches x ranks] of these those of tokens that live on each rank; empty: nobody knows where, or it decides nothing.
+  std::vector<std::vector<double>> loads_of_home;
+  std::optional<PlacedTraffic> traffic;  ///< of single choices; none: there are counts alone
+  std::optional<PlacedSteps> steps;      ///< none: sizes are not known
 };
 
 class PlacementEdit {
  public:
   /// The parts' traffic and steps were made for `start`.
-  PlacementEdit(Placement start, std::vector<EditPart> parts);
+  PlacementEdit(Placement start, std::vector<EditPart> parts, const ReplicaWay& way = {});
 
   const Placement& placement() const { return placement_; }
   size_t parts() const { return parts_.size(); }
   EditFigures figures(size_t part) const;
   double layer_imbalance(size_t part, size_t layer) const { return state_[part].imbalance[layer]; }
-  /// [ranks] what they compute of a layer, in choices; replicas share evenly.
+  /// [ranks] what they compute of a layer, in choices.
   const std::vector<double>& rank_loads(size_t part, size_t layer) const { return state_[part].ranks[layer]; }
+  /// [slots] choices that come to each; of two with the same branch on one rank each gets half.
+  const std::vector<double>& slot_loads(size_t part, size_t layer) const { return state_[part].slot_loads[layer]; }
   /// Mean over steps, in ms; none: steps are not costed.
   std::optional<double> layer_ms(size_t part, size_t layer) const;
 
@@ -56,16 +60,20 @@ class PlacementEdit {
 
  private:
   struct State {
-    std::vector<double> imbalance;           // [layers]
-    std::vector<std::vector<double>> ranks;  // [layers][ranks]
+    std::vector<double> imbalance;                // [layers]
+    std::vector<std::vector<double>> ranks;       // [layers][ranks]
+    std::vector<std::vector<double>> slot_loads;  // [layers][slots]
   };
   size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(placement_.slots_of_rank()); }
   bool holds(size_t layer, size_t rank, int32_t branch) const;
   bool stands_elsewhere(size_t layer, size_t slot) const;
   void weigh(size_t part, size_t layer);
+  /// What comes to slots of branches that have several, into `of_slot`.
+  void weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas, std::vector<double>& of_slot) const;
   PlacementChange done(PlacementChange change);
 
   Placement placement_;
+  const ReplicaWay way_;
   std::vector<EditPart> parts_;
   std::vector<State> state_;  // [parts]
 };

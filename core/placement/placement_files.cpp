@@ -101,15 +101,15 @@ void read_ascend(const Json& json, PlacementFile& out, const std::string& where)
 
 struct JsonForm {
   std::string_view id;
-  bool by_model_layer;
+  bool by_model_layer, shared_experts;
   bool (*is)(const Json& json);
   void (*read)(const Json& json, PlacementFile& out, const std::string& where);
 };
 constexpr std::array kJsonForms = {
-    JsonForm{"sglang", true, is_sglang, read_sglang},
-    JsonForm{"vllm-pr41141", false, is_vllm_mapping, read_vllm_mapping},
-    JsonForm{"vllm-pr49572", false, is_vllm_list, read_vllm_list},
-    JsonForm{"vllm-ascend", false, is_ascend, read_ascend},
+    JsonForm{"sglang", true, false, is_sglang, read_sglang},
+    JsonForm{"vllm-pr41141", false, false, is_vllm_mapping, read_vllm_mapping},
+    JsonForm{"vllm-pr49572", false, false, is_vllm_list, read_vllm_list},
+    JsonForm{"vllm-ascend", false, true, is_ascend, read_ascend},
 };
 constexpr std::string_view kTrtllm = "trtllm";
 
@@ -127,7 +127,7 @@ class YamlReader {
   YamlReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
   PlacementFile read() {
-    PlacementFile out{kTrtllm, true, {}, 0};
+    PlacementFile out{kTrtllm, true, false, {}, 0};
     bool in_layers = false;
     while (next_line()) {
       if (const size_t comment = line_.find('#'); comment != std::string_view::npos) line_ = line_.substr(0, comment);
@@ -200,6 +200,21 @@ class YamlReader {
   bool open_ = false;
 };
 
+/// Takes out shared experts that a server places with the routed ones, as it begins: each on every rank, behind the routed by its number.
+void take_out_shared(LayerSlots& layer, int32_t branches, int32_t ranks, const std::string& where) {
+  const int32_t most = *std::max_element(layer.begin(), layer.end());
+  if (most < branches || layer.size() % static_cast<size_t>(ranks)) return;
+  const auto held = static_cast<std::ptrdiff_t>(layer.size()) / ranks;
+  for (int32_t shared = branches; shared <= most; ++shared)
+    for (int32_t r = 0; r < ranks; ++r)
+      if (const auto begin = layer.begin() + r * held; std::count(begin, begin + held, shared) != 1)
+        bad_input(where,
+                  "names expert " + std::to_string(shared) + ", " + std::to_string(branches) +
+                      " are routed: a shared expert is read where each device holds it once, and device " + std::to_string(r) + " does not",
+                  "it must be of the model that was traced, and of the cluster that is named");
+  std::erase_if(layer, [&](int32_t expert) { return expert >= branches; });
+}
+
 bool is_trtllm(std::string_view text) { return text.find("initial_global_assignments:") != std::string_view::npos; }
 
 }  // namespace
@@ -219,7 +234,7 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
     const Json parsed = parse_json_text(text, where);
     for (const JsonForm& form : kJsonForms) {
       if (!form.is(parsed)) continue;
-      PlacementFile out{form.id, form.by_model_layer, {}, 0};
+      PlacementFile out{form.id, form.by_model_layer, form.shared_experts, {}, 0};
       form.read(parsed, out, where);
       if (out.layers.empty()) wrong(where, "has no layers");
       return out;
@@ -245,6 +260,7 @@ Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t
     const auto found = file.layers.find(number);
     if (found == file.layers.end()) bad_input(where, "has no layer " + std::to_string(number), "it must be of the model that was traced");
     out.layers.push_back(found->second);
+    if (file.shared_experts) take_out_shared(out.layers.back(), branches, ranks, where);
   }
   if (const std::string fault = placement_fault(out); !fault.empty())
     bad_input(where, fault, "it must be of the model that was traced, and of the cluster that is named");

@@ -14,6 +14,7 @@ namespace stormcell {
 struct PlacementFile {
   std::string_view format;      ///< of placement_file_formats()
   bool by_model_layer = false;  ///< layers are the model's; else those with experts are counted, from 0
+  bool shared_experts = false;  ///< it may hold shared experts behind the routed ones, each on every rank
   std::map<int32_t, LayerSlots> layers;
   int32_t ranks = 0;  ///< that it is for; 0: it does not say
 };
@@ -24,8 +25,8 @@ std::vector<std::string_view> placement_file_formats();
 /// By content. Error(bad_input) that begins with `where`: no such format, and what is wrong in one.
 PlacementFile parse_placement_file(std::string_view text, const std::string& where);
 
-/// The layers with these numbers of the model (-1: not known), in this order. Error(bad_input): a layer is missing, or is no layer of
-/// `branches` on `ranks`; the numbers are not known and the file goes by them.
+/// The layers with these numbers of the model (-1: not known), in this order, without shared experts. Error(bad_input): a layer is missing,
+/// or is no layer of `branches` on `ranks`; the numbers are not known and the file goes by them.
 Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t branches, int32_t ranks,
                             const std::string& where);
 

@@ -31,6 +31,21 @@ std::vector<size_t> evenly(const std::vector<size_t>& tokens, size_t most) {
   return kept;
 }
 
+/// As EditPart has them.
+std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, const std::vector<size_t>& tokens, int32_t ranks) {
+  const auto each = static_cast<size_t>(ranks);
+  std::vector<std::vector<double>> out(static_cast<size_t>(routes.layers),
+                                       std::vector<double>(static_cast<size_t>(routes.branches) * each));
+  for (const size_t t : tokens) {
+    const int32_t home = routes.tokens[t].rank;
+    if (home < 0 || home >= ranks) continue;
+    for (int32_t l = 0; l < routes.layers; ++l)
+      for (const int32_t branch : routes.at(t, l))
+        if (branch >= 0) ++out[static_cast<size_t>(l)][static_cast<size_t>(branch) * each + static_cast<size_t>(home)];
+  }
+  return out;
+}
+
 /// So many on each rank, and as few more as make all ranks hold equally many.
 int64_t spare_slots(const SessionReader& session, const std::string& run, int32_t ranks, int32_t of_rank) {
   const RunSummary chosen = choose_run(
@@ -65,8 +80,9 @@ struct EditedPlacement::State {
   PlaceOptions options;
   PlaceTask task;
   std::optional<PlacementEdit> edit;
-  std::vector<EditFigures> first;                            // [parts] of the start
-  std::vector<std::vector<std::optional<double>>> first_ms;  // [parts][layers] likewise
+  std::vector<EditFigures> first;                             // [parts] of the start
+  std::vector<std::vector<std::vector<double>>> first_ranks;  // [parts][layers][ranks] likewise
+  std::vector<std::vector<std::optional<double>>> first_ms;   // [parts][layers] likewise
 };
 
 EditedPlacement::EditedPlacement() : state_(std::make_unique<State>()) {}
@@ -84,20 +100,29 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   out->start_ = task.before;
   const bool held_out = task.loads.steps_held_out > 0;
   std::vector<EditPart> parts(held_out ? 2 : 1);
-  const size_t most = task.routes ? most_followed(task.routes->routes) : StepObjective::kMostSearchTokens;
+  const ReplicaWay way = task.way();
+  // Of the nearest replicas a token that lives anywhere is followed from each of its homes.
+  const size_t homes = task.objective ? task.objective->homes_of_token() : 1;
+  const size_t most = task.routes ? std::max<size_t>(most_followed(task.routes->routes) / homes, 1) : StepObjective::kMostSearchTokens;
   for (size_t p = 0; p < parts.size(); ++p) {
     progress.report("following tokens", static_cast<int64_t>(p), static_cast<int64_t>(parts.size()));
     parts[p].loads = p == 0 ? task.loads.fit : task.loads.held_out;
-    if (task.routes)
-      parts[p].traffic.emplace(task.routes->routes, evenly(p == 0 ? task.routes->parts.fit : task.routes->parts.held_out, most),
-                               out->start_);
+    if (task.routes) {
+      const TokenRoutes& routes = task.routes->routes;
+      const std::vector<size_t>& tokens = p == 0 ? task.routes->parts.fit : task.routes->parts.held_out;
+      parts[p].traffic.emplace(routes, evenly(tokens, most), out->start_, way);
+      if (way.rule == ReplicaRule::nearest) parts[p].loads_of_home = loads_of_home(routes, tokens, task.shape.ranks);
+    }
     if (task.objective && task.objective->count(p == 1) > 0) parts[p].steps.emplace(task.objective->placed(out->start_, p == 1, most));
   }
-  state.edit.emplace(out->start_, std::move(parts));
-  state.first_ms.resize(state.edit->parts());
+  state.edit.emplace(out->start_, std::move(parts), way);
+  state.first_ms.resize(state.edit->parts()), state.first_ranks.resize(state.edit->parts());
   for (size_t p = 0; p < state.edit->parts(); ++p) {
     state.first.push_back(state.edit->figures(p));
-    for (size_t l = 0; l < out->start_.layers.size(); ++l) state.first_ms[p].push_back(state.edit->layer_ms(p, l));
+    for (size_t l = 0; l < out->start_.layers.size(); ++l) {
+      state.first_ms[p].push_back(state.edit->layer_ms(p, l));
+      state.first_ranks[p].push_back(state.edit->rank_loads(p, l));
+    }
   }
 
   EditedAbout& about = out->about_;
@@ -105,7 +130,10 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   for (const RouterInfo& r : task.layout.routers) about.routers.push_back(r.name);
   about.numbers = task.layer_numbers, about.branches = task.branches;
   about.ranks = task.shape.ranks, about.slot_count = task.shape.slot_count, about.sizes = task.sizes;
-  if (task.objective) about.backend = to_text(task.objective->backend()), about.step_kind = task.objective->steps();
+  if (task.objective) {
+    about.backend = to_text(task.objective->backend()), about.step_kind = task.objective->steps();
+    about.replicas = to_text(way.rule), about.residence = to_text(task.objective->residence());
+  }
   about.has_held_out = held_out, about.unit = task.routes ? "tokens" : "steps";
   about.fitted = task.loads.steps_fit, about.held_out = task.loads.steps_held_out;
   if (task.routes) about.followed_tokens = static_cast<int64_t>(most);
@@ -136,8 +164,11 @@ const std::vector<double>& EditedPlacement::rank_loads(DataPart part, size_t lay
   return state_->edit->rank_loads(part_of(part), layer);
 }
 
-const std::vector<double>& EditedPlacement::loads(DataPart part, size_t layer) const {
-  return (part_of(part) == 1 ? state_->task.loads.held_out : state_->task.loads.fit)[layer];
+const std::vector<double>& EditedPlacement::start_rank_loads(DataPart part, size_t layer) const {
+  return state_->first_ranks[part_of(part)][layer];
+}
+const std::vector<double>& EditedPlacement::slot_loads(DataPart part, size_t layer) const {
+  return state_->edit->slot_loads(part_of(part), layer);
 }
 
 int64_t EditedPlacement::moved_slots() const { return stormcell::moved_slots(start_, placement()); }

@@ -52,7 +52,8 @@ struct EditedAbout {
   std::vector<int32_t> numbers;      ///< [layers] the model's, -1: not known
   int32_t branches = 0, ranks = 0, slot_count = 0;
   std::optional<ModelSizes> sizes;
-  std::string backend, step_kind;  ///< empty where steps are not costed
+  std::string backend, step_kind;            ///< empty where steps are not costed
+  std::string replicas = "even", residence;  ///< which replicas tokens go to, where they live; residence is empty likewise
   bool has_held_out = false;
   std::string unit;  ///< of what follows: "steps" or "tokens"
   int64_t fitted = 0, held_out = 0;
@@ -77,10 +78,11 @@ class EditedPlacement {
   double layer_imbalance(DataPart part, size_t layer) const;
   std::optional<double> layer_ms(DataPart part, size_t layer) const;
   std::optional<double> start_layer_ms(DataPart part, size_t layer) const;
-  /// [ranks] choices that each computes of a layer; replicas share evenly.
+  /// [ranks] choices that each computes of a layer, as it stands and at the start.
   const std::vector<double>& rank_loads(DataPart part, size_t layer) const;
-  /// [branches] choices.
-  const std::vector<double>& loads(DataPart part, size_t layer) const;
+  const std::vector<double>& start_rank_loads(DataPart part, size_t layer) const;
+  /// [slots] choices that come to each.
+  const std::vector<double>& slot_loads(DataPart part, size_t layer) const;
   int64_t moved_slots() const;  ///< from the start
   size_t empty_slots() const;
 

@@ -88,6 +88,8 @@ std::optional<ModelSizes> widths_of(const SizeOptions& options, const RunSummary
   sizes.ffn = options.ffn > 0 ? options.ffn : of_session("ffn");
   sizes.source = options.hidden > 0 || options.ffn > 0 ? "--hidden, --ffn" : "the session";
   if (const std::string family = text_at(about, "family"); family == "switch_transformers") sizes.matrices = 2;
+  if (const int64_t told = whole_at(about, "matrices"); told == 2 || told == 3) sizes.matrices = told;
+  if (const std::string told = text_at(about, "dtype"); bits_of_weights(told) > 0) sizes.dtype = told;
   if (sizes.hidden > 0 && sizes.ffn > 0) return sizes;
   if (options.hidden > 0 || options.ffn > 0)
     bad_input(options.hidden > 0 ? "--ffn" : "--hidden", "is missing", "the width of a token and that of an expert: --hidden N --ffn N");

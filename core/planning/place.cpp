@@ -158,8 +158,7 @@ std::optional<SparePrice> spare_price(const PlaceTask& task, std::optional<int64
   return price;
 }
 
-int64_t store(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, const Placement& result,
-              PlaceFigures& figures) {
+StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const Placement& result, const PlaceFigures& figures) {
   NamedPlacement named{
       result, {}, task.layer_numbers, static_cast<int32_t>(whole_at(json_or_null(task.run.dataset), "layers")), task.cluster.nodes};
   for (const RouterInfo& r : task.layout.routers) named.routers.push_back(r.name);
@@ -169,10 +168,16 @@ int64_t store(const PlaceOptions& options, const SessionReader& session, const P
   stored.solver = figures.solver;
   stored.layout = to_json(named);
   stored.summary = to_json(figures);
+  return stored;
+}
+
+/// All of them or, where one cannot be written, those before it; their numbers.
+std::vector<int64_t> store(const SessionReader& session, const std::vector<StoredPlacement>& rows) {
   SessionWriter writer(session.path(), session.summary().model);
-  const int64_t id = writer.add_placement(stored);
+  std::vector<int64_t> ids;
+  for (const StoredPlacement& row : rows) ids.push_back(writer.add_placement(row));
   writer.close();
-  return id;
+  return ids;
 }
 
 bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
@@ -270,7 +275,8 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
   f.front = front_of(found, task, progress);
   f.warnings = warnings_of(found.result, !given && (found.aim == "traffic" || options.solver == "load"), task);
   if (found.by_clock)
-    f.warnings.emplace_back("the clock ended a search before its work was done: another machine may find another placement (--repeatable)");
+    f.warnings.emplace_back(
+        "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
   const PairedBootstrap paired(task, progress);
   if (!paired.says_something() && paired.parts().count > 0)
     f.warnings.push_back("what is held out is " + std::to_string(paired.parts().count) + " " + paired.parts().unit + ", fewer than " +
@@ -291,50 +297,65 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
 }
 
 int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SolvedPlacement& solved) {
-  solved.figures.placement = store(options, session, task, solved.placement, solved.figures);
+  solved.figures.placement = store(session, {row_of(options, task, solved.placement, solved.figures)})[0];
   return solved.figures.placement;
 }
 
-PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
+namespace {
+
+/// What there is to tell and to store.
+struct PlacedRow {
+  PlaceFigures figures;
+  StoredPlacement row;
+};
+PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, const std::string& run, const Progress& progress) {
   const Clock::time_point begin = Clock::now();
   check_options(options);
-  const SessionPath path = parse_session_path(options.session);
-  const SessionReader session(path.file);
   PlaceTask task;
-  read_task(options, session, path.run, task, progress);
+  read_task(options, session, run, task, progress);
   SolvedPlacement solved = solve_task(options, session, task, nullptr, progress);
   solved.figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  store_solved(options, session, task, solved);
-  return std::move(solved.figures);
+  StoredPlacement row = row_of(options, task, solved.placement, solved.figures);
+  return {std::move(solved.figures), std::move(row)};
+}
+
+}  // namespace
+
+PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  PlacedRow placed = place_once(options, session, path.run, progress);
+  placed.figures.placement = store(session, {placed.row})[0];
+  return std::move(placed.figures);
 }
 
 PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);
-  int64_t run = 0;
-  {
-    const SessionReader session(path.file);
-    run = choose_run(
-              session, path.run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet")
-              .id;
-    const std::vector<Phase> phases = session.phases(run);
-    const auto decodes = std::count(phases.begin(), phases.end(), Phase::decode), all = std::ssize(phases);
-    if (decodes == 0 || decodes == all)
-      bad_input("--phase",
-                "each needs prompts and decoding, and run #" + std::to_string(run) + " has " +
-                    (all == 0       ? "no phases"
-                     : decodes == 0 ? "no decoding"
-                                    : "decoding alone"),
-                "leave it out");
-  }
+  const SessionReader session(path.file);
+  const RunSummary run = choose_run(
+      session, path.run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet");
+  const std::vector<Phase> phases = session.phases(run.id);
+  const auto decodes = std::count(phases.begin(), phases.end(), Phase::decode), all = std::ssize(phases);
+  if (decodes == 0 || decodes == all)
+    bad_input("--phase",
+              "each needs prompts and decoding, and run #" + std::to_string(run.id) + " has " +
+                  (all == 0       ? "no phases"
+                   : decodes == 0 ? "no decoding"
+                                  : "decoding alone"),
+              "leave it out");
   PhasePlacements out;
+  std::vector<StoredPlacement> rows;  // of both or, where one is stopped or refused, of none
   for (const char* phase : {"prefill", "decode"}) {
     PlaceOptions of_phase = options;
-    // The placement of the first phase must not become the newest thing of that name.
-    of_phase.session = path.file + "#" + std::to_string(run), of_phase.phase = phase;
+    of_phase.phase = phase;
     of_phase.name = (options.name.empty() ? options.solver : options.name) + "-" + phase;
-    out.phases.push_back(place(of_phase, progress));
-    for (const std::string& w : out.phases.back().warnings) out.warnings.push_back(phase + (": " + w));
+    PlacedRow placed = place_once(of_phase, session, std::to_string(run.id), progress);
+    rows.push_back(std::move(placed.row));
+    for (const std::string& w : placed.figures.warnings) out.warnings.push_back(phase + (": " + w));
+    out.phases.push_back(std::move(placed.figures));
   }
+  const std::vector<int64_t> ids = store(session, rows);
+  for (size_t p = 0; p < ids.size(); ++p) out.phases[p].placement = ids[p];
   return out;
 }
 

@@ -97,7 +97,7 @@ class Kitchen {
     spread_idle_replicas(data_.loads, p);
     return p;
   }
-  /// Whether the clock ended one before its work was done.
+  /// Whether the clock hurried or ended one before its work was done.
   bool by_clock() const { return by_clock_; }
 
  private:
@@ -110,25 +110,26 @@ class Kitchen {
     const JointOptions options{
         .together = r.together, .slack = r.slack, .seed = 1, .sweeps = sweeps, .nodes = task_.shape.nodes, .time = time};
     Placement found = joint_placement(*data_.routes, data_.tokens, start(), options, progress);
-    by_clock_ |= time.over();
+    by_clock_ |= time.decided();
     return found;
   }
 
   Placement steps(const Recipe& r, double seconds, const Progress& progress) {
     const SearchTime time = limit(seconds);
-    PlacedSteps placed = data_.objective->placed(r.from_joint ? joint(r, seconds / 3, progress) : start());
+    const double for_joint = r.from_joint ? seconds / 3 : 0;
+    PlacedSteps placed = data_.objective->placed(r.from_joint ? joint(r, for_joint, progress) : start());
     double visits = 0;  // that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
     const auto homes = static_cast<double>(data_.objective->homes_of_token());
     const double a_move = 2 * std::min(visits, 16384.) * homes + static_cast<double>(placed.steps()) + 20;
     const auto proposals =
-        static_cast<int64_t>(std::clamp<double>(time.left(seconds) * kStepVisits / a_move, kFewestProposals, kMostProposals));
+        static_cast<int64_t>(std::clamp<double>((seconds - for_joint) * kStepVisits / a_move, kFewestProposals, kMostProposals));
     CostAim aim = aim_;
     aim.move_s *= r.lambda;
     // What joint found is mended without heat, which would melt it.
     make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = r.from_joint ? 0 : 0.3, .time = time}, placed, progress);
-    by_clock_ |= time.over();
+    by_clock_ |= time.decided();
     return placed.placement();
   }
 

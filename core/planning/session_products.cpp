@@ -76,6 +76,13 @@ class ProductReader {
     const std::optional<ModelSizes> sizes = find_model_sizes(options_, run_, layout_, session_.summary().model.name);
     if (!sizes || sizes->hidden < 1 || sizes->ffn < 1)
       bad_input(name_, "says no sizes of its experts", "--model-config config.json, or --hidden N --ffn N");
+    const nlohmann::json about = json_or_null(run_.dataset);
+    for (const auto& [key, width] : {std::pair{"hidden", sizes->hidden}, std::pair{"ffn", sizes->ffn}})
+      if (const int64_t recorded = whole_at(about, key); recorded > 0 && recorded != width)
+        bad_input(
+            name_,
+            "was recorded with " + std::to_string(recorded) + " for --" + key + ", and " + sizes->source + " says " + std::to_string(width),
+            "leave the sizes out");
     std::map<std::pair<int32_t, int32_t>, std::vector<size_t>> experts;
     for (size_t i = 0; i < layout_.steps.size(); ++i)
       if (is_expert_product(layout_.steps[i], layout_.routers.size()))

@@ -279,7 +279,8 @@ std::vector<std::vector<size_t>> StepObjective::searched_tokens(bool held_out, s
 size_t StepObjective::homes_of_token() const {
   if (replicas_ != ReplicaRule::nearest || !routes_ || tokens_[0].empty()) return 1;
   const auto ranks = static_cast<int32_t>(cluster_.ranks());
-  return homes_known(*routes_, tokens_[0][0], ranks) ? 1 : static_cast<size_t>(ranks);
+  const auto known = [&](const std::vector<size_t>& step) { return homes_known(*routes_, step, ranks); };
+  return std::all_of(tokens_[0].begin(), tokens_[0].end(), known) ? 1 : static_cast<size_t>(ranks);
 }
 
 bool StepObjective::search_sees_all() const {

@@ -97,6 +97,56 @@ RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> toke
   return out;
 }
 
+RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
+                         std::span<const BranchShares> lives, Backend backend, const Network& network) {
+  RankRows out = no_rows(network);
+  TokenCopies copies(network, backend);
+  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[static_cast<size_t>(choice)]; };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!copies.look_at(routes.at(tokens[i], layer), all)) continue;
+    for (const BranchShare& home : lives[i]) copies.send(static_cast<int32_t>(home.rank), home.part, out);
+    for (int32_t home = 0; home < network.ranks() && lives[i].empty(); ++home) copies.send(home, 1. / network.ranks(), out);
+  }
+  return out;
+}
+
+std::vector<BranchShares> lives_of_following(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
+                                             int32_t layer) {
+  const bool homes = homes_known(routes, tokens, placement.ranks);
+  std::vector<BranchShares> lives(tokens.size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (homes) lives[i] = {{static_cast<size_t>(routes.tokens[tokens[i]].rank), 1}};
+    for (int32_t l = layer - 1; l >= 0; --l) {
+      const std::span<const int32_t> choices = routes.at(tokens[i], l);
+      if (choices.empty() || choices[0] < 0) continue;
+      find_shares(placement.layers[static_cast<size_t>(l)], choices[0], placement.ranks, lives[i]);
+      break;
+    }
+  }
+  return lives;
+}
+
+RankRows followed_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
+                       Backend backend, const Network& network) {
+  RankRows out = no_rows(network);
+  TokenCopies copies(network, backend);
+  BranchShares its_own(1);
+  for (const size_t t : tokens) {
+    const std::span<const int32_t> choices = routes.at(t, layer);
+    const auto first = std::find_if(choices.begin(), choices.end(), [](int32_t c) { return c >= 0; });
+    if (first == choices.end()) continue;
+    for (const BranchShare& s : shares[static_cast<size_t>(*first)]) {
+      its_own[0] = {s.rank, 1};
+      const auto of_choice = [&](int32_t choice) -> const BranchShares& {
+        return choice == *first ? its_own : shares[static_cast<size_t>(choice)];
+      };
+      copies.look_at(choices, of_choice);
+      copies.send(static_cast<int32_t>(s.rank), s.part, out);
+    }
+  }
+  return out;
+}
+
 RankRows dispatched_rows(std::span<const double> loads, double k, std::span<const BranchShares> shares, Backend backend,
                          const Network& network, ReplicaRule replicas) {
   RankRows out = no_rows(network);

@@ -6,6 +6,7 @@
 
 #include "core/cost/step_cost.h"
 #include "core/placement/layer_tally.h"
+#include "core/placement/placement.h"
 #include "core/profile/token_routes.h"
 #include "simulator/network/network.h"
 
@@ -19,6 +20,16 @@ using RankRows = std::vector<double>;
 /// together.
 RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
                          Backend backend, const Network& network, ReplicaRule replicas = ReplicaRule::even);
+/// The same of tokens that live elsewhere than the routes say: [tokens] on these ranks, each by its part; none: on each rank alike.
+/// Replicas share evenly.
+RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
+                         std::span<const BranchShares> lives, Backend backend, const Network& network);
+/// [tokens] where they live before this layer of the placement, if they follow their first choices. As StepWork has it.
+std::vector<BranchShares> lives_of_following(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
+                                             int32_t layer);
+/// The dispatch on whose ways back the combine goes of tokens that follow: from where each one's first choice lies.
+RankRows followed_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
+                       Backend backend, const Network& network);
 /// Of counts [branches]: of backends per_expert and gather; `k` choices of a token.
 RankRows dispatched_rows(std::span<const double> loads, double k, std::span<const BranchShares> shares, Backend backend,
                          const Network& network, ReplicaRule replicas = ReplicaRule::even);

@@ -26,6 +26,39 @@ class ContractImportNpyTest : public QObject, private Imports {
     QCOMPARE(analyzed(scratch_.path("known.storm"))["routers"][0]["layer"].get<int>(), 1);
   }
 
+  // As servers that compute it with the routed ones leave them: one choice more of each token, whose id stands behind.
+  void a_fused_shared_expert_is_no_routing() {
+    const std::vector<int32_t> ids = {0, 1, 4, 2, 3, 4, 1, 2, 4, 3, 0, 4, 0, 3, 4, 0, 1, 4};
+    const std::string trace = scratch_.write("fused.npy", npy_of("(3, 2, 3)", "<i4", ids));
+    const auto config = [&](const char* name, const char* shared) {
+      return scratch_.write(std::string(name) + "/config.json",
+                            std::string(R"({"model_type": "deepseek_v3", "num_hidden_layers": 2, "n_routed_experts": 4,)") +
+                                R"( "num_experts_per_tok": 2)" + shared + "}");
+    };
+    const std::string told = config("told", R"(, "n_shared_experts": 1)"), untold = config("untold", R"(, "n_shared_experts": null)");
+    const std::string session = scratch_.path("fused.storm");
+    const Json import = imported(trace, session, {"--model-config", told});
+    QVERIFY(import["model"]["branches"] == 4 && import["model"]["k"] == 2);
+    QVERIFY(import["rows_read"] == 12 && import["rows_shared"] == 6 && import["rows_masked"] == 0);
+    QCOMPARE(loads_of(analyzed(session), 0), (std::vector<int64_t>{2, 2, 1, 1}));
+    const Ended text = run_program({"import", trace, "-o", scratch_.path("text.storm"), "--shared-experts", "1"});
+    VERIFY_DONE(text, Arguments{"import"});
+    QVERIFY2(text.out.find("6 rows of fused shared experts") != std::string::npos, text.out.c_str());
+    // Without a config.json the number of routed experts follows from the largest id.
+    const Json option = imported(trace, scratch_.path("option.storm"), {"--shared-experts", "1"});
+    QVERIFY(option["model"]["branches"] == 4 && option["model"]["k"] == 2 && option["rows_shared"] == 6);
+    QCOMPARE(imported(trace, scratch_.path("expert.storm"))["model"]["branches"].get<int>(), 5);  // nobody said it is a shared one
+    const std::string good = scratch_.write("five.npy", npy_of("(1, 2, 3)", "<i4", std::vector<int32_t>{0, 1, 2, 2, 3, 1}));
+    verify_refused(trace, "is 4, -1 to 3 are allowed", {"--model-config", untold}, good);
+    verify_refused(trace, "is 4, -1 to 3 are allowed", {"--model-config", told, "--shared-experts", "0"}, good);
+    verify_refused(scratch_.write("behind.npy", npy_of("(1, 2, 3)", "<i4", std::vector<int32_t>{0, 1, 5, 2, 3, 4})),
+                   "is 5, -1 to 4 are allowed", {"--model-config", told}, good);
+    verify_refused(scratch_.write("unfused.npy", npy_of("(1, 2, 3)", "<i4", std::vector<int32_t>{0, 1, 2, 2, 3, 4})),
+                   "layer.0 has a token of 3 routed choices, 2 choices beside the shared ones (--shared-experts 0",
+                   {"--shared-experts", "1"}, scratch_.write("four.npy", npy_of("(1, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3})));
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--shared-experts", "65"}), "--shared-experts", "0 to 64");
+  }
+
   void arrays_of_the_wrong_shape_or_type() {
     const std::vector<int32_t> four = {0, 1, 2, 3};
     verify_refused(scratch_.write("rank.npy", npy_of("(2, 2)", "<i4", four)), "expected [tokens, layers, k]");

@@ -43,6 +43,40 @@ class ContractImportServersTest : public QObject, private Imports {
     QVERIFY(!std::filesystem::exists(none));
   }
 
+  void columns_and_slots_of_fused_shared_experts_are_left_out() {
+    const auto loads_in = [&](const std::string& session) {
+      std::vector<std::vector<int64_t>> loads;
+      const Json analysis = analyzed(session);
+      for (size_t r = 0; r < analysis["routers"].size(); ++r) loads.push_back(loads_of(analysis, r));
+      return loads;
+    };
+    using Loads = std::vector<std::vector<int64_t>>;
+    std::string three = kThreeLayers;
+    three.insert(three.rfind('}'), R"(, "n_shared_experts": 1)");
+    const std::string shared = scratch_.write("shared/config.json", three);
+    // Early servers kept a third column, with any id in it.
+    const std::string answers = scratch_.write(
+        "fused.jsonl", answer({0, 0, 3, 0, 1, 3, 3, 0, 3, 0, 0, 3, 2, 3, 3, 1, 2, 3}, 1, 1) + answer({0, 0, 3, 3, 2, 3, 1, 0, 3}, 1, 1));
+    const std::string columns = scratch_.path("columns.storm"), in_slots = scratch_.path("slots.storm");
+    const Json import = imported(answers, columns, {"--model-config", shared});
+    QVERIFY(import["model"]["k"] == 2 && import["rows_read"] == 12 && import["rows_shared"] == 6 && import["rows_skipped"] == 6);
+    QVERIFY(loads_in(columns) == (Loads{{1, 1, 2, 2}, {2, 2, 1, 1}}));
+    // Three experts and a shared one in four slots: each token of a step goes there.
+    const std::string line =
+        R"({"record_type":"eplb_load_stats","version":1,"step":7,"num_ranks":2,"num_layers":1,"tokens":[[3,2]],"expert_load":[[2,5,1,2]],"p2l_map":[[0,3,2,1]]})";
+    const Json loads = imported(scratch_.write("fused-eplb.jsonl", line + "\n"), in_slots, {"--shared-experts", "1"});
+    QVERIFY(loads["model"]["branches"] == 3 && loads["rows_read"] == 3 && loads["rows_shared"] == 1);
+    QVERIFY(loads_in(in_slots) == (Loads{{2, 2, 1}}));
+    const Json held = Json::parse(SessionReader(in_slots).run(1).dataset)["slots"][0];
+    QVERIFY(held["experts"] == Json::parse("[0,-1,2,1]") && held["loads"] == Json::parse("[2,0,1,2]"));
+    const Json counts = imported(scratch_.write("fused.json", R"({"logical_count": [[3, 1, 2, 6]]})"), scratch_.path("counts.storm"),
+                                 {"--shared-experts", "1"});
+    QCOMPARE(counts["model"]["branches"].get<int>(), 3);
+    verify_refused(scratch_.write("uneven.json", R"({"logical_count": [[3, 1, 2, 1]]})"),
+                   "layer.0 chose a routed expert more often than the shared ones behind", {"--shared-experts", "1"},
+                   scratch_.write("even.json", R"({"logical_count": [[3, 1, 2]]})"));
+  }
+
   void steps_of_vllm_follow_their_own_map() {
     const std::string text = vllm_loads();
     imported_as("vllm-eplb", scratch_.write("eplb.jsonl", text));

@@ -113,6 +113,37 @@ class ContractImportSglangTest : public QObject, private Imports {
     QCOMPARE(import["model"]["k"].get<int>(), 2);
   }
 
+  // num_fused_shared_experts: the recorder keeps its id, one behind the slots, beside those of the routed experts.
+  void tokens_of_a_fused_shared_expert_have_their_routed_choices() {
+    std::string dump = Scratch::read(fixture("per_token_0.pt"));
+    // Of each token and layer with experts two ids and six of -1 (dense layers have eight): the third one becomes slot 8.
+    const auto filled = [&](size_t at) { return at + 4 <= dump.size() && dump.compare(at, 4, "\xff\xff\xff\xff") == 0; };
+    int64_t changed = 0;
+    for (size_t at = 8; at + 24 <= dump.size(); at += 4) {
+      size_t run = 0;
+      while (filled(at + 4 * run)) ++run;
+      if (run == 6 && !filled(at - 4)) dump.replace(at, 4, std::string("\x08\0\0\0", 4)), ++changed;
+      at += 4 * run;
+    }
+    QCOMPARE(changed, int64_t{3 * (5 + 3 * 2)});
+    const std::string fused = scratch_.write("fused.pt", dump), session = scratch_.path("fused-tokens.storm");
+    const auto config = [&](const char* shared) {
+      return scratch_.write("eight/config.json",
+                            std::string(R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 8,)") +
+                                R"( "first_k_dense_replace": 1, "num_experts_per_tok": 2)" + shared + "}");
+    };
+    const std::string none = scratch_.path("none.storm");
+    VERIFY_REFUSED((Arguments{"import", fused, "-o", none, "--model-config", config("")}), fused,
+                   "went to slot 8, the map has 8 (--shared-experts N where the server fused them");
+    const Json import = imported(fused, session, {"--model-config", config(R"(, "n_shared_experts": 1)")});
+    QVERIFY(import["model"]["k"] == 2 && import["model"]["branches"] == 8 && import["rows_shared"].get<int64_t>() == changed);
+    const std::string plain = scratch_.path("plain-tokens.storm");
+    imported(fixture("per_token_0.pt"), plain, {"--model-config", config("")});
+    const Json with = analyzed(session), without = analyzed(plain);
+    for (size_t r = 0; r < 3; ++r) QVERIFY(loads_of(with, r) == loads_of(without, r));
+    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
+  }
+
   void what_was_re_balanced_while_it_was_recorded_is_refused() {
     // Found while it is read, behind the question whether a session is of its model.
     const std::string session = scratch_.path("moved.storm");

@@ -1,4 +1,4 @@
-#include "core/formats/trace/trace.h"
+#include "core/formats/trace/routed_alone.h"
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/trace_check.h"
@@ -17,6 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     fuzz::CheckedSink sink;
     format.read(source, sink, {});
+    // And as of a server that fused a shared expert, if that can be.
+    source.model.shared = 1;
+    fuzz::CheckedSink routed;
+    RoutedAlone alone(source, routed);
+    format.read(source, alone, {});
   });
   return 0;
 }

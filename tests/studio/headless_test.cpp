@@ -240,6 +240,14 @@ class HeadlessTest : public QObject {
     request.file = folder_.filePath("exchange.png");
     QCOMPARE(export_view(request), 0);
     QVERIFY(QFile::exists(request.file));
+    request = {"placement", folder_.filePath("nearest.csv"), mixture, {}, {}, {}, {900, 500}, 1};
+    request.controls = {{"Spare slots", "1"}, {"Replicas", "nearest"}};
+    QCOMPARE(export_view(request), 0);
+    QFile nearest(request.file);
+    QVERIFY(nearest.open(QIODevice::ReadOnly) && nearest.readAll().contains("slot 23"));
+    request.controls = {{"Replicas", "farthest"}};
+    QCOMPARE(export_view(request), 2);
+    request = {"simulation", folder_.filePath("none.csv"), mixture, {}, {}, {}, {900, 500}, 1};
     request.controls = {{"Cluster", "a-dream"}};
     QCOMPARE(export_view(request), 2);
   }

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QUndoCommand>
 #include <QUndoStack>
+#include <cmath>
 
 #include "core/planning/place.h"
 #include "tests/testing/golden.h"
@@ -279,6 +280,49 @@ class PlacementViewTest : public QObject {
     start->setCurrentIndex(1);
     run_load(other, context_of(copy));
     QCOMPARE(other.edited()->start(), view.edited()->placement());
+  }
+
+  void replicas_and_residence_are_those_of_the_verb() {
+    const std::string copy = fresh("ways.storm");
+    PlacementView view;
+    Shell shell(view);
+    run_load(view, context_of(copy));
+    control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
+    run_load(view, context_of(copy));
+    const EditFigures even = *view.edited()->figures(DataPart::held_out);
+    QComboBox *replicas = control_of<QComboBox>(view, "Replicas"), *residence = control_of<QComboBox>(view, "Residence");
+    PlaceOptions options;
+    options.session = copy, options.cluster = "preset:8x-h100", options.solver = "keep", options.redundant = 8;
+    const auto as_placed = [&](const char* rule, const char* lives) {
+      options.step.replicas = rule, options.step.residence = lives;
+      const LayoutLine line = place(options).layouts[0];
+      const EditFigures f = *view.edited()->figures(DataPart::held_out);
+      return std::abs(f.imbalance - line.held_out->imbalance) < 1e-12 && std::abs(*f.cross_pairs - *line.held_out->cross_pairs) < 1e-12 &&
+             std::abs(*f.ranks_per_token - *line.held_out->ranks_per_token) < 1e-12 &&
+             std::abs(*f.step_ms / line.held_out->step->objective_ms - 1) < 1e-10;
+    };
+    QVERIFY(as_placed("", ""));
+    replicas->setCurrentText("nearest");
+    run_load(view, context_of(copy));
+    QVERIFY(as_placed("nearest", "") && view.note().contains("nearest replicas"));
+    QVERIFY(*view.edited()->figures(DataPart::held_out) != even);
+    const PlacementPage& page = picture_of(view)->page();
+    QVERIFY(describe_slot(page, 0).contains("of which the nearest take a token"));
+    // What its slots get is what a GPU computes.
+    double sum = 0;
+    for (size_t s = 0; s < 3; ++s) sum += page.held[s].load;
+    QVERIFY(std::abs(sum / view.edited()->rank_loads(DataPart::held_out, 0)[0] - 1) < 1e-12);
+    // Both together nobody can tell: it says so and stays.
+    residence->setCurrentText("follow");
+    run_load(view, context_of(copy));
+    QVERIFY(shell.said.back().contains("follow is told of replicas that share evenly"));
+    QVERIFY(replicas->currentText() == "nearest" && residence->currentText() == "home" && view.edited()->about().residence == "home");
+    replicas->setCurrentText("even"), residence->setCurrentText("follow");
+    run_load(view, context_of(copy));
+    QVERIFY(as_placed("", "follow") && view.note().contains("An experiment"));
+    residence->setCurrentText("home");
+    run_load(view, context_of(copy));
+    QCOMPARE(*view.edited()->figures(DataPart::held_out), even);
   }
 
   void another_cluster_is_opened_anew() {

@@ -198,6 +198,39 @@ class SimulationViewTest : public QObject {
     }
   }
 
+  void replicas_and_residence_are_those_of_the_verb() {
+    const std::string copy = fresh("ways.storm");
+    PlaceOptions place_options;
+    place_options.session = copy, place_options.cluster = "preset:8x-h100", place_options.redundant = 8;
+    const int64_t id = place(place_options).placement;
+    SimulationView view;
+    settle(view, context_of(copy));
+    control_of<QComboBox>(view, "Placement")->setCurrentIndex(1);
+    settle(view, context_of(copy));
+    SimulateOptions options;
+    options.session = copy, options.cluster = "preset:8x-h100", options.placement = "#" + std::to_string(id);
+    QCOMPARE(picture_of(view)->page().step.mean_ms, simulate(options).mean_ms);
+    const double even = picture_of(view)->page().step.mean_ms;
+    QComboBox *replicas = control_of<QComboBox>(view, "Replicas"), *residence = control_of<QComboBox>(view, "Residence");
+    replicas->setCurrentText("nearest");
+    settle(view, context_of(copy));
+    options.step.replicas = "nearest";
+    QCOMPARE(picture_of(view)->page().step.mean_ms, simulate(options).mean_ms);
+    QVERIFY(picture_of(view)->page().step.mean_ms != even && picture_of(view)->page().about.contains("nearest replicas"));
+    residence->setCurrentText("follow");
+    settle(view, context_of(copy));
+    QVERIFY2(!view.has_content() && view.message().contains("follow is told of replicas that share evenly"), qPrintable(view.message()));
+    replicas->setCurrentText("even");
+    settle(view, context_of(copy));
+    options.step.replicas.clear(), options.step.residence = "follow";
+    QCOMPARE(picture_of(view)->page().step.mean_ms, simulate(options).mean_ms);
+    // An exchange of tokens that follow too.
+    control_of<QComboBox>(view, "Show")->setCurrentText("exchange");
+    settle(view, context_of(copy));
+    options.collective = 0, options.collective_step = 0;
+    QCOMPARE(picture_of(view)->page().exchanges[1].closed_form_ms, simulate(options).collective->combine.closed_form_ms);
+  }
+
   void one_exchange_in_time() {
     SimulationView view;
     control_of<QComboBox>(view, "Show")->setCurrentText("exchange");

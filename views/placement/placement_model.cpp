@@ -20,12 +20,6 @@ std::vector<double> over_mean(const std::vector<double>& loads) {
   return out;
 }
 
-/// [ranks] at the start.
-std::vector<double> loads_before(const EditedPlacement& edited, size_t layer, DataPart part) {
-  const EditedAbout& about = edited.about();
-  return loads_of_ranks(edited.start().layers[layer], about.ranks, edited.loads(part, layer));
-}
-
 bool stood_there(const LayerSlots& before, size_t rank, size_t each, int32_t branch) {
   const auto begin = before.begin() + static_cast<std::ptrdiff_t>(rank * each), end = begin + static_cast<std::ptrdiff_t>(each);
   return std::find(begin, end, branch) != end;
@@ -33,8 +27,8 @@ bool stood_there(const LayerSlots& before, size_t rank, size_t each, int32_t bra
 
 void add_slots(const EditedPlacement& edited, DataPart part, PlacementPage& page) {
   const LayerSlots& now = edited.placement().layers[page.layer];
-  const std::vector<double>& loads = edited.loads(part, page.layer);
-  std::vector<int32_t> replicas(loads.size());
+  const std::vector<double>& loads = edited.slot_loads(part, page.layer);
+  std::vector<int32_t> replicas(static_cast<size_t>(edited.about().branches));
   for (const int32_t b : now)
     if (b >= 0) ++replicas[static_cast<size_t>(b)];
   const auto each = static_cast<size_t>(page.slots_of_rank);
@@ -43,7 +37,7 @@ void add_slots(const EditedPlacement& edited, DataPart part, PlacementPage& page
     shown.branch = now[s];
     if (now[s] < 0) continue;
     shown.replicas = replicas[static_cast<size_t>(now[s])];
-    shown.load = loads[static_cast<size_t>(now[s])] / shown.replicas;
+    shown.load = loads[s];
     shown.moved = !stood_there(edited.start().layers[page.layer], s / each, each, now[s]);
     page.most = std::max(page.most, shown.load);
   }
@@ -55,7 +49,7 @@ std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer,
   std::vector<ShownFigure> out = {
       {tr("Imbalance"), tr("Mean over layers of max / mean - 1 over GPUs; counted"), before->imbalance, now->imbalance},
       {tr("Imbalance, this layer"), tr("Max / mean - 1 over GPUs of the layer on show; counted"),
-       imbalance_of_ranks(loads_before(edited, layer, part)), edited.layer_imbalance(part, layer)}};
+       imbalance_of_ranks(edited.start_rank_loads(part, layer)), edited.layer_imbalance(part, layer)}};
   if (now->cross_pairs) {
     out.push_back({tr("Cross pairs"), tr("Of the pairs of a token's experts at consecutive layers, the share on two GPUs; counted"),
                    before->cross_pairs, now->cross_pairs});
@@ -104,11 +98,12 @@ PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, D
                       .arg(layer_name(about, layer), of(about.cluster.name), counted_text(about.ranks, "GPU"),
                            counted_text(about.cluster.nodes, "node"), counted_text(page.slots_of_rank, "slot"));
   page.headline[0] = page.headline[0].toUpper();
+  page.nearest = about.replicas == "nearest";
   page.state = state_of(edited);
   const bool two = about.has_held_out;
   const DataPart shown = two ? part : DataPart::fitted, other = shown == DataPart::fitted ? DataPart::held_out : DataPart::fitted;
   add_slots(edited, shown, page);
-  page.gpus = over_mean(edited.rank_loads(shown, layer)), page.gpus_before = over_mean(loads_before(edited, layer, shown));
+  page.gpus = over_mean(edited.rank_loads(shown, layer)), page.gpus_before = over_mean(edited.start_rank_loads(shown, layer));
   page.part = name_of(shown), page.figures = figures_of(edited, layer, shown);
   if (two) page.other_part = name_of(other), page.other_figures = figures_of(edited, layer, other);
   for (size_t l = 0; l < about.routers.size(); ++l) page.layers.push_back(edited.layer_imbalance(shown, l));
@@ -122,7 +117,9 @@ QString describe_slot(const PlacementPage& page, size_t slot) {
   const QString gpu = tr("GPU %1, slot %2").arg(page.rank_of(slot)).arg(slot);
   if (s.branch < 0) return tr("%1: empty").arg(gpu);
   QString text = tr("Expert %1 on %2: %3").arg(s.branch).arg(gpu, counted_text(static_cast<qint64>(s.load + 0.5), "choice"));
-  if (s.replicas > 1) text += tr(", one of %1 replicas that share evenly").arg(s.replicas);
+  if (s.replicas > 1)
+    text += (page.nearest ? tr(", one of %1 replicas of which the nearest take a token") : tr(", one of %1 replicas that share evenly"))
+                .arg(s.replicas);
   if (s.moved) text += tr("; not there at the start");
   return text;
 }
@@ -147,13 +144,15 @@ size_t least_loaded(const PlacementPage& page) {
 
 Table make_placement_table(const PlacementPage& page) {
   Table table;
-  table.columns = {{tr("What"), tr("A figure of all layers, a GPU or a slot of the layer on show, a point of the front")},
-                   {tr("GPU"), tr("Number of the GPU in the cluster; GPUs of a node follow each other")},
-                   {tr("Expert"), tr("That the slot holds; empty: none")},
-                   {tr("Load"), tr("Of a slot: choices, shared evenly over replicas; of a GPU: over the layer's mean. Counted")},
-                   {tr("Before"), tr("At the start")},
-                   {tr("Now"), tr("After what was changed")},
-                   {tr("Part"), tr("Of the data: what searches fit to, or what they never saw")}};
+  table.columns = {
+      {tr("What"), tr("A figure of all layers, a GPU or a slot of the layer on show, a point of the front")},
+      {tr("GPU"), tr("Number of the GPU in the cluster; GPUs of a node follow each other")},
+      {tr("Expert"), tr("That the slot holds; empty: none")},
+      {tr("Load"), page.nearest ? tr("Of a slot: choices, of replicas to the nearest; of a GPU: over the layer's mean. Counted")
+                                : tr("Of a slot: choices, shared evenly over replicas; of a GPU: over the layer's mean. Counted")},
+      {tr("Before"), tr("At the start")},
+      {tr("Now"), tr("After what was changed")},
+      {tr("Part"), tr("Of the data: what searches fit to, or what they never saw")}};
   const auto known = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
   const auto add_figures = [&](const std::vector<ShownFigure>& figures, const QString& part) {
     for (const ShownFigure& f : figures) table.rows.push_back({f.name, Value(), Value(), Value(), known(f.before), known(f.now), part});

@@ -12,7 +12,7 @@ namespace stormcell::views {
 
 struct ShownSlot {
   int32_t branch = -1;   ///< -1: it is empty
-  double load = 0;       ///< choices that come here: the branch's over its replicas
+  double load = 0;       ///< choices that come here
   int32_t replicas = 0;  ///< of the branch in this layer
   bool moved = false;    ///< its branch was not on this GPU at the start
 };
@@ -29,6 +29,7 @@ struct PlacementPage {
   QString state;     ///< what was changed, what is in the way of a server
   size_t layer = 0;
   int nodes = 1, ranks = 1, slots_of_rank = 1;
+  bool nearest = false;                             ///< of replicas the nearest get a token; else all share evenly
   std::vector<ShownSlot> held;                      ///< [ranks x slots_of_rank]
   std::vector<double> gpus;                         ///< [ranks] load over the mean
   std::vector<double> gpus_before;                  ///< the same at the start
@@ -44,7 +45,6 @@ struct PlacementPage {
   size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(slots_of_rank); }
 };
 
-/// `loads_before`: of the start, [ranks] of the layer on show.
 PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part);
 /// Router's name, or the model's number of the layer.
 QString layer_name(const EditedAbout& about, size_t layer);

@@ -72,7 +72,9 @@ QString PlacementPicture::tip(QPointF place) const {
   if (const auto slot = layout.slot_at(place); slot && !marks_.taken)
     return tr("%1. Drag it onto another slot to change places, with Ctrl to leave a replica behind. Loads are counted.")
         .arg(describe_slot(page_, *slot));
-  if (const auto rank = layout.gpu_at(place)) return tr("%1. Counted; replicas share evenly.").arg(describe_gpu(page_, *rank));
+  if (const auto rank = layout.gpu_at(place))
+    return (page_.nearest ? tr("%1. Counted; of replicas the nearest take a token.") : tr("%1. Counted; replicas share evenly."))
+        .arg(describe_gpu(page_, *rank));
   if (const auto layer = layout.layer_at(place))
     return tr("Layer %1: imbalance %2, the largest load of a GPU over the mean, less 1; counted, %3")
         .arg(QString::number(*layer), QString::number(page_.layers[*layer], 'g', 3), page_.part);

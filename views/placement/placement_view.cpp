@@ -2,17 +2,20 @@
 
 #include <QComboBox>
 #include <QFile>
+#include <QFormLayout>
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QTemporaryDir>
 #include <QToolButton>
+#include <QWidgetAction>
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/exports/export_formats.h"
 #include "views/placement/cluster_choice.h"
+#include "views/placement/step_choices.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -49,6 +52,7 @@ PlacementView::PlacementView(QWidget* parent) : View(parent) {
   picture_ = new PlacementPicture(this);
   set_picture(picture_);
   connect(cluster_, &ClusterChoice::chosen, this, &View::load_wanted);
+  connect(choices_, &StepChoices::chosen, this, &View::load_wanted);
   for (QComboBox* box : {spare_, start_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
   for (QComboBox* box : {layer_, part_})
     connect(box, &QComboBox::currentIndexChanged, this, [this] {
@@ -92,6 +96,7 @@ void PlacementView::add_controls() {
   layer_ = add_choice(tr("Layer"), tr("The router whose experts are shown; PageUp and PageDown go through them"));
   const QString part = tr("Which part of the data loads and figures are of: what searches fit to, or what they never see");
   part_ = add_choice(tr("Data"), part, {{tr("held out"), part}, {tr("fitted"), part}});
+  add_step_choices();
   solver_ = add_choice(tr("Solver"), tr("How Solve searches; it begins at the start"));
   for (const PlacementSolver& s : placement_solvers()) {
     if (s.id == "keep") continue;
@@ -113,6 +118,21 @@ void PlacementView::add_controls() {
   add_export_menu();
 }
 
+void PlacementView::add_step_choices() {
+  auto* more = new QToolButton(this);
+  more->setText(tr("Tokens"));
+  more->setToolTip(tr("Which replicas tokens go to, and where they live: all figures follow"));
+  more->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(more);
+  auto* panel = new QWidget(menu);
+  choices_ = new StepChoices(new QFormLayout(panel), this);
+  auto* action = new QWidgetAction(menu);
+  action->setDefaultWidget(panel);
+  menu->addAction(action);
+  more->setMenu(menu);
+  bar()->addWidget(more);
+}
+
 void PlacementView::add_export_menu() {
   export_ = new QToolButton(this);
   export_->setText(tr("Export"));
@@ -132,7 +152,8 @@ void PlacementView::add_export_menu() {
 }
 
 PlacementView::Wanted PlacementView::wanted(const Context& context) const {
-  Wanted w{context.main.file, cluster_->spec(), context.main.run, start_->currentData().toLongLong(), spare_->currentText().toInt()};
+  Wanted w{context.main.file,    cluster_->spec(),     context.main.run, start_->currentData().toLongLong(), spare_->currentText().toInt(),
+           choices_->replicas(), choices_->residence()};
   const bool same = w.file == shown_.file && w.run == shown_.run && w.cluster == shown_.cluster && w.spare == shown_.spare;
   if (!same) w.start = 0;  // of another shape
   return w;
@@ -156,6 +177,7 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
     opened.presets = cluster_presets();
     PlaceOptions options;
     options.session = want.file + "#" + std::to_string(want.run), options.cluster = want.cluster;
+    options.step.replicas = want.replicas, options.step.residence = want.residence;
     if (want.start > 0) options.from = want.file + "#" + std::to_string(want.start);
     try {
       if (!only_list) opened.edited = EditedPlacement::open(options, want.spare, progress);
@@ -173,6 +195,7 @@ void PlacementView::take(const Wanted& want, Opened opened) {
     emit said(opened.refused);
     const QSignalBlocker quiet(spare_);
     spare_->setCurrentIndex(std::max(0, spare_->findText(QString::number(shown_.spare))));
+    choices_->set(shown_.replicas, shown_.residence);
   }
   if (opened.edited) {
     picture_->let_go();
@@ -235,6 +258,8 @@ QStringList PlacementView::remarks() const {
   QStringList lines;
   if (about.backend.empty()) lines << tr("The model's sizes or its steps are not known, so no step is costed.");
   if (!about.has_held_out) lines << tr("There is one step: nothing is held out.");
+  if (about.replicas == "nearest") lines << tr("Tokens go to the nearest replicas.");
+  if (about.residence == "follow") lines << tr("An experiment: tokens follow their heaviest expert from layer to layer.");
   if (about.followed_tokens > 0 && std::max(about.fitted, about.held_out) > about.followed_tokens)
     lines << tr("Traffic and steps are of %1 tokens of each part, evenly chosen.").arg(count_text(about.followed_tokens));
   return lines;

@@ -13,6 +13,7 @@ class QToolButton;
 namespace stormcell::views {
 
 class ClusterChoice;
+class StepChoices;
 
 class PlacementView : public View {
   Q_OBJECT
@@ -34,6 +35,7 @@ class PlacementView : public View {
     std::string file, cluster;
     int64_t run = 0, start = 0;  ///< start: a placement of the session, 0: the contiguous layout
     int spare = 0;
+    std::string replicas, residence;  ///< empty: the usual ones
     bool operator==(const Wanted&) const = default;
   };
   struct Opened {
@@ -45,6 +47,7 @@ class PlacementView : public View {
   using Edited = std::shared_ptr<EditedPlacement>;
 
   void add_controls();
+  void add_step_choices();
   void add_export_menu();
   Wanted wanted(const Context& context) const;
   void take(const Wanted& wanted, Opened opened);
@@ -72,6 +75,7 @@ class PlacementView : public View {
   PlacementPicture* picture_;
   ClusterChoice* cluster_;
   QComboBox *spare_, *start_, *layer_, *part_, *solver_;
+  StepChoices* choices_;
   QPushButton *solve_, *back_, *store_;
   QToolButton* export_;
   Edited edited_;

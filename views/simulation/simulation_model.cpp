@@ -42,6 +42,8 @@ QString about_of(const SimulateFigures& f) {
   if (!f.phase.empty()) text += tr(" of %1").arg(of(f.phase));
   if (f.tokens_per_step) text += tr(", %1 tokens each").arg(tokens_text(*f.tokens_per_step));
   text += tr("; experts reached %1").arg(of(f.backend));
+  if (f.replicas == "nearest") text += tr("; nearest replicas");
+  if (f.residence == "follow") text += tr("; tokens follow their heaviest expert");
   if (f.overlap != "none") text += tr("; overlap: %1").arg(of(f.overlap));
   if (f.oversubscription > 1) text += tr("; uplinks carry 1/%1 of the ports").arg(f.oversubscription);
   return text;

@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "views/placement/cluster_choice.h"
+#include "views/placement/step_choices.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -55,6 +56,7 @@ SimulationView::SimulationView(QWidget* parent) : View(parent) {
   set_picture(picture_);
   show_part();
   connect(cluster_, &ClusterChoice::chosen, this, &View::load_wanted);
+  connect(choices_, &StepChoices::chosen, this, &View::load_wanted);
   for (QComboBox* box : {start_, overlap_, step_, dtype_, tokens_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
   for (QDoubleSpinBox* box : {hidden_, ffn_, uplinks_}) connect(box, &QDoubleSpinBox::valueChanged, this, &View::load_wanted);
   connect(show_, &QComboBox::currentIndexChanged, this, [this] {
@@ -95,7 +97,8 @@ void SimulationView::add_controls() {
   step_->setItemData(0, tr("Counted from 0, as they were recorded or drawn"), Qt::ToolTipRole);
   auto* more = new QToolButton(this);
   more->setText(tr("Model and steps"));
-  more->setToolTip(tr("Sizes of the model where the session does not say them, tokens of a step, measured times, uplinks of nodes"));
+  more->setToolTip(
+      tr("Sizes of the model where the session does not say them, what tokens of a step do, measured times, uplinks of nodes"));
   more->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(more);
   auto* panel = new QWidget(menu);
@@ -143,6 +146,7 @@ void SimulationView::add_more(QFormLayout* more) {
                          Qt::ToolTipRole);
   }
   add(tokens_, tr("Tokens a step"), tr("Recorded steps, or so many tokens drawn with replacement, all layers of a token together"));
+  choices_ = new StepChoices(more, this);
   more->addRow(tr("Calibration"), make_calibration(more->parentWidget()));
   uplinks_ =
       add_number(tr("Oversubscription"), tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"), 1,
@@ -192,7 +196,7 @@ SimulateOptions SimulationView::Wanted::options() const {
   SimulateOptions out;
   out.session = file + "#" + std::to_string(run), out.cluster = cluster, out.phase = phase, out.overlap = overlap;
   if (start > 0) out.placement = "#" + std::to_string(start);
-  out.step.tokens_per_step = tokens;
+  out.step.tokens_per_step = tokens, out.step.replicas = replicas, out.step.residence = residence;
   out.sizes.hidden = hidden, out.sizes.ffn = ffn, out.sizes.dtype = dtype;
   out.oversubscription = oversubscription, out.calibration = calibration;
   out.collective = collective, out.collective_step = step;
@@ -207,6 +211,7 @@ SimulationView::Wanted SimulationView::wanted(const Context& context, const Sele
   w.tokens = tokens_->currentData().toLongLong();
   w.hidden = static_cast<int64_t>(hidden_->value()), w.ffn = static_cast<int64_t>(ffn_->value());
   w.oversubscription = uplinks_->value();
+  w.replicas = choices_->replicas(), w.residence = choices_->residence();
   if (const QString file = calibration_->currentText().trimmed(); file != calibration_->itemText(0)) w.calibration = file.toStdString();
   const bool same_run = w.file == shown_.file && w.run == shown_.run;
   if (same_run && w.cluster == shown_.cluster) w.start = start_->currentData().toLongLong();  // else of another shape

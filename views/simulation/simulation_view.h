@@ -15,6 +15,7 @@ class QFormLayout;
 namespace stormcell::views {
 
 class ClusterChoice;
+class StepChoices;
 
 class SimulationView : public View {
   Q_OBJECT
@@ -36,6 +37,7 @@ class SimulationView : public View {
     int64_t run = 0, start = 0;                                     ///< start: a placement of the session, 0: the contiguous layout
     int64_t tokens = 0, hidden = 0, ffn = 0;
     double oversubscription = 1;
+    std::string replicas, residence;    ///< empty: the usual ones
     int64_t collective = -1, step = 0;  ///< of the exchange; -1: none is on show
     bool operator==(const Wanted&) const = default;
     SimulateOptions options() const;
@@ -71,6 +73,7 @@ class SimulationView : public View {
   ClusterChoice* cluster_;
   QComboBox *show_, *start_, *overlap_, *layer_, *step_, *dtype_, *tokens_, *calibration_;
   QDoubleSpinBox *hidden_, *ffn_, *uplinks_;
+  StepChoices* choices_;
   Wanted shown_;
   Read read_;
   std::vector<ComparedCluster> compared_;

@@ -68,7 +68,8 @@ class NpyTrace {
 
   // Ranges, the number of branches, and which layers are zeros all over.
   void look_over() {
-    const int64_t most = source_.model.branches > 0 ? source_.model.branches : kMostTracedBranches, row = layers_ * k_;
+    const int64_t most = source_.model.branches > 0 ? source_.model.branches + source_.model.shared : kMostTracedBranches,
+                  row = layers_ * k_;
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
     std::vector<uint8_t> used(static_cast<size_t>(layers_));
     int64_t largest = -1;
@@ -88,8 +89,10 @@ class NpyTrace {
       }
     }
     if (largest < 0) wrong("names no branch: every element is -1");
-    branches_ = source_.model.branches > 0 ? source_.model.branches : static_cast<int32_t>(std::max(largest + 1, k_));
     const TracedModel& model = source_.model;
+    branches_ = model.branches == 0         ? static_cast<int32_t>(std::max(largest + 1, k_))
+                : largest >= model.branches ? model.branches + model.shared
+                                            : model.branches;
     const bool whole = model.layers == layers_, only = static_cast<int64_t>(model.moe_layers.size()) == layers_;
     if (model.layers > 0 && !whole && !only)
       wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +

@@ -1,5 +1,6 @@
 // Answers of an SGLang server that was asked for routed experts: meta_info.routed_experts is base64 of int32 [tokens, layers, k], prompt
-// and answer of one request. One answer, a list of them, or one a line. How many layers and choices there are stands in no answer.
+// and answer of one request. One answer, a list of them, or one a line. How many layers and choices there are stands in no answer. Servers
+// keep the routed choices alone; early builds kept columns of fused shared experts behind, with any number in them.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -69,20 +70,21 @@ class RoutedExperts {
   int64_t layers_of(int64_t values, int64_t told, const JsonRow& row) {
     const TracedModel& model = source_.model;
     const int64_t moe = static_cast<int64_t>(model.moe_layers.size());
-    const auto fits = [&](int64_t layers) {
-      const int64_t each = layers * model.k;
-      return values % each == 0 && (told <= 0 || values / each == told || values / each == told - 1);
-    };
-    layers_ = fits(model.layers) ? model.layers : moe;
-    if (values == 0 || !fits(layers_) || values / (layers_ * model.k) > INT32_MAX / 2)
-      row.wrong("routed_experts holds " + counted(values, "number") + ", no whole number of tokens of " + counted(model.layers, "layer") +
-                " and " + counted(model.k, "choice"));
-    return values / (layers_ * model.k);
+    for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
+      for (const int64_t layers : {int64_t{model.layers}, moe}) {
+        const int64_t tokens = values / (layers * width);
+        if (values == 0 || values % (layers * width) || tokens > INT32_MAX / 2) continue;
+        if (told > 0 && tokens != told && tokens != told - 1) continue;
+        layers_ = layers, width_ = width;
+        return tokens;
+      }
+    row.wrong("routed_experts holds " + counted(values, "number") + ", no whole number of tokens of " + counted(model.layers, "layer") +
+              " and " + counted(model.k, "choice"));
   }
 
   void hand_on_tokens(const std::string& bytes, int64_t first, int64_t end, Phase phase, const JsonRow& row) {
     const TracedModel& model = source_.model;
-    const int64_t tokens = end - first, width = model.k;
+    const int64_t tokens = end - first;
     std::vector<std::vector<int32_t>> choice;
     std::vector<TraceDecision> decisions;
     choice.reserve(model.moe_layers.size());
@@ -90,9 +92,9 @@ class RoutedExperts {
       const int64_t layer = layers_ == model.layers ? model.moe_layers[r] : static_cast<int64_t>(r);
       std::vector<int32_t>& chosen = choice.emplace_back(static_cast<size_t>(tokens * k_), kNoBranch);
       for (int64_t t = 0; t < tokens; ++t)
-        for (int64_t j = 0; j < width; ++j) {
+        for (int64_t j = 0; j < model.k; ++j) {
           int32_t v;
-          std::memcpy(&v, bytes.data() + static_cast<size_t>(((first + t) * layers_ + layer) * width + j) * sizeof v, sizeof v);
+          std::memcpy(&v, bytes.data() + static_cast<size_t>(((first + t) * layers_ + layer) * width_ + j) * sizeof v, sizeof v);
           if (v < -1 || v >= model.branches)
             row.wrong("token " + std::to_string(first + t) + ", layer " + std::to_string(layer) + " names expert " + std::to_string(v) +
                       ", " + model.source + " has " + std::to_string(model.branches));
@@ -105,7 +107,8 @@ class RoutedExperts {
         }
     }
     for (size_t r = 0; r < choice.size(); ++r) decisions.push_back({static_cast<int32_t>(r), choice[r], {}, {}, {}, {}});
-    counts_.rows_skipped += tokens * width * (layers_ - static_cast<int64_t>(choice.size()));
+    counts_.rows_skipped += tokens * model.k * (layers_ - static_cast<int64_t>(choice.size()));
+    counts_.rows_shared += tokens * (width_ - model.k) * static_cast<int64_t>(choice.size());
     const TraceCells cells{0, {requests_, 1, static_cast<int32_t>(tokens), static_cast<int32_t>(first), phase}, {}};
     sink_.batch({&cells, 1}, decisions);
   }
@@ -113,7 +116,7 @@ class RoutedExperts {
   const TraceSource& source_;
   TraceSink& sink_;
   const Progress& progress_;
-  int64_t layers_ = 0, requests_ = 0;
+  int64_t layers_ = 0, width_ = 0, requests_ = 0;  // of the answer at hand; read so far
   int32_t k_ = 1;
   TraceCounts counts_;
 };

@@ -66,7 +66,7 @@ class SglangDump {
     if (layers > kMostTracedLayers || branches > kMostTracedBranches)
       wrong("has " + counted(layers, "layer") + " of " + counted(branches, "expert") + "; at most " + std::to_string(kMostTracedLayers) +
             " and " + std::to_string(kMostTracedBranches));
-    if (source_.model.branches > 0 && source_.model.branches != branches)
+    if (const int32_t known = source_.model.branches; known > 0 && branches != known && branches != known + source_.model.shared)
       wrong("has " + counted(branches, "expert") + ", " + source_.model.source + " says " + std::to_string(source_.model.branches),
             "check that both are of one model");
   }
@@ -174,6 +174,8 @@ class SglangDump {
             "check that both are of one model");
     check_layers(layers_, branches_);
     map_name_ = hash.hex().substr(0, 16);
+    // Its ids are no slots of the map: where slots are spare, nobody could tell them.
+    shared_ = slots_ == branches_ ? source_.model.shared : 0;
     slot_load_.resize(logical_.size());
   }
   /// What was counted while the records were looked at.
@@ -186,7 +188,10 @@ class SglangDump {
     }
     return slots;
   }
-  int32_t logical(int64_t layer, int64_t slot) const { return logical_[static_cast<size_t>(layer * slots_ + slot)]; }
+  /// What is behind the slots is a shared expert that was fused.
+  int32_t logical(int64_t layer, int64_t slot) const {
+    return slot < slots_ ? logical_[static_cast<size_t>(layer * slots_ + slot)] : static_cast<int32_t>(branches_ + slot - slots_);
+  }
 
   /// Of a record; that records name each other's numbers again and again is no trace.
   TorchTensor tensor_of(const Record& record, const char* key, size_t dims, const char* expected) {
@@ -260,7 +265,7 @@ class SglangDump {
     router_of_ = routers_of_layers(source_, used);
     TraceHeader header = new_header("per_token");
     header.rank = rank_;
-    header.routers = routers_by_layer(router_of_, branches_, k_);
+    header.routers = routers_by_layer(router_of_, branches_ + (fused_ ? shared_ : 0), k_);
     header.origin["physical_to_logical_map"] = map_name_;
     header.recorded_slots = slots_of_routers();
     if (!positions) header.lacks.emplace_back("positions");
@@ -288,16 +293,21 @@ class SglangDump {
         int64_t k = 0;
         for (int64_t j = 0; j < width; ++j) {
           const int64_t v = ids.whole((l * tokens + t) * width + j);
-          if (v < -1 || v >= slots_)
+          if (v < -1 || v >= slots_ + shared_)
             wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(l) + ", token " + std::to_string(t) +
-                  " went to slot " + std::to_string(v) + ", the map has " + std::to_string(slots_));
+                      " went to slot " + std::to_string(v) + ", the map has " + std::to_string(slots_),
+                  v < slots_ ? kDump : "--shared-experts N where the server fused them, or record with --disable-shared-experts-fusion");
           if (v < 0) continue;
-          ++slot_load_[static_cast<size_t>(l * slots_ + v)], ++k;
+          ++k;
+          if (v < slots_)
+            ++slot_load_[static_cast<size_t>(l * slots_ + v)];
+          else
+            fused_ = true;
         }
         if (k > 0) used[static_cast<size_t>(l)] = 1;
         k_ = std::max(k_, k);
       }
-    if (source_.model.k > 0 && k_ > source_.model.k)
+    if (source_.model.k > 0 && k_ > source_.model.k + (fused_ ? shared_ : 0))
       wrong("pass " + std::to_string(record.pass) + ": a token went to " + counted(k_, "expert") + ", " + source_.model.source + " says " +
                 std::to_string(source_.model.k),
             "check that both are of one model");
@@ -382,7 +392,8 @@ class SglangDump {
   const TorchFile file_;
   int64_t layers_ = 0, branches_ = 0, slots_ = 0, k_ = 1;
   int64_t cells_ = 0, spent_ = 0;
-  int32_t rank_ = -1;
+  int32_t rank_ = -1, shared_ = 0;  // experts behind the slots, which a token may have gone to
+  bool fused_ = false;              // one did
   std::vector<Record> records_;
   std::vector<int32_t> logical_;    // [layers, slots]
   std::vector<int64_t> slot_load_;  // [layers, slots] over all records; empty of modes that count experts

@@ -17,7 +17,7 @@
 namespace stormcell {
 
 /// What a trace may say of its model's size. A trace's own format may hold more, or less.
-inline constexpr int64_t kMostTracedLayers = 4096, kMostTracedBranches = 65536, kMostTracedChoices = 1024;
+inline constexpr int64_t kMostTracedLayers = 4096, kMostTracedBranches = 65536, kMostTracedChoices = 1024, kMostSharedExperts = 64;
 
 /// One router of a traced model.
 struct TraceRouter {
@@ -105,6 +105,7 @@ struct TracedModel {
   std::string name, family;
   int32_t branches = 0;             ///< 0: not known
   int32_t k = 0;                    ///< choices of a cell, 0: not known
+  int32_t shared = 0;               ///< experts that every cell goes to; a server may have fused them: ids behind the others (RoutedAlone)
   int32_t layers = 0;               ///< of the model, those without branches included
   std::vector<int32_t> moe_layers;  ///< numbers of those with branches
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch, 0: not known
@@ -118,6 +119,7 @@ struct TraceCounts {
   int64_t rows_read = 0;
   int64_t rows_skipped = 0;  ///< of layers without branches, which some systems fill with zeros
   int64_t rows_masked = 0;   ///< that name no branch: padding, cells that were not recorded
+  int64_t rows_shared = 0;   ///< of shared experts that the server fused: not routed, and not handed on
 };
 
 struct TraceSource {

@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/trace/trace.h"
 
@@ -43,6 +44,13 @@ bool has_branches(const Json& config, int64_t i, const std::string& where) {
   return period == 1 || i % period == number("expert_layer_offset", 0);
 }
 
+// What is no number of experts says nothing: some families keep a list of layers under such a key.
+int32_t shared_experts(const Json& config) {
+  for (const char* key : {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"})
+    if (const int64_t n = whole_at(config, key); n > 0 && n <= kMostSharedExperts) return static_cast<int32_t>(n);
+  return whole_at(config, "shared_expert_intermediate_size") > 0 ? 1 : 0;  // qwen2_moe
+}
+
 // Latent attention (DeepSeek-V2) keeps one vector and the rotated part of a key; else each head of keys and of values is kept.
 int64_t kv_width_of(const Json& config, int64_t hidden, const std::string& path) {
   constexpr int64_t kMost = int64_t{1} << 24;
@@ -70,6 +78,7 @@ TracedModel read_traced_model(const std::string& path) {
   for (int32_t i = 0; i < model.layers; ++i)
     if (has_branches(config, i, path)) model.moe_layers.push_back(i);
   model.k = static_cast<int32_t>(first_of(config, {"num_experts_per_tok", "num_experts_per_token"}, 1, kMostTracedChoices, path));
+  model.shared = shared_experts(config);
   model.hidden = first_of(config, {"hidden_size", "d_model"}, 1, int64_t{1} << 24, path);
   model.ffn = first_of(config, {"moe_intermediate_size", "intermediate_size", "d_ff"}, 1, int64_t{1} << 24, path);
   model.kv_width = kv_width_of(config, model.hidden, path);

@@ -60,7 +60,7 @@ class VllmLoads {
     }
     add_slots(row);
     const TracedModel& model = source_.model;
-    if (model.branches > 0 && branches_ > model.branches)
+    if (model.branches > 0 && branches_ > model.branches + model.shared)
       row.wrong("names expert " + std::to_string(branches_ - 1) + ", " + model.source + " has " + std::to_string(model.branches));
   }
 
@@ -85,7 +85,7 @@ class VllmLoads {
   // Only layers with experts are there.
   void begin() {
     const TracedModel& model = source_.model;
-    if (model.branches > 0) branches_ = model.branches;
+    if (model.branches > 0) branches_ = branches_ > model.branches ? model.branches + model.shared : model.branches;
     if (!model.moe_layers.empty() && static_cast<int64_t>(model.moe_layers.size()) != layers_)
       bad_input(
           source_.path(),

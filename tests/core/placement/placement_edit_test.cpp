@@ -2,6 +2,7 @@
 #include "core/placement/placement_edit.h"
 
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -47,16 +48,24 @@ struct Parts {
   std::vector<size_t> tokens[2];
   std::vector<std::vector<size_t>> steps[2];
   std::vector<std::vector<double>> loads[2];
+  std::vector<std::vector<double>> homes[2];  // [layers][branches x ranks]
 };
 
 Parts parts_of(bool homes, bool twice, uint32_t seed) {
-  Parts p{drawn(homes, twice, seed), {}, {}, {}};
+  Parts p{drawn(homes, twice, seed), {}, {}, {}, {}};
   for (size_t t = 0; t < p.routes.size(); ++t) {
     std::vector<size_t>& tokens = p.tokens[t >= 50];
     if (tokens.size() % 10 == 0) p.steps[t >= 50].emplace_back();
     tokens.push_back(t), p.steps[t >= 50].back().push_back(t);
   }
-  for (int i = 0; i < 2; ++i) p.loads[i] = loads_of_tokens(p.routes, p.tokens[i]);
+  for (int i = 0; i < 2; ++i) {
+    p.loads[i] = loads_of_tokens(p.routes, p.tokens[i]);
+    p.homes[i].assign(kLayers, std::vector<double>(kBranches * kRanks));
+    for (const size_t t : p.tokens[i])
+      for (int32_t l = 0; l < kLayers && homes; ++l)
+        for (const int32_t b : p.routes.at(t, l))
+          if (b >= 0) ++p.homes[i][static_cast<size_t>(l)][static_cast<size_t>(b * kRanks + p.routes.tokens[t].rank)];
+  }
   return p;
 }
 
@@ -68,14 +77,17 @@ struct Ways {
 };
 constexpr Ways kWays[] = {{}, {", nearest", ReplicaRule::nearest, Residence::home}, {", follow", ReplicaRule::even, Residence::follow}};
 
+ReplicaWay way_of(const Ways& ways) { return {ways.replicas, kNodes}; }
+
 PlacementEdit edit_of(const Parts& p, const Placement& start, Backend backend, const Ways& ways = {}) {
   std::vector<EditPart> parts(2);
   for (size_t i = 0; i < 2; ++i) {
     parts[i].loads = p.loads[i];
-    parts[i].traffic.emplace(p.routes, p.tokens[i], start);
+    parts[i].traffic.emplace(p.routes, p.tokens[i], start, way_of(ways));
+    if (ways.replicas == ReplicaRule::nearest) parts[i].loads_of_home = p.homes[i];
     parts[i].steps.emplace(p.routes, p.steps[i], start, kNodes, backend, kModel, ways.replicas, ways.residence);
   }
-  return {start, std::move(parts)};
+  return {start, std::move(parts), way_of(ways)};
 }
 
 bool near(double a, double b, double within = 1e-12) { return std::abs(a - b) <= within * std::max(1., std::abs(b)); }
@@ -94,14 +106,18 @@ std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend back
   const Placement& now = edit.placement();
   for (size_t i = 0; i < 2; ++i) {
     const EditFigures f = edit.figures(i);
-    const Traffic traffic = count_traffic(p.routes, p.tokens[i], now);
+    const Traffic traffic = count_traffic(p.routes, p.tokens[i], now, way_of(ways));
+    const auto anew = rank_loads_of_tokens(p.routes, p.tokens[i], now, way_of(ways));
     if (!near(*f.cross_pairs, traffic.cross_pairs)) return "cross pairs";
     if (!near(*f.ranks_per_token, traffic.ranks_per_token)) return "ranks of a token";
     double imbalance = 0, ms = 0, layers = 0;
     for (size_t l = 0; l < kLayers; ++l) {
-      const std::vector<double> ranks = counted_loads(now, l, p.loads[i][l]);
+      const std::vector<double> ranks = ways.replicas == ReplicaRule::even ? counted_loads(now, l, p.loads[i][l]) : anew[l];
       for (size_t r = 0; r < kRanks; ++r)
         if (!near(edit.rank_loads(i, l)[r], ranks[r])) return "load of a rank";
+      const std::vector<double>& of_slot = edit.slot_loads(i, l);
+      if (!near(std::accumulate(of_slot.begin(), of_slot.end(), 0.), std::accumulate(ranks.begin(), ranks.end(), 0.)))
+        return "loads of slots";
       if (!near(edit.layer_imbalance(i, l), imbalance_of_ranks(ranks))) return "imbalance of a layer";
       imbalance += imbalance_of_ranks(ranks) / kLayers;
       layers += *edit.layer_ms(i, l);

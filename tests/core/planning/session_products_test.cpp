@@ -134,6 +134,8 @@ class SessionProductsTest : public QObject {
                               << "says no sizes of its experts (--model-config config.json, or --hidden N --ffn N)";
     QTest::newRow("wrong sizes") << "wrong sizes"
                                  << "expert_0.0 is no product with 49 x 160 weights, which --hidden, --ffn says";
+    QTest::newRow("half as wide") << "half"
+                                  << "was recorded with 48 for --hidden, and --hidden, --ffn says 24 (leave the sizes out)";
     QTest::newRow("together") << "together"
                               << "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)";
     QTest::newRow("another router") << "router"
@@ -158,6 +160,8 @@ class SessionProductsTest : public QObject {
     SizeOptions options = sizes();
     if (what == "no sizes") options = {};
     if (what == "wrong sizes") options.hidden = 49;
+    // Operations alone fit as well: of an even share of twice as many rows.
+    if (what == "half") p.dataset = R"({"settings":{"dtype":"bf16"},"hidden":48,"ffn":160})", options.hidden = kHidden / 2;
     if (what == "together") p.op = "grouped_linear";
     if (what == "router") p.router = 100000;
     if (what == "in parts") p.twice = true;

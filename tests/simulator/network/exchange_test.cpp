@@ -72,6 +72,49 @@ std::vector<RankWork> by_ports(const RankRows& rows, const Network& network) {
 class ExchangeTest : public QObject {
   Q_OBJECT
  private slots:
+  // Of three layers: each dispatch begins where the layer before ended, and comes back to where the next one begins.
+  void tokens_that_follow_send_from_where_they_came_to_data() {
+    QTest::addColumn<int>("backend");
+    QTest::addColumn<bool>("homes");
+    QTest::addColumn<int>("spare");
+    for (size_t b = 0; b < std::size(kBackends); ++b)
+      for (const bool homes : {true, false})
+        for (const int spare : {0, 8})
+          QTest::addRow("%s, %s, %d spare", std::string(kBackends[b]).c_str(), homes ? "homes" : "anywhere", spare)
+              << static_cast<int>(b) << homes << spare;
+  }
+  void tokens_that_follow_send_from_where_they_came_to() {
+    QFETCH(int, backend);
+    QFETCH(bool, homes);
+    QFETCH(int, spare);
+    const Cluster cluster = cluster_of(2, 4);
+    const Network network(cluster, 1);
+    TokenRoutes routes = drawn(90, 8, homes, 5);
+    routes.layers = 3, routes.heaviest_first = true;
+    routes.tokens.resize(30);  // three layers of each
+    const Placement p = contiguous_placement(3, kBranches, kBranches + spare, 8);
+    const auto b = static_cast<Backend>(backend);
+    const std::vector<size_t> tokens = all_of(routes);
+    size_t looked_at = 0;
+    StepWork(p, 2, b, model_of(cluster), ReplicaRule::even, Residence::follow)
+        .of_tokens(routes, tokens, [&](size_t layer, const LayerWork& done, const LayerCost&) {
+          const auto l = static_cast<int32_t>(layer);
+          const std::vector<BranchShares> shares = shares_of(p.layers[layer], kBranches, 8);
+          const std::vector<BranchShares> lives = lives_of_following(routes, tokens, p, l);
+          const auto agree = [&](std::span<const RankWork> ranks, const RankRows& rows) {
+            const std::vector<RankWork> sums = by_ports(rows, network);
+            for (size_t r = 0; r < ranks.size(); ++r, ++looked_at)
+              if (!near(ranks[r].fabric_out, sums[r].fabric_out) || !near(ranks[r].fabric_in, sums[r].fabric_in) ||
+                  !near(ranks[r].network_out, sums[r].network_out) || !near(ranks[r].network_in, sums[r].network_in))
+                return false;
+            return true;
+          };
+          QVERIFY(agree(done.ranks, dispatched_rows(routes, tokens, l, shares, lives, b, network)));
+          QVERIFY(agree(done.combined, followed_rows(routes, tokens, l, shares, b, network)));
+        });
+    QCOMPARE(looked_at, size_t{3 * 2 * 8});
+  }
+
   void pairs_sum_to_the_ports_of_the_closed_form_data() {
     QTest::addColumn<int>("backend");
     QTest::addColumn<bool>("homes");
