@@ -66,7 +66,7 @@ class LayerBench {
 
   void measure(const Point& point) {
     const int64_t rows = point.tokens * shape_.protocol.k;
-    const LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, task_.variants, queue_);
+    LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, task_.variants, queue_);
     const double touched = calls.touched();
     char name[96];
     std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts,
@@ -100,7 +100,7 @@ class LayerBench {
  private:
   void product(const LayerCalls& calls, int v, bool first) const {
     const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
-    must(gpu::grouped_product(first ? parts.first : parts.second, calls.limits(), parts.map, queue_.stream()));
+    must(gpu::grouped_product(first ? parts.first : parts.second, calls.limits(), calls.map(v), queue_.stream()));
   }
 
   /// cuBLAS gets what it needs and our kernels do not: the loads on the host, rows laid out, pointers made. It is spared bias, activation
@@ -218,8 +218,8 @@ void bench_few_rows(const Task& task, Report& report) {
         queue.wait();
         const double seconds = time_calls(queue, calls.variants(), [&](int v) {
           const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
-          must(gpu::grouped_product(parts.first, calls.limits(), parts.map, queue.stream()));
-          must(gpu::grouped_product(parts.second, calls.limits(), parts.map, queue.stream()));
+          must(gpu::grouped_product(parts.first, calls.limits(), calls.map(v), queue.stream()));
+          must(gpu::grouped_product(parts.second, calls.limits(), calls.map(v), queue.stream()));
         });
         report.measured(std::string(shape.name) + ", " + std::to_string(tokens) + " tokens, gemv to " + std::to_string(gemv_rows) + " rows",
                         seconds * 1e6, "us", 0, "both products");
