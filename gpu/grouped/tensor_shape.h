@@ -42,9 +42,9 @@ struct TensorShape {
   static_assert(kColumns * kPanels == kBoxes * kBoxRows && kStageBytes % kGroupBytes == 0);
   static_assert(is_live(kStages, kLag) && kSharedBytes <= 227 << 10);
 };
-/// A ninth warp leaves 168 registers a thread, which do not hold the sums of two panels.
+/// A ninth warp leaves 168 registers a thread, which the sums of two panels just leave room in.
 template <int kPanels>
-using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 : 6, 2, 1, kPanels == 1>;
+using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 : 6, 2, 1, true>;
 template <int kPanels>
 using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 1, 4, 2, 2, false>;
 

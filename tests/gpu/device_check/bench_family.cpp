@@ -84,9 +84,9 @@ class LayerBench {
       bound.bytes = touched * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers()) * 2;
       bound.flop = 2.0 * static_cast<double>(rows) * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers());
       const ProductBound least = product_bound(shape_, point.tokens, calls.offsets(0), first, task_.variants, rates_);
-      char note[96];
-      std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s", bound.what(task_), seconds / least.seconds,
-                    least.seconds * 1e6, least.what);
+      char note[128];
+      std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s; launches: %d", bound.what(task_),
+                    seconds / least.seconds, least.seconds * 1e6, least.what, gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))));
       report_.measured(at + (first ? ", product 1" : ", product 2"), seconds * 1e6, "us", bound.seconds(task_) / seconds, note);
       rivals(calls, rows, at + (first ? ", product 1" : ", product 2"), first);
     }
