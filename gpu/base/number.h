@@ -69,6 +69,16 @@ STORMCELL_BOTH inline uint32_t two_bf16(float low, float high) {
   return static_cast<uint32_t>(to_bf16(low).bits) | static_cast<uint32_t>(to_bf16(high).bits) << 16;
 #endif
 }
+/// Row `row` of rows of so many bytes in the card's memory: one instruction, whose sum nobody takes apart to add it at each use.
+STORMCELL_BOTH inline char* row_at(char* rows, int32_t row, int32_t row_bytes) {
+#if defined(__CUDA_ARCH__)
+  size_t address = 0;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(address) : "r"(row), "r"(row_bytes), "l"(__cvta_generic_to_global(rows)));
+  return static_cast<char*>(__cvta_global_to_generic(address));
+#else
+  return rows + static_cast<int64_t>(row) * row_bytes;
+#endif
+}
 /// Byte i of the result is byte (selector >> 4 i & 7) of the eight of a (0 to 3) and b (4 to 7).
 STORMCELL_BOTH inline uint32_t pick_bytes(uint32_t a, uint32_t b, uint32_t selector) {
 #if defined(__CUDA_ARCH__)

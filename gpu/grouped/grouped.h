@@ -42,15 +42,24 @@ RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int cou
 Status choose_limits(const ProductShape* products, int count, int64_t most_rows, RegimeLimits& limits);
 /// True where the regime may have rows, as far as the host can tell.
 bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
+/// True where one launch takes the tiles of both swapped and large.
+bool is_joined(const RegimeLimits& limits, int64_t most_rows);
+/// Launches of a product.
+int launches(const RegimeLimits& limits, int64_t most_rows);
 
 /// Bytes of a tile map.
 inline constexpr size_t kTileMapBytes = sizeof(int32_t) * kTileMapInts;
-/// Makes the tile map from the offsets; queued.
-Status make_tile_map(const int32_t* offsets, int32_t experts, const RegimeLimits& limits, int32_t* map, Stream stream);
+/// Where a tile map lies, and what it was made with: kernels of other limits or variants would take other rows for a tile's.
+struct TileMap {
+  int32_t* at = nullptr;  ///< device memory of kTileMapBytes
+  RegimeLimits limits;
+};
+/// Makes the tile map from the offsets, with the map's limits; queued.
+Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map, Stream stream);
 
-/// What grouped_product() refuses.
-Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const int32_t* map);
-/// The product, by a map that was made with the same limits; queued, one launch a regime that may occur.
-Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, int32_t* map, Stream stream);
+/// What grouped_product() refuses; a map that was made with other limits too.
+Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const TileMap& map);
+/// The product, by a map that was made with the same limits; queued, one launch a regime that may occur (joined: one for two of them).
+Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, const TileMap& map, Stream stream);
 
 }  // namespace stormcell::gpu

@@ -20,6 +20,8 @@ Status launch_paired(const Device& device, const ProductArgs<Bf16>& args, int32_
 template <int kPanels>
 Status launch_paired_relaxed(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
 template <int kPanels>
+Status launch_joined(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
+template <int kPanels>
 Status launch_large(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
 
 }  // namespace stormcell::gpu

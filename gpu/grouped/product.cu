@@ -24,8 +24,12 @@ Status with_tensor_cores(const Device& device, const GroupedCall& call, const Re
                      : limits.variants.large == LargeVariant::paired_relaxed ? launch_paired_relaxed<kPanels>
                                                                              : launch_large<kPanels>;
   const auto swapped = limits.variants.noinc ? launch_swapped_noinc<kPanels> : launch_swapped<kPanels>;
-  if (may_occur(Regime::large, limits, call.most_rows)) STORMCELL_TRY(large(device, args, call.experts, sizes, stream));
-  if (may_occur(Regime::swapped, limits, call.most_rows)) STORMCELL_TRY(swapped(device, args, call.experts, sizes, stream));
+  if (is_joined(limits, call.most_rows)) {
+    STORMCELL_TRY((launch_joined<kPanels>(device, args, call.experts, sizes, stream)));
+  } else {
+    if (may_occur(Regime::large, limits, call.most_rows)) STORMCELL_TRY(large(device, args, call.experts, sizes, stream));
+    if (may_occur(Regime::swapped, limits, call.most_rows)) STORMCELL_TRY(swapped(device, args, call.experts, sizes, stream));
+  }
   return without_tensor_cores<Bf16, kPanels>(device, call, limits, args, sizes, stream);
 }
 
@@ -38,16 +42,16 @@ Status choose_limits(const ProductShape* products, int count, int64_t most_rows,
   return {};
 }
 
-Status make_tile_map(const int32_t* offsets, int32_t experts, const RegimeLimits& limits, int32_t* map, Stream stream) {
+Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map, Stream stream) {
   if (experts < 1 || experts > kMostExperts)
     return Status::failure(StatusCode::bad_input, "tile map: %d experts, allowed are 1 to %d", experts, kMostExperts);
-  if (!offsets || !map) return Status::failure(StatusCode::bad_input, "tile map: %s is null", offsets ? "the map" : "offsets");
+  if (!offsets || !map.at) return Status::failure(StatusCode::bad_input, "tile map: %s is null", offsets ? "the map" : "offsets");
   char sizes[32];
   std::snprintf(sizes, sizeof sizes, "(%d experts)", experts);
-  return launch<TileMapKernel>("tile map", sizes, 1, {offsets, experts, limits, map}, stream);
+  return launch<TileMapKernel>("tile map", sizes, 1, {offsets, experts, map.limits, map.at}, stream);
 }
 
-Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, int32_t* map, Stream stream) {
+Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, const TileMap& map, Stream stream) {
   STORMCELL_TRY(check_grouped(call, limits, map));
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
@@ -58,11 +62,11 @@ Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, int3
   std::snprintf(sizes, sizeof sizes, "(%d experts, n %d, k %d, up to %lld slots, %s%s)", call.experts, call.n, call.k,
                 static_cast<long long>(call.most_slots), to_text(call.format), call.gated ? ", gated" : "");
   if (call.format == Format::f32) {
-    const auto args = args_of<float>(call, map);
+    const auto args = args_of<float>(call, map.at);
     return call.gated ? without_tensor_cores<float, 2>(*device, call, limits, args, sizes, stream)
                       : without_tensor_cores<float, 1>(*device, call, limits, args, sizes, stream);
   }
-  const auto args = args_of<Bf16>(call, map);
+  const auto args = args_of<Bf16>(call, map.at);
   return call.gated ? with_tensor_cores<2>(*device, call, limits, args, sizes, stream)
                     : with_tensor_cores<1>(*device, call, limits, args, sizes, stream);
 }

@@ -12,6 +12,8 @@ template <int kNarrow, class Shape>
 __device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, const Tile& tile, RingPlace<Shape::kStages>& at) {
   constexpr int kPanels = Shape::kPanels;
   const int thread = threadIdx.x % 128;
+  CudaExecution x;
+  const SwappedStore<kNarrow, kPanels> before(x, a, tile, thread, stages.slots());
   float sum[kPanels][kNarrow / 2];
   consume(a, stages, at, [&](int stage, bool is_first) {
     const uint64_t rows = matrix_descriptor(stages.rows(stage));
@@ -27,13 +29,27 @@ __device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& st
     }
   });
 
-  CudaExecution x;
-  store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum);
+  store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum, before);
+}
+
+template <class Shape>
+__device__ __forceinline__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, const Tile& tile,
+                                             RingPlace<Shape::kStages>& at) {
+  switch (narrow_side(tile.rows)) {
+    case 8:
+      return swapped_tile<8>(a, stages, tile, at);
+    case 16:
+      return swapped_tile<16>(a, stages, tile, at);
+    case 32:
+      return swapped_tile<32>(a, stages, tile, at);
+    default:
+      return swapped_tile<64>(a, stages, tile, at);
+  }
 }
 
 template <class Shape>
 __device__ __forceinline__ void swapped_product(const CUtensorMap& map, const ProductArgs<Bf16>& a) {
-  static_assert(Shape::kRows == row_block(Regime::swapped));
+  static_assert(kNarrowRows == row_block(Regime::swapped));
   const Stages<Shape> stages;
   stages.begin();
   const Work<Shape> work(a, Regime::swapped);
@@ -44,20 +60,7 @@ __device__ __forceinline__ void swapped_product(const CUtensorMap& map, const Pr
   } else {
     RingPlace<Shape::kStages> at;
     for (int64_t t = work.first(); t < work.tiles; t += work.step()) {
-      const Tile tile = work.tile(a, t);
-      switch (narrow_side(tile.rows)) {
-        case 8:
-          swapped_tile<8>(a, stages, tile, at);
-          break;
-        case 16:
-          swapped_tile<16>(a, stages, tile, at);
-          break;
-        case 32:
-          swapped_tile<32>(a, stages, tile, at);
-          break;
-        default:
-          swapped_tile<64>(a, stages, tile, at);
-      }
+      swapped_tile(a, stages, work.tile(a, t), at);
     }
   }
 }

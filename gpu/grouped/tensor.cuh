@@ -18,6 +18,9 @@ struct Stages {
   __device__ uint32_t rows(int stage) const { return weights(stage) + Shape::kWeightBytes; }
   __device__ uint32_t full(int stage) const { return base + Shape::kStages * Shape::kStageBytes + stage * 16; }
   __device__ uint32_t empty(int stage) const { return full(stage) + 8; }
+  __device__ TileSlots& slots() const {
+    return *reinterpret_cast<TileSlots*>(shared_bytes + (base - ptx::shared_address(shared_bytes)) + Shape::kSlotsAt);
+  }
 
   /// By all threads of the block: nobody goes on before its barriers are there, and those of the cluster's other blocks.
   __device__ void begin() const {
@@ -45,12 +48,13 @@ struct Stages {
   static constexpr ptx::Order kEmptyOrder = Shape::kRelaxed ? ptx::Order::relaxed : kFullOrder;
 };
 
-/// How a warp of consumers gives a stage back: a lane for each block of the cluster, since every one of them brings weights to this one.
+/// How a warp of consumers gives a stage back: a lane for each block of the cluster, since every one of them brings weights to this one; or
+/// a lane more where it arrives for a warp that takes no part.
 template <class Shape>
 struct GivingBack {
   uint32_t first_empty;
   bool speaks;
-  __device__ explicit GivingBack(const Stages<Shape>& stages) : speaks(threadIdx.x % 32 < Shape::kCluster) {
+  __device__ explicit GivingBack(const Stages<Shape>& stages) : speaks(threadIdx.x % 32 < Shape::kCluster * Shape::kGivenBack) {
     first_empty = stages.empty(0);
     if constexpr (Shape::kCluster > 1) first_empty = ptx::address_in(threadIdx.x % Shape::kCluster, first_empty);
   }
@@ -158,22 +162,38 @@ struct RowCopies {
   __device__ static constexpr int at(int j, int block) { return block * Shape::kRowBlockBytes + j * 16 * kRowBytes; }
 };
 
-/// The producer of rows, a warpgroup; of weights too where no warp of its own asks for them. `padded` says how many rows of a stage the
-/// consumers read for a tile of so many.
-template <class Shape, class Padded>
-__device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages,
-                        Padded padded) {
-  const int thread = threadIdx.x % 128;
-  const RowPieces<Shape> pieces(thread);
-  RingPlace<Shape::kStages> at, landed;  // `landed` is said kLag stages later, when the copies have landed
+/// How far a thread of the producer is: it goes on from tile to tile.
+template <int kStages>
+struct Produced {
+  RingPlace<kStages> at, landed;  ///< `landed` is said kLag stages later, when the copies have landed
   int ahead = 0;
-  const auto say_landed = [&] {
+
+  template <class Shape>
+  __device__ void say_landed(const Stages<Shape>& stages) {
     ptx::fence_for_tensor_cores();
     ptx::arrive(stages.full(landed.stage));
     landed.next();
-  };
+  }
+  /// After the last tile.
+  template <class Shape>
+  __device__ void finish(const Stages<Shape>& stages) {
+    if constexpr (!Shape::kNoinc) {
+      ptx::wait_pieces<0>();
+      for (; ahead > 0; --ahead) say_landed(stages);
+    }
+  }
+};
+
+/// The producer of rows, a warpgroup; of weights too where no warp of its own asks for them. From tile `next` of this block on. `padded`
+/// says how many rows of a stage the consumers read for a tile of so many.
+template <class Shape, class Padded>
+__device__ __forceinline__ void produce_tiles(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work,
+                                              const Stages<Shape>& stages, int64_t& next, Produced<Shape::kStages>& done, Padded padded) {
+  const int thread = threadIdx.x % 128;
+  const RowPieces<Shape> pieces(thread);
+  RingPlace<Shape::kStages>& at = done.at;
   if (!Shape::kCopyWarp && thread == 0) ptx::prefetch_map(map);
-  for (int64_t t = work.first(); t < work.tiles; t += work.step()) {
+  take_tiles(next, work.step(), work.tiles, [&](int64_t t) {
     const Tile tile = work.tile(a, t);
     RowCopies<Shape> copies(a, pieces, tile, padded(tile.rows));
     int32_t depth = 0;
@@ -185,11 +205,11 @@ __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, cons
         ptx::arrive_when_landed(stages.full(at.stage));
       } else {
         ptx::commit_pieces();
-        if (ahead == Shape::kLag) {
+        if (done.ahead == Shape::kLag) {
           ptx::wait_pieces<Shape::kLag>();
-          say_landed();
+          done.say_landed(stages);
         } else {
-          ++ahead;
+          ++done.ahead;
         }
       }
       at.next(), depth += Shape::kDepth;
@@ -198,11 +218,16 @@ __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, cons
     if constexpr (Shape::kConsumers == 1)
       while (depth + Shape::kDepth <= a.k) fill(std::true_type());
     while (depth < a.k) fill(std::false_type());
-  }
-  if constexpr (!Shape::kNoinc) {
-    ptx::wait_pieces<0>();
-    for (; ahead > 0; --ahead) say_landed();
-  }
+  });
+}
+/// All tiles of a launch of one regime.
+template <class Shape, class Padded>
+__device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages,
+                        Padded padded) {
+  Produced<Shape::kStages> done;
+  int64_t next = work.first();
+  produce_tiles(a, map, work, stages, next, done, padded);
+  done.finish(stages);
 }
 
 /// A consumer's way through one tile: for each stage of its depth multiply_stage(stage, is_first) queues products; a stage is given back as

@@ -6,6 +6,18 @@
 
 namespace stormcell::gpu {
 
+/// Rows of a tile of `swapped`, at most.
+inline constexpr int kNarrowRows = 64;
+
+/// Weights and rows of y of a tile's slots, as one warp keeps them for its lanes, each of which needs those of a quarter of the slots.
+struct WarpSlots {
+  alignas(8) float weight[kNarrowRows];
+  int32_t target[kNarrowRows];
+};
+struct TileSlots {
+  WarpSlots of_warp[4];
+};
+
 /// kBoxes: of weights, 64 deep. kRows: of x, at most. kColumns: of y a tile. kPanels: 2 with a gate. kBlocks: of 64 in a stage's depth.
 /// kCopyWarp: a warp of its own asks the copy engine; else the first of the producer's threads does.
 template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kBlocks_, int kStages_, int kLag_, int kConsumers_, bool kCopyWarp_>
@@ -16,6 +28,7 @@ struct TensorShape {
   /// given back across them without ordering memory. kNoinc: copies of rows arrive at their barrier themselves.
   static constexpr int kCluster = 1;
   static constexpr bool kRelaxed = false, kNoinc = false;
+  static constexpr int kGivenBack = 1;  // arrivals of a consumer warp that gives a stage back
   static constexpr bool kCopyWarp = kCopyWarp_;
   static constexpr int kThreads = 128 * (1 + kConsumers) + (kCopyWarp ? 32 : 0);
   static constexpr int kBlocks = kBlocks_, kDepth = kBlocks * kTileDepth;
@@ -23,14 +36,15 @@ struct TensorShape {
   /// A stage: the weights' boxes, block of depth by block, then the rows, block by block.
   static constexpr int kWeightBlockBytes = kBoxes * kBoxBytes, kRowBlockBytes = kRows * kRowBytes;
   static constexpr int kWeightBytes = kBlocks * kWeightBlockBytes, kStageBytes = kWeightBytes + kBlocks * kRowBlockBytes;
-  /// Stages, two barriers each, and slack to align the first.
-  static constexpr int kSharedBytes = kStages * (kStageBytes + 16) + 1024;
+  /// Stages, two barriers each, where rows are the narrow side what the slots of a tile have of their own, and slack to align the first.
+  static constexpr int kSlotsAt = kStages * (kStageBytes + 16);
+  static constexpr int kSharedBytes = kSlotsAt + (kRows == kNarrowRows ? static_cast<int>(sizeof(TileSlots)) : 0) + 1024;
   static_assert(kColumns * kPanels == kBoxes * kBoxRows && kStageBytes % kGroupBytes == 0);
   static_assert(is_live(kStages, kLag) && kSharedBytes <= 227 << 10);
 };
-/// A ninth warp leaves 168 registers a thread, which do not hold the sums of two panels.
+/// A ninth warp leaves 168 registers a thread, which the sums of two panels just leave room in.
 template <int kPanels>
-using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 : 6, 2, 1, kPanels == 1>;
+using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 : 6, 2, 1, true>;
 template <int kPanels>
 using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 1, 4, 2, 2, false>;
 
@@ -47,13 +61,26 @@ template <int kPanels>
 struct NoincShape : SwappedShape<kPanels> {
   static constexpr bool kNoinc = true;
 };
+/// Tiles of `swapped` in the stages of `large`, for the kernel that takes both (joined.cuh): 192 deep, with a gate 128. One warpgroup of
+/// consumers is at work, and gives back for two.
+template <int kPanels>
+struct JoinedNarrowShape : TensorShape<kPanels, 64, 64, kPanels, kPanels == 2 ? 2 : 3, 4, 2, 1, false> {
+  static constexpr int kGivenBack = 2;
+};
+template <int kPanels>
+struct JoinedShape : LargeShape<kPanels> {
+  using Narrow = JoinedNarrowShape<kPanels>;
+  static constexpr int kSharedBytes = Narrow::kSharedBytes;
+  static_assert(Narrow::kStages == JoinedShape::kStages && Narrow::kStageBytes == JoinedShape::kStageBytes &&
+                Narrow::kLag == JoinedShape::kLag);
+};
 
 /// Arrivals that complete a stage's barriers. Full: the producer's threads, and who asks for the weights (whose bytes count besides).
 /// Empty: the consumers' warps of every block that the stage's weights may come from or go to.
 template <class Shape>
 inline constexpr int kFullArrivals = 128 + 1;
 template <class Shape>
-inline constexpr int kEmptyArrivals = 4 * Shape::kConsumers* Shape::kCluster;
+inline constexpr int kEmptyArrivals = 4 * Shape::kConsumers* Shape::kCluster* Shape::kGivenBack;
 /// Boxes of a stage that one block asks for, `kCluster` times as many as there are come in all: number b of block `rank`.
 template <class Shape>
 inline constexpr int kBoxesAsked = Shape::kBoxes / Shape::kCluster;

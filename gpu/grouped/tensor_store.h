@@ -6,42 +6,74 @@
 
 namespace stormcell::gpu {
 
-/// Two neighbouring biases, 8 bytes.
-struct alignas(8) BiasPair {
+/// Two neighbouring floats, 8 bytes.
+struct alignas(8) FloatPair {
   float of[2];
+};
+
+/// The product of two numbers that are not negative: one instruction.
+STORMCELL_BOTH constexpr uint64_t times(int32_t a, int32_t b) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(a)) * static_cast<uint32_t>(b);
+}
+
+/// The first of a thread's two columns of y in a swapped tile; the other is eight more.
+template <int kPanels>
+STORMCELL_BOTH constexpr int32_t swapped_column(const Tile& tile, int thread) {
+  return tile.column_block * SwappedShape<kPanels>::kColumns + sum_row(thread, 0);
+}
+
+/// What storing a swapped tile needs beside its sums, fetched before its products, so that nothing waits for memory after them: a thread's
+/// biases; to shared memory of each warp, weights and targets of slots.
+template <int kNarrow, int kPanels>
+struct SwappedStore {
+  float bias[2][kPanels] = {};
+  int32_t left[2];  ///< rows that are there from the first that this thread stores, of either column; none of one that is not there
+  WarpSlots* slots;
+
+  /// By all 128 threads of a warpgroup, which have stored the tile before.
+  template <class X>
+  STORMCELL_DEVICE SwappedStore(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, TileSlots& of_tile)
+      : slots(&of_tile.of_warp[thread / 32]) {
+    const int32_t c = swapped_column<kPanels>(tile, thread);
+    const float* of_column = a.bias ? a.bias + (times(tile.expert, a.n * kPanels) + static_cast<uint32_t>(c)) : nullptr;
+    STORMCELL_UNROLL
+    for (int below = 0; below < 2; ++below) {
+      const bool is_there = c + 8 * below < a.n;
+      left[below] = is_there ? tile.rows - sum_column(thread, 0) - thread / 4 % 2 : 0;
+      STORMCELL_UNROLL
+      for (int p = 0; p < kPanels; ++p)
+        if (a.bias && is_there) bias[below][p] = of_column[times(p, a.n) + 8 * below];
+    }
+    x.sync_warp();
+    STORMCELL_UNROLL
+    for (int row = thread % 32; row < kNarrow; row += 32) {
+      const int32_t slot = tile.first + row;
+      const bool is_there = row < tile.rows;
+      slots->weight[row] = is_there && a.weight ? a.weight[slot] : 1;
+      slots->target[row] = is_there && a.scatter ? a.scatter[slot] : slot;
+    }
+    x.sync_warp();
+  }
 };
 
 template <int kNarrow, int kPanels, class E, class X>
 STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
-                                    const float (&sum)[kPanels][kNarrow / 2], E epilogue) {
-  const int32_t c = tile.column_block * SwappedShape<kPanels>::kColumns + sum_row(thread, 0);  // and c + 8
+                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedStore<kNarrow, kPanels>& before, E epilogue) {
+  const int32_t c = swapped_column<kPanels>(tile, thread);
   const int upper = thread / 4 % 2;
-  float bias[2][kPanels] = {};
-  if constexpr (E::kBias) {
-    STORMCELL_UNROLL
-    for (int below = 0; below < 2; ++below) {
-      STORMCELL_UNROLL
-      for (int p = 0; p < kPanels; ++p)
-        if (a.bias) bias[below][p] = a.bias[(static_cast<int64_t>(tile.expert) * kPanels + p) * a.n + least(c + 8 * below, a.n - 1)];
-    }
-  }
-  Bf16* y = a.y + c - upper;
   const int32_t first = sum_column(thread, 0);  // row of the sums; eight more a group
-  const int32_t weights = a.weight ? tile.rows - first : 0, targets = a.scatter ? tile.rows - first - upper : 0;  // rows that have one
-  const float* weight_of = a.weight ? a.weight + tile.first + first : nullptr;
-  const int32_t* target_of = a.scatter ? a.scatter + tile.first + first + upper : nullptr;
-  Bf16* to = y + static_cast<int64_t>(tile.first + first + upper) * a.n;
+  const int32_t row_bytes = a.n * static_cast<int32_t>(sizeof(Bf16));
+  char* y = reinterpret_cast<char*>(a.y) + static_cast<uint32_t>(c - upper) * sizeof(Bf16);
+  char* to = y + times(tile.first + first + upper, row_bytes);
+  const float* weights = before.slots->weight + first;
+  const int32_t* targets = before.slots->target + first + upper;
   STORMCELL_UNROLL
-  for (int i = 0; i < kNarrow / 8; ++i, to += 8 * static_cast<int64_t>(a.n)) {
-    const int32_t mine = first + i * 8 + upper;  // the row that is stored here
-    float weight[2] = {1, 1};
+  for (int i = 0; i < kNarrow / 8; ++i) {
+    FloatPair weight{};
     if constexpr (E::kOfSlots) {
-      STORMCELL_UNROLL
-      for (int second = 0; second < 2; ++second)
-        if (i * 8 + second < weights) weight[second] = weight_of[i * 8 + second];
-      if (i * 8 < targets) to = y + static_cast<int64_t>(target_of[i * 8]) * a.n;
+      weight = *reinterpret_cast<const FloatPair*>(weights + i * 8);
+      to = row_at(y, targets[i * 8], row_bytes);
     }
-    const int32_t left = mine < tile.rows ? a.n - c : 0;  // columns that are there from c on
     STORMCELL_UNROLL
     for (int below = 0; below < 2; ++below) {
       float value[2];
@@ -50,20 +82,21 @@ STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile
         float all[kPanels];
         STORMCELL_UNROLL
         for (int p = 0; p < kPanels; ++p) all[p] = sum[p][i * 4 + below * 2 + second];
-        value[second] = epilogue.finish(all, bias[below]);
-        if constexpr (E::kOfSlots) value[second] *= weight[second];
+        value[second] = epilogue.finish(all, before.bias[below]);
+        if constexpr (E::kOfSlots) value[second] *= weight.of[second];
       }
       const uint32_t two = pair_columns(x, two_bf16(value[0], value[1]));
-      if (8 * below < left) *reinterpret_cast<uint32_t*>(to + 8 * below) = two;
+      if (i * 8 < before.left[below]) *reinterpret_cast<uint32_t*>(to + 16 * below) = two;
     }
+    if constexpr (!E::kOfSlots) to += times(8, row_bytes);
   }
 }
 /// By all 128 threads of a warpgroup. Rows of the sums are columns of y, their columns are slots. A thread's two slots of a group of eight,
 /// at two columns eight apart.
 template <int kNarrow, int kPanels, class X>
 STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
-                                    const float (&sum)[kPanels][kNarrow / 2]) {
-  with_epilogue<kPanels>(a, [&](auto epilogue) { store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum, epilogue); });
+                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedStore<kNarrow, kPanels>& before) {
+  with_epilogue<kPanels>(a, [&](auto epilogue) { store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum, before, epilogue); });
 }
 
 template <int kPanels, class E, class X>
@@ -101,8 +134,8 @@ STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& 
         if constexpr (E::kBias) {
           STORMCELL_UNROLL
           for (int p = 0; p < kPanels; ++p) {
-            BiasPair pair{};
-            if (column < biases) pair = *reinterpret_cast<const BiasPair*>(bias + static_cast<int64_t>(p) * a.n + column);
+            FloatPair pair{};
+            if (column < biases) pair = *reinterpret_cast<const FloatPair*>(bias + static_cast<int64_t>(p) * a.n + column);
             of_column[0][p] = pair.of[0], of_column[1][p] = pair.of[1];
           }
         }

@@ -15,13 +15,15 @@ enum class Regime : uint8_t {
   plain,    ///< any number of rows on any card, without tensor cores; the second opinion
 };
 inline constexpr int kRegimes = 4;
-/// How `large` is computed: by single blocks, or by pairs that share a tile of 256 rows and its weights (paired.cuh, paired_relaxed.cuh).
-enum class LargeVariant : uint8_t { single, paired, paired_relaxed };
+/// How `large` is computed: by single blocks, by pairs that share a tile of 256 rows and its weights (paired.cuh, paired_relaxed.cuh), or
+/// in one launch with `swapped` (joined.cuh).
+enum class LargeVariant : uint8_t { single, paired, paired_relaxed, joined };
 /// Which kernels, until a card has decided (docs/benchmarks/todo.md).
 struct Variants {
   LargeVariant large = LargeVariant::single;
   bool noinc = false;  ///< swapped: copies of rows arrive at their barrier themselves (swapped_noinc.cuh)
-  STORMCELL_BOTH constexpr bool pairs() const { return large != LargeVariant::single; }
+  STORMCELL_BOTH constexpr bool pairs() const { return large == LargeVariant::paired || large == LargeVariant::paired_relaxed; }
+  bool operator==(const Variants&) const = default;
 };
 /// Rows of a tile: powers of two, so that a kernel finds their number by shifting.
 STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime, const Variants& variants = {}) {
@@ -35,6 +37,7 @@ struct RegimeLimits {
   int32_t swapped_rows = 0;   ///< most rows of swapped, from where on large takes over
   bool tensor_cores = false;  ///< without, plain takes what gemv does not
   Variants variants;          ///< of the product that the map is for
+  bool operator==(const RegimeLimits&) const = default;
 };
 STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limits) {
   if (rows <= least(limits.gemv_rows, row_block(Regime::gemv))) return Regime::gemv;
@@ -99,6 +102,14 @@ STORMCELL_BOTH constexpr Tile part_of(Tile tile, int32_t rank, int32_t rows) {
   tile.first += before;
   tile.rows = least(rows, tile.rows - before);
   return tile;
+}
+
+/// body(t) for the tiles of a list that are a block's: `next`, next + step, ... Afterwards `next` is in the list behind it, so that several
+/// lists are dealt out to the blocks of a launch as if they were one.
+template <class Body>
+STORMCELL_BOTH constexpr void take_tiles(int64_t& next, int64_t step, int64_t tiles, const Body& body) {
+  for (; next < tiles; next += step) body(next);
+  next -= tiles;
 }
 
 struct TileMapArgs {

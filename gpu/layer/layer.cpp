@@ -11,7 +11,7 @@ Status route_and_map(const LayerParts& parts, const RegimeLimits& limits, Stream
   const OneBlockArgs args = one_block_args(parts, limits);
   if (!is_one_tile(args.index)) {
     STORMCELL_TRY(route(parts.route, parts.route_workspace, parts.route_workspace_bytes, stream));
-    return make_tile_map(args.map.offsets, args.map.experts, limits, parts.map, stream);
+    return make_tile_map(args.map.offsets, args.map.experts, {parts.map, limits}, stream);
   }
   if (const RouteAndMapInstance* instance = find_route_and_map(args)) return instance->launch(args, stream);
   const Device* device = nullptr;
@@ -26,8 +26,9 @@ Status layer(const LayerCall& call, const RegimeLimits& limits, void* workspace,
   STORMCELL_TRY(check_layer(call, limits, workspace, workspace_bytes));
   const LayerParts parts = layer_parts(call, workspace);
   STORMCELL_TRY(route_and_map(parts, limits, stream));
-  STORMCELL_TRY(grouped_product(parts.first, limits, parts.map, stream));
-  STORMCELL_TRY(grouped_product(parts.second, limits, parts.map, stream));
+  const TileMap map = {parts.map, limits};
+  STORMCELL_TRY(grouped_product(parts.first, limits, map, stream));
+  STORMCELL_TRY(grouped_product(parts.second, limits, map, stream));
   return parts.sums || parts.fills ? combine(parts.combine, stream) : Status();
 }
 

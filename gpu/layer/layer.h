@@ -28,6 +28,9 @@ struct LayerCall {
   void* y = nullptr;              ///< [cells, width]
 };
 
+/// No expert gets more rows, whatever the scores: of each parent no more cells than the capacity, where the host knows how many parents
+/// there are. The limits of a layer's products are chosen by it (choose_limits).
+int64_t most_rows(const LayerCall& call);
 /// Bytes of workspace that layer() needs; pointers of the call are not looked at.
 size_t layer_workspace(const LayerCall& call);
 /// The decision that layer() leaves in the workspace; `scratch` is null.

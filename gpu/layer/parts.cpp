@@ -8,6 +8,12 @@ namespace {
 constexpr const char* kCall = "layer";
 }  // namespace
 
+int64_t most_rows(const LayerCall& call) {
+  if (!may_drop(call.rule) || call.rule.fan_out > 1 || call.parents.parent) return call.cells;
+  const int64_t per_parent = call.parents.per_parent, parents = per_parent > 0 ? parts(call.cells, per_parent) : 1;
+  return least(call.cells, parents * call.rule.capacity);
+}
+
 LayerParts layer_parts(const LayerCall& call, void* workspace) {
   LayerParts parts;
   Pieces pieces(workspace);
@@ -25,7 +31,7 @@ LayerParts layer_parts(const LayerCall& call, void* workspace) {
 
   GroupedCall& first = parts.first;
   first.offsets = decision.offsets, first.experts = call.experts;
-  first.most_slots = slots, first.most_rows = call.cells, first.fan_out = call.rule.fan_out;
+  first.most_slots = slots, first.most_rows = most_rows(call), first.fan_out = call.rule.fan_out;
   first.n = call.hidden, first.k = call.width;
   first.format = call.format, first.gated = call.gated, first.activation = call.activation;
   first.x = call.x, first.gather = decision.cell;
@@ -79,8 +85,8 @@ Status check_layer(const LayerCall& call, const RegimeLimits& limits, void* work
   const LayerParts parts = layer_parts(call, workspace);
   STORMCELL_TRY(check_workspace(kCall, workspace, workspace_bytes, parts.bytes));
   STORMCELL_TRY(check_route(parts.route, parts.route_workspace, parts.route_workspace_bytes));
-  STORMCELL_TRY(check_grouped(parts.first, limits, parts.map));
-  STORMCELL_TRY(check_grouped(parts.second, limits, parts.map));
+  STORMCELL_TRY(check_grouped(parts.first, limits, {parts.map, limits}));
+  STORMCELL_TRY(check_grouped(parts.second, limits, {parts.map, limits}));
   return parts.sums || parts.fills ? check_combine(parts.combine) : Status();
 }
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """count_sass.py FOLDER DOCUMENT [--update] [--show]: counts in the machine code of the kernels (sm_90a) that were built below FOLDER, against the table
 "Counted, not measured" of DOCUMENT. What counts is instructions; nothing here is a time. Exit: 0 as in the table; 1 not; 77 without the disassembler
-(cuobjdump and nvdisasm, by PATH or NVDISASM=folder), without objects, or with another compiler than the table's.
+(cuobjdump and nvdisasm, by PATH or NVDISASM=folder; docs/benchmarks/gpu.md says where they come from), without objects, or with another compiler than the table's.
 
 Regions are found by what stands in them, so the kernels carry no marks:
   code          the whole kernel
   rows          the innermost loop that copies rows (LDGSTS): the producer, a stage
   weights       the innermost loop that asks the copy engine (UTMALDG), a stage; the same loop where one warp does both
   multiply      the innermost loop with HGMMA: a consumer warp, a stage
+                of a kernel with tiles of both regimes: "of large" is the first of the innermost loops with copies, and products 128 wide or more;
+                "of swapped" the others
   store         from the last wait for products (WARPGROUP.DEPBAR 0x0) on: what stores the tile
   body          a straight piece of code that stores a tile, no branch within; the longest without special functions (MUFU), without and with
                 weights of slots (FMUL)
@@ -95,17 +97,26 @@ def instructions(lines):
     return [l for l in lines if l[0] is not None and l[2] != "NOP"]
 
 
-def loop_with(lines, opcode):
+def starts(lines, *opcodes):
+    return sum(l[2].startswith(opcodes) for l in instructions(lines))
+
+
+def loops_with(lines, opcode):
+    """[(first, last line)] of each loop, in the order of its end."""
     at = {l[2]: i for i, l in enumerate(lines) if l[0] is None}
-    best = None
     for i, line in enumerate(lines):
         target = re.search(r"\.L_x_\d+", line[3]) if line[0] is not None and line[2].startswith("BRA") and ".ANY" not in line[2] else None
-        if not target or target[0] not in at or at[target[0]] > i:
-            continue
-        loop = lines[at[target[0]]:i + 1]
-        if any(l[0] is not None and l[2].startswith(opcode) for l in loop) and (best is None or len(loop) / stages(loop) < len(best) / stages(best)):
-            best = loop
-    return best or []
+        if target and at.get(target[0], i + 1) <= i and starts(lines[at[target[0]]:i + 1], opcode):
+            yield at[target[0]], i
+
+
+def loop_with(lines, opcode, regime=None):
+    loops = list(loops_with(lines, opcode))
+    if regime:
+        loops = [(a, b) for a, b in loops if not any(a <= c and d <= b and (a, b) != (c, d) for c, d in loops)]  # the innermost
+        wide = [(a, b) for a, b in loops if starts(lines[a:b], "HGMMA.64x128", "HGMMA.64x256")] if opcode == "HGMMA" else loops[:1]
+        loops = wide if regime == "large" else [l for l in loops if l not in wide]
+    return min((lines[a:b + 1] for a, b in loops), key=lambda loop: len(loop) / stages(loop), default=[])
 
 
 def store_code(lines):
@@ -170,9 +181,10 @@ def quotient(a, b):
 def count(lines, registers, what):
     """One cell of the table."""
     code = instructions(lines)
-    starts = lambda region, *opcodes: sum(l[2].startswith(opcodes) for l in instructions(region))
+    regime = re.search(r" of (large|swapped)\b", what)
+    what = re.sub(r" of (large|swapped)\b", "", what)
     store, body, of_slots = store_code(lines), straight_store(lines, False), straight_store(lines, True)
-    rows, weights, multiply = (loop_with(lines, o) for o in ("LDGSTS", "UTMALDG", "HGMMA"))
+    rows, weights, multiply = (loop_with(lines, o, regime and regime[1]) for o in ("LDGSTS", "UTMALDG", "HGMMA"))
     counts = {
         "registers": lambda: str(registers),
         "instructions": lambda: str(len(code)),

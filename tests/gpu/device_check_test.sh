@@ -40,7 +40,13 @@ expect "not where a cluster shares weights" grep -Eq '16384 x 8 .* tensor pipe \
 status=0
 "$program" --variant parted 2>"$folder/usage" || status=$?
 expect "exit code 2 for a variant that is not there" test "$status" -eq 2
-expect "a line that names those there are" grep -q 'paired, paired-relaxed, noinc' "$folder/usage"
+expect "a line that names those there are" grep -q 'paired, paired-relaxed or joined; noinc' "$folder/usage"
+for both in joined,noinc paired,joined; do
+  status=0
+  "$program" --variant "$both" --bounds >/dev/null 2>&1 || status=$?
+  expect "exit code 2 for two kernels in place of one ($both)" test "$status" -eq 2
+done
+expect "one launch has one bound" test "$("$program" --variant joined --bounds | grep -c '4096 x 8 ')" -eq 4
 "$program" --families selftest-passes --variant noinc --out "$folder/variant.json" >/dev/null
 expect "results that name their variant" grep -q '"variant": "noinc"' "$folder/variant.json"
 status=0

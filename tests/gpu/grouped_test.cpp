@@ -133,6 +133,24 @@ class GpuGroupedTest : public QObject {
     QVERIFY(!gpu::choose_limits(true, f32, 1, 1).tensor_cores);
   }
 
+  // A launch more only for a regime that the host cannot exclude; with joined, one for both of them.
+  void launches_of_a_product() {
+    const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}};
+    for (int64_t most_rows = 0; most_rows <= 200; ++most_rows) {
+      gpu::RegimeLimits limits = gpu::choose_limits(true, bf16, 1, most_rows);
+      const int split = most_rows == 0 ? 0 : most_rows <= 64 ? 1 : 2;
+      QCOMPARE(gpu::launches(limits, most_rows), split);
+      QVERIFY(!gpu::is_joined(limits, most_rows));
+      limits.variants.large = gpu::LargeVariant::joined;
+      QCOMPARE(gpu::launches(limits, most_rows), std::min(split, 1));
+      QCOMPARE(gpu::is_joined(limits, most_rows), most_rows > 64);
+    }
+    const gpu::Variants joined{gpu::LargeVariant::joined};
+    QCOMPARE(gpu::launches({4, 64, true, joined}, 100), 2);  // gemv by itself
+    QVERIFY(!gpu::is_joined({0, 0, true, joined}, 100) && gpu::launches({0, 0, true, joined}, 100) == 1);
+    QVERIFY(!gpu::is_joined({8, 8, true, joined}, 100) && gpu::launches({8, 8, true, joined}, 100) == 2);
+  }
+
   void plain_product() {
     std::mt19937 random(3);
     for (int i = 0; i < (testing::kSlowEmulator ? 3 : 16); ++i) {
@@ -140,7 +158,7 @@ class GpuGroupedTest : public QObject {
       const auto run = [&]<class T, int kPanels>() {
         auto p = random_product<T>(random, kPanels, 80, n, k, kAllPlain);
         const std::string wrong = emulate<gpu::PlainKernel<T, kPanels>>(3, p.args, static_cast<ThreadOrder>(i % 3));
-        return wrong.empty() ? difference(p, kAllPlain, Regime::plain) : wrong;
+        return wrong.empty() ? difference(p, kAllPlain, {Regime::plain}) : wrong;
       };
       QCOMPARE((run.operator()<float, 1>()), std::string());
       QCOMPARE((run.operator()<float, 2>()), std::string());
@@ -156,7 +174,7 @@ class GpuGroupedTest : public QObject {
       const auto run = [&]<class T, int kPanels>() {
         auto p = random_product<T>(random, kPanels, 1 + i % 12, n, k, kAllGemv);
         const std::string wrong = emulate<gpu::GemvKernel<T, kPanels>>(2, p.args, static_cast<ThreadOrder>(i % 3));
-        return wrong.empty() ? difference(p, kAllGemv, Regime::gemv) : wrong;
+        return wrong.empty() ? difference(p, kAllGemv, {Regime::gemv}) : wrong;
       };
       QCOMPARE((run.operator()<float, 1>()), std::string());
       QCOMPARE((run.operator()<float, 2>()), std::string());
@@ -171,11 +189,11 @@ class GpuGroupedTest : public QObject {
     gpu::GroupedCall call;
     call.offsets = offsets, call.experts = 2, call.most_slots = call.most_rows = 4, call.n = 8, call.k = 8;
     call.x = memory, call.w = memory, call.y = memory;
-    QVERIFY(gpu::check_grouped(call, kAllGemv, map).ok());
+    QVERIFY(gpu::check_grouped(call, kAllGemv, {map, kAllGemv}).ok());
     const auto refused = [&](auto change, const RegimeLimits& limits, const char* word) {
       gpu::GroupedCall bad = call;
       change(bad);
-      const gpu::Status status = gpu::check_grouped(bad, limits, map);
+      const gpu::Status status = gpu::check_grouped(bad, limits, {map, limits});
       return !status.ok() && std::string(status.text()).find(word) != std::string::npos;
     };
     QVERIFY(refused([](auto& c) { c.experts = 1025; }, kAllPlain, "1025 experts"));
@@ -189,6 +207,30 @@ class GpuGroupedTest : public QObject {
     QVERIFY(refused([](auto& c) { c.most_rows = 5; }, kAllGemv, "up to 5 rows"));
     QVERIFY(refused([](auto& c) { c.most_slots = int64_t{1} << 31; }, kAllGemv, "beyond 2^31"));
     QVERIFY(refused([](auto&) {}, RegimeLimits{9, 0, false}, "regimes of"));
+    QVERIFY(refused([](auto&) {}, RegimeLimits{0, 64, true, {gpu::LargeVariant::joined, true}}, "no noinc"));
+    QVERIFY(std::string(gpu::check_grouped(call, kAllGemv, {nullptr, kAllGemv}).text()).find("the tile map is null") != std::string::npos);
+  }
+
+  // A map of other row blocks or regimes would be read as if it were this product's.
+  void a_map_of_other_limits_is_refused() {
+    alignas(16) static float memory[64];
+    static int32_t map[gpu::kTileMapInts], offsets[3];
+    gpu::GroupedCall call;
+    call.offsets = offsets, call.experts = 2, call.most_slots = call.most_rows = 4, call.n = 8, call.k = 8, call.format = gpu::Format::bf16;
+    call.x = memory, call.w = memory, call.y = memory;
+    std::vector<RegimeLimits> all = {
+        {0, 64, true}, {4, 64, true}, {0, 32, true}, {0, 64, false}, {0, 64, true, {gpu::LargeVariant::single, true}}};
+    for (const auto large : {gpu::LargeVariant::paired, gpu::LargeVariant::paired_relaxed, gpu::LargeVariant::joined})
+      all.push_back({0, 64, true, {large}});
+    for (const RegimeLimits& product : all)
+      for (const RegimeLimits& made : all) {
+        const gpu::Status status = gpu::check_grouped(call, product, {map, made});
+        QCOMPARE(status.ok(), &product == &made);
+        if (!status.ok())
+          QVERIFY(status.code() == gpu::StatusCode::bad_input && QString(status.text()).contains("the tile map was made for"));
+      }
+    QCOMPARE(std::string(gpu::check_grouped(call, all[0], {map, all[5]}).text()),
+             std::string("grouped product: the tile map was made for paired, up to 0 and 64 rows, not for large, up to 0 and 64 rows"));
   }
 };
 

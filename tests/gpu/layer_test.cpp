@@ -232,6 +232,44 @@ class GpuLayerTest : public QObject {
         for (const int64_t cells : {int64_t{30}, int64_t{200}, int64_t{testing::kSlowEmulator ? 200 : 2100}})
           QCOMPARE(layer_difference<float>({protocol, cells, experts, 8, 4, false, true}, random), std::string());
   }
+  // What the host knows of an expert's rows: all cells, and what capacity leaves of them where the number of parents is known.
+  void most_rows_of_a_layer() {
+    gpu::LayerCall call;
+    call.experts = 8, call.width = call.hidden = 8, call.cells = 700;
+    call.rule = gpu::rule_of(Protocol{.kind = ProtocolKind::switch_top1}, 8);
+    QCOMPARE(gpu::most_rows(call), int64_t{700});
+    call.rule.capacity = 5;
+    QCOMPARE(gpu::most_rows(call), int64_t{5});
+    QCOMPARE(gpu::layer_parts(call, nullptr).first.most_rows, int64_t{5});
+    QCOMPARE(gpu::layer_parts(call, nullptr).second.most_rows, int64_t{5});
+    call.parents.per_parent = 100;
+    QCOMPARE(gpu::most_rows(call), int64_t{35});
+    call.parents.per_parent = 99;
+    QCOMPARE(gpu::most_rows(call), int64_t{40});
+    call.rule.capacity = INT32_MAX;
+    QCOMPARE(gpu::most_rows(call), int64_t{700});
+    const int32_t parents[1] = {};
+    call.rule.capacity = 5, call.parents = {0, parents};  // their number is the device's
+    QCOMPARE(gpu::most_rows(call), int64_t{700});
+    // No decision exceeds it.
+    std::mt19937 random(9);
+    for (int i = 0; i < 200; ++i) {
+      const auto cells = 1 + static_cast<int64_t>(random() % 300);
+      const Protocol limited{.kind = ProtocolKind::switch_top1, .capacity = 1 + static_cast<int32_t>(random() % 40)};
+      std::vector<float> scores(static_cast<size_t>(cells * 4));
+      fill(scores.data(), cells * 4, random, 1);
+      for (int64_t cell = 0; cell < cells; ++cell) scores[static_cast<size_t>(cell * 4)] += 1;
+      Decision d(cells, 1, 4);
+      call.parents = {random() % 2 ? 1 + static_cast<int64_t>(random() % 120) : 0, nullptr};
+      ScoreView view{scores.data(), cells, 4};
+      view.parents = call.parents;
+      route(view, limited, *d);
+      call.cells = cells, call.experts = 4, call.rule = gpu::rule_of(limited, 4);
+      int64_t largest = 0;
+      for (int b = 0; b < 4; ++b) largest = std::max<int64_t>(largest, d->offsets[b + 1] - d->offsets[b]);
+      QVERIFY(largest <= gpu::most_rows(call));
+    }
+  }
   void cards_below_8_0_are_refused() {
     gpu::Device device;
     device.index = 1, device.major = 7, device.minor = 5;

@@ -33,14 +33,19 @@ struct Barrier {
 };
 
 /// What a kernel could get wrong.
-enum class Flaw { none, gives_back_at_home, counts_and_gives_back_at_home, expects_its_own_half };
+enum class Flaw { none, gives_back_at_home, counts_and_gives_back_at_home, expects_its_own_half, gives_back_for_itself };
 
-/// Plays the uses of the ring for tiles of so many stages each.
-template <class Shape>
+/// Plays the uses of the ring for tiles of so many stages each; then for tiles of another shape, whose consumers are the first of this
+/// one's: the others have left.
+template <class Shape, class Narrow = Shape>
 class Ring {
  public:
-  Ring(std::mt19937& random, const std::vector<int>& tiles, Flaw flaw = Flaw::none) : random_(random), flaw_(flaw) {
+  Ring(std::mt19937& random, const std::vector<int>& tiles, Flaw flaw = Flaw::none, const std::vector<int>& narrow_tiles = {})
+      : random_(random), flaw_(flaw) {
+    static_assert(gpu::kFullArrivals<Narrow> == gpu::kFullArrivals<Shape> && gpu::kEmptyArrivals<Narrow> == gpu::kEmptyArrivals<Shape>);
     for (const int n : tiles) ends_.insert(uses_ += n);
+    narrow_from_ = uses_;
+    for (const int n : narrow_tiles) ends_.insert(uses_ += n);
     for (Block& block : blocks_)
       for (Stage& stage : block.stages) {
         std::fill_n(stage.rows, kProducers, -1), std::fill_n(stage.weights, kCopies, -1);
@@ -66,8 +71,8 @@ class Ring {
       if (!wrong.empty()) return wrong;
     }
     for (const Block& block : blocks_) {
-      for (const Warp& consumer : block.consumers)
-        if (consumer.done != uses_) return "nobody can go on";
+      for (int w = 0; w < kConsumers; ++w)
+        if (block.consumers[w].done != uses_of(w)) return "nobody can go on";
       for (const Stage& stage : block.stages)
         if (!stage.full.is_fresh() || !stage.empty.is_fresh()) return "a barrier is left within a phase";
     }
@@ -76,7 +81,8 @@ class Ring {
 
  private:
   static constexpr int kBlocks = Shape::kCluster, kProducers = 4, kConsumers = 4 * Shape::kConsumers;
-  static constexpr int kCopies = Shape::kBoxes * Shape::kBlocks;  // of weights, a stage
+  static constexpr int kNarrowConsumers = 4 * Narrow::kConsumers;
+  static constexpr int kCopies = std::max(Shape::kBoxes * Shape::kBlocks, Narrow::kBoxes* Narrow::kBlocks);  // of weights, a stage
   /// Actors of a block: producer warps, what they still have to say, who asks for weights, consumer warps.
   static constexpr int kOfBlock = 2 * kProducers + 1 + kConsumers, kActors = kBlocks * kOfBlock;
   using Place = gpu::RingPlace<Shape::kStages>;
@@ -96,6 +102,7 @@ class Ring {
     int block, stage, use, part;  // of rows where part < 0
   };
 
+  int uses_of(int consumer) const { return consumer < kNarrowConsumers ? uses_ : narrow_from_; }
   bool waits_for_empty(const Block& block, const Warp& warp) const {
     return warp.done < uses_ && block.stages[warp.at.stage].empty.is_done(warp.at.parity ^ 1);
   }
@@ -109,7 +116,7 @@ class Ring {
     }
     if (who == 2 * kProducers) return Shape::kCopyWarp && waits_for_empty(block, block.weights);
     const Warp& warp = block.consumers[who - 2 * kProducers - 1];
-    return warp.done < uses_ && block.stages[warp.at.stage].full.is_done(warp.at.parity);
+    return warp.done < uses_of(who - 2 * kProducers - 1) && block.stages[warp.at.stage].full.is_done(warp.at.parity);
   }
   std::string act(int actor) {
     const int b = actor / kOfBlock, who = actor % kOfBlock;
@@ -120,9 +127,9 @@ class Ring {
     return read(b, block.consumers[who - 2 * kProducers - 1]);
   }
   /// True where all warps of consumers of a block have given this use back, whose stage is to be filled anew.
-  static bool is_read(const Block& block, int use) {
-    for (const Warp& warp : block.consumers)
-      if (warp.said <= use) return false;
+  bool is_read(const Block& block, int use) const {
+    for (int w = 0; w < (use < narrow_from_ ? kConsumers : kNarrowConsumers); ++w)
+      if (block.consumers[w].said <= use) return false;
     return true;
   }
 
@@ -151,14 +158,21 @@ class Ring {
     Warp& warp = blocks_[b].weights;
     for (const Block& block : blocks_)
       if (!is_read(block, warp.done - Shape::kStages)) return "weights over what is still read";
-    const int expected = flaw_ == Flaw::expects_its_own_half ? Shape::kWeightBytes / 2 : Shape::kWeightBytes;
-    blocks_[b].stages[warp.at.stage].full.arrive(1, expected);
-    for (int depth = 0; depth < Shape::kBlocks; ++depth)
-      for (int box = 0; box < gpu::kBoxesAsked<Shape>; ++box)
-        for (int to = 0; to < kBlocks; ++to)
-          on_their_way_.push_back({to, warp.at.stage, warp.done, depth * Shape::kBoxes + gpu::asked_box<Shape>(b, box)});
+    if (warp.done < narrow_from_)
+      ask_of<Shape>(b, warp);
+    else
+      ask_of<Narrow>(b, warp);
     ++warp.done, warp.at.next();
     return {};
+  }
+  template <class Tiles>
+  void ask_of(int b, const Warp& warp) {
+    const int expected = flaw_ == Flaw::expects_its_own_half ? Tiles::kWeightBytes / 2 : Tiles::kWeightBytes;
+    blocks_[b].stages[warp.at.stage].full.arrive(1, expected);
+    for (int depth = 0; depth < Tiles::kBlocks; ++depth)
+      for (int box = 0; box < gpu::kBoxesAsked<Tiles>; ++box)
+        for (int to = 0; to < kBlocks; ++to)
+          on_their_way_.push_back({to, warp.at.stage, warp.done, depth * Tiles::kBoxes + gpu::asked_box<Tiles>(b, box)});
   }
   std::string land(int n) {
     const Copy copy = on_their_way_[static_cast<size_t>(n)];
@@ -177,8 +191,9 @@ class Ring {
     const Stage& stage = blocks_[b].stages[warp.at.stage];
     for (const int use : stage.rows)
       if (use != warp.done) return "rows read before they were there";
-    for (const int use : stage.weights)
-      if (use != warp.done) return "weights read before they were there";
+    const int copies = warp.done < narrow_from_ ? Shape::kBoxes * Shape::kBlocks : Narrow::kBoxes * Narrow::kBlocks;
+    for (int part = 0; part < copies; ++part)
+      if (stage.weights[part] != warp.done) return "weights read before they were there";
     if (warp.done > 0 && !ends_.count(warp.done)) give_back(b, warp);
     warp.before = warp.at;
     warp.at.next();
@@ -187,15 +202,16 @@ class Ring {
   }
   void give_back(int b, Warp& warp) {
     const bool at_home = flaw_ == Flaw::gives_back_at_home || flaw_ == Flaw::counts_and_gives_back_at_home;
+    const int times = warp.said < narrow_from_ || flaw_ == Flaw::gives_back_for_itself ? Shape::kGivenBack : Narrow::kGivenBack;
     for (int to = 0; to < kBlocks; ++to)
-      if (!at_home || to == b) blocks_[to].stages[warp.before.stage].empty.arrive(1);
+      if (!at_home || to == b) blocks_[to].stages[warp.before.stage].empty.arrive(times);
     ++warp.said;
   }
 
   std::mt19937& random_;
   Flaw flaw_;
   std::set<int> ends_;  // uses after which a tile ends
-  int uses_ = 0;
+  int uses_ = 0, narrow_from_ = 0;
   Block blocks_[kBlocks];
   bool slow_[kActors];
   std::vector<Copy> on_their_way_;
@@ -255,6 +271,21 @@ class GpuRingTest : public QObject {
       QCOMPARE((Ring<gpu::PairedRelaxedShape<2>>(random, tiles).play()), std::string());
     }
     QCOMPARE(Ring<PairedTooLate>(random, {40}).play(), std::string("nobody can go on"));
+  }
+
+  // Tiles of large, then of swapped, in one ring: half of the consumers leave between. Either kind may have no tiles.
+  void tiles_of_two_kinds_share_a_ring() {
+    std::mt19937 random(8);
+    const auto both = [&](const std::vector<int>& wide, const std::vector<int>& narrow) {
+      QCOMPARE((Ring<gpu::JoinedShape<1>, gpu::JoinedNarrowShape<1>>(random, wide, Flaw::none, narrow).play()), std::string());
+      QCOMPARE((Ring<gpu::JoinedShape<2>, gpu::JoinedNarrowShape<2>>(random, wide, Flaw::none, narrow).play()), std::string());
+    };
+    for (uint32_t i = 0; i < 50; ++i) both(random_tiles(random, i % 5 == 0 ? 60 : 9), random_tiles(random, i % 4 == 0 ? 60 : 9));
+    for (uint32_t i = 0; i < 10; ++i) both({}, random_tiles(random, 9)), both(random_tiles(random, 9), {});
+    both({}, {});
+    // A warp that does not give back for the one that has left.
+    using Joined = Ring<gpu::JoinedShape<1>, gpu::JoinedNarrowShape<1>>;
+    QCOMPARE(Joined(random, {3}, Flaw::gives_back_for_itself, {40}).play(), std::string("nobody can go on"));
   }
 
   // Stages must be given back to both blocks and counted from both, and all bytes be expected: each of these alone shows.

@@ -97,32 +97,32 @@ struct Sums {
   }
 };
 
-template <int kNarrow, int kPanels>
+template <int kNarrow, class Shape>
 std::string play_swapped_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order) {
-  using Shape = gpu::SwappedShape<kPanels>;
+  constexpr int kPanels = Shape::kPanels;
   std::vector<Sums> sums(kPanels, Sums{kNarrow});
   for (int32_t depth = 0; depth < p.args.k; depth += Shape::kDepth) {
     const Stage<Shape> stage(p, tile, depth, gpu::narrow_side(tile.rows));
     for (uint32_t q = 0; q < kPanels; ++q) sums[q].multiply(stage, q * Shape::kBoxBytes, Shape::kWeightBytes);
   }
-  return run_grid(1, 128, 0, order, [&](HostExecution& x) {
+  return run_grid(1, 128, sizeof(gpu::TileSlots), order, [&](HostExecution& x) {
+    const gpu::SwappedStore<kNarrow, kPanels> before(x, p.args, tile, x.thread(), x.shared<gpu::TileSlots>());
     float held[kPanels][kNarrow / 2];
     for (size_t q = 0; q < kPanels; ++q) sums[q].give(x.thread(), held[q]);
-    gpu::store_swapped<kNarrow, kPanels>(x, p.args, tile, x.thread(), held);
+    gpu::store_swapped<kNarrow, kPanels>(x, p.args, tile, x.thread(), held, before);
   });
 }
 template <class Shape>
 std::string play_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order, std::integral_constant<Regime, Regime::swapped>) {
-  constexpr int kPanels = Shape::kPanels;
   switch (gpu::narrow_side(tile.rows)) {
     case 8:
-      return play_swapped_tile<8, kPanels>(p, tile, order);
+      return play_swapped_tile<8, Shape>(p, tile, order);
     case 16:
-      return play_swapped_tile<16, kPanels>(p, tile, order);
+      return play_swapped_tile<16, Shape>(p, tile, order);
     case 32:
-      return play_swapped_tile<32, kPanels>(p, tile, order);
+      return play_swapped_tile<32, Shape>(p, tile, order);
     default:
-      return play_swapped_tile<64, kPanels>(p, tile, order);
+      return play_swapped_tile<64, Shape>(p, tile, order);
   }
 }
 template <class Shape>
@@ -164,7 +164,42 @@ std::string play_product(std::mt19937& random, const RegimeLimits& limits, int32
       if (!wrong.empty()) return wrong;
     }
   }
-  return difference(p, limits, kRegime);
+  return difference(p, limits, {kRegime});
+}
+
+/// The joined kernel's way: each block its tiles of large, then those of swapped. Empty when the product is right and each tile was taken
+/// once.
+template <int kPanels>
+std::string play_joined(std::mt19937& random, int32_t most_rows, int32_t n, int32_t k, int64_t blocks, ThreadOrder order) {
+  using Wide = gpu::JoinedShape<kPanels>;
+  using Narrow = gpu::JoinedNarrowShape<kPanels>;
+  const RegimeLimits limits{0, 64, true, {gpu::LargeVariant::joined}};
+  auto p = random_product<Bf16>(random, kPanels, most_rows, n, k, limits);
+  std::set<std::pair<Regime, int64_t>> taken;
+  std::string wrong;
+  const auto take = [&]<class Shape, Regime kRegime>(int64_t& next) {
+    const gpu::TileList list = gpu::tile_list(p.map.data(), kRegime);
+    const int32_t column_blocks = gpu::parts(n, Shape::kColumns);
+    const int64_t tiles = gpu::tiles_of(list, column_blocks);
+    gpu::take_tiles(next, blocks, tiles, [&](int64_t t) {
+      if (t < 0 || !taken.insert({kRegime, t}).second) wrong = "a tile twice";
+      const Tile tile = gpu::find_tile(list, p.args.offsets, column_blocks, Shape::kRows, t);
+      if (wrong.empty()) wrong = play_tile<Shape>(p, tile, order, std::integral_constant<Regime, kRegime>());
+    });
+    return tiles;
+  };
+  int64_t tiles = 0, fewest = INT64_MAX, most = 0;
+  for (int64_t block = 0; block < blocks; ++block) {
+    const size_t before = taken.size();
+    int64_t next = block;
+    tiles = take.template operator()<Wide, Regime::large>(next);
+    tiles += take.template operator()<Narrow, Regime::swapped>(next);
+    const auto mine = static_cast<int64_t>(taken.size() - before);
+    fewest = std::min(fewest, mine), most = std::max(most, mine);
+  }
+  if (wrong.empty() && static_cast<int64_t>(taken.size()) != tiles) wrong = "a tile is missing";
+  if (wrong.empty() && most - fewest > 1) wrong = "a block takes two tiles more than another";
+  return wrong.empty() ? difference(p, limits, {Regime::swapped, Regime::large}) : wrong;
 }
 
 }  // namespace
@@ -240,6 +275,59 @@ class GpuTensorCoreTest : public QObject {
       const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 48)), k = 8 * (1 + static_cast<int32_t>(random() % 18));
       QCOMPARE((play_product<Regime::large, gpu::PairedShape<1>>(random, pairs, 300, n, k, order)), std::string());
       QCOMPARE((play_product<Regime::large, gpu::PairedShape<2>>(random, pairs, 300, n, k, order)), std::string());
+    }
+  }
+
+  // Both regimes' tiles by one launch's blocks: experts of both kinds, of few rows alone, and of none.
+  void one_launch_makes_the_product_of_two() {
+    std::mt19937 random(10);
+    for (int i = 0; i < (testing::kSlowEmulator ? 2 : 12); ++i) {
+      const auto order = static_cast<ThreadOrder>(i % 3);
+      const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 48)), k = 8 * (1 + static_cast<int32_t>(random() % 50)),
+                    most_rows = i % 4 == 0   ? 64
+                                : i % 4 == 1 ? 10
+                                             : 150;
+      const auto blocks = static_cast<int64_t>(1 + random() % 7);
+      QCOMPARE((play_joined<1>(random, most_rows, n, k, blocks, order)), std::string());
+      QCOMPARE((play_joined<2>(random, most_rows, n, k, blocks, order)), std::string());
+    }
+  }
+
+  // Two tiles by the same warps: what slots have of their own is not the first tile's in the second, whose slots are fewer.
+  void slots_of_a_tile_are_its_own() {
+    std::mt19937 random(11);
+    const auto play = [&]<int kFirst, int kSecond>(ThreadOrder order) {
+      auto p = random_product<Bf16>(random, 1, 64, 64, 64, {0, 64, true});
+      p.offsets = {0, kFirst, kFirst + kSecond}, p.experts = 2;
+      constexpr size_t kSlots = kFirst + kSecond;
+      std::vector<float> weight(kSlots);
+      std::vector<int32_t> scatter(kSlots);
+      for (size_t s = 0; s < kSlots; ++s) weight[s] = 1 + static_cast<float>(s), scatter[s] = static_cast<int32_t>(kSlots - 1 - s);
+      p.y.assign(kSlots * 64, Bf16{0});
+      auto& a = p.args;
+      a.n = 64, a.y = p.y.data(), a.weight = weight.data(), a.scatter = scatter.data(), a.bias = nullptr;
+      a.activation = gpu::Activation::none;
+      const std::string wrong = run_grid(1, 128, sizeof(gpu::TileSlots), order, [&](HostExecution& x) {
+        auto& memory = x.shared<gpu::TileSlots>();
+        const auto store = [&]<int kNarrow>(const Tile& tile) {
+          const gpu::SwappedStore<kNarrow, 1> before(x, a, tile, x.thread(), memory);
+          float sum[1][kNarrow / 2];
+          std::fill_n(sum[0], kNarrow / 2, 1.0f);
+          gpu::store_swapped<kNarrow, 1>(x, a, tile, x.thread(), sum, before);
+        };
+        store.template operator()<gpu::narrow_side(kFirst)>(Tile{0, 0, kFirst, 0});
+        store.template operator()<gpu::narrow_side(kSecond)>(Tile{1, kFirst, kSecond, 0});
+      });
+      bool right = wrong.empty();
+      for (size_t s = 0; s < kSlots; ++s)
+        for (size_t c = 0; c < 64; ++c) right = right && gpu::to_float(p.y[(kSlots - 1 - s) * 64 + c]) == weight[s];
+      return right;
+    };
+    for (const auto order : {ThreadOrder::ascending, ThreadOrder::descending, ThreadOrder::shuffled}) {
+      QVERIFY((play.operator()<64, 3>(order)));
+      QVERIFY((play.operator()<33, 40>(order)));
+      QVERIFY((play.operator()<8, 17>(order)));
+      QVERIFY((play.operator()<16, 9>(order)));
     }
   }
 

@@ -66,7 +66,7 @@ class LayerBench {
 
   void measure(const Point& point) {
     const int64_t rows = point.tokens * shape_.protocol.k;
-    const LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, task_.variants, queue_);
+    LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, task_.variants, queue_);
     const double touched = calls.touched();
     char name[96];
     std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts,
@@ -84,9 +84,9 @@ class LayerBench {
       bound.bytes = touched * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers()) * 2;
       bound.flop = 2.0 * static_cast<double>(rows) * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers());
       const ProductBound least = product_bound(shape_, point.tokens, calls.offsets(0), first, task_.variants, rates_);
-      char note[96];
-      std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s", bound.what(task_), seconds / least.seconds,
-                    least.seconds * 1e6, least.what);
+      char note[128];
+      std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s; launches: %d", bound.what(task_),
+                    seconds / least.seconds, least.seconds * 1e6, least.what, gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))));
       report_.measured(at + (first ? ", product 1" : ", product 2"), seconds * 1e6, "us", bound.seconds(task_) / seconds, note);
       rivals(calls, rows, at + (first ? ", product 1" : ", product 2"), first);
     }
@@ -100,7 +100,7 @@ class LayerBench {
  private:
   void product(const LayerCalls& calls, int v, bool first) const {
     const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
-    must(gpu::grouped_product(first ? parts.first : parts.second, calls.limits(), parts.map, queue_.stream()));
+    must(gpu::grouped_product(first ? parts.first : parts.second, calls.limits(), calls.map(v), queue_.stream()));
   }
 
   /// cuBLAS gets what it needs and our kernels do not: the loads on the host, rows laid out, pointers made. It is spared bias, activation
@@ -218,8 +218,8 @@ void bench_few_rows(const Task& task, Report& report) {
         queue.wait();
         const double seconds = time_calls(queue, calls.variants(), [&](int v) {
           const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
-          must(gpu::grouped_product(parts.first, calls.limits(), parts.map, queue.stream()));
-          must(gpu::grouped_product(parts.second, calls.limits(), parts.map, queue.stream()));
+          must(gpu::grouped_product(parts.first, calls.limits(), calls.map(v), queue.stream()));
+          must(gpu::grouped_product(parts.second, calls.limits(), calls.map(v), queue.stream()));
         });
         report.measured(std::string(shape.name) + ", " + std::to_string(tokens) + " tokens, gemv to " + std::to_string(gemv_rows) + " rows",
                         seconds * 1e6, "us", 0, "both products");

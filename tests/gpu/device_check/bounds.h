@@ -66,8 +66,20 @@ struct TiledProduct {
   int32_t depth = gpu::kTileDepth;       ///< of a stage
 };
 
-inline Bounds bounds_of(const TiledProduct& p, const KernelCounts& counts, const CardRates& rates) {
-  double tiles = 0, flop = 0, shared = 0, l2 = 0, weights = 0, rows_moved = 0, most_of_a_tile = 0, pairs = 0;
+/// What tiles ask of a card, in numbers and bytes; of several lists in one launch, their sum.
+struct Demand {
+  double tiles = 0, flop = 0, most_of_a_tile = 0, instructions = 0, shared = 0, l2 = 0, dram = 0;
+  int dependent_loads = 0;
+  Demand& operator+=(const Demand& d) {
+    tiles += d.tiles, flop += d.flop, instructions += d.instructions, shared += d.shared, l2 += d.l2, dram += d.dram;
+    most_of_a_tile = std::max(most_of_a_tile, d.most_of_a_tile), dependent_loads = std::max(dependent_loads, d.dependent_loads);
+    return *this;
+  }
+};
+
+inline Demand demand_of(const TiledProduct& p, const KernelCounts& counts) {
+  Demand d;
+  double pairs = 0;
   const double column_blocks = gpu::parts(p.n, p.columns), stages = gpu::parts(p.k, p.depth), depth = stages * p.depth;
   const double panel_bytes = 2.0 * p.columns * p.panels * depth;
   for (const int32_t rows : p.rows) {
@@ -77,27 +89,34 @@ inline Bounds bounds_of(const TiledProduct& p, const KernelCounts& counts, const
       const int32_t mine = std::clamp(rows - b * p.rows_a_tile, 0, p.rows_a_tile),
                     side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
       const double tile_flop = 2.0 * side * p.columns * p.panels * depth, row_bytes = 2.0 * side * depth;
-      flop += column_blocks * tile_flop;
-      most_of_a_tile = std::max(most_of_a_tile, tile_flop);
+      d.flop += column_blocks * tile_flop;
+      d.most_of_a_tile = std::max(d.most_of_a_tile, tile_flop);
       // Written once by the copies, read by each wgmma: both operands, the rows' side by each consumer its own half.
-      shared += column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * p.row_reads);
-      l2 += column_blocks * (panel_bytes / p.weight_blocks + 2.0 * mine * p.k);
+      d.shared += column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * p.row_reads);
+      d.l2 += column_blocks * (panel_bytes / p.weight_blocks + 2.0 * mine * p.k);
       pairs += column_blocks * static_cast<double>(side) * p.columns / 2 / (128.0 * p.consumers);
     }
-    tiles += blocks * column_blocks;
-    weights += 2.0 * p.n * p.panels * static_cast<double>(p.k);
-    rows_moved += 2.0 * rows * (static_cast<double>(p.k) + p.n);
+    d.tiles += blocks * column_blocks;
+    d.dram += 2.0 * p.n * p.panels * static_cast<double>(p.k) + 2.0 * rows * (static_cast<double>(p.k) + p.n);
   }
+  d.instructions = d.tiles * stages * (counts.produce + counts.consume * 4 * p.consumers) + pairs * counts.store * 4 * p.consumers;
+  d.dependent_loads = counts.dependent_loads;
+  return d;
+}
+
+inline Bounds bounds_of(const Demand& d, const CardRates& rates) {
   Bounds b;
-  const double busy = std::max(1.0, std::min(rates.multiprocessors, tiles)), second = rates.clock;
-  b.tensor = std::max(flop / busy, most_of_a_tile) / rates.tensor_flop / second;
-  b.issue = (tiles * stages * (counts.produce + counts.consume * 4 * p.consumers) + pairs * counts.store * 4 * p.consumers) / busy /
-            rates.issues / second;
-  b.shared = shared / busy / rates.shared_bytes / second;
-  b.l2 = l2 / rates.l2_bytes / second;
-  b.dram = (weights + rows_moved) / rates.dram_bytes;
-  b.start = rates.launch + (counts.dependent_loads * rates.l2_clocks + rates.dram_clocks) / second;
+  const double busy = std::max(1.0, std::min(rates.multiprocessors, d.tiles)), second = rates.clock;
+  b.tensor = std::max(d.flop / busy, d.most_of_a_tile) / rates.tensor_flop / second;
+  b.issue = d.instructions / busy / rates.issues / second;
+  b.shared = d.shared / busy / rates.shared_bytes / second;
+  b.l2 = d.l2 / rates.l2_bytes / second;
+  b.dram = d.dram / rates.dram_bytes;
+  b.start = rates.launch + (d.dependent_loads * rates.l2_clocks + rates.dram_clocks) / second;
   return b;
+}
+inline Bounds bounds_of(const TiledProduct& p, const KernelCounts& counts, const CardRates& rates) {
+  return bounds_of(demand_of(p, counts), rates);
 }
 
 }  // namespace stormcell::device_check

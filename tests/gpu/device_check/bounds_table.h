@@ -13,7 +13,7 @@ struct Point {
 /// By value: where the targets are first, so that a lack of time costs the least.
 std::vector<Point> bench_points(const LayerShape& shape);
 
-/// Of one product, both regimes' launches one after the other.
+/// Of one product, both regimes' launches one after the other, or one of both.
 struct ProductBound {
   double seconds = 0;
   const char* what = "";  ///< which bound is the largest

@@ -21,9 +21,6 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
     : x_(cells * shape.width * 2), y_(cells * shape.width * 2) {
   fill_bf16(x_.as<void>(), cells * shape.width, 1, 3, nullptr);
   must(cudaDeviceSynchronize(), "fill x");
-  const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
-  must(gpu::choose_limits(products, 2, cells, limits_));
-  limits_.variants = kernels;
   const int sets = std::max(1, weights.experts / experts);
   for (int v = 0; v < variants; ++v) {
     scores_.push_back(to_card(make_scores(cells, experts, load, static_cast<uint32_t>(100 + v))));
@@ -40,11 +37,17 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
     workspaces_.emplace_back(static_cast<int64_t>(workspace_bytes_));
     calls_.push_back(call);
   }
+  const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
+  must(gpu::choose_limits(products, 2, gpu::most_rows(calls_[0]), limits_));
+  limits_.variants = kernels;
+  mapped_.resize(calls_.size());
 }
 
-void LayerCalls::run(int v, const Queue& queue) const {
+void LayerCalls::run(int v, const Queue& queue) {
   must(gpu::layer(call(v), limits_, workspace(v), workspace_bytes_, queue.stream()));
+  mapped_[static_cast<size_t>(v)] = limits_;
 }
+gpu::TileMap LayerCalls::map(int v) const { return {gpu::layer_parts(call(v), workspace(v)).map, mapped_[static_cast<size_t>(v)]}; }
 
 std::vector<int32_t> LayerCalls::offsets(int v) const {
   return from_card(gpu::layer_decision(call(v), workspace(v)).offsets, call(v).experts + 1);

@@ -38,9 +38,11 @@ class LayerCalls {
   const gpu::LayerCall& call(int v) const { return calls_[static_cast<size_t>(v)]; }
   const gpu::RegimeLimits& limits() const { return limits_; }
   void set_limits(const gpu::RegimeLimits& limits) { limits_ = limits; }
+  /// As variant v's last run() made it.
+  gpu::TileMap map(int v) const;
   void* workspace(int v) const { return workspaces_[static_cast<size_t>(v)].as<void>(); }
   /// Queues variant v's whole layer.
-  void run(int v, const Queue& queue) const;
+  void run(int v, const Queue& queue);
   /// Experts with rows, over all variants on average; call after run().
   double touched() const;
   std::vector<int32_t> offsets(int v) const;
@@ -50,6 +52,7 @@ class LayerCalls {
   Memory x_, y_;
   std::vector<gpu::LayerCall> calls_;
   gpu::RegimeLimits limits_;
+  std::vector<gpu::RegimeLimits> mapped_;  ///< of each variant's map
   size_t workspace_bytes_ = 0;
 };
 

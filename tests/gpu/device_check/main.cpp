@@ -130,18 +130,21 @@ struct Options {
   std::string variant;  // as it was given; empty: the usual kernels
 };
 
-// The kernels that --variant names; false where it names one that is not there.
+// The kernels that --variant names; false where it names one that is not there, or two in place of one.
 bool find_variants(const std::string& names, gpu::Variants& variants) {
+  const auto large = [&](gpu::LargeVariant variant) {
+    const bool is_first = variants.large == gpu::LargeVariant::single;
+    variants.large = variant;
+    return is_first;
+  };
   for (const std::string& name : split(names))
-    if (name == "paired")
-      variants.large = gpu::LargeVariant::paired;
-    else if (name == "paired-relaxed")
-      variants.large = gpu::LargeVariant::paired_relaxed;
-    else if (name == "noinc")
+    if (name == "noinc")
       variants.noinc = true;
-    else
+    else if (!((name == "paired" && large(gpu::LargeVariant::paired)) ||
+               (name == "paired-relaxed" && large(gpu::LargeVariant::paired_relaxed)) ||
+               (name == "joined" && large(gpu::LargeVariant::joined))))
       return false;
-  return true;
+  return !variants.noinc || variants.large != gpu::LargeVariant::joined;
 }
 
 // The records as JSON; true where it was written, or where no file was asked for.
@@ -314,7 +317,7 @@ int run_one(const Family& family, const Task& task, const std::string& records) 
 int usage(const std::string& what) {
   std::fprintf(stderr,
                "device_check: %s\nusage: device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] "
-               "[--blocks N] [--variant paired|paired-relaxed|noinc,...] | --bounds | --list\n",
+               "[--blocks N] [--variant paired|paired-relaxed|joined|noinc,...] | --bounds | --list\n",
                what.c_str());
   return 2;
 }
@@ -360,7 +363,8 @@ int run(int argc, char** argv) {
       if (options.blocks < 1) return usage("--blocks: '" + value + "' is no number of blocks");
     } else if (option == "--variant") {
       options.variant = value;
-      if (!find_variants(value, task.variants)) return usage("--variant: '" + value + "' (paired, paired-relaxed, noinc)");
+      if (!find_variants(value, task.variants))
+        return usage("--variant: '" + value + "' (paired, paired-relaxed or joined; noinc, not with joined)");
     } else if (option == "--limit")
       task.seconds = std::atof(value.c_str());
     else if (option == "--family")

@@ -26,7 +26,7 @@ class ProductOnCard {
   int64_t x_rows() const { return x_rows_; }
   int64_t y_bytes() const { return slots_ * call_.n * gpu::bytes_of(call_.format); }
   /// Queues the map, once before the product, and the product.
-  void make_map() const;
+  void make_map();
   void run() const;
 
  private:
@@ -34,7 +34,8 @@ class ProductOnCard {
   gpu::RegimeLimits limits_;
   int64_t slots_, x_rows_;
   std::vector<Memory> inputs_;  // what the call points to
-  Memory map_, x_, w_, y_;
+  Memory map_memory_, x_, w_, y_;
+  gpu::TileMap map_;
   gpu::GroupedCall call_;
 };
 

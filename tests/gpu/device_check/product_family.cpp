@@ -13,7 +13,7 @@ struct Shape {
   std::vector<int32_t> rows;  // of each expert
 };
 
-bool check_product(Report& report, const ProductCase& product, const ProductOnCard& on_card, const Queue& queue) {
+bool check_product(Report& report, const ProductCase& product, ProductOnCard& on_card, const Queue& queue) {
   on_card.make_map();
   on_card.run();
   queue.wait();
@@ -29,7 +29,8 @@ bool check_product(Report& report, const ProductCase& product, const ProductOnCa
 }
 void check_product(Report& report, const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue) {
   report.begins(product.name());
-  check_product(report, product, ProductOnCard(product, limits, queue), queue);
+  ProductOnCard on_card(product, limits, queue);
+  check_product(report, product, on_card, queue);
 }
 
 /// Every combination on small shapes, then real ones.
@@ -75,9 +76,10 @@ void check_large(const Task& task, Report& report) {
                {{3072, 768, {512, 65, 0, 700}}, {768, 3072, {129, 2048}}, {2048, 768, std::vector<int32_t>(64, 130)}}, false);
 }
 
-// All regimes in one map and one product.
+// All regimes in one map and one product; then each of two without tiles in its place.
 void check_mixed(const Task& task, Report& report) {
-  check_regime(task, report, {4, 64, true}, {{200, 136, {1, 65, 0, 5, 64, 3, 300}}}, {{768, 3072, {2, 900, 40, 0, 4, 128, 9}}}, false);
+  check_regime(task, report, {4, 64, true}, {{200, 136, {1, 65, 0, 5, 64, 3, 300}}, {200, 136, {9, 0, 64, 33, 10}}, {200, 136, {65, 300}}},
+               {{768, 3072, {2, 900, 40, 0, 4, 128, 9}}}, false);
 }
 
 // The same product over and over: a fence that is missing shows as a number that differs now and then, and nowhere else.
@@ -93,13 +95,14 @@ void check_repeats(const Task& task, Report& report) {
     Shape shape;
   };
   for (const Repeated& repeated : {Repeated{"swapped", {0, 64, true, task.variants}, {3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}},
-                                   Repeated{"large", {0, 0, true, task.variants}, {2048, 768, {512, 65, 0, 300}}}})
+                                   Repeated{"large", {0, 0, true, task.variants}, {2048, 768, {512, 65, 0, 300}}},
+                                   Repeated{"both", {0, 64, true, task.variants}, {2048, 768, {512, 5, 0, 300, 64, 9}}}})
     for (const bool gated : {false, true}) {
       const Shape& shape = repeated.shape;
       const ProductCase product{shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu};
       const std::string name = std::string(repeated.regime) + ", " + std::to_string(kRuns) + " runs, " + product.name();
       report.begins(name);
-      const ProductOnCard on_card(product, repeated.limits, queue);
+      ProductOnCard on_card(product, repeated.limits, queue);
       if (!check_product(report, product, on_card, queue)) continue;
       const Memory once(on_card.y_bytes()), differ = to_card(std::vector<unsigned long long>{0});
       must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()), cudaMemcpyDeviceToDevice), "copy");
