@@ -187,6 +187,9 @@ class Msdnet final : public Architecture {
 
 std::unique_ptr<const Architecture> configure_msdnet(const Config& config, const Config&, const WeightCatalog*) {
   Settings settings = read_settings(config);
+  bool leaves_channels = true;
+  msdnet::plan(settings).visit([&](const Convolution& c) { leaves_channels = leaves_channels && c.in > 0 && c.out > 0; });
+  if (!leaves_channels) config.refuse("reduction", "a share that leaves a channel where a scale is dropped");
   std::vector<std::string> classes = config.names("id2label", settings.labels);
   return std::make_unique<Msdnet>(std::move(settings), read_picture(config, kLeastSide, {224, 224}), std::move(classes),
                                   unknown_keys(config, "msdnet", kKeys));
