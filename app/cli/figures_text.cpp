@@ -356,7 +356,7 @@ std::string plan_text(const PlanStructure& p) {
 
 std::string to_text(const ModelStructure& s, bool verbose) {
   std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + stored_text(s.weight_bytes) + ", " +
-                     number_text(s.flops_per_cell / 1e6) + " MFLOP a cell\n";
+                     number_text(s.flops_per_cell / 1e6) + " MFLOP a cell where all branches get as many\n";
   if (s.least_budget > 0)
     text += "weights of branches as they are laid out: " + bytes_text(s.expert_bytes) + ", the largest of them " +
             bytes_text(s.least_budget) + "; --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";

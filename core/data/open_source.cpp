@@ -34,11 +34,13 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   const std::string lacked = lacked_for_video();
   if (is_file)
     if (const auto other = other_file(spec); other && (lacked.empty() || !other->is_video)) bad_input(spec, other->what, other->advice);
-  bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
-            "a video, a folder of pictures (" + picture_format_names() +
-                ") or of such folders, one a class, FILE.npy or FILE.safetensors " +
-                "with pixels [items, height, width, channels], random:N or random:NxHxW" +
-                (lacked.empty() ? std::string() : "; this build reads no video: it was made without " + lacked));
+  const bool is_there = spec.empty() || std::filesystem::exists(spec, error);
+  bad_input(
+      spec.empty() ? "--data" : spec,
+      is_there ? "holds no pictures that this version reads, and the model takes pictures" : "is not there, and the model takes pictures",
+      "a video, a folder of pictures (" + picture_format_names() + ") or of such folders, one a class, FILE.npy or FILE.safetensors " +
+          "with pixels [items, height, width, channels], random:N or random:NxHxW" +
+          (lacked.empty() ? std::string() : "; this build reads no video: it was made without " + lacked));
 }
 }  // namespace
 

@@ -100,6 +100,7 @@ std::optional<QualityFigures> QualityMeter::figures(std::vector<std::string>& wa
     figures.not_judged = items_.at(plan) - figures.items;
   }
   if (!figures.baseline && !figures.optimized) return std::nullopt;
+  figures.judged_share = judge_->judged_share();
   compare(figures);
   add_groups(figures);
   add_wrong(figures);

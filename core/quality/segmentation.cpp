@@ -20,7 +20,8 @@ class ClassMapJudge final : public TaskJudge {
       const ClassMap target = data_.target_classes(item);
       std::fill(overlaps.begin(), overlaps.end(), Overlap{});
       for (const int32_t shown : target.classes) {
-        if (shown != kNotJudged) add(shown, logits, item, overlaps);
+        values_.all += 1;
+        if (shown != kNotJudged) values_.judged += 1, add(shown, logits, item, overlaps);
         logits += names_.size();
       }
       for (size_t c = 0; c < overlaps.size(); ++c)
@@ -30,6 +31,7 @@ class ClassMapJudge final : public TaskJudge {
   }
 
   std::vector<std::string> groups() const override { return names_; }
+  std::optional<double> judged_share() const override { return values_.share(); }
 
  private:
   struct Overlap {
@@ -54,6 +56,7 @@ class ClassMapJudge final : public TaskJudge {
 
   const Dataset& data_;
   std::vector<std::string> names_;
+  JudgedValues values_;
 };
 
 std::string text_of(PictureSize size) { return "[" + std::to_string(size.height) + ", " + std::to_string(size.width) + "]"; }

@@ -28,14 +28,17 @@ class PictureJudge final : public TaskJudge {
         score.part += off * off, score.whole += 1;
       }
       answer += target.values.size();
-      if (score.whole > 0) scores.push_back(score), judges_any_ = true;
+      if (score.whole > 0) scores.push_back(score);
+      values_.judged += static_cast<int64_t>(score.whole), values_.all += static_cast<int64_t>(target.values.size());
       look_at_range(target, item);
     }
   }
 
+  std::optional<double> judged_share() const override { return values_.share(); }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all;
-    if (!judges_any_) all.push_back(data_.name() + ": no pixel of the targets is to be judged, so there is no PSNR");
+    if (values_.judged == 0 && values_.all > 0)
+      all.push_back(data_.name() + ": no pixel of the targets is to be judged, so there is no PSNR");
     if (!out_of_range_.empty())
       all.push_back(data_.name() + ": " + counted(static_cast<int64_t>(out_of_range_.size()), "target holds", "targets hold") +
                     " values far from 0 to 1, to which answers are cut: divide them by 255 where they are bytes; the first is that of " +
@@ -60,7 +63,7 @@ class PictureJudge final : public TaskJudge {
   }
 
   const Dataset& data_;
-  bool judges_any_ = false;
+  JudgedValues values_;
   std::set<int64_t> out_of_range_;  // items
 };
 

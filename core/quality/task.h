@@ -40,6 +40,8 @@ class TaskJudge {
   virtual void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) = 0;
   /// Names of the groups, by number; empty: there are none.
   virtual std::vector<std::string> groups() const { return {}; }
+  /// Of the values of all items that came, the share that the data have judged; nothing: all, or there is no such choice.
+  virtual std::optional<double> judged_share() const { return {}; }
   /// Why some items cannot be judged, or none, a sentence each; after all batches.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
@@ -59,6 +61,15 @@ struct QualityTask {
   std::optional<std::array<double, 2>> (*ci95)(std::span<const ItemScore> scores);
   /// Null where the data bring nothing to judge by; what is to be said of that is added to `warnings`.
   std::unique_ptr<TaskJudge> (*judge)(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
+};
+
+/// Values that are judged, of all.
+struct JudgedValues {
+  int64_t judged = 0, all = 0;
+  std::optional<double> share() const {
+    if (judged == all) return std::nullopt;
+    return static_cast<double>(judged) / static_cast<double>(all);
+  }
 };
 
 /// The class of the largest of so many logits, of equal ones the first; -1: one of them is no number, or none is above -infinity.

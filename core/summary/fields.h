@@ -319,6 +319,7 @@ void fields(auto& v, Of<QualityFigures> auto& q) {
   v("item", q.item);
   v("items", q.items);
   v("not_judged", q.not_judged);
+  v("judged_share", q.judged_share);
   v("baseline", q.baseline);
   v("optimized", q.optimized);
   v("better", q.better);

@@ -278,14 +278,15 @@ struct WrongAnswer {
 };
 /// Task quality: present where the model's answers are for a task (core/quality/tasks.cpp) and the data say what is right.
 struct QualityFigures {
-  std::string task;        ///< "classification"
-  std::string measure;     ///< "accuracy"
-  std::string unit;        ///< "share"; else what stands behind the number, "dB"
-  std::string interval;    ///< how value_ci95 is computed: "Wilson"
-  std::string counts;      ///< what PlanQuality::counted is: "right"; empty: nothing is counted
-  std::string item;        ///< "picture", "item"
-  int64_t items = 0;       ///< that were judged
-  int64_t not_judged = 0;  ///< of which the data do not say what is right
+  std::string task;                    ///< "classification"
+  std::string measure;                 ///< "accuracy"
+  std::string unit;                    ///< "share"; else what stands behind the number, "dB"
+  std::string interval;                ///< how value_ci95 is computed: "Wilson"
+  std::string counts;                  ///< what PlanQuality::counted is: "right"; empty: nothing is counted
+  std::string item;                    ///< "picture", "item"
+  int64_t items = 0;                   ///< that were judged
+  int64_t not_judged = 0;              ///< of which the data do not say what is right
+  std::optional<double> judged_share;  ///< of the values of all items, where the data leave some out (pixels that a mask names)
   std::optional<PlanQuality> baseline, optimized;
   std::optional<int64_t> better, worse;  ///< items that the optimised plan answers better, worse than the baseline
   std::vector<GroupQuality> groups;      ///< by class, those that the data have

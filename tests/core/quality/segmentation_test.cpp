@@ -132,6 +132,7 @@ class SegmentationTest : public QObject {
     const QualityFigures q = meter.figures(warnings).value();
     QVERIFY(near(q.baseline->value, 1));
     QVERIFY(q.items == 2 && q.not_judged == 1 && q.groups.size() == 2);
+    QVERIFY(q.judged_share && *q.judged_share > 0 && *q.judged_share < 1);
   }
 
   void bytes_are_classes_and_255_does_not_count() {

@@ -116,6 +116,9 @@ class SuperResolutionTest : public QObject {
     QVERIFY(near(q.baseline->value, 20));
     QCOMPARE(q.items, int64_t{2});
     QCOMPARE(q.not_judged, int64_t{1});
+    QCOMPARE(q.judged_share, std::optional(7.0 / 12));
+    QVERIFY2(quality_source_text(q).ends_with("the data have 58.3 % of the values judged, of 1 picture none"),
+             quality_source_text(q).c_str());
     QVERIFY(warnings.empty());
   }
 
