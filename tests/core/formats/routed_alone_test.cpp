@@ -59,7 +59,7 @@ class RoutedAloneTest : public QObject {
     QVERIFY((kept.header.recorded_slots.layers[0].expert == std::vector<int32_t>{0, 1, -1, 2, 3, -1}));
     QVERIFY((kept.header.recorded_slots.layers[0].load == std::vector<int64_t>{7, 8, 0, 9, 6, 0}));
     // The shared ones stand anywhere; a token that was not recorded; one that a capacity left one choice.
-    const std::vector<int32_t> choice = {1, 3, 4, 5, 5, 0, 2, 4, -1, -1, -1, -1, 4, 2, -1, 5};
+    const std::vector<int32_t> choice = {1, 3, 4, 5, 5, 0, 2, 4, kNoBranch, kNoBranch, kNoBranch, kNoBranch, 4, 2, kNoBranch, 5};
     std::vector<float> weight;
     std::vector<uint8_t> residency;
     std::vector<int64_t> bytes;

@@ -31,6 +31,7 @@ std::string phases_session(const std::string& path) {
         for (int32_t k = 0; k < 2; ++k) choice.push_back((c * (r + 1) + static_cast<int32_t>(number) + 3 * k) % kBranches);
       batch.add_decision({.router = r, .choice = choice});
     }
+    batch.add_sequence("");
     recorder.submit();
   }
   recorder.finish();
@@ -44,10 +45,8 @@ std::string phases_session(const std::string& path) {
 class StopsBetween : public ProgressSink {
  public:
   explicit StopsBetween(CancellationToken cancel) : cancel_(std::move(cancel)) {}
-  void report(std::string_view stage, int64_t, int64_t) override {
-    const bool reads = stage == "reading choices";
-    times_ += reads && !reading_;
-    reading_ = reads;
+  void report(std::string_view stage, int64_t done, int64_t) override {
+    times_ += stage == "reading choices" && done == 0;
     if (times_ == 2) cancel_.cancel();
   }
   int times() const { return times_; }
@@ -55,7 +54,6 @@ class StopsBetween : public ProgressSink {
  private:
   CancellationToken cancel_;
   int times_ = 0;
-  bool reading_ = false;
 };
 
 }  // namespace
