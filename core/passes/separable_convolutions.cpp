@@ -9,7 +9,7 @@ namespace stormcell {
 namespace {
 
 /// Longer products take weights from beyond L2, and their own kernel fetches them ahead.
-constexpr int64_t kMostChannels = 2048;
+constexpr int64_t kMostDepth = 2048;
 
 class SeparableFolding {
  public:
@@ -53,7 +53,7 @@ class SeparableFolding {
     const std::vector<Dim>& kernel = graph().value(pointwise.inputs[1]).type.content;
     const int64_t channels = kernel[3].constant();
     const bool is_pointwise = kernel[1] == Dim(1) && kernel[2] == Dim(1) && integer_of(pointwise, "stride") == 1 &&
-                              integer_of(pointwise, "padding") == 0 && integer_of(pointwise, "groups") == 1 && channels <= kMostChannels;
+                              integer_of(pointwise, "padding") == 0 && integer_of(pointwise, "groups") == 1 && channels <= kMostDepth;
     const ValueId between = pointwise.inputs[0];
     const NodeId maker = graph().value(between).producer;
     if (!is_pointwise || maker == kNone || uses_[between] != 1 || !is_plain(between)) return kNone;
