@@ -101,7 +101,7 @@ void GraphView::show_way() {
   if (!way_.trail) return picture_->set_way({}, {});
   GraphWay way = find_way(picture_->page(), *way_.trail);
   const GraphPage& page = picture_->page();
-  const QString text = tr("Blue: the way of cell %1:%2, computed for at %3 of %4")
+  const QString text = tr("Blue: the way of sequence %1, position %2, computed for at %3 of %4")
                            .arg(way_.of->sequence)
                            .arg(way_.of->position)
                            .arg(places_that_computed(page, way))
