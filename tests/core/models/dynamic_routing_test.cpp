@@ -121,7 +121,8 @@ class DynamicRoutingTest : public QObject {
     const auto model = fixture("three-levels");
     const auto nodes = [&](PictureSize size) {
       std::vector<std::string> list;
-      for (const Node& n : model->forward_for(size)->nodes) list.push_back(std::string(n.op->name) + " " + n.name);
+      const auto graph = model->forward_for(size);
+      for (const Node& n : graph->nodes) list.push_back(std::string(n.op->name) + " " + n.name);
       return list;
     };
     // At the least ones levels are as large as each other.

@@ -139,7 +139,7 @@ class SuperResolutionTest : public QObject {
     std::vector<float> bytes = grey;
     std::fill(bytes.begin() + kValues, bytes.end(), 200.0F);
     const std::string scaled = warning({bytes, {}});
-    QVERIFY2(scaled.find("2 targets hold values far from 0 to 1") != std::string::npos && scaled.ends_with("that of sequence 1"),
+    QVERIFY2(scaled.find("2 targets hold values far from 0 to 1") != std::string::npos && scaled.ends_with("that of picture 1"),
              scaled.c_str());
   }
 
