@@ -141,7 +141,8 @@ class MsdnetTest : public QObject {
     row("bottlenecks of other scales", R"("bottleneck_factors": [1, 2])", "as many numbers as scale_factors has: 4");
     row("an unknown stem", R"("stem": "wide")", "pooled");
     row("the other pruning", R"("prune": "min")", "max");
-    row("a reduction that leaves nothing", R"("reduction": 0.016, "initial_channels": 8, "growth_rate": 4)", "a share that leaves a channel");
+    row("a reduction that leaves nothing", R"("reduction": 0.016, "initial_channels": 8, "growth_rate": 4)",
+        "a share that leaves a channel");
     row("a tiny picture", R"("image_size": 4)", "8");
   }
   void what_is_wrong_is_refused() {
