@@ -1,8 +1,5 @@
 // Residual blocks of convolutions become one step: which ones, what keeps them apart, and that no bit changes.
-#include "core/cpu/cpu_device.h"
-#include "core/passes/pass.h"
-#include "tests/core/passes/plan.h"
-#include "tests/testing/emulated_device.h"
+#include "tests/core/passes/vertically_fused.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -26,21 +23,6 @@ class Blocks : public CaseBuilder {
   ValueId x = kNone;
 };
 
-/// The fused graph; its answers are those of the case, bit for bit on both devices.
-PassResult fuse(const RandomCase& from) {
-  const LoadProfile none;
-  const PassResult result = find_pass("vertical-fusion")->run(pass_input(from.graph, none));
-  cpu::CpuDevice cpu(2);
-  EmulatedDevice emulated(1);
-  Plan plain(cpu, from.graph, from);
-  for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
-    Plan fused(*device, result.graph, from);
-    const std::string why = difference(plain.run(from.inputs).outputs, fused.run(from.inputs).outputs);
-    if (!why.empty()) QTest::qFail((from.name + ": " + why).c_str(), __FILE__, __LINE__);
-  }
-  return result;
-}
-
 }  // namespace
 
 class ResidualChainsTest : public QObject {
@@ -50,7 +32,7 @@ class ResidualChainsTest : public QObject {
     for (const int64_t channels : {3, 8, 20}) {
       Blocks b(channels);
       b.output("y", b.block(b.block(b.block(b.x, "0"), "1"), "2"));
-      const PassResult result = fuse(b.take(std::to_string(channels)));
+      const PassResult result = vertically_fused(b.take(std::to_string(channels)));
       QCOMPARE(count_nodes(result.graph, "residual_blocks"), size_t{1});
       QCOMPARE(result.graph.nodes.size(), size_t{1});
       QCOMPARE(result.graph.nodes.front().inputs.size(), size_t{13});
@@ -63,7 +45,7 @@ class ResidualChainsTest : public QObject {
     const ValueId first = b.block(b.x, "0");
     b.output("between", first);
     b.output("y", b.block(b.block(first, "1"), "2"));
-    const PassResult result = fuse(b.take("read between"));
+    const PassResult result = vertically_fused(b.take("read between"));
     QCOMPARE(count_nodes(result.graph, "residual_blocks"), size_t{2});
     QVERIFY2(result.reason.ends_with("; 3 residual blocks in 2 chains"), result.reason.c_str());
   }
@@ -71,12 +53,12 @@ class ResidualChainsTest : public QObject {
   void another_kernel_ends_a_chain() {
     Blocks b(4);
     b.output("y", b.block(b.block(b.block(b.x, "0"), "1"), "2", "relu", 5));
-    const PassResult result = fuse(b.take("3 x 3, then 5 x 5"));
+    const PassResult result = vertically_fused(b.take("3 x 3, then 5 x 5"));
     QVERIFY2(result.reason.ends_with("; 3 residual blocks in 2 chains"), result.reason.c_str());
   }
 
   void other_blocks_are_left_as_they_are() {
-    const auto left = [](const RandomCase& from) { return count_nodes(fuse(from).graph, "residual_blocks") == 0; };
+    const auto left = [](const RandomCase& from) { return count_nodes(vertically_fused(from).graph, "residual_blocks") == 0; };
     Blocks wide(40);
     wide.output("y", wide.block(wide.x, "0"));
     QVERIFY(left(wide.take("channels that fill a panel")));

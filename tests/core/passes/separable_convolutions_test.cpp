@@ -1,8 +1,5 @@
 // Depthwise convolutions become part of the pointwise ones behind them: which ones, what keeps them apart, and that no bit changes.
-#include "core/cpu/cpu_device.h"
-#include "core/passes/pass.h"
-#include "tests/core/passes/plan.h"
-#include "tests/testing/emulated_device.h"
+#include "tests/core/passes/vertically_fused.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -26,20 +23,6 @@ class Maps : public CaseBuilder {
   ValueId x = kNone;
 };
 
-/// The fused graph; its answers are those of the case, bit for bit on both devices.
-PassResult fuse(const RandomCase& from) {
-  const LoadProfile none;
-  const PassResult result = find_pass("vertical-fusion")->run(pass_input(from.graph, none));
-  cpu::CpuDevice cpu(2);
-  EmulatedDevice emulated(1);
-  Plan plain(cpu, from.graph, from);
-  for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
-    Plan fused(*device, result.graph, from);
-    const std::string why = difference(plain.run(from.inputs).outputs, fused.run(from.inputs).outputs);
-    if (!why.empty()) QTest::qFail((from.name + ": " + why).c_str(), __FILE__, __LINE__);
-  }
-  return result;
-}
 size_t separable(const PassResult& result) { return count_nodes(result.graph, "separable_conv2d"); }
 
 }  // namespace
@@ -53,7 +36,7 @@ class SeparableConvolutionsTest : public QObject {
         Maps b(channels);
         const ValueId inner = b.relu(b.pointwise(b.depthwise(b.x, "a", 3, stride), channels, "b"), "c");
         b.output("y", b.relu(b.add(inner, b.pointwise(b.depthwise(inner, "d", 5), channels, "e")), "f"));
-        const PassResult result = fuse(b.take(std::to_string(channels) + " by " + std::to_string(stride)));
+        const PassResult result = vertically_fused(b.take(std::to_string(channels) + " by " + std::to_string(stride)));
         QCOMPARE(separable(result), size_t{2});
         QCOMPARE(count_nodes(result.graph, "conv2d"), size_t{0});
         QVERIFY2(result.reason.ends_with("; 2 depthwise convolutions in the pointwise ones behind them"), result.reason.c_str());
@@ -63,7 +46,7 @@ class SeparableConvolutionsTest : public QObject {
   void a_pair_with_nothing_beside_it_is_enough() {
     Maps b(8);
     b.output("y", b.pointwise(b.depthwise(b.x, "a"), 5, "b"));
-    const PassResult result = fuse(b.take("nothing beside"));
+    const PassResult result = vertically_fused(b.take("nothing beside"));
     QVERIFY(result.applied);
     QCOMPARE(result.reason, std::string("1 depthwise convolution in the pointwise ones behind them"));
     QCOMPARE(result.graph.nodes.size(), size_t{1});
@@ -78,13 +61,13 @@ class SeparableConvolutionsTest : public QObject {
     std::vector<ValueId> parts = b.scatter(b.x, decision, {0, 1});
     parts[1] = b.pointwise(b.depthwise(parts[1], "a"), 6, "b");
     b.output("y", b.gather(parts, b.space_of(b.x), "weighted"));
-    QCOMPARE(separable(fuse(b.take("in a branch"))), size_t{1});
+    QCOMPARE(separable(vertically_fused(b.take("in a branch"))), size_t{1});
   }
 
   void others_are_left_as_they_are() {
     const auto left = [](Maps& b, ValueId y, const char* name) {
       b.output("y", y);
-      return separable(fuse(b.take(name))) == 0;
+      return separable(vertically_fused(b.take(name))) == 0;
     };
     Maps read(8);
     const ValueId between = read.depthwise(read.x, "a");
@@ -125,7 +108,7 @@ class SeparableConvolutionsTest : public QObject {
     Maps b(8);
     b.weight_dtype = DType::bf16;
     b.output("y", b.pointwise(b.depthwise(b.x, "a"), 8, "b"));
-    QCOMPARE(separable(fuse(b.take("bf16"))), size_t{0});
+    QCOMPARE(separable(vertically_fused(b.take("bf16"))), size_t{0});
   }
 };
 STORMCELL_TEST(SeparableConvolutionsTest)

@@ -1,8 +1,5 @@
 // Vertical fusion: what is folded into what, what is left alone, and that no bit changes.
-#include "core/cpu/cpu_device.h"
-#include "core/passes/pass.h"
-#include "tests/core/passes/plan.h"
-#include "tests/testing/emulated_device.h"
+#include "tests/core/passes/vertically_fused.h"
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
@@ -10,23 +7,6 @@ using namespace stormcell;
 using namespace stormcell::testing;
 
 namespace {
-
-/// The fused graph; its answers are those of the case on both devices.
-PassResult fuse(const RandomCase& from) {
-  const LoadProfile none;
-  const PassResult result = find_pass("vertical-fusion")->run(pass_input(from.graph, none));
-  cpu::CpuDevice cpu(2);
-  EmulatedDevice emulated(1);
-  Plan plain(cpu, from.graph, from);
-  for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
-    Plan fused(*device, result.graph, from);
-    for (int turn = 0; turn < 2; ++turn) {
-      const std::string why = difference(plain.run(from.inputs).outputs, fused.run(from.inputs).outputs);
-      if (!why.empty()) QTest::qFail((from.name + ": " + why).c_str(), __FILE__, __LINE__);
-    }
-  }
-  return result;
-}
 
 const Node& node_named(const Graph& graph, std::string_view name) {
   for (const Node& node : graph.nodes)
@@ -56,7 +36,7 @@ class VerticalFusionTest : public QObject {
           const ValueId x = b.tokens(3, 7, 33);
           const ValueId up = active(b, b.linear(b.norm(x, "norm"), width, "up"), kind);
           b.output("y", b.add(x, b.linear(up, 33, "down")));
-          const PassResult result = fuse(b.take(std::string(kind) + " " + std::to_string(width)));
+          const PassResult result = vertically_fused(b.take(std::string(kind) + " " + std::to_string(width)));
           QCOMPARE(result.reason, std::string("1 norm, 1 activation, 1 residual folded into products"));
           QCOMPARE(result.graph.nodes.size(), size_t{3});
           QCOMPARE(extras(result.graph, "up"), std::string("bias+gain"));
@@ -74,7 +54,7 @@ class VerticalFusionTest : public QObject {
       up = b.product(x, 40, "up");
       if (!gate_first) gate = active(b, b.product(x, 40, "gate"), "silu");
       b.output("y", b.product(b.value("multiply", {gate, up}, {}, "gated"), 16, "down"));
-      const PassResult result = fuse(b.take("gated"));
+      const PassResult result = vertically_fused(b.take("gated"));
       QCOMPARE(result.reason, std::string("1 activation, 1 gate folded into products"));
       QCOMPARE(extras(result.graph, gate_first ? "gate" : "up"), std::string("multiply"));
       QCOMPARE(count_nodes(result.graph, "linear"), size_t{3});
@@ -87,7 +67,7 @@ class VerticalFusionTest : public QObject {
     b.output("plain", scaled(b, b.product(x, 9, "plain"), 0.3));
     b.output("biased", scaled(b, b.linear(x, 9, "biased"), 0.3));
     b.output("twice", scaled(b, scaled(b, b.product(x, 9, "twice"), 0.3), 0.7));
-    const PassResult result = fuse(b.take("scales"));
+    const PassResult result = vertically_fused(b.take("scales"));
     QCOMPARE(result.reason, std::string("2 scales folded into products"));
     QCOMPARE(node_named(result.graph, "plain").attributes.real("scale"), 0.3);
     QVERIFY(!node_named(result.graph, "biased").attributes.has("scale"));
@@ -102,7 +82,7 @@ class VerticalFusionTest : public QObject {
     b.output("gated", b.add(x, b.value("multiply", {b.product(x, 8, "gated"), x}, {}, "gate")));
     b.output("active", b.add(x, active(b, b.product(x, 8, "active"), "gelu")));
     b.output("relu", b.add(x, active(b, b.product(x, 8, "relu"), "relu")));
-    const PassResult result = fuse(b.take("factors"));
+    const PassResult result = vertically_fused(b.take("factors"));
     QCOMPARE(result.reason, std::string("1 scale, 2 activations, 1 gate, 1 residual folded into products"));
     QCOMPARE(count_nodes(result.graph, "add"), size_t{3});
     QCOMPARE(extras(result.graph, "relu"), std::string("residual"));
@@ -116,7 +96,7 @@ class VerticalFusionTest : public QObject {
     b.output("a", active(b, y, "relu"));
     b.output("b", b.product(normed, 8, "z"));
     b.output("y", y);
-    const PassResult result = fuse(b.take("several users"));
+    const PassResult result = vertically_fused(b.take("several users"));
     QVERIFY(!result.applied);
     QCOMPARE(result.graph.nodes.size(), size_t{5});
     QVERIFY(!result.reason.empty());
@@ -133,7 +113,7 @@ class VerticalFusionTest : public QObject {
     b.begin_body();
     b.end_body({active(b, b.product(x, 8, "other"), "relu")});
     b.output("z", b.graph().node(b.add_region("guard", {empty}, {}, "guard")).outputs[0]);
-    const PassResult result = fuse(b.take("bodies"));
+    const PassResult result = vertically_fused(b.take("bodies"));
     QCOMPARE(result.reason, std::string("1 activation folded into products (fallbacks included)"));
     QCOMPARE(node_named(result.graph, "other").attributes.word("activation"), std::string("relu"));
   }
@@ -150,7 +130,7 @@ class VerticalFusionTest : public QObject {
       if (changes) b.GraphBuilder::add("state_write", {state, scaled(b, x, 3)}, {}, "change.again");
       b.output("y", active(b, y, "relu"));
       b.output("z", b.add(z, x));
-      const PassResult result = fuse(b.take("states"));
+      const PassResult result = vertically_fused(b.take("states"));
       QCOMPARE(result.reason,
                std::string(changes ? "1 activation folded into products" : "1 norm, 1 activation, 1 residual folded into products"));
     }
@@ -169,7 +149,7 @@ class VerticalFusionTest : public QObject {
         shape.mode = mode;
         shape.otherwise = otherwise;
         b.output("y", b.mixture(x, b.scored(x, rule, 4, "moe"), shape, "moe"));
-        const PassResult result = fuse(b.take(std::string("gather ") + mode));
+        const PassResult result = vertically_fused(b.take(std::string("gather ") + mode));
         QCOMPARE(result.reason, std::string("4 activations folded into products; 1 residual folded into gathers"));
         QCOMPARE(extras(result.graph, "moe.joined"), std::string(otherwise ? "otherwise+residual" : "residual"));
       }
@@ -189,7 +169,7 @@ class VerticalFusionTest : public QObject {
       profile.routers["moe"] = {{8, 7, 0, 0}, 15, 1};
       from.graph = find_pass("dead-path")->run(pass_input(from.graph, profile)).graph;
       QCOMPARE(count_nodes(from.graph, "guard"), size_t{1});
-      const PassResult result = fuse(from);
+      const PassResult result = vertically_fused(from);
       QCOMPARE(result.reason,
                std::string(made_behind ? "6 activations folded into products (fallbacks included)"
                                        : "6 activations folded into products; 1 residual folded into gathers (fallbacks included)"));
@@ -210,13 +190,14 @@ class VerticalFusionTest : public QObject {
     RandomCase grouped = b.take("grouped");
     const LoadProfile none;
     grouped.graph = find_pass("horizontal-fusion")->run(pass_input(grouped.graph, none)).graph;
-    QCOMPARE(fuse(grouped).reason, std::string("1 activation, 1 gate, 1 residual folded into products; 1 residual folded into gathers"));
+    QCOMPARE(vertically_fused(grouped).reason,
+             std::string("1 activation, 1 gate, 1 residual folded into products; 1 residual folded into gathers"));
 
     MixtureBuilder c(10);
     const SpaceId images = c.root_space("images", c.bound_symbol("N", 2));
     const ValueId maps = c.conv(c.floats("pixels", images, {6, 6, 3}), 5, 3, 1, "conv");
     c.output("maps", active(c, maps, "silu"));
-    QCOMPARE(fuse(c.take("convolution")).reason, std::string("1 activation folded into products"));
+    QCOMPARE(vertically_fused(c.take("convolution")).reason, std::string("1 activation folded into products"));
   }
 
   void convolutions_take_a_residual_where_no_bit_changes() {
@@ -234,7 +215,7 @@ class VerticalFusionTest : public QObject {
             if (std::string(kind) != "none") y = active(b, y, kind);
             b.output("y", active(b, b.add(y, maps), "relu", "last"));
             const std::string name = std::string(kind) + " " + std::to_string(channels) + (depthwise ? " depthwise" : "");
-            const PassResult result = fuse(b.take(name));
+            const PassResult result = vertically_fused(b.take(name));
             const std::string active = std::string(kind) == "none" ? "" : "1 activation",
                               residual = std::string(kind) == "silu" ? "" : "1 residual";
             QCOMPARE(result.reason, active + (active.empty() || residual.empty() ? "" : ", ") + residual + " folded into products");
@@ -248,7 +229,7 @@ class VerticalFusionTest : public QObject {
     const ValueId x = b.tokens(2, 5, 8);
     const ValueId factor = b.floats("factor", b.space_of(x), {});
     b.output("y", b.value("multiply", {b.linear(x, 8, "product"), factor}, {}, "scaled"));
-    QCOMPARE(count_nodes(fuse(b.take("a number for each row")).graph, "multiply"), size_t{1});
+    QCOMPARE(count_nodes(vertically_fused(b.take("a number for each row")).graph, "multiply"), size_t{1});
   }
 };
 STORMCELL_TEST(VerticalFusionTest)
