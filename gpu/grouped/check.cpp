@@ -7,36 +7,18 @@ namespace stormcell::gpu {
 namespace {
 constexpr const char* kCall = "grouped product";
 
-const char* to_text(LargeVariant variant) {
-  switch (variant) {
-    case LargeVariant::paired:
-      return "paired";
-    case LargeVariant::paired_relaxed:
-      return "paired-relaxed";
-    case LargeVariant::joined:
-      return "joined";
-    default:
-      return "large";
-  }
-}
-
-Status check_limits(const RegimeLimits& limits, const RegimeLimits& of_map) {
+Status check_limits(const RegimeLimits& limits) {
   if (limits.swapped_rows > row_block(Regime::swapped) || limits.gemv_rows > row_block(Regime::gemv))
     return Status::failure(StatusCode::bad_input, "%s: regimes of up to %d and %d rows, allowed are %d and %d", kCall, limits.gemv_rows,
                            limits.swapped_rows, row_block(Regime::gemv), row_block(Regime::swapped));
   if (limits.variants.noinc && limits.variants.large == LargeVariant::joined)
     return Status::failure(StatusCode::bad_input, "%s: there is no noinc in the joined kernel", kCall);
-  if (limits != of_map)
-    return Status::failure(
-        StatusCode::bad_input, "%s: the tile map was made for %s%s, up to %d and %d rows%s, not for %s%s, up to %d and %d rows%s", kCall,
-        to_text(of_map.variants.large), of_map.variants.noinc ? ", noinc" : "", of_map.gemv_rows, of_map.swapped_rows,
-        of_map.tensor_cores ? "" : ", no tensor cores", to_text(limits.variants.large), limits.variants.noinc ? ", noinc" : "",
-        limits.gemv_rows, limits.swapped_rows, limits.tensor_cores ? "" : ", no tensor cores");
   return {};
 }
 }  // namespace
 
-Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const TileMap& map) {
+Status check_grouped(const GroupedCall& call, const TileMap& map) {
+  const RegimeLimits& limits = map.limits;
   if (call.experts < 1 || call.experts > kMostExperts)
     return Status::failure(StatusCode::bad_input, "%s: %d experts, allowed are 1 to %d", kCall, call.experts, kMostExperts);
   if (call.n < 1 || call.k < 1 || call.n > (1 << 24) || call.k > (1 << 24))
@@ -49,7 +31,7 @@ Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const 
   if (call.scatter && call.fan_out != 1)
     return Status::failure(StatusCode::bad_input, "%s: a scattering store sums nothing, so it needs a fan-out of 1, not %d", kCall,
                            call.fan_out);
-  STORMCELL_TRY(check_limits(limits, map.limits));
+  STORMCELL_TRY(check_limits(limits));
   const bool pieces = call.k * bytes_of(call.format) % 16 == 0;
   if (limits.gemv_rows > 0 && !pieces)
     return Status::failure(StatusCode::bad_input, "%s: rows of %d %s numbers are no multiple of 16 bytes", kCall, call.k,

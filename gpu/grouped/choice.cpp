@@ -4,7 +4,7 @@
 //   else reads weights once for a few rows, so there it goes to eight.
 // - With tensor cores swapped reads them once too, so gemv is left to calls in which no expert can get more than four rows (a few cells of
 //   decoding): there one launch does all, and it alone fills a card whose experts have few columns. Every regime that may occur costs a
-//   launch, and an empty one about two microseconds; a map with both is possible (RegimeLimits) and to be measured.
+//   launch, and an empty one the 1.3 us that docs/benchmarks/gpu.md cites; a map with both is possible (RegimeLimits) and to be measured.
 // - swapped and large meet where an expert's rows fill more than half of a 128-row tile.
 #include "gpu/grouped/grouped.h"
 

@@ -1,5 +1,5 @@
 // Grouped expert products: y[s] = epilogue(x[s] . w[expert of s]^T) for the slots of a routing decision, all active experts in one launch a
-// regime. Loads are read on the device; the host never waits for them.
+// regime, or of two regimes. Loads are read on the device; the host never waits for them.
 #pragma once
 #include "gpu/base/annotations.h"
 #include "gpu/base/status.h"
@@ -15,7 +15,7 @@ struct GroupedCall {
   const int32_t* offsets = nullptr;  ///< [experts + 1], ascending from 0
   int32_t experts = 1;               ///< 1 to 1,024
   int64_t most_slots = 0;            ///< at least offsets[experts]
-  int64_t most_rows = 0;             ///< at least any expert's slots: the cells that came; regimes beyond it are not launched
+  int64_t most_rows = 0;             ///< at least any expert's slots; regimes of more rows are not launched
   int32_t fan_out = 1;               ///< of the decision; a scattering store needs 1
   int32_t n = 0, k = 0;
   Format format = Format::f32;  ///< of x, w and y
@@ -49,7 +49,7 @@ int launches(const RegimeLimits& limits, int64_t most_rows);
 
 /// Bytes of a tile map.
 inline constexpr size_t kTileMapBytes = sizeof(int32_t) * kTileMapInts;
-/// Where a tile map lies, and what it was made with: kernels of other limits or variants would take other rows for a tile's.
+/// Where a tile map lies, and the limits that it is made with and the product is computed by.
 struct TileMap {
   int32_t* at = nullptr;  ///< device memory of kTileMapBytes
   RegimeLimits limits;
@@ -57,9 +57,9 @@ struct TileMap {
 /// Makes the tile map from the offsets, with the map's limits; queued.
 Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map, Stream stream);
 
-/// What grouped_product() refuses; a map that was made with other limits too.
-Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const TileMap& map);
-/// The product, by a map that was made with the same limits; queued, one launch a regime that may occur (joined: one for two of them).
-Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, const TileMap& map, Stream stream);
+/// What grouped_product() refuses.
+Status check_grouped(const GroupedCall& call, const TileMap& map);
+/// The product; queued, one launch a regime that may occur (joined: one for two of them).
+Status grouped_product(const GroupedCall& call, const TileMap& map, Stream stream);
 
 }  // namespace stormcell::gpu

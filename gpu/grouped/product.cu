@@ -51,8 +51,9 @@ Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map
   return launch<TileMapKernel>("tile map", sizes, 1, {offsets, experts, map.limits, map.at}, stream);
 }
 
-Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, const TileMap& map, Stream stream) {
-  STORMCELL_TRY(check_grouped(call, limits, map));
+Status grouped_product(const GroupedCall& call, const TileMap& map, Stream stream) {
+  STORMCELL_TRY(check_grouped(call, map));
+  const RegimeLimits& limits = map.limits;
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
   if (limits.tensor_cores && !device->has_wgmma())

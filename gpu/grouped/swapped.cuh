@@ -13,7 +13,7 @@ __device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& st
   constexpr int kPanels = Shape::kPanels;
   const int thread = threadIdx.x % 128;
   CudaExecution x;
-  const SwappedStore<kNarrow, kPanels> before(x, a, tile, thread, stages.slots());
+  const SwappedFetched<kNarrow, kPanels> before(x, a, tile, thread, stages.slots());
   float sum[kPanels][kNarrow / 2];
   consume(a, stages, at, [&](int stage, bool is_first) {
     const uint64_t rows = matrix_descriptor(stages.rows(stage));

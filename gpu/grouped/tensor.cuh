@@ -1,4 +1,4 @@
-// What both tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where the shape has
+// What the tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where the shape has
 // one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by cp.async, sixteen bytes a thread,
 // because they may be gathered and the copy engine of this card gathers none. Both are swizzled alike (shared_layout.h).
 #pragma once
@@ -132,7 +132,7 @@ struct RowCopies {
 #pragma unroll
     for (int j = 0; j < kMine; ++j) {
       from[j] = pieces.source(a, tile, j);
-      read[j] = pieces.row(j) < rows_read, live[j] = pieces.row(j) < tile.rows;
+      read[j] = pieces.row(j) < rows_read, live[j] = pieces.is_row(tile, j);
     }
   }
   /// To the rows at `to`; `left` numbers of depth are left, fewer than kDepth (not kWhole) only in a tile's last stage.
@@ -152,7 +152,7 @@ struct RowCopies {
         if (read[j])
 #pragma unroll
           for (int block = 0; block < Shape::kBlocks; ++block) {
-            const bool inside = live[j] && block * kTileDepth + pieces.piece * 8 < left;
+            const bool inside = live[j] && pieces.is_within(left, block);
             ptx::copy_piece(to + at(j, block), inside ? from[j] + block * kTileDepth : a.x, inside ? 16 : 0);
           }
     }

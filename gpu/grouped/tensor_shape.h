@@ -111,14 +111,13 @@ struct RowPieces {
   STORMCELL_BOTH constexpr int row(int j) const { return first_row + 16 * j; }
   /// Where it goes within a block of the stage's rows.
   STORMCELL_BOTH constexpr int32_t offset(int j) const { return swizzled_offset(first_row, piece) + j * 16 * kRowBytes; }
-  /// Where it comes from at depth 0; rows past the tile's last are that one again, and not live.
+  /// Where it comes from at depth 0; rows past the tile's last are that one again.
   STORMCELL_BOTH const Bf16* source(const ProductArgs<Bf16>& a, const Tile& tile, int j) const {
     return a.x + a.source_row(tile.first + least(row(j), tile.rows - 1)) * a.k + piece * 8;
   }
-  /// False where zeros take its place.
-  STORMCELL_BOTH bool is_live(const ProductArgs<Bf16>& a, const Tile& tile, int32_t depth, int j) const {
-    return depth + piece * 8 < a.k && row(j) < tile.rows;
-  }
+  /// Zeros take the place of rows that are not there, and of pieces behind the `left` numbers of depth from the stage's first on.
+  STORMCELL_BOTH constexpr bool is_row(const Tile& tile, int j) const { return row(j) < tile.rows; }
+  STORMCELL_BOTH constexpr bool is_within(int32_t left, int block) const { return block * kTileDepth + piece * 8 < left; }
 };
 
 }  // namespace stormcell::gpu

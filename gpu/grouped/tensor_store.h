@@ -25,14 +25,14 @@ STORMCELL_BOTH constexpr int32_t swapped_column(const Tile& tile, int thread) {
 /// What storing a swapped tile needs beside its sums, fetched before its products, so that nothing waits for memory after them: a thread's
 /// biases; to shared memory of each warp, weights and targets of slots.
 template <int kNarrow, int kPanels>
-struct SwappedStore {
+struct SwappedFetched {
   float bias[2][kPanels] = {};
   int32_t left[2];  ///< rows that are there from the first that this thread stores, of either column; none of one that is not there
   WarpSlots* slots;
 
   /// By all 128 threads of a warpgroup, which have stored the tile before.
   template <class X>
-  STORMCELL_DEVICE SwappedStore(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, TileSlots& of_tile)
+  STORMCELL_DEVICE SwappedFetched(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, TileSlots& of_tile)
       : slots(&of_tile.of_warp[thread / 32]) {
     const int32_t c = swapped_column<kPanels>(tile, thread);
     const float* of_column = a.bias ? a.bias + (times(tile.expert, a.n * kPanels) + static_cast<uint32_t>(c)) : nullptr;
@@ -58,7 +58,7 @@ struct SwappedStore {
 
 template <int kNarrow, int kPanels, class E, class X>
 STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
-                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedStore<kNarrow, kPanels>& before, E epilogue) {
+                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedFetched<kNarrow, kPanels>& before, E epilogue) {
   const int32_t c = swapped_column<kPanels>(tile, thread);
   const int upper = thread / 4 % 2;
   const int32_t first = sum_column(thread, 0);  // row of the sums; eight more a group
@@ -95,7 +95,7 @@ STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile
 /// at two columns eight apart.
 template <int kNarrow, int kPanels, class X>
 STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
-                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedStore<kNarrow, kPanels>& before) {
+                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedFetched<kNarrow, kPanels>& before) {
   with_epilogue<kPanels>(a, [&](auto epilogue) { store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum, before, epilogue); });
 }
 

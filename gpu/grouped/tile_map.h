@@ -18,12 +18,14 @@ inline constexpr int kRegimes = 4;
 /// How `large` is computed: by single blocks, by pairs that share a tile of 256 rows and its weights (paired.cuh, paired_relaxed.cuh), or
 /// in one launch with `swapped` (joined.cuh).
 enum class LargeVariant : uint8_t { single, paired, paired_relaxed, joined };
+/// Their names, by the enum's numbers, and that of the variant of `swapped`.
+inline constexpr const char* kLargeVariantNames[] = {"single", "paired", "paired-relaxed", "joined"};
+inline constexpr const char* kNoincName = "noinc";
 /// Which kernels, until a card has decided (docs/benchmarks/todo.md).
 struct Variants {
   LargeVariant large = LargeVariant::single;
   bool noinc = false;  ///< swapped: copies of rows arrive at their barrier themselves (swapped_noinc.cuh)
   STORMCELL_BOTH constexpr bool pairs() const { return large == LargeVariant::paired || large == LargeVariant::paired_relaxed; }
-  bool operator==(const Variants&) const = default;
 };
 /// Rows of a tile: powers of two, so that a kernel finds their number by shifting.
 STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime, const Variants& variants = {}) {
@@ -37,7 +39,6 @@ struct RegimeLimits {
   int32_t swapped_rows = 0;   ///< most rows of swapped, from where on large takes over
   bool tensor_cores = false;  ///< without, plain takes what gemv does not
   Variants variants;          ///< of the product that the map is for
-  bool operator==(const RegimeLimits&) const = default;
 };
 STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limits) {
   if (rows <= least(limits.gemv_rows, row_block(Regime::gemv))) return Regime::gemv;

@@ -21,7 +21,6 @@ Status ask(int index, Device& device) {
   std::snprintf(device.name, sizeof device.name, "%.63s", properties.name);
   device.major = properties.major, device.minor = properties.minor;
   device.multiprocessors = least(properties.multiProcessorCount, most_multiprocessors.load());
-  device.shared_bytes_a_block = static_cast<int>(properties.sharedMemPerBlockOptin);
   device.index = index;
   return {};
 }

@@ -10,7 +10,6 @@ struct Device {
   char name[64] = {};
   int major = 0, minor = 0;
   int multiprocessors = 0;
-  int shared_bytes_a_block = 0;  ///< most, when a kernel asks for it
   bool has_wgmma() const { return major == 9 && minor == 0; }
 };
 

@@ -27,8 +27,8 @@ Status layer(const LayerCall& call, const RegimeLimits& limits, void* workspace,
   const LayerParts parts = layer_parts(call, workspace);
   STORMCELL_TRY(route_and_map(parts, limits, stream));
   const TileMap map = {parts.map, limits};
-  STORMCELL_TRY(grouped_product(parts.first, limits, map, stream));
-  STORMCELL_TRY(grouped_product(parts.second, limits, map, stream));
+  STORMCELL_TRY(grouped_product(parts.first, map, stream));
+  STORMCELL_TRY(grouped_product(parts.second, map, stream));
   return parts.sums || parts.fills ? combine(parts.combine, stream) : Status();
 }
 

@@ -85,8 +85,8 @@ Status check_layer(const LayerCall& call, const RegimeLimits& limits, void* work
   const LayerParts parts = layer_parts(call, workspace);
   STORMCELL_TRY(check_workspace(kCall, workspace, workspace_bytes, parts.bytes));
   STORMCELL_TRY(check_route(parts.route, parts.route_workspace, parts.route_workspace_bytes));
-  STORMCELL_TRY(check_grouped(parts.first, limits, {parts.map, limits}));
-  STORMCELL_TRY(check_grouped(parts.second, limits, {parts.map, limits}));
+  STORMCELL_TRY(check_grouped(parts.first, {parts.map, limits}));
+  STORMCELL_TRY(check_grouped(parts.second, {parts.map, limits}));
   return parts.sums || parts.fills ? check_combine(parts.combine) : Status();
 }
 

@@ -5,16 +5,17 @@
 
 Regions are found by what stands in them, so the kernels carry no marks:
   code          the whole kernel
-  rows          the innermost loop that copies rows (LDGSTS): the producer, a stage
-  weights       the innermost loop that asks the copy engine (UTMALDG), a stage; the same loop where one warp does both
-  multiply      the innermost loop with HGMMA: a consumer warp, a stage
+  rows          a loop that copies rows (LDGSTS): a producer warp, a stage
+  weights       a loop that asks the copy engine (UTMALDG), a stage; the same loop where one warp does both
+  multiply      a loop with products (HGMMA): a consumer warp, a stage
                 of a kernel with tiles of both regimes: "of large" is the first of the innermost loops with copies, and products 128 wide or more;
                 "of swapped" the others
-  store         from the last wait for products (WARPGROUP.DEPBAR 0x0) on: what stores the tile
-  body          a straight piece of code that stores a tile, no branch within; the longest without special functions (MUFU), without and with
-                weights of slots (FMUL)
-Counts: instructions, branches, divisions (MUFU.RCP of integers: I2F), pairs (words of bf16 pairs stored a thread), loads (LDG, LDC excluded),
-arrivals, fences, steps (HGMMA), and of these quotients as "instructions a pair"."""
+  store         from a wait for all products (WARPGROUP.DEPBAR 0x0) to the next code of another kind: what stores tiles, of every narrow side
+  body          a straight piece of code that stores a tile, no branch within; without special functions (MUFU), without and with weights of
+                slots (FMUL): of all such pieces the one of most instructions a pair
+Of several loops of a kind (one a narrow side, or one a depth that is whole and one that is not) the one of fewest instructions a stage counts.
+Counts: instructions, branches, divisions (of integers: I2F), pairs (words of bf16 pairs stored a thread), loads (LDG, LDC excluded),
+arrivals, fences, products (HGMMA), and of these quotients as "instructions a pair"."""
 import os
 import re
 import shutil
@@ -188,11 +189,9 @@ def count(lines, registers, what):
     counts = {
         "registers": lambda: str(registers),
         "instructions": lambda: str(len(code)),
-        "branches": lambda: str(sum(is_branch(l) for l in code)),
         "divisions": lambda: str(starts(lines, "I2F")),
         "loads": lambda: str(starts(lines, "LDG")),
         "barriers of the block": lambda: str(starts(lines, "BAR")),
-        "shuffles": lambda: str(starts(lines, "SHFL")),
         "rows: instructions a stage": lambda: quotient(len(instructions(rows)), stages(rows)),
         "rows: arrivals and fences a stage": lambda: quotient(starts(rows, "SYNCS.ARRIVE", "ARRIVES", "FENCE", "MEMBAR", "LDGDEPBAR", "DEPBAR"), stages(rows)),
         "weights: instructions a stage": lambda: quotient(len(instructions(weights)), stages(weights)),
@@ -204,7 +203,6 @@ def count(lines, registers, what):
         "store: instructions of code a pair": lambda: quotient(len(instructions(store)), pairs(store)),
         "body: instructions a pair": lambda: quotient(len(instructions(body)), rounded(body)),
         "body with slots: instructions a pair": lambda: quotient(len(instructions(of_slots)), rounded(of_slots)),
-        "body: pairs": lambda: str(rounded(body)),
     }
     return counts[what]()
 

@@ -36,6 +36,14 @@ status=0
 expect "exit code 2 for a number of blocks that is none" test "$status" -eq 2
 expect "bounds of both layers' 41 points without a card" test "$("$program" --bounds | grep -c '^| [0-9]')" -eq 82
 expect "L2 bounds 16,384 rows on 8 experts" grep -Eq '16384 x 8 .* L2 \|' <("$program" --bounds)
+for order in "--variant paired --bounds" "--bounds --variant paired"; do
+  # shellcheck disable=SC2086
+  expect "the bounds of the kernels that are named, before or after ($order)" grep -Eq '16384 x 8 .* tensor pipe \|' <("$program" $order)
+done
+"$program" --help >"$folder/help"
+while read -r option; do
+  if [ "$option" != --help ]; then expect "help names $option" grep -q "^  $option " "$folder/help"; fi
+done < <(grep -o 'option == "--[a-z]*"' "$(dirname "$0")/device_check/main.cpp" | grep -o -- '--[a-z]*')
 expect "not where a cluster shares weights" grep -Eq '16384 x 8 .* tensor pipe \|' <("$program" --variant paired,noinc --bounds)
 status=0
 "$program" --variant parted 2>"$folder/usage" || status=$?
@@ -49,6 +57,36 @@ done
 expect "one launch has one bound" test "$("$program" --variant joined --bounds | grep -c '4096 x 8 ')" -eq 4
 "$program" --families selftest-passes --variant noinc --out "$folder/variant.json" >/dev/null
 expect "results that name their variant" grep -q '"variant": "noinc"' "$folder/variant.json"
+"$program" --families selftest-passes --blocks 2 --points 2-3 --out "$folder/few.json" >/dev/null
+for words in '"card": "not asked for"' '"variant": "usual"' '"blocks": "2"' '"points": "2-3"'; do
+  expect "results that say what they are of: $words" grep -q "$words" "$folder/few.json"
+done
+for points in 0 3-2 all; do
+  status=0
+  "$program" --points "$points" --bounds >/dev/null 2>&1 || status=$?
+  expect "exit code 2 for points that are none ($points)" test "$status" -eq 2
+done
+time='{"family": "bench-switch", "case": "%s", "result": "measured", "value": "%s us", "number": %s, "share": 0, "note": ""},\n'
+# shellcheck disable=SC2059
+printf "$time" here 10 10 there 20 20 >"$folder/a.json"
+# shellcheck disable=SC2059
+printf "$time" there 15 15 elsewhere 3 3 >"$folder/b.json"
+"$program" --compare "$folder/a.json" "$folder/b.json" >"$folder/compared"
+expect "times that two results have in common" grep -Eq '^ +0.75 +20 us +15 us +bench-switch, there$' "$folder/compared"
+expect "no others" test "$(wc -l <"$folder/compared")" -eq 1
+status=0
+"$program" --compare "$folder/a.json" "$folder/few.json" 2>/dev/null || status=$?
+expect "exit code 2 where there are none" test "$status" -eq 2
+# What of compute-sanitizer is asked for is that of the families that are named.
+if ! command -v compute-sanitizer >/dev/null && [ ! -e /usr/local/cuda/bin/compute-sanitizer ]; then
+  mkdir "$folder/tools"
+  # shellcheck disable=SC2016
+  printf '#!/usr/bin/env bash\nif [ "$1" != --version ]; then shift 4; exec "$@"; fi\n' >"$folder/tools/compute-sanitizer"
+  chmod +x "$folder/tools/compute-sanitizer"
+  PATH=$folder/tools:$PATH "$program" --families selftest-sanitized,selftest-passes --sanitize >"$folder/sanitized"
+  expect "three tools for one of two families" test "$(grep -Ec '^passed +(mem|race|sync)check +selftest-sanitized' "$folder/sanitized")" -eq 3
+  expect "and none for others" test "$(grep -c '^passed .*check ' "$folder/sanitized")" -eq 3
+fi
 status=0
 "$program" --seconds soon 2>/dev/null || status=$?
 expect "exit code 2 for a time that is none" test "$status" -eq 2

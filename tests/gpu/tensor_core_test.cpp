@@ -30,10 +30,11 @@ struct Stage {
 
   /// What the producer brings from `depth` on: boxes as the copy engine lays them, then the threads' pieces.
   Stage(const Product<Bf16>& p, const Tile& tile, int32_t depth, int32_t rows_read) {
-    for (int block = 0; block < Shape::kBlocks; ++block) bring(p, tile, depth + block * gpu::kTileDepth, block, rows_read);
+    for (int block = 0; block < Shape::kBlocks; ++block) bring(p, tile, depth, block, rows_read);
   }
-  void bring(const Product<Bf16>& p, const Tile& tile, int32_t depth, int block, int32_t rows_read) {
+  void bring(const Product<Bf16>& p, const Tile& tile, int32_t stage_depth, int block, int32_t rows_read) {
     const auto& a = p.args;
+    const int32_t depth = stage_depth + block * gpu::kTileDepth;
     std::vector<int> boxes;  // of all blocks of the cluster: each brings its own to every one
     for (int rank = 0; rank < Shape::kCluster; ++rank)
       for (int b = 0; b < gpu::kBoxesAsked<Shape>; ++b) boxes.push_back(gpu::asked_box<Shape>(rank, b));
@@ -52,11 +53,11 @@ struct Stage {
       const gpu::RowPieces<Shape> pieces(thread);
       for (int j = 0; j < pieces.kMine; ++j) {
         if (pieces.row(j) >= rows_read) continue;
-        const Bf16* from = pieces.source(a, tile, j);  // also of a row that is not live: its address is taken
+        const Bf16* from = pieces.source(a, tile, j);  // also of a row that is not there: its address is taken
         const auto of_row = (from - p.x.data() - pieces.piece * 8) / a.k;
         if (from < p.x.data() || of_row >= p.x_rows) sources_right = false;
         std::byte* to = memory.data() + Shape::kWeightBytes + block * Shape::kRowBlockBytes + pieces.offset(j);
-        if (pieces.is_live(a, tile, depth, j))
+        if (pieces.is_row(tile, j) && pieces.is_within(a.k - stage_depth, block))
           std::memcpy(to, from + depth, 16);
         else
           std::memset(to, 0, 16);
@@ -103,10 +104,11 @@ std::string play_swapped_tile(const Product<Bf16>& p, const Tile& tile, ThreadOr
   std::vector<Sums> sums(kPanels, Sums{kNarrow});
   for (int32_t depth = 0; depth < p.args.k; depth += Shape::kDepth) {
     const Stage<Shape> stage(p, tile, depth, gpu::narrow_side(tile.rows));
+    if (!stage.sources_right) return "an address outside of x";
     for (uint32_t q = 0; q < kPanels; ++q) sums[q].multiply(stage, q * Shape::kBoxBytes, Shape::kWeightBytes);
   }
   return run_grid(1, 128, sizeof(gpu::TileSlots), order, [&](HostExecution& x) {
-    const gpu::SwappedStore<kNarrow, kPanels> before(x, p.args, tile, x.thread(), x.shared<gpu::TileSlots>());
+    const gpu::SwappedFetched<kNarrow, kPanels> before(x, p.args, tile, x.thread(), x.shared<gpu::TileSlots>());
     float held[kPanels][kNarrow / 2];
     for (size_t q = 0; q < kPanels; ++q) sums[q].give(x.thread(), held[q]);
     gpu::store_swapped<kNarrow, kPanels>(x, p.args, tile, x.thread(), held, before);
@@ -310,7 +312,7 @@ class GpuTensorCoreTest : public QObject {
       const std::string wrong = run_grid(1, 128, sizeof(gpu::TileSlots), order, [&](HostExecution& x) {
         auto& memory = x.shared<gpu::TileSlots>();
         const auto store = [&]<int kNarrow>(const Tile& tile) {
-          const gpu::SwappedStore<kNarrow, 1> before(x, a, tile, x.thread(), memory);
+          const gpu::SwappedFetched<kNarrow, 1> before(x, a, tile, x.thread(), memory);
           float sum[1][kNarrow / 2];
           std::fill_n(sum[0], kNarrow / 2, 1.0f);
           gpu::store_swapped<kNarrow, 1>(x, a, tile, x.thread(), sum, before);

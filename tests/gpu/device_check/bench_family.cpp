@@ -100,7 +100,7 @@ class LayerBench {
  private:
   void product(const LayerCalls& calls, int v, bool first) const {
     const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
-    must(gpu::grouped_product(first ? parts.first : parts.second, calls.limits(), calls.map(v), queue_.stream()));
+    must(gpu::grouped_product(first ? parts.first : parts.second, calls.map(v), queue_.stream()));
   }
 
   /// cuBLAS gets what it needs and our kernels do not: the loads on the host, rows laid out, pointers made. It is spared bias, activation
@@ -172,10 +172,11 @@ void bench_layer(const Task& task, Report& report, const LayerShape& shape) {
   const Weights weights(shape, std::max(256, (rotating + 7) / 8 * 8));
   LayerBench bench(task, report, shape, weights, queue, cublas);
   const std::vector<Point> points = bench_points(shape);
-  for (size_t i = 0; i < points.size(); ++i) {
+  const int last = std::min(task.last_point, static_cast<int>(points.size()));
+  for (int i = task.first_point; i <= last; ++i) {
     if (std::chrono::steady_clock::now() > until)
-      return report.absent("points left", "no time left for " + std::to_string(points.size() - i) + " of " + std::to_string(points.size()));
-    bench.measure(points[i]);
+      return report.absent("points left", "no time left for " + std::to_string(last - i + 1) + " of " + std::to_string(points.size()));
+    bench.measure(points[static_cast<size_t>(i - 1)]);
   }
 }
 
@@ -218,8 +219,8 @@ void bench_few_rows(const Task& task, Report& report) {
         queue.wait();
         const double seconds = time_calls(queue, calls.variants(), [&](int v) {
           const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
-          must(gpu::grouped_product(parts.first, calls.limits(), calls.map(v), queue.stream()));
-          must(gpu::grouped_product(parts.second, calls.limits(), calls.map(v), queue.stream()));
+          must(gpu::grouped_product(parts.first, calls.map(v), queue.stream()));
+          must(gpu::grouped_product(parts.second, calls.map(v), queue.stream()));
         });
         report.measured(std::string(shape.name) + ", " + std::to_string(tokens) + " tokens, gemv to " + std::to_string(gemv_rows) + " rows",
                         seconds * 1e6, "us", 0, "both products");

@@ -21,7 +21,6 @@ struct CardRates {
   double dram_bytes = 3.35e12;   ///< a second; H100 SXM5 80 GB datasheet
   double l2_clocks = 200;        ///< of a load that L2 has (PMC10448217, table 3)
   double dram_clocks = 400;      ///< of a load from DRAM (the same)
-  double shared_clocks = 20;     ///< of a load from shared memory (the same)
   double launch = 1.3e-6;        ///< seconds from one kernel of a graph to the next (hazyresearch.stanford.edu, 27 May 2025: "no bubbles")
 };
 /// H200: the same chip, 4.8 TB/s (its datasheet).

@@ -5,22 +5,23 @@
 namespace stormcell::device_check {
 namespace {
 
-/// Of docs/benchmarks/gpu.md, "Counted, not measured". Dependent loads, by reading: count, begin[count] (tiles_of), seven steps of
-/// find_expert among up to 128 experts, expert, offsets (find_tile).
-/// With a gate a pair takes more than without; what is not counted stays out of a lower bound.
-/// [variant][gated]; of swapped: usual, noinc, joined
+/// By reading: count, begin[count] (tiles_of), seven steps of find_expert among up to 128 experts, expert, offsets (find_tile).
 constexpr int kDependentLoads = 11;
+/// Of docs/benchmarks/gpu.md, "Counted, not measured": [kernel][gated]. With a gate a pair takes more than without; what is not counted
+/// stays out of a lower bound.
+enum SwappedKernel { kUsual, kNoinc, kJoined };
 constexpr KernelCounts kSwappedCounts[][2] = {
     {{4 * 53.5 + 37.8, 111.5, 7.3, kDependentLoads}, {4 * 54.5 + 61.8, 192, 7.3, kDependentLoads}},
     {{4 * 41.5 + 37.8, 119.5, 7.3, kDependentLoads}, {4 * 40 + 61.8, 200, 7.3, kDependentLoads}},
     {{4 * 99.5, 73, 7.3, kDependentLoads}, {4 * 107, 94, 7.3, kDependentLoads}}};
+/// By LargeVariant.
 constexpr KernelCounts kLargeCounts[][2] = {{{4 * 135, 80, 7.6, kDependentLoads}, {4 * 135, 76.5, 7.6, kDependentLoads}},
                                             {{4 * 128, 63.8, 8.2, kDependentLoads}, {4 * 119, 64.2, 8.2, kDependentLoads}},
                                             {{4 * 127, 54.8, 8.2, kDependentLoads}, {4 * 118, 55.2, 8.2, kDependentLoads}},
                                             {{4 * 131, 77, 7.6, kDependentLoads}, {4 * 131, 76.5, 7.6, kDependentLoads}}};
 template <size_t kVariants>
-const KernelCounts& counts_of(const KernelCounts (&counts)[kVariants][2], int variant, bool gated) {
-  return counts[variant][gated ? 1 : 0];
+const KernelCounts& counts_of(const KernelCounts (&counts)[kVariants][2], int kernel, bool gated) {
+  return counts[kernel][gated ? 1 : 0];
 }
 
 template <class Shape>
@@ -40,7 +41,8 @@ ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, co
   swapped.row_reads = kPanels, large.row_reads = variants.pairs() ? 1 : 2;
   for (const int32_t r : rows)
     if (r > 0) (r <= gpu::row_block(gpu::Regime::swapped) ? swapped : large).rows.push_back(r);
-  const Demand few = demand_of(swapped, counts_of(kSwappedCounts, joined ? 2 : variants.noinc, gated)),
+  const SwappedKernel kernel = joined ? kJoined : variants.noinc ? kNoinc : kUsual;
+  const Demand few = demand_of(swapped, counts_of(kSwappedCounts, kernel, gated)),
                many = demand_of(large, counts_of(kLargeCounts, static_cast<int>(variants.large), gated));
   ProductBound bound;
   double most = 0;

@@ -39,6 +39,16 @@ double median_seconds(const Queue& queue, double seconds, const std::function<vo
   return times[times.size() / 2];
 }
 
+/// Of CUDA, as it numbers them; 0: not there.
+struct Versions {
+  int driver = 0, runtime = 0;
+  Versions() {
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+  }
+};
+std::string to_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+
 }  // namespace
 
 void must(cudaError_t error, const char* what) {
@@ -56,23 +66,29 @@ void poison(void* to, size_t bytes) {
   must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 bool has_card(std::string& why) {
-  int count = 0, driver = 0, runtime = 0;
+  int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  cudaDriverGetVersion(&driver);
-  cudaRuntimeGetVersion(&runtime);
-  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
-  if (driver == 0)
+  const Versions versions;
+  if (versions.driver == 0)
     why = "there is no NVIDIA driver (libcuda.so.1)";
   else if (error == cudaErrorInsufficientDriver)
-    why = "the driver is for CUDA " + version(driver) + ", needed is one for " + version(runtime) + " or later";
+    why = "the driver is for CUDA " + to_text(versions.driver) + ", needed is one for " + to_text(versions.runtime) + " or later";
   else if (error != cudaSuccess)
     why = std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
   else if (count == 0)
     why = "the driver sees no device";
   return why.empty();
 }
+std::string card_text() {
+  cudaDeviceProp card{};
+  must(cudaGetDeviceProperties(&card, 0), "cudaGetDeviceProperties");
+  const Versions versions;
+  return std::string(card.name) + ", " + std::to_string(card.major) + "." + std::to_string(card.minor) + ", " +
+         std::to_string(card.multiProcessorCount) + " multiprocessors, driver for CUDA " + to_text(versions.driver) + ", built with " +
+         to_text(versions.runtime);
+}
 
-Memory::Memory(int64_t bytes) : bytes_(bytes) {
+Memory::Memory(int64_t bytes) {
   must(cudaMalloc(&pointer_, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
        ("cudaMalloc of " + std::to_string(bytes) + " bytes").c_str());
   poison(pointer_, static_cast<size_t>(bytes));

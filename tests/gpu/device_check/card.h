@@ -25,13 +25,15 @@ void copy(void* to, const void* from, size_t bytes);
 void poison(void* to, size_t bytes);
 /// False, with the reason, where there is no card.
 bool has_card(std::string& why);
+/// The first card, the driver and the toolkit.
+std::string card_text();
 
 /// Memory of the card; new memory is poisoned, so that what a kernel does not write shows.
 class Memory {
  public:
   explicit Memory(int64_t bytes);
   ~Memory();
-  Memory(Memory&& other) noexcept : pointer_(other.pointer_), bytes_(other.bytes_) { other.pointer_ = nullptr; }
+  Memory(Memory&& other) noexcept : pointer_(other.pointer_) { other.pointer_ = nullptr; }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   Memory& operator=(Memory&&) = delete;
@@ -39,11 +41,9 @@ class Memory {
   T* as() const {
     return static_cast<T*>(pointer_);
   }
-  int64_t bytes() const { return bytes_; }
 
  private:
   void* pointer_ = nullptr;
-  int64_t bytes_ = 0;
 };
 
 template <class T>

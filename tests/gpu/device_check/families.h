@@ -1,5 +1,6 @@
 // The families of checks: each runs in a process of its own with a limit, so that one that fails, faults or hangs stops no other.
 #pragma once
+#include <climits>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct Task {
   double bf16_rate = 0;       ///< FLOP a second
   int blocks = 0;             ///< most blocks of a persistent kernel, so that its ring goes on from tile to tile; 0: all
   gpu::Variants variants;     ///< of the grouped products
-  std::string folder;         ///< where device_check and its scripts lie
+  int first_point = 1;        ///< of bench_points(), counted from 1; to last_point
+  int last_point = INT_MAX;
+  std::string folder;  ///< where device_check and its scripts lie
 };
 
 struct Family {

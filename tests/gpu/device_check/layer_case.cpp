@@ -40,14 +40,13 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
   const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
   must(gpu::choose_limits(products, 2, gpu::most_rows(calls_[0]), limits_));
   limits_.variants = kernels;
-  mapped_.resize(calls_.size());
+  maps_.resize(calls_.size());
 }
 
 void LayerCalls::run(int v, const Queue& queue) {
   must(gpu::layer(call(v), limits_, workspace(v), workspace_bytes_, queue.stream()));
-  mapped_[static_cast<size_t>(v)] = limits_;
+  maps_[static_cast<size_t>(v)] = {gpu::layer_parts(call(v), workspace(v)).map, limits_};
 }
-gpu::TileMap LayerCalls::map(int v) const { return {gpu::layer_parts(call(v), workspace(v)).map, mapped_[static_cast<size_t>(v)]}; }
 
 std::vector<int32_t> LayerCalls::offsets(int v) const {
   return from_card(gpu::layer_decision(call(v), workspace(v)).offsets, call(v).experts + 1);

@@ -39,7 +39,7 @@ class LayerCalls {
   const gpu::RegimeLimits& limits() const { return limits_; }
   void set_limits(const gpu::RegimeLimits& limits) { limits_ = limits; }
   /// As variant v's last run() made it.
-  gpu::TileMap map(int v) const;
+  const gpu::TileMap& map(int v) const { return maps_[static_cast<size_t>(v)]; }
   void* workspace(int v) const { return workspaces_[static_cast<size_t>(v)].as<void>(); }
   /// Queues variant v's whole layer.
   void run(int v, const Queue& queue);
@@ -52,7 +52,7 @@ class LayerCalls {
   Memory x_, y_;
   std::vector<gpu::LayerCall> calls_;
   gpu::RegimeLimits limits_;
-  std::vector<gpu::RegimeLimits> mapped_;  ///< of each variant's map
+  std::vector<gpu::TileMap> maps_;
   size_t workspace_bytes_ = 0;
 };
 

@@ -1,7 +1,4 @@
 // The card's limits, probed in the same run as everything that is held against them.
-#include <cstdio>
-#include <memory>
-
 #include "gpu/launch/device.h"
 #include "tests/gpu/device_check/cublas.h"
 #include "tests/gpu/device_check/families.h"
@@ -11,13 +8,7 @@ namespace stormcell::device_check {
 void check_limits(const Task&, Report& report) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
-  int driver = 0, runtime = 0;
-  cudaDriverGetVersion(&driver);
-  cudaRuntimeGetVersion(&runtime);
-  char text[160];
-  std::snprintf(text, sizeof text, "%s, %d.%d, %d multiprocessors, driver for CUDA %d.%d, built with %d.%d", device->name, device->major,
-                device->minor, device->multiprocessors, driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-  report.passed("card", text);
+  report.passed("card", card_text());
 
   const Queue queue;
   constexpr int64_t kBytes = int64_t{2} << 30;

@@ -1,9 +1,6 @@
 // device_check: proves or disproves the GPU kernels on the card that is there, and measures them. No build, nothing but driver and CUDA
 // libraries; every family of checks in a process of its own.
-//   device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] [--blocks N] [--variant NAME,...]
-//   device_check [--variant NAME,...] --bounds
-//   device_check --list
-// Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.
+// Usage: --help. Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -47,7 +44,7 @@ void selftest_stays(const Task& task, Report& report) {
 constexpr Family kSelftests[] = {{"selftest-stays", selftest_stays, 1, false},    {"selftest-waits", selftest_stays, 60, false},
                                  {"selftest-passes", selftest_passes, 10, false}, {"selftest-fails", selftest_fails, 10, false},
                                  {"selftest-throws", selftest_throws, 10, false}, {"selftest-crashes", selftest_crashes, 10, false},
-                                 {"selftest-hangs", selftest_hangs, 1, false}};
+                                 {"selftest-hangs", selftest_hangs, 1, false},    {"selftest-sanitized", selftest_passes, 10, true}};
 
 const Family* find_family(const std::string& name) {
   for (const Family& f : families())
@@ -102,7 +99,7 @@ Outcome run_process(const std::vector<std::string>& command, const std::string& 
   return outcome;
 }
 
-std::string last_lines(const std::string& path) {
+std::string last_line(const std::string& path) {
   std::ifstream file(path);
   std::string line, last;
   while (std::getline(file, line))
@@ -128,26 +125,44 @@ struct Options {
   bool sanitize = false;
   int blocks = 0;
   std::string variant;  // as it was given; empty: the usual kernels
+  std::string points;   // as it was given; empty: all
+  std::string card;     // or why there is none
 };
+
+// The first of them is what --variant need not name.
+constexpr size_t kLargeVariants = std::size(gpu::kLargeVariantNames);
+std::string variant_names() {
+  std::string names;
+  for (size_t v = 1; v < kLargeVariants; ++v)
+    names += (v == 1 ? "" : v + 1 == kLargeVariants ? " or " : ", ") + std::string(gpu::kLargeVariantNames[v]);
+  return names + "; " + gpu::kNoincName;
+}
 
 // The kernels that --variant names; false where it names one that is not there, or two in place of one.
 bool find_variants(const std::string& names, gpu::Variants& variants) {
-  const auto large = [&](gpu::LargeVariant variant) {
-    const bool is_first = variants.large == gpu::LargeVariant::single;
-    variants.large = variant;
-    return is_first;
-  };
-  for (const std::string& name : split(names))
-    if (name == "noinc")
+  variants = {};
+  for (const std::string& name : split(names)) {
+    if (name == gpu::kNoincName) {
       variants.noinc = true;
-    else if (!((name == "paired" && large(gpu::LargeVariant::paired)) ||
-               (name == "paired-relaxed" && large(gpu::LargeVariant::paired_relaxed)) ||
-               (name == "joined" && large(gpu::LargeVariant::joined))))
-      return false;
+      continue;
+    }
+    size_t v = 1;
+    while (v < kLargeVariants && name != gpu::kLargeVariantNames[v]) ++v;
+    if (v == kLargeVariants || variants.large != gpu::LargeVariant::single) return false;
+    variants.large = static_cast<gpu::LargeVariant>(v);
+  }
   return !variants.noinc || variants.large != gpu::LargeVariant::joined;
 }
 
-// The records as JSON; true where it was written, or where no file was asked for.
+// FIRST or FIRST-LAST.
+bool find_points(const std::string& text, Task& task) {
+  const size_t dash = text.find('-');
+  task.first_point = std::atoi(text.c_str());
+  task.last_point = dash == std::string::npos ? task.first_point : std::atoi(text.c_str() + dash + 1);
+  return task.first_point >= 1 && task.last_point >= task.first_point;
+}
+
+// The records as JSON, with what they were measured on; true where it was written, or where no file was asked for.
 bool write_records(const Options& options, const std::vector<Record>& records) {
   const std::string& path = options.out;
   if (path.empty()) return true;
@@ -156,7 +171,11 @@ bool write_records(const Options& options, const std::vector<Record>& records) {
   char date[32];
   std::strftime(date, sizeof date, "%Y-%m-%d %H:%M", std::gmtime(&now));
   file << "{\"date\": \"" << date << " UTC\",\n";
-  if (!options.variant.empty()) file << " \"variant\": \"" << options.variant << "\",\n";
+  const auto field = [&](const char* name, const std::string& value) { file << " \"" << name << "\": " << quoted(value) << ",\n"; };
+  field("card", options.card);
+  field("variant", options.variant.empty() ? "usual" : options.variant);
+  field("blocks", options.blocks > 0 ? std::to_string(options.blocks) : "all");
+  field("points", options.points.empty() ? "all" : options.points);
   file << " \"records\": [\n";
   for (size_t i = 0; i < records.size(); ++i) file << "  " << to_json(records[i]) << (i + 1 < records.size() ? ",\n" : "\n");
   file << " ]}\n";
@@ -213,7 +232,7 @@ class Checks {
   void run_family(const Family& family, const std::vector<std::string>& prefix, const std::string& as = {}) {
     const std::string shown = as.empty() ? family.name : as;
     if (left() < 5) return take({shown, "all", "absent", "", "no time left"});
-    const std::string records = folder_ + "/" + shown + ".jsonl", log = folder_ + "/" + shown + ".log";
+    const std::string files = folder_ + "/" + shown + "-" + family.name, records = files + ".jsonl", log = files + ".log";
     const double limit = std::min<double>(family.seconds, left());
     std::vector<std::string> command = prefix;
     for (const std::string& word :
@@ -223,6 +242,7 @@ class Checks {
     command.emplace_back("--limit"), command.push_back(std::to_string(limit));
     if (options_.blocks > 0) command.emplace_back("--blocks"), command.push_back(std::to_string(options_.blocks));
     if (!options_.variant.empty()) command.emplace_back("--variant"), command.push_back(options_.variant);
+    if (!options_.points.empty()) command.emplace_back("--points"), command.push_back(options_.points);
     if (!prefix.empty()) command.emplace_back("--small");
     const Outcome outcome = run_process(command, log, limit);
     std::ifstream file(records);
@@ -244,12 +264,12 @@ class Checks {
     if (!outcome.ended || !outcome.text.empty())
       take({shown, "all", prefix.empty() ? "failed" : "absent", "",
             outcome.text + (begun.empty() ? "" : " in '" + begun + "'") + " after " + std::to_string(count) + " records; " +
-                last_lines(log)});
+                last_line(log)});
     else if (!prefix.empty())
       take({shown, family.name, WEXITSTATUS(outcome.status) == 0 ? "passed" : "absent", "",
-            std::to_string(count) + " little cases; " + last_lines(log)});
+            std::to_string(count) + " little cases; " + last_line(log)});
     else if (count == 0)
-      take({shown, "all", "failed", "", "no records; " + last_lines(log)});
+      take({shown, "all", "failed", "", "no records; " + last_line(log)});
     write_out();  // after each, so that nothing is lost where the machine goes
   }
 
@@ -269,7 +289,7 @@ class Checks {
     for (std::string line; std::getline(file, line);)
       if (Record record; from_json(line, record)) take(record);
     if (!outcome.ended || WEXITSTATUS(outcome.status) != 0)
-      take({"rivals", "PyTorch, Triton", "absent", "", (outcome.text.empty() ? "" : outcome.text + "; ") + last_lines(log)});
+      take({"rivals", "PyTorch, Triton", "absent", "", (outcome.text.empty() ? "" : outcome.text + "; ") + last_line(log)});
   }
 
   void run_sanitizer(const std::string& tool) {
@@ -279,8 +299,9 @@ class Checks {
     if (const Outcome version = run_process({program, "--version"}, folder_ + "/sanitizer.log", std::min(20.0, left()));
         !version.ended || version.status != 0)
       return take({tool, "compute-sanitizer", "absent", "", "compute-sanitizer is not there"});
-    for (const Family& family : families())
-      if (family.sanitized) run_family(family, {program, "--tool", tool, "--error-exitcode", "9"}, tool);
+    for (const std::string& name : options_.wanted)
+      if (const Family& family = *find_family(name); family.sanitized)
+        run_family(family, {program, "--tool", tool, "--error-exitcode", "9"}, tool);
   }
 
   void write_out() const {
@@ -315,11 +336,32 @@ int run_one(const Family& family, const Task& task, const std::string& records) 
 }
 
 int usage(const std::string& what) {
-  std::fprintf(stderr,
-               "device_check: %s\nusage: device_check [--out FILE] [--families NAME,...] [--seconds N] [--rivals SECONDS] [--sanitize] "
-               "[--blocks N] [--variant paired|paired-relaxed|joined|noinc,...] | --bounds | --list\n",
-               what.c_str());
+  std::fprintf(stderr, "device_check: %s\n(device_check --help)\n", what.c_str());
   return 2;
+}
+
+int help() {
+  std::printf(
+      "device_check [OPTION]...: proves or disproves the GPU kernels on the card that is there, and measures them.\n"
+      "  --out FILE           the records as JSON, written after each family\n"
+      "  --families NAME,...  these families alone (--list), each in a process of its own\n"
+      "  --seconds N          of all families together (460); what is over is killed, what is left says `absent`\n"
+      "  --rivals SECONDS     then PyTorch and Triton, in so many seconds of their own\n"
+      "  --sanitize           then compute-sanitizer on the little cases of the families; its findings fail nothing\n"
+      "  --blocks N           kernels that take a block a multiprocessor take at most N\n"
+      "  --variant NAME,...   other kernels in place of the usual ones: %s, not with joined\n"
+      "  --points FIRST[-LAST]  of bench-switch and bench-gated these points alone, from 1 on as --bounds lists them for each layer\n"
+      "  --family NAME        one family in this process, without its limit: for ncu, a debugger and device_check_stall\n"
+      "  --records FILE       with --family: where its records go, a line each (standard output)\n"
+      "  --limit SECONDS      with --family: the time that it is to end in by itself\n"
+      "  --ceilings A,B,C     with --family: bytes a second read and copied, FLOP a second, as `limits` measured them\n"
+      "  --small              with --family: little cases alone\n"
+      "  --compare A B        of two files of --out: the times that are in both, and how many times B's is A's\n"
+      "  --bounds             the lower bounds of the points, with --variant of those kernels; needs no card\n"
+      "  --list               the families\n"
+      "Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.\n",
+      variant_names().c_str());
+  return 0;
 }
 
 int run(int argc, char** argv) {
@@ -328,15 +370,17 @@ int run(int argc, char** argv) {
   Task task;
   task.folder = fs::path(self).parent_path();
   std::string one, records = "/dev/stdout";
+  bool bounds = false;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--list") {
       for (const Family& f : families()) std::printf("%s\n", f.name);
       return 0;
     }
+    if (option == "--help") return help();
     if (option == "--bounds") {
-      print_bounds(task.variants);
-      return 0;
+      bounds = true;
+      continue;
     }
     if (option == "--sanitize") {
       options.sanitize = true;
@@ -348,6 +392,11 @@ int run(int argc, char** argv) {
     }
     if (i + 1 >= argc) return usage(option + ": unknown, or its value is missing");
     const std::string value = argv[++i];
+    if (option == "--compare") {
+      if (i + 1 >= argc) return usage("--compare: two files");
+      std::string why;
+      return compare(value, argv[i + 1], why) ? 0 : usage("--compare: " + why);
+    }
     if (option == "--out")
       options.out = value;
     else if (option == "--families")
@@ -363,8 +412,10 @@ int run(int argc, char** argv) {
       if (options.blocks < 1) return usage("--blocks: '" + value + "' is no number of blocks");
     } else if (option == "--variant") {
       options.variant = value;
-      if (!find_variants(value, task.variants))
-        return usage("--variant: '" + value + "' (paired, paired-relaxed or joined; noinc, not with joined)");
+      if (!find_variants(value, task.variants)) return usage("--variant: '" + value + "' (" + variant_names() + ", not with joined)");
+    } else if (option == "--points") {
+      options.points = value;
+      if (!find_points(value, task)) return usage("--points: '" + value + "' (FIRST or FIRST-LAST, from 1 on)");
     } else if (option == "--limit")
       task.seconds = std::atof(value.c_str());
     else if (option == "--family")
@@ -380,14 +431,21 @@ int run(int argc, char** argv) {
       return usage(option + ": unknown");
     }
   }
+  if (bounds) {
+    print_bounds(task.variants);
+    return 0;
+  }
   if (!one.empty()) options.wanted = {one};
   for (const std::string& name : options.wanted)
     if (!find_family(name)) return usage("no family '" + name + "' (--list)");
   if (!one.empty()) return run_one(*find_family(one), task, records);
   const bool needs_card = options.wanted.empty() || std::any_of(options.wanted.begin(), options.wanted.end(),
                                                                 [](const std::string& name) { return name.rfind("selftest-", 0) != 0; });
+  std::string why;
+  const bool lacks_card = needs_card && !has_card(why);
+  options.card = lacks_card ? "none: " + why : needs_card ? card_text() : "not asked for";
   if (!write_records(options, {})) return usage("--out: " + options.out + " cannot be written");
-  if (std::string why; needs_card && !has_card(why)) {
+  if (lacks_card) {
     std::printf("device_check: no card to check: %s\n", why.c_str());
     write_records(options, {{"limits", "card", "absent", "", why}});
     return 77;

@@ -16,13 +16,13 @@ std::string ProductCase::name() const {
 
 ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue)
     : queue_(queue),
-      limits_(limits),
       slots_(std::accumulate(product.rows.begin(), product.rows.end(), int64_t{0})),
       x_rows_(product.gathered ? slots_ / 2 + 1 : slots_),
       map_memory_(static_cast<int64_t>(gpu::kTileMapBytes)),
       x_(x_rows_ * product.k * 4),
       w_(static_cast<int64_t>(product.rows.size()) * (product.gated ? 2 : 1) * product.n * product.k * 4),
-      y_(slots_ * product.n * 4) {
+      y_(slots_ * product.n * 4),
+      map_{map_memory_.as<int32_t>(), limits} {
   const auto experts = static_cast<int32_t>(product.rows.size());
   const int64_t panels = product.gated ? 2 : 1, w_numbers = experts * panels * product.n * product.k;
   std::vector<int32_t> offsets = {0};
@@ -58,10 +58,7 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
   if (product.gathered) call_.gather = input(gather), call_.scatter = input(scatter), call_.weight = input(weight);
 }
 
-void ProductOnCard::make_map() {
-  map_ = {map_memory_.as<int32_t>(), limits_};
-  must(gpu::make_tile_map(call_.offsets, call_.experts, map_, queue_.stream()));
-}
-void ProductOnCard::run() const { must(gpu::grouped_product(call_, limits_, map_, queue_.stream())); }
+void ProductOnCard::make_map() { must(gpu::make_tile_map(call_.offsets, call_.experts, map_, queue_.stream())); }
+void ProductOnCard::run() const { must(gpu::grouped_product(call_, map_, queue_.stream())); }
 
 }  // namespace stormcell::device_check

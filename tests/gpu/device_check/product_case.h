@@ -31,7 +31,6 @@ class ProductOnCard {
 
  private:
   const Queue& queue_;
-  gpu::RegimeLimits limits_;
   int64_t slots_, x_rows_;
   std::vector<Memory> inputs_;  // what the call points to
   Memory map_memory_, x_, w_, y_;

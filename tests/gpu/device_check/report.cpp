@@ -3,18 +3,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 
 namespace stormcell::device_check {
 namespace {
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + '"';
-}
-
 bool field(std::string_view line, std::string_view key, std::string& value) {
   const std::string start = "\"" + std::string(key) + "\": ";
   size_t at = line.find(start);
@@ -37,8 +30,26 @@ std::string number_text(double number) {
   std::snprintf(text, sizeof text, "%.6g", std::isfinite(number) ? number : 0.0);
   return text;
 }
+/// Microseconds by family and case.
+std::map<std::string, double> times_of(const std::string& path) {
+  std::map<std::string, double> times;
+  std::ifstream file(path);
+  Record r;
+  for (std::string line; std::getline(file, line);)
+    if (from_json(line, r) && r.result == "measured" && r.value.ends_with(" us") && r.number > 0)
+      times[r.family + ", " + r.name] = r.number;
+  return times;
+}
 }  // namespace
 
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
 std::string to_json(const Record& r) {
   return "{\"family\": " + quoted(r.family) + ", \"case\": " + quoted(r.name) + ", \"result\": " + quoted(r.result) +
          ", \"value\": " + quoted(r.value) + ", \"number\": " + number_text(r.number) + ", \"share\": " + number_text(r.share) +
@@ -52,6 +63,19 @@ bool from_json(std::string_view line, Record& r) {
     return false;
   r.number = std::atof(number.c_str()), r.share = std::atof(share.c_str());
   return true;
+}
+
+bool compare(const std::string& a, const std::string& b, std::string& why) {
+  const auto mine = times_of(a), others = times_of(b);
+  size_t common = 0;
+  for (const auto& [name, time] : mine) {
+    const auto other = others.find(name);
+    if (other == others.end()) continue;
+    ++common;
+    std::printf("%5.2f  %10.4g us  %10.4g us  %s\n", other->second / time, time, other->second, name.c_str());
+  }
+  if (common == 0) why = a + " and " + b + " have no time in common";
+  return common > 0;
 }
 
 Report::Report(const std::string& family, const std::string& path) : family_(family), file_(std::fopen(path.c_str(), "a")) {

@@ -16,9 +16,14 @@ struct Record {
   double share = 0;    ///< of the limit that the note names; 0: none
 };
 
+/// Text as JSON has it.
+std::string quoted(std::string_view text);
 /// A record as one line of JSON, and back (only what to_json wrote).
 std::string to_json(const Record& record);
 bool from_json(std::string_view line, Record& record);
+
+/// Prints the times that two files of records have in common, and their quotient. False, with the reason, where there are none.
+bool compare(const std::string& a, const std::string& b, std::string& why);
 
 /// Appends records to a file, each flushed.
 class Report {
