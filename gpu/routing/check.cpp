@@ -35,6 +35,7 @@ Status check_rule(const Rule& rule, int32_t branches) {
   const int32_t fan_out = may_choose_fewer(rule) ? branches : rule.k;
   if (rule.fan_out != fan_out) return bad("fan_out", rule.fan_out, fan_out, fan_out);
   if (rule.capacity < 0) return bad("capacity", rule.capacity, 0, INT32_MAX);
+  if (rule.capacity > 0 && rule.fan_out > 1) return bad("capacity with several choices a cell", rule.capacity, 0, 0);
   if (may_choose_fewer(rule) && rule.residual >= branches) return bad("residual", rule.residual, -1, branches - 1);
   if (rule.choose == DeviceChoice::in_groups) {
     if (rule.groups < 1 || branches % rule.groups != 0)

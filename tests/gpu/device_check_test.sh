@@ -35,7 +35,7 @@ status=0
 "$program" --blocks none 2>/dev/null || status=$?
 expect "exit code 2 for a number of blocks that is none" test "$status" -eq 2
 expect "bounds of both layers' 41 points without a card" test "$("$program" --bounds | grep -c '^| [0-9]')" -eq 82
-expect "L2 bounds 16,384 rows on 8 experts" grep -Eq '16384 x 8 .* L2 \|' <("$program" --bounds)
+expect "shared memory bounds 16,384 rows on 8 experts" grep -Eq '16384 x 8 .* shared memory \|' <("$program" --bounds)
 for order in "--variant paired --bounds" "--bounds --variant paired"; do
   # shellcheck disable=SC2086
   expect "the bounds of the kernels that are named, before or after ($order)" grep -Eq '16384 x 8 .* tensor pipe \|' <("$program" $order)

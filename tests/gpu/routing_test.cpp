@@ -254,6 +254,8 @@ class GpuRoutingTest : public QObject {
                     "aligned"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.branches = 1025; }, "branches is 1025"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.rule.k = 9; }, "k is 9"));
+    QVERIFY(refused([](gpu::RouteCall& c) { c.rule.k = c.rule.fan_out = c.decision.fan_out = 2, c.rule.capacity = 4; },
+                    "capacity with several choices a cell is 4"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 31; }, "beyond 2^31"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.slot = nullptr; }, "decision.slot is null"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.fan_out = 2; }, "laid out for"));

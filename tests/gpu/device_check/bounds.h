@@ -32,24 +32,19 @@ inline CardRates h200_rates() {
 
 /// Counted in the machine code of the kernels (docs/benchmarks/gpu.md): instructions of a warp.
 struct KernelCounts {
-  double produce = 0;       ///< all producer warps together, a stage
-  double consume = 0;       ///< a consumer warp, a stage
-  double store = 0;         ///< a consumer warp, a pair of stored numbers a thread
-  int dependent_loads = 0;  ///< one after another before the first byte of weights is asked for; by reading
+  double produce = 0;  ///< all producer warps together, a stage
+  double consume = 0;  ///< a consumer warp, a stage
+  double store = 0;    ///< a consumer warp, a pair of stored numbers a thread
 };
 
-/// The times, in seconds, of which the largest is the bound.
+/// The times, in seconds, of which the largest is the bound; not L2's, whose bytes are those that tiles ask for: how many of them that ask
+/// for the same the card merges before L2 is not published.
 struct Bounds {
   double tensor = 0, issue = 0, shared = 0, l2 = 0, dram = 0, start = 0;
-  double seconds() const { return std::max({tensor, issue, shared, l2, dram, start}); }
+  double seconds() const { return std::max({tensor, issue, shared, dram, start}); }
   const char* what() const {
     const double all = seconds();
-    return all == dram     ? "DRAM"
-           : all == tensor ? "tensor pipe"
-           : all == l2     ? "L2"
-           : all == shared ? "shared memory"
-           : all == issue  ? "issue"
-                           : "start";
+    return all == dram ? "DRAM" : all == tensor ? "tensor pipe" : all == shared ? "shared memory" : all == issue ? "issue" : "start";
   }
 };
 
@@ -63,52 +58,69 @@ struct TiledProduct {
   int32_t weight_blocks = 1;             ///< blocks of a cluster that share a fetched panel of weights, all at work for each of its tiles
   int32_t row_reads = 1;                 ///< times that a consumer's rows are read a step: products side by side
   int32_t depth = gpu::kTileDepth;       ///< of a stage
+  int32_t slots_a_row = 1;               ///< most slots that one row of x is gathered for
 };
 
 /// What tiles ask of a card, in numbers and bytes; of several lists in one launch, their sum.
 struct Demand {
-  double tiles = 0, flop = 0, most_of_a_tile = 0, instructions = 0, shared = 0, l2 = 0, dram = 0;
+  double tiles = 0, flop = 0, instructions = 0, shared = 0, l2 = 0, dram = 0;
+  double most_flop = 0, most_instructions = 0, most_shared = 0;  ///< of a tile: one is one block's
   int dependent_loads = 0;
   Demand& operator+=(const Demand& d) {
     tiles += d.tiles, flop += d.flop, instructions += d.instructions, shared += d.shared, l2 += d.l2, dram += d.dram;
-    most_of_a_tile = std::max(most_of_a_tile, d.most_of_a_tile), dependent_loads = std::max(dependent_loads, d.dependent_loads);
+    most_flop = std::max(most_flop, d.most_flop), most_instructions = std::max(most_instructions, d.most_instructions);
+    most_shared = std::max(most_shared, d.most_shared), dependent_loads = std::max(dependent_loads, d.dependent_loads);
     return *this;
   }
 };
 
+/// Loads one after another before the first byte of weights is asked for, by reading tile_map.h: count, begin[count] (tiles_of), the steps
+/// of find_expert, expert, offsets (find_tile). Of these only what L2 must bring: a line of 128 bytes once, so of the steps those among
+/// more than 32 experts with rows; the first experts lie beside the count.
+constexpr int dependent_loads(int experts) {
+  int loads = 3;
+  for (; experts > 32; experts = (experts + 1) / 2) ++loads;
+  return loads;
+}
+
 inline Demand demand_of(const TiledProduct& p, const KernelCounts& counts) {
   Demand d;
-  double pairs = 0;
+  int experts = 0;
   const double column_blocks = gpu::parts(p.n, p.columns), stages = gpu::parts(p.k, p.depth), depth = stages * p.depth;
   const double panel_bytes = 2.0 * p.columns * p.panels * depth;
   for (const int32_t rows : p.rows) {
     if (rows == 0) continue;
+    ++experts;
     const int32_t blocks = gpu::parts(rows, p.rows_a_tile * p.weight_blocks) * p.weight_blocks;
     for (int32_t b = 0; b < blocks; ++b) {
       const int32_t mine = std::clamp(rows - b * p.rows_a_tile, 0, p.rows_a_tile),
                     side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
       const double tile_flop = 2.0 * side * p.columns * p.panels * depth, row_bytes = 2.0 * side * depth;
       d.flop += column_blocks * tile_flop;
-      d.most_of_a_tile = std::max(d.most_of_a_tile, tile_flop);
       // Written once by the copies, read by each wgmma: both operands, the rows' side by each consumer its own half.
-      d.shared += column_blocks * (panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * p.row_reads);
+      const double tile_shared = panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * p.row_reads;
+      const double pairs = static_cast<double>(side) * p.columns / 2 / (128.0 * p.consumers);
+      const double tile_instructions =
+          stages * (counts.produce + counts.consume * 4 * p.consumers) + pairs * counts.store * 4 * p.consumers;
+      d.shared += column_blocks * tile_shared;
+      d.instructions += column_blocks * tile_instructions;
+      d.most_flop = std::max(d.most_flop, tile_flop), d.most_shared = std::max(d.most_shared, tile_shared);
+      d.most_instructions = std::max(d.most_instructions, tile_instructions);
       d.l2 += column_blocks * (panel_bytes / p.weight_blocks + 2.0 * mine * p.k);
-      pairs += column_blocks * static_cast<double>(side) * p.columns / 2 / (128.0 * p.consumers);
     }
     d.tiles += blocks * column_blocks;
-    d.dram += 2.0 * p.n * p.panels * static_cast<double>(p.k) + 2.0 * rows * (static_cast<double>(p.k) + p.n);
+    d.dram += 2.0 * p.n * p.panels * static_cast<double>(p.k) + 2.0 * rows * (static_cast<double>(p.k) / p.slots_a_row + p.n);
   }
-  d.instructions = d.tiles * stages * (counts.produce + counts.consume * 4 * p.consumers) + pairs * counts.store * 4 * p.consumers;
-  d.dependent_loads = counts.dependent_loads;
+  d.dependent_loads = dependent_loads(experts);
   return d;
 }
 
 inline Bounds bounds_of(const Demand& d, const CardRates& rates) {
   Bounds b;
   const double busy = std::max(1.0, std::min(rates.multiprocessors, d.tiles)), second = rates.clock;
-  b.tensor = std::max(d.flop / busy, d.most_of_a_tile) / rates.tensor_flop / second;
-  b.issue = d.instructions / busy / rates.issues / second;
-  b.shared = d.shared / busy / rates.shared_bytes / second;
+  b.tensor = std::max(d.flop / busy, d.most_flop) / rates.tensor_flop / second;
+  b.issue = std::max(d.instructions / busy, d.most_instructions) / rates.issues / second;
+  b.shared = std::max(d.shared / busy, d.most_shared) / rates.shared_bytes / second;
   b.l2 = d.l2 / rates.l2_bytes / second;
   b.dram = d.dram / rates.dram_bytes;
   b.start = rates.launch + (d.dependent_loads * rates.l2_clocks + rates.dram_clocks) / second;

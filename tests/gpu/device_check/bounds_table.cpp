@@ -5,20 +5,17 @@
 namespace stormcell::device_check {
 namespace {
 
-/// By reading: count, begin[count] (tiles_of), seven steps of find_expert among up to 128 experts, expert, offsets (find_tile).
-constexpr int kDependentLoads = 11;
 /// Of docs/benchmarks/gpu.md, "Counted, not measured": [kernel][gated]. With a gate a pair takes more than without; what is not counted
 /// stays out of a lower bound.
 enum SwappedKernel { kUsual, kNoinc, kJoined };
-constexpr KernelCounts kSwappedCounts[][2] = {
-    {{4 * 53.5 + 37.8, 111.5, 7.3, kDependentLoads}, {4 * 54.5 + 61.8, 192, 7.3, kDependentLoads}},
-    {{4 * 41.5 + 37.8, 119.5, 7.3, kDependentLoads}, {4 * 40 + 61.8, 200, 7.3, kDependentLoads}},
-    {{4 * 99.5, 73, 7.3, kDependentLoads}, {4 * 107, 94, 7.3, kDependentLoads}}};
+constexpr KernelCounts kSwappedCounts[][2] = {{{4 * 53.5 + 37.8, 111.5, 7.3}, {4 * 54.5 + 61.8, 192, 7.3}},
+                                              {{4 * 41.5 + 37.8, 119.5, 7.3}, {4 * 40 + 61.8, 200, 7.3}},
+                                              {{4 * 99.5, 73, 7.3}, {4 * 107, 94, 7.3}}};
 /// By LargeVariant.
-constexpr KernelCounts kLargeCounts[][2] = {{{4 * 135, 80, 7.6, kDependentLoads}, {4 * 135, 76.5, 7.6, kDependentLoads}},
-                                            {{4 * 128, 63.8, 8.2, kDependentLoads}, {4 * 119, 64.2, 8.2, kDependentLoads}},
-                                            {{4 * 127, 54.8, 8.2, kDependentLoads}, {4 * 118, 55.2, 8.2, kDependentLoads}},
-                                            {{4 * 131, 77, 7.6, kDependentLoads}, {4 * 131, 76.5, 7.6, kDependentLoads}}};
+constexpr KernelCounts kLargeCounts[][2] = {{{4 * 135, 80, 7.6}, {4 * 135, 76.5, 7.6}},
+                                            {{4 * 128, 63.8, 8.2}, {4 * 119, 64.2, 8.2}},
+                                            {{4 * 127, 54.8, 8.2}, {4 * 118, 55.2, 8.2}},
+                                            {{4 * 131, 77, 7.6}, {4 * 131, 76.5, 7.6}}};
 template <size_t kVariants>
 const KernelCounts& counts_of(const KernelCounts (&counts)[kVariants][2], int kernel, bool gated) {
   return counts[kernel][gated ? 1 : 0];
@@ -33,11 +30,12 @@ TiledProduct tiled(int32_t n, int32_t k, bool swapped) {
 }
 
 template <int kPanels>
-ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, const gpu::Variants& variants, bool joined,
-                      const CardRates& rates) {
+ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, int32_t slots_a_row, const gpu::Variants& variants,
+                      bool joined, const CardRates& rates) {
   const bool gated = kPanels == 2;
   TiledProduct swapped = joined ? tiled<gpu::JoinedNarrowShape<kPanels>>(n, k, true) : tiled<gpu::SwappedShape<kPanels>>(n, k, true);
   TiledProduct large = variants.pairs() ? tiled<gpu::PairedShape<kPanels>>(n, k, false) : tiled<gpu::LargeShape<kPanels>>(n, k, false);
+  swapped.slots_a_row = large.slots_a_row = slots_a_row;
   swapped.row_reads = kPanels, large.row_reads = variants.pairs() ? 1 : 2;
   for (const int32_t r : rows)
     if (r > 0) (r <= gpu::row_block(gpu::Regime::swapped) ? swapped : large).rows.push_back(r);
@@ -49,7 +47,7 @@ ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, co
   const auto add = [&](const Demand& launch) {
     if (launch.tiles == 0) return;
     const Bounds b = bounds_of(launch, rates);
-    bound.seconds += b.seconds();
+    bound.seconds += b.seconds(), bound.unmerged += b.l2;
     if (b.seconds() > most) most = b.seconds(), bound.what = b.what();
   };
   if (joined) {
@@ -66,8 +64,16 @@ ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, co
 ProductBound gemv_bound(const LayerShape& shape, const std::vector<int32_t>& rows, bool first, const CardRates& rates) {
   TiledProduct p = tiled<gpu::SwappedShape<1>>(first ? shape.hidden : shape.width, first ? shape.width : shape.hidden, true);
   p.panels = first && shape.gated ? 2 : 1, p.rows = rows;
-  const Bounds all = bounds_of(p, {.dependent_loads = kDependentLoads}, rates);
-  return {std::max(all.dram, all.start), all.dram > all.start ? "DRAM" : "start"};
+  p.slots_a_row = first ? shape.protocol.k : 1;
+  const Bounds all = bounds_of(p, {}, rates);
+  return {std::max(all.dram, all.start), 0, all.dram > all.start ? "DRAM" : "start"};
+}
+
+std::string microseconds(double seconds) {
+  if (seconds == 0) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", seconds * 1e6);
+  return text;
 }
 
 }  // namespace
@@ -80,9 +86,9 @@ ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::ve
   limits.variants = variants;
   if (limits.gemv_rows > 0) return gemv_bound(shape, rows, first, rates);
   const bool joined = gpu::is_joined(limits, cells);
-  if (!first) return bound_of<1>(rows, shape.width, shape.hidden, variants, joined, rates);
-  return shape.gated ? bound_of<2>(rows, shape.hidden, shape.width, variants, joined, rates)
-                     : bound_of<1>(rows, shape.hidden, shape.width, variants, joined, rates);
+  if (!first) return bound_of<1>(rows, shape.width, shape.hidden, 1, variants, joined, rates);
+  return shape.gated ? bound_of<2>(rows, shape.hidden, shape.width, shape.protocol.k, variants, joined, rates)
+                     : bound_of<1>(rows, shape.hidden, shape.width, shape.protocol.k, variants, joined, rates);
 }
 
 std::vector<Point> bench_points(const LayerShape& shape) {
@@ -94,7 +100,8 @@ std::vector<Point> bench_points(const LayerShape& shape) {
 }
 
 void print_bounds(const gpu::Variants& variants) {
-  std::printf("| layer | tokens x experts | load | product 1, us | by | product 2, us | by |\n|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| layer | tokens x experts | load | product 1, us | by | L2 | product 2, us | by | L2 |\n|---|---|---|---|---|---|---|---|---|\n");
   const CardRates rates = h200_rates();
   for (const LayerShape& shape : {switch_shape(), gated_shape()})
     for (const Point& point : bench_points(shape)) {
@@ -103,8 +110,9 @@ void print_bounds(const gpu::Variants& variants) {
       const std::vector<int32_t> offsets(decision.view.offsets, decision.view.offsets + point.experts + 1);
       const ProductBound first = product_bound(shape, point.tokens, offsets, true, variants, rates),
                          second = product_bound(shape, point.tokens, offsets, false, variants, rates);
-      std::printf("| %s | %lld x %d | %s | %.1f | %s | %.1f | %s |\n", shape.name, static_cast<long long>(point.tokens), point.experts,
-                  to_text(point.load), first.seconds * 1e6, first.what, second.seconds * 1e6, second.what);
+      std::printf("| %s | %lld x %d | %s | %.1f | %s | %s | %.1f | %s | %s |\n", shape.name, static_cast<long long>(point.tokens),
+                  point.experts, to_text(point.load), first.seconds * 1e6, first.what, microseconds(first.unmerged).c_str(),
+                  second.seconds * 1e6, second.what, microseconds(second.unmerged).c_str());
     }
 }
 

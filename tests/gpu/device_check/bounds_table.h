@@ -16,6 +16,7 @@ std::vector<Point> bench_points(const LayerShape& shape);
 /// Of one product, both regimes' launches one after the other, or one of both.
 struct ProductBound {
   double seconds = 0;
+  double unmerged = 0;    ///< of L2, were nothing that several tiles ask for merged; no bound
   const char* what = "";  ///< which bound is the largest
 };
 /// [experts + 1] offsets of the slots.

@@ -25,6 +25,8 @@ class ProductOnCard {
   int64_t slots() const { return slots_; }
   int64_t x_rows() const { return x_rows_; }
   int64_t y_bytes() const { return slots_ * call_.n * gpu::bytes_of(call_.format); }
+  /// Those that run() launches.
+  std::string kernels() const;
   /// Queues the map, once before the product, and the product.
   void make_map();
   void run() const;

@@ -13,6 +13,14 @@ struct Shape {
   std::vector<int32_t> rows;  // of each expert
 };
 
+/// The limits with the kernels that the task names; those of `joined` need both regimes.
+gpu::RegimeLimits limits_of(gpu::RegimeLimits limits, const Task& task) {
+  limits.variants = task.variants;
+  if (task.variants.large == gpu::LargeVariant::joined && limits.tensor_cores && limits.swapped_rows == 0)
+    limits.swapped_rows = gpu::row_block(gpu::Regime::swapped);
+  return limits;
+}
+
 bool check_product(Report& report, const ProductCase& product, ProductOnCard& on_card, const Queue& queue) {
   on_card.make_map();
   on_card.run();
@@ -20,9 +28,9 @@ bool check_product(Report& report, const ProductCase& product, ProductOnCard& on
   const int64_t slots = on_card.slots();
   const Difference difference = product_difference(on_card.call(), slots, on_card.x_rows(), slots,
                                                    slots * product.n * int64_t{product.k} > 40000000 ? 96 : product.n);
-  char note[96];
-  std::snprintf(note, sizeof note, "relative difference %.2e over %lld numbers", difference.relative,
-                static_cast<long long>(difference.numbers));
+  char note[128];
+  std::snprintf(note, sizeof note, "relative difference %.2e over %lld numbers; %s", difference.relative,
+                static_cast<long long>(difference.numbers), on_card.kernels().c_str());
   const bool right = difference.relative <= tolerance(product.format);
   report.check(right, product.name(), note);
   return right;
@@ -39,7 +47,7 @@ void check_regime(const Task& task, Report& report, gpu::RegimeLimits limits, co
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
   if (limits.tensor_cores && !device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
-  limits.variants = task.variants;
+  limits = limits_of(limits, task);
   const Queue queue;
   int turn = 0;
   for (const gpu::Format format : {gpu::Format::bf16, gpu::Format::f32}) {
@@ -94,15 +102,15 @@ void check_repeats(const Task& task, Report& report) {
     gpu::RegimeLimits limits;
     Shape shape;
   };
-  for (const Repeated& repeated : {Repeated{"swapped", {0, 64, true, task.variants}, {3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}},
-                                   Repeated{"large", {0, 0, true, task.variants}, {2048, 768, {512, 65, 0, 300}}},
-                                   Repeated{"both", {0, 64, true, task.variants}, {2048, 768, {512, 5, 0, 300, 64, 9}}}})
+  for (const Repeated& repeated : {Repeated{"swapped", {0, 64, true}, {3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}},
+                                   Repeated{"large", {0, 0, true}, {2048, 768, {512, 65, 0, 300}}},
+                                   Repeated{"both", {0, 64, true}, {2048, 768, {512, 5, 0, 300, 64, 9}}}})
     for (const bool gated : {false, true}) {
       const Shape& shape = repeated.shape;
       const ProductCase product{shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu};
       const std::string name = std::string(repeated.regime) + ", " + std::to_string(kRuns) + " runs, " + product.name();
       report.begins(name);
-      ProductOnCard on_card(product, repeated.limits, queue);
+      ProductOnCard on_card(product, limits_of(repeated.limits, task), queue);
       if (!check_product(report, product, on_card, queue)) continue;
       const Memory once(on_card.y_bytes()), differ = to_card(std::vector<unsigned long long>{0});
       must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()), cudaMemcpyDeviceToDevice), "copy");
