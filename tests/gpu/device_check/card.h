@@ -97,6 +97,8 @@ double time_calls_plainly(const Queue& queue, int calls, const std::function<voi
 
 /// Fills memory with normal-like bf16 or f32 numbers of deviation `scale`.
 void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t stream);
+/// Fills memory with bf16 whole numbers of -3 to 3.
+void fill_whole(void* to, int64_t n, uint32_t seed, cudaStream_t stream);
 /// Adds to `count` the words of four bytes in which both differ.
 void count_different(const void* a, const void* b, int64_t bytes, unsigned long long* count, cudaStream_t stream);
 /// Reads memory once; nothing is written but for the unlikely sum.

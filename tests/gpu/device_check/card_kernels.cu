@@ -19,6 +19,11 @@ __global__ void fill(gpu::Bf16* to, int64_t n, float scale, uint32_t seed) {
   }
 }
 
+__global__ void fill_with_whole(gpu::Bf16* to, int64_t n, uint32_t seed) {
+  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < n; i += int64_t{gridDim.x} * blockDim.x)
+    to[i] = gpu::to_bf16(static_cast<float>(static_cast<int>(mixed(static_cast<uint32_t>(i) ^ mixed(static_cast<uint32_t>(i >> 32) + seed)) % 7) - 3));
+}
+
 __global__ void read(const uint4* from, int64_t n, float* sink) {
   constexpr int kAtOnce = 8;
   uint32_t sum = 0;
@@ -44,6 +49,10 @@ __global__ void different(const uint32_t* a, const uint32_t* b, int64_t n, unsig
 
 void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t stream) {
   fill<<<2048, 256, 0, stream>>>(static_cast<gpu::Bf16*>(to), n, scale, seed);
+  must(cudaGetLastError(), "fill");
+}
+void fill_whole(void* to, int64_t n, uint32_t seed, cudaStream_t stream) {
+  fill_with_whole<<<2048, 256, 0, stream>>>(static_cast<gpu::Bf16*>(to), n, seed);
   must(cudaGetLastError(), "fill");
 }
 void read_all(const void* from, int64_t bytes, int multiprocessors, float* sink, cudaStream_t stream) {

@@ -71,7 +71,7 @@ Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64
   const auto bias = call.bias ? from_card(call.bias, int64_t{call.experts} * panels * call.n) : std::vector<float>();
   const int step = std::max(1, call.n / std::max(1, columns) | 1);  // odd, so that all places within a tile come up
   std::vector<double> largest(static_cast<size_t>(slots)), wrong(static_cast<size_t>(slots));
-  std::atomic<int64_t> numbers{0};
+  std::atomic<int64_t> numbers{0}, unlike{0};
   on_all_cores(slots, [&](int64_t s) {
     const auto at = static_cast<size_t>(s);
     const auto e = static_cast<int64_t>(std::upper_bound(offsets.begin(), offsets.end(), static_cast<int32_t>(s)) - offsets.begin()) - 1;
@@ -90,13 +90,15 @@ Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64
       const double off = std::fabs(static_cast<double>(out[c]) - want);
       largest[at] = std::max(largest[at], std::fabs(want));
       wrong[at] = std::isnan(off) ? INFINITY : std::max(wrong[at], off);
+      const auto single = static_cast<float>(want);
+      unlike += out[c] != (call.format == gpu::Format::bf16 ? gpu::to_float(gpu::to_bf16(single)) : single);
       ++numbers;
     }
   });
   Difference difference;
   const double most = slots > 0 ? *std::max_element(largest.begin(), largest.end()) : 0;
   difference.relative = slots > 0 ? *std::max_element(wrong.begin(), wrong.end()) / std::max(most, 1e-30) : 0;
-  difference.numbers = numbers;
+  difference.numbers = numbers, difference.unlike = unlike;
   return difference;
 }
 

@@ -40,6 +40,7 @@ std::vector<float> to_floats(const void* on_card, int64_t n, gpu::Format format)
 struct Difference {
   double relative = 0;
   int64_t numbers = 0;
+  int64_t unlike = 0;  ///< of these, other than the reference rounded to the format
 };
 Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64_t x_rows, int64_t y_rows, int columns);
 

@@ -17,6 +17,7 @@ const std::vector<Family>& families() {
       {"faults", check_faults, 20, false},
       {"bench-routing", bench_routing, 30, false},
       {"bench-few-rows", bench_few_rows, 20, false},
+      {"bench-rows", bench_rows, 40, false},
       {"bench-switch", bench_switch, 75, false},
       {"bench-gated", bench_gated, 75, false},
   };

@@ -43,6 +43,7 @@ void check_layer_calls(const Task& task, Report& report);
 void check_faults(const Task& task, Report& report);
 void bench_routing(const Task& task, Report& report);
 void bench_few_rows(const Task& task, Report& report);
+void bench_rows(const Task& task, Report& report);
 void bench_switch(const Task& task, Report& report);
 void bench_gated(const Task& task, Report& report);
 

@@ -357,6 +357,7 @@ int help() {
       "  --ceilings A,B,C     with --family: bytes a second read and copied, FLOP a second, as `limits` measured them\n"
       "  --small              with --family: little cases alone\n"
       "  --compare A B        of two files of --out: the times that are in both, and how many times B's is A's\n"
+      "  --calls FILE LAB     the products over rows of a file of --out as `stormcell calibrate` reads them; LAB: who measured\n"
       "  --bounds             the lower bounds of the points, with --variant of those kernels; needs no card\n"
       "  --list               the families\n"
       "Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.\n",
@@ -396,6 +397,11 @@ int run(int argc, char** argv) {
       if (i + 1 >= argc) return usage("--compare: two files");
       std::string why;
       return compare(value, argv[i + 1], why) ? 0 : usage("--compare: " + why);
+    }
+    if (option == "--calls") {
+      if (i + 1 >= argc) return usage("--calls: a file and who measured it");
+      std::string why;
+      return print_calls(value, argv[i + 1], why) ? 0 : usage("--calls: " + why);
     }
     if (option == "--out")
       options.out = value;

@@ -10,7 +10,7 @@ namespace stormcell::device_check {
 std::string ProductCase::name() const {
   std::string of_rows;
   for (size_t e = 0; e < rows.size() && e < 6; ++e) of_rows += (e ? " " : "") + std::to_string(rows[e]);
-  return std::string(to_text(format)) + (gated ? ", gated" : "") + (gathered ? ", gathered" : "") + ", n " + std::to_string(n) + ", k " +
+  return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (gated ? ", gated" : "") + (gathered ? ", gathered" : "") + ", n " + std::to_string(n) + ", k " +
          std::to_string(k) + ", rows " + of_rows;
 }
 
@@ -34,10 +34,14 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
   for (int64_t s = 0; s < slots_; ++s)
     gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(x_rows_))), scatter.push_back(static_cast<int32_t>(s));
   std::shuffle(scatter.begin(), scatter.end(), random);
-  for (int64_t s = 0; s < slots_; ++s) weight.push_back(normal(random));
-  for (int64_t i = 0; i < experts * panels * product.n; ++i) bias.push_back(normal(random));
+  constexpr float kPowers[] = {0.5f, 1, 2, -1};
+  for (int64_t s = 0; s < slots_; ++s) weight.push_back(product.whole ? kPowers[random() % 4] : normal(random));
+  for (int64_t i = 0; i < experts * panels * product.n; ++i) bias.push_back(product.whole ? std::round(normal(random)) : normal(random));
   const float w_scale = 1 / std::sqrt(static_cast<float>(product.k));
-  if (product.format == gpu::Format::bf16) {
+  if (product.whole) {
+    fill_whole(x_.as<void>(), x_rows_ * product.k, 1, queue.stream());
+    fill_whole(w_.as<void>(), w_numbers, 2, queue.stream());
+  } else if (product.format == gpu::Format::bf16) {
     fill_bf16(x_.as<void>(), x_rows_ * product.k, 1, 1, queue.stream());
     fill_bf16(w_.as<void>(), w_numbers, w_scale, 2, queue.stream());
   } else {

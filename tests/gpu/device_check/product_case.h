@@ -14,6 +14,8 @@ struct ProductCase {
   gpu::Format format = gpu::Format::bf16;
   bool gated = false, gathered = false;
   gpu::Activation activation = gpu::Activation::none;
+  /// Small whole numbers, whose sums f32 holds exactly: each result must be the reference's, rounded. Takes an activation that keeps them whole.
+  bool whole = false;
 
   std::string name() const;
 };

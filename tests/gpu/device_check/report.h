@@ -25,6 +25,11 @@ bool from_json(std::string_view line, Record& record);
 /// Prints the times that two files of records have in common, and their quotient. False, with the reason, where there are none.
 bool compare(const std::string& a, const std::string& b, std::string& why);
 
+/// Names of what bench-rows measures, to be written and read: inputs, outputs, weights of a call, rows of each.
+inline constexpr char kRowsName[] = "%d x %d, %d weights, %d rows each";
+/// Prints the products over rows of a file of records as `stormcell calibrate` reads calls. False, with the reason, where there are none.
+bool print_calls(const std::string& path, const std::string& laboratory, std::string& why);
+
 /// Appends records to a file, each flushed.
 class Report {
  public:
