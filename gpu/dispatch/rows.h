@@ -1,4 +1,5 @@
-// Moving rows between cells and slots. A warp takes a row; a thread moves sixteen bytes, four of them in flight.
+// Moving rows between cells and slots. A thread moves sixteen bytes, four of them in flight. A warp of dispatch takes a row; one of combine
+// 32 pieces of a row, so that a few cells of many choices still have warps enough to hide what each waits for.
 // Bound: copy bandwidth.
 #pragma once
 #include "core/cell/decision.h"
@@ -86,29 +87,55 @@ struct CombineKernel {
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
-    constexpr int kNumbers = Piece<T>::kNumbers;
-    const int lane = x.thread() % 32;
-    const int64_t warps = static_cast<int64_t>(x.blocks()) * (kThreads / 32);
-    for (int64_t cell = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; cell < a.cells; cell += warps) {
-      const int32_t* slot = a.slot + cell * a.fan_out;
-      const float* weight = a.choice_weight ? a.choice_weight + cell * a.fan_out : nullptr;
-      if (a.unrouted_only && is_routed(slot, a.fan_out)) continue;
-      for (int32_t p = lane; p < a.pieces; p += 32) {
-        float sum[kNumbers] = {};
-        for (int32_t j = 0; j < a.fan_out; ++j) {
-          const bool has_slot = slot[j] >= 0;
-          if (!has_slot && !(a.dropped && was_dropped(a.choice[cell * a.fan_out + j]))) continue;
-          const Sixteen piece = has_slot ? a.from[static_cast<int64_t>(slot[j]) * a.pieces + p] : a.dropped[cell * a.pieces + p];
-          const float w = weight ? weight[j] : 1.0f;
-          STORMCELL_UNROLL
-          for (int i = 0; i < kNumbers; ++i) sum[i] += w * Piece<T>::get(piece, i);
-        }
-        Piece<T>::put(a.to[cell * a.pieces + p], sum);
+    const auto groups = static_cast<uint32_t>(groups_of(a.pieces));  // of 32 pieces in a row
+    const uint32_t warps = static_cast<uint32_t>(x.blocks()) * (kThreads / 32),
+                   warp = static_cast<uint32_t>(x.block()) * (kThreads / 32) + static_cast<uint32_t>(x.thread()) / 32;
+    // Warps go on by this many; nothing is divided on the way.
+    const uint32_t cells_on = warps / groups, groups_on = warps % groups;
+    int64_t cell = warp / groups;
+    for (uint32_t group = warp % groups; cell < a.cells; cell += cells_on, group += groups_on) {
+      if (group >= groups) {
+        group -= groups;
+        if (++cell == a.cells) break;
       }
+      const auto piece = static_cast<int32_t>(group) * 32 + x.thread() % 32;
+      if (piece < a.pieces && !(a.unrouted_only && is_routed(a.slot + cell * a.fan_out, a.fan_out))) put_sum(a, cell, piece);
     }
   }
 
+  /// How many warps a cell takes.
+  STORMCELL_BOTH static constexpr int32_t groups_of(int32_t pieces) { return parts(pieces, 32); }
+
  private:
+  STORMCELL_DEVICE static void put_sum(const Args& a, int64_t cell, int32_t p) {
+    constexpr int kNumbers = Piece<T>::kNumbers, kAtOnce = 4;
+    const int32_t* slot = a.slot + cell * a.fan_out;
+    const float* weight = a.choice_weight ? a.choice_weight + cell * a.fan_out : nullptr;
+    float sum[kNumbers] = {};
+    for (int32_t first = 0; first < a.fan_out; first += kAtOnce) {
+      const Sixteen* from[kAtOnce];  // null: contributes nothing
+      float w[kAtOnce];
+      Sixteen piece[kAtOnce];
+      STORMCELL_UNROLL
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int32_t j = first + i, from_slot = j < a.fan_out ? slot[j] : -1;
+        w[i] = weight && j < a.fan_out ? weight[j] : 1.0f;
+        from[i] = from_slot >= 0 ? a.from + static_cast<int64_t>(from_slot) * a.pieces + p : nullptr;
+        if (a.dropped && from_slot < 0 && j < a.fan_out && was_dropped(a.choice[cell * a.fan_out + j]))
+          from[i] = a.dropped + cell * a.pieces + p;
+      }
+      STORMCELL_UNROLL
+      for (int i = 0; i < kAtOnce; ++i)
+        if (from[i]) piece[i] = *from[i];
+      STORMCELL_UNROLL
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (!from[i]) continue;
+        STORMCELL_UNROLL
+        for (int n = 0; n < kNumbers; ++n) sum[n] += w[i] * Piece<T>::get(piece[i], n);
+      }
+    }
+    Piece<T>::put(a.to[cell * a.pieces + p], sum);
+  }
   STORMCELL_DEVICE static bool was_dropped(int32_t choice) { return choice < 0 && choice != kNoBranch; }
   STORMCELL_DEVICE static bool is_routed(const int32_t* slot, int32_t fan_out) {
     bool routed = false;

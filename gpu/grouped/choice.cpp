@@ -1,10 +1,8 @@
-// Which kernel for how many rows. The limits follow from counting, not from measuring (docs/benchmarks/todo.md says what to measure):
-// - gemv does 8 multiply-adds a row for each sixteen bytes of weights beside 8 conversions; at 19 bytes a clock and multiprocessor, an
-//   H200's share of its memory, five rows keep the floating-point units about 60 % busy and eight all of it. Without tensor cores nothing
-//   else reads weights once for a few rows, so there it goes to eight.
-// - With tensor cores swapped reads them once too, so gemv is left to calls in which no expert can get more than four rows (a few cells of
-//   decoding): there one launch does all, and it alone fills a card whose experts have few columns. Every regime that may occur costs a
-//   launch, and an empty one the 1.3 us that docs/benchmarks/gpu.md cites; a map with both is possible (RegimeLimits) and to be measured.
+// Which kernel for how many rows, as measured on an H200 (docs/benchmarks/gpu.md, few rows):
+// - gemv takes eight rows of an expert at once. Where no expert can get more, it is ahead of swapped or level: of 128 gated experts 2048/768,
+//   both products, by 24 % at one token, 12 % at eight; of eight experts 768/3072 by 18 % at one, level at eight.
+// - Where some get more, a map with both takes two launches: 4 % ahead at 16 tokens, 4 % behind at 32. There swapped takes all.
+// - Without tensor cores nothing else reads weights once for a few rows.
 // - swapped and large meet where an expert's rows fill more than half of a 128-row tile.
 #include "gpu/grouped/grouped.h"
 
@@ -16,14 +14,14 @@ RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int cou
     pieces = pieces && products[i].k * bytes_of(products[i].format) % 16 == 0;
     tensor_cores = tensor_cores && products[i].format == Format::bf16 && products[i].k % 8 == 0 && products[i].n % 8 == 0;
   }
-  constexpr int32_t kFewRows = 4;
+  constexpr int32_t kFewRows = row_block(Regime::gemv);
   RegimeLimits limits;
   limits.tensor_cores = tensor_cores;
   if (tensor_cores) {
     limits.gemv_rows = most_rows <= kFewRows ? kFewRows : 0;
     limits.swapped_rows = row_block(Regime::swapped);
   } else {
-    limits.gemv_rows = pieces ? row_block(Regime::gemv) : 0;
+    limits.gemv_rows = pieces ? kFewRows : 0;
   }
   return limits;
 }

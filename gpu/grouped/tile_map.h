@@ -126,17 +126,28 @@ struct TileMapArgs {
 template <int kThreads_>
 struct TileMapBlock {
   using Args = TileMapArgs;
-  static constexpr int kThreads = kThreads_, kHeld = kMostExperts / kThreads;  // experts of a thread
+  static constexpr int kThreads = kThreads_;
   static_assert(kMostExperts % kThreads == 0);
+  struct alignas(8) Expert {
+    int32_t rows, blocks;
+  };
   struct Shared {
-    int32_t rows[kMostExperts];
-    int32_t blocks[kMostExperts];                               ///< row blocks of an expert
+    Expert expert[kMostExperts];
     int32_t experts_of[kRegimes], blocks_of[kRegimes];          ///< all of a regime
     int32_t experts_before[kRegimes], blocks_before[kRegimes];  ///< of the regimes of more rows
   };
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    if constexpr (kThreads < kMostExperts)
+      if (a.experts > kThreads) return run_holding<kMostExperts / kThreads>(x, a);
+    run_holding<1>(x, a);
+  }
+
+ private:
+  /// kHeld: experts of a thread.
+  template <int kHeld, class X>
+  STORMCELL_DEVICE static void run_holding(X& x, const Args& a) {
     Shared& shared = x.template shared<Shared>();
     if (x.thread() < kRegimes) shared.experts_of[x.thread()] = shared.blocks_of[x.thread()] = 0;
     int32_t rows[kHeld], place[kHeld], begin[kHeld];
@@ -153,18 +164,18 @@ struct TileMapBlock {
       const int32_t e = x.thread() + i * kThreads;
       regime[i] = regime_of(rows[i], a.limits);
       const int32_t bits = row_block_bits(regime[i], a.limits.variants), blocks = (rows[i] + (1 << bits) - 1) >> bits;
-      if (e < a.experts) shared.rows[e] = rows[i], shared.blocks[e] = blocks;
+      if (e < a.experts) shared.expert[e] = {rows[i], blocks};
       if (rows[i] == 0) continue;
       x.add(&shared.experts_of[static_cast<int>(regime[i])], 1);
       x.add(&shared.blocks_of[static_cast<int>(regime[i])], blocks);
     }
     x.sync();
     if (x.thread() < kRegimes) end_of_regime(a, shared, static_cast<Regime>(x.thread()));
-    for (int32_t other = 0; other < a.experts; ++other) {
-      const int32_t others = shared.rows[other], blocks = shared.blocks[other];
+    for (int32_t index = 0; index < a.experts; ++index) {
+      const Expert other = shared.expert[index];
       STORMCELL_UNROLL
       for (int i = 0; i < kHeld; ++i)
-        if (others > rows[i] || (others == rows[i] && other < x.thread() + i * kThreads)) ++place[i], begin[i] += blocks;
+        if (other.rows > rows[i] || (other.rows == rows[i] && index < x.thread() + i * kThreads)) ++place[i], begin[i] += other.blocks;
     }
     x.sync();
     STORMCELL_UNROLL
@@ -177,7 +188,6 @@ struct TileMapBlock {
     }
   }
 
- private:
   /// Regimes in the order of their rows: gemv, then swapped and large or plain.
   STORMCELL_DEVICE static void end_of_regime(const Args& a, Shared& shared, Regime regime) {
     const int r = static_cast<int>(regime);

@@ -152,7 +152,8 @@ struct ChooseKernel {
     for (int j = 0; j < a.rule.k; ++j) {
       const Best best = all.best(held, gone);
       all.take(best, gone);
-      const float score = s[best.index];
+      // From memory only where it may be no number, which counts as the lowest score: the wait for it would be in every choice.
+      const float score = best.score > -kInfinity ? best.score : s[best.index];
       if (over_chosen && j == 0) top = best.score;
       const float w = over_all ? expf(score - top) / sum : over_chosen ? expf(score - top) : score;
       chosen += w;
