@@ -35,11 +35,16 @@ struct ProductShape {
   Format format = Format::f32;
   int32_t n = 0, k = 0;
 };
-/// The regimes' limits for products that share a tile map (those of a layer) and no expert of which gets more than `most_rows`, on a card
+/// The rows of an expert, as far as the host can tell.
+struct ExpertLoads {
+  int64_t most = 0;  ///< no expert gets more
+  double mean = 0;   ///< slots / experts
+};
+/// The regimes' limits for products that share a tile map (those of a layer), on a card
 /// with or without wgmma: by measured times, in grouped/choice.cpp.
-RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int count, int64_t most_rows);
+RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int count, const ExpertLoads& rows);
 /// The same for the current card.
-Status choose_limits(const ProductShape* products, int count, int64_t most_rows, RegimeLimits& limits);
+Status choose_limits(const ProductShape* products, int count, const ExpertLoads& rows, RegimeLimits& limits);
 /// True where the regime may have rows, as far as the host can tell.
 bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
 /// True where one launch takes the tiles of both swapped and large.

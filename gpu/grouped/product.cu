@@ -35,10 +35,10 @@ Status with_tensor_cores(const Device& device, const GroupedCall& call, const Re
 
 }  // namespace
 
-Status choose_limits(const ProductShape* products, int count, int64_t most_rows, RegimeLimits& limits) {
+Status choose_limits(const ProductShape* products, int count, const ExpertLoads& rows, RegimeLimits& limits) {
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
-  limits = choose_limits(device->has_wgmma(), products, count, most_rows);
+  limits = choose_limits(device->has_wgmma(), products, count, rows);
   return {};
 }
 

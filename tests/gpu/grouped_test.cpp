@@ -120,19 +120,20 @@ class GpuGroupedTest : public QObject {
   void limits_by_shape() {
     const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}, {gpu::Format::bf16, 768, 3072}},
                             odd[] = {{gpu::Format::bf16, 3072, 769}}, f32[] = {{gpu::Format::f32, 64, 64}};
-    const gpu::RegimeLimits few = gpu::choose_limits(true, bf16, 2, 8), many = gpu::choose_limits(true, bf16, 2, 64);
+    const gpu::RegimeLimits few = gpu::choose_limits(true, bf16, 2, {8, 1.0}), many = gpu::choose_limits(true, bf16, 2, {64, 1.0});
     QVERIFY(few.tensor_cores && few.gemv_rows == 8 && many.gemv_rows == 0 && many.swapped_rows == 64);
+    QCOMPARE(gpu::choose_limits(true, bf16, 2, {8, 1.1}).gemv_rows, 0);
     QVERIFY(gpu::launches(few, 8) == 1 && gpu::launches(many, 64) == 1 && gpu::launches(many, 65) == 2 && gpu::launches(many, 0) == 0);
-    QVERIFY(!gpu::choose_limits(false, bf16, 2, 99).tensor_cores && gpu::choose_limits(false, bf16, 2, 99).gemv_rows == 8);
-    QVERIFY(!gpu::choose_limits(true, odd, 1, 1).tensor_cores && gpu::choose_limits(true, odd, 1, 1).gemv_rows == 0);
-    QVERIFY(!gpu::choose_limits(true, f32, 1, 1).tensor_cores);
+    QVERIFY(!gpu::choose_limits(false, bf16, 2, {99, 1.0}).tensor_cores && gpu::choose_limits(false, bf16, 2, {99, 1.0}).gemv_rows == 8);
+    QVERIFY(!gpu::choose_limits(true, odd, 1, {1, 1.0}).tensor_cores && gpu::choose_limits(true, odd, 1, {1, 1.0}).gemv_rows == 0);
+    QVERIFY(!gpu::choose_limits(true, f32, 1, {1, 1.0}).tensor_cores);
   }
 
   // A launch more only for a regime that the host cannot exclude; with joined, one for both of them.
   void launches_of_a_product() {
     const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}};
     for (int64_t most_rows = 0; most_rows <= 200; ++most_rows) {
-      gpu::RegimeLimits limits = gpu::choose_limits(true, bf16, 1, most_rows);
+      gpu::RegimeLimits limits = gpu::choose_limits(true, bf16, 1, {most_rows, 0});
       const int split = most_rows == 0 ? 0 : most_rows <= 64 ? 1 : 2;
       QCOMPARE(gpu::launches(limits, most_rows), split);
       QVERIFY(!gpu::is_joined(limits, most_rows));

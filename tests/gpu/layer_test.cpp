@@ -113,7 +113,7 @@ std::string layer_difference(const LayerCase& c, std::mt19937& random) {
   const gpu::ProductShape shapes[] = {{call.format, c.hidden, c.width}, {call.format, c.width, c.hidden}};
   const AlignedMemory workspace(gpu::layer_workspace(call));
   const std::string wrong =
-      emulate_layer<T>(call, gpu::choose_limits(false, shapes, 2, c.cells), workspace.get(), gpu::layer_workspace(call));
+      emulate_layer<T>(call, gpu::choose_limits(false, shapes, 2, {c.cells, 0}), workspace.get(), gpu::layer_workspace(call));
   if (!wrong.empty()) return wrong;
 
   double largest = 0, error = 0;

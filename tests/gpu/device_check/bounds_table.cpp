@@ -82,7 +82,7 @@ ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::ve
                            const gpu::Variants& variants, const CardRates& rates) {
   std::vector<int32_t> rows;
   for (size_t e = 0; e + 1 < offsets.size(); ++e) rows.push_back(offsets[e + 1] - offsets[e]);
-  gpu::RegimeLimits limits = gpu::choose_limits(true, nullptr, 0, cells);
+  gpu::RegimeLimits limits = gpu::choose_limits(true, nullptr, 0, {cells, static_cast<double>(offsets.back()) / static_cast<double>(rows.size())});
   limits.variants = variants;
   if (limits.gemv_rows > 0) return gemv_bound(shape, rows, first, rates);
   const bool joined = gpu::is_joined(limits, cells);

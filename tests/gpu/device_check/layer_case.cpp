@@ -38,7 +38,8 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
     calls_.push_back(call);
   }
   const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
-  must(gpu::choose_limits(products, 2, gpu::most_rows(calls_[0]), limits_));
+  const double mean = static_cast<double>(cells * shape.protocol.k) / experts;
+  must(gpu::choose_limits(products, 2, {gpu::most_rows(calls_[0]), mean}, limits_));
   limits_.variants = kernels;
   maps_.resize(calls_.size());
 }

@@ -39,7 +39,7 @@ class Sets {
     call.x = x.as<void>(), call.y = y.as<void>();
     const gpu::ProductShape shape{call.format, call.n, call.k};
     gpu::TileMap map{map_memory.as<int32_t>(), {}};
-    must(gpu::choose_limits(&shape, 1, rows, map.limits));
+    must(gpu::choose_limits(&shape, 1, {rows, static_cast<double>(rows)}, map.limits));
     map.limits.variants = variants;
     must(gpu::make_tile_map(call.offsets, call.experts, map, queue.stream()));
     return time_calls(
