@@ -36,7 +36,7 @@ Status combine(const CombineCall& call, Stream stream) {
   STORMCELL_TRY(current_device(device));
   if (call.cells == 0) return {};
   const CombineArgs args = args_of(call);
-  const int64_t warps = call.cells * CombineKernel<float>::groups_of(args.pieces);
+  const int64_t warps = call.cells * CombineKernel<float>::groups_of(args.pieces, args.fan_out);
   const int64_t blocks = blocks_for(*device, parts<int64_t>(warps, CombineKernel<float>::kThreads / 32), kWaves);
   const Sizes sizes(call.cells, call.decision.fan_out, call.width, call.format);
   return call.format == Format::f32 ? launch<CombineKernel<float>>("combine", sizes.text, blocks, args, stream)

@@ -1,5 +1,6 @@
 // Moving rows between cells and slots. A thread moves sixteen bytes, four of them in flight. A warp of dispatch takes a row; one of combine
-// 32 pieces of a row, so that a few cells of many choices still have warps enough to hide what each waits for.
+// as much of a row as four loads a lane are: of four choices each the same 32 pieces, or of one choice four times as many, so that a few
+// cells of many choices still have warps enough to hide what each waits for.
 // Bound: copy bandwidth.
 #pragma once
 #include "core/cell/decision.h"
@@ -87,7 +88,23 @@ struct CombineKernel {
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
-    const auto groups = static_cast<uint32_t>(groups_of(a.pieces));  // of 32 pieces in a row
+    if (a.fan_out == 1)
+      take_groups(x, a, [&](int64_t cell, int32_t p) { put_row(a, cell, p); });
+    else
+      take_groups(x, a, [&](int64_t cell, int32_t p) { put_sum(a, cell, p); });
+  }
+
+  /// How many warps a cell takes.
+  STORMCELL_BOTH static constexpr int32_t groups_of(int32_t pieces, int32_t fan_out) { return parts(pieces, group_pieces(fan_out)); }
+
+ private:
+  static constexpr int kLoads = 4;  // a lane has on their way: so many choices of a piece, or pieces of a cell's only choice
+  STORMCELL_BOTH static constexpr int32_t group_pieces(int32_t fan_out) { return fan_out == 1 ? 32 * kLoads : 32; }
+
+  /// body(cell, this lane's first piece) for the groups of pieces that are this warp's.
+  template <class X, class Body>
+  STORMCELL_DEVICE static void take_groups(X& x, const Args& a, const Body& body) {
+    const auto groups = static_cast<uint32_t>(groups_of(a.pieces, a.fan_out));
     const uint32_t warps = static_cast<uint32_t>(x.blocks()) * (kThreads / 32),
                    warp = static_cast<uint32_t>(x.block()) * (kThreads / 32) + static_cast<uint32_t>(x.thread()) / 32;
     // Warps go on by this many; nothing is divided on the way.
@@ -98,41 +115,56 @@ struct CombineKernel {
         group -= groups;
         if (++cell == a.cells) break;
       }
-      const auto piece = static_cast<int32_t>(group) * 32 + x.thread() % 32;
-      if (piece < a.pieces && !(a.unrouted_only && is_routed(a.slot + cell * a.fan_out, a.fan_out))) put_sum(a, cell, piece);
+      if (a.unrouted_only && is_routed(a.slot + cell * a.fan_out, a.fan_out)) continue;
+      body(cell, static_cast<int32_t>(group) * group_pieces(a.fan_out) + x.thread() % 32);
     }
   }
-
-  /// How many warps a cell takes.
-  STORMCELL_BOTH static constexpr int32_t groups_of(int32_t pieces) { return parts(pieces, 32); }
-
- private:
+  /// The row that choice j of a cell contributes; null: none.
+  STORMCELL_DEVICE static const Sixteen* row_of(const Args& a, int64_t cell, int32_t j) {
+    if (j >= a.fan_out) return nullptr;
+    const int32_t slot = a.slot[cell * a.fan_out + j];
+    if (slot >= 0) return a.from + static_cast<int64_t>(slot) * a.pieces;
+    return a.dropped && was_dropped(a.choice[cell * a.fan_out + j]) ? a.dropped + cell * a.pieces : nullptr;
+  }
+  STORMCELL_DEVICE static float weight_of(const Args& a, int64_t cell, int32_t j) {
+    return a.choice_weight && j < a.fan_out ? a.choice_weight[cell * a.fan_out + j] : 1.0f;
+  }
+  STORMCELL_DEVICE static void add(float (&sum)[Piece<T>::kNumbers], float w, const Sixteen& piece) {
+    STORMCELL_UNROLL
+    for (int i = 0; i < Piece<T>::kNumbers; ++i) sum[i] += w * Piece<T>::get(piece, i);
+  }
+  /// Pieces p, p + 32, ... of a cell's only choice.
+  STORMCELL_DEVICE static void put_row(const Args& a, int64_t cell, int32_t p) {
+    const Sixteen* row = row_of(a, cell, 0);
+    const float w = weight_of(a, cell, 0);
+    Sixteen* to = a.to + cell * a.pieces;
+    Sixteen piece[kLoads];
+    STORMCELL_UNROLL
+    for (int i = 0; i < kLoads; ++i)
+      if (row && p + 32 * i < a.pieces) piece[i] = row[p + 32 * i];
+    STORMCELL_UNROLL
+    for (int i = 0; i < kLoads; ++i) {
+      if (p + 32 * i >= a.pieces) continue;
+      float sum[Piece<T>::kNumbers] = {};
+      if (row) add(sum, w, piece[i]);
+      Piece<T>::put(to[p + 32 * i], sum);
+    }
+  }
+  /// Piece p of the sum over a cell's choices.
   STORMCELL_DEVICE static void put_sum(const Args& a, int64_t cell, int32_t p) {
-    constexpr int kNumbers = Piece<T>::kNumbers, kAtOnce = 4;
-    const int32_t* slot = a.slot + cell * a.fan_out;
-    const float* weight = a.choice_weight ? a.choice_weight + cell * a.fan_out : nullptr;
-    float sum[kNumbers] = {};
-    for (int32_t first = 0; first < a.fan_out; first += kAtOnce) {
-      const Sixteen* from[kAtOnce];  // null: contributes nothing
-      float w[kAtOnce];
-      Sixteen piece[kAtOnce];
+    if (p >= a.pieces) return;
+    float sum[Piece<T>::kNumbers] = {};
+    for (int32_t first = 0; first < a.fan_out; first += kLoads) {
+      const Sixteen* row[kLoads];
+      Sixteen piece[kLoads];
       STORMCELL_UNROLL
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int32_t j = first + i, from_slot = j < a.fan_out ? slot[j] : -1;
-        w[i] = weight && j < a.fan_out ? weight[j] : 1.0f;
-        from[i] = from_slot >= 0 ? a.from + static_cast<int64_t>(from_slot) * a.pieces + p : nullptr;
-        if (a.dropped && from_slot < 0 && j < a.fan_out && was_dropped(a.choice[cell * a.fan_out + j]))
-          from[i] = a.dropped + cell * a.pieces + p;
-      }
+      for (int i = 0; i < kLoads; ++i) row[i] = row_of(a, cell, first + i);
       STORMCELL_UNROLL
-      for (int i = 0; i < kAtOnce; ++i)
-        if (from[i]) piece[i] = *from[i];
+      for (int i = 0; i < kLoads; ++i)
+        if (row[i]) piece[i] = row[i][p];
       STORMCELL_UNROLL
-      for (int i = 0; i < kAtOnce; ++i) {
-        if (!from[i]) continue;
-        STORMCELL_UNROLL
-        for (int n = 0; n < kNumbers; ++n) sum[n] += w[i] * Piece<T>::get(piece[i], n);
-      }
+      for (int i = 0; i < kLoads; ++i)
+        if (row[i]) add(sum, weight_of(a, cell, first + i), piece[i]);
     }
     Piece<T>::put(a.to[cell * a.pieces + p], sum);
   }

@@ -11,8 +11,6 @@ Status check_limits(const RegimeLimits& limits) {
   if (limits.swapped_rows > row_block(Regime::swapped) || limits.gemv_rows > row_block(Regime::gemv))
     return Status::failure(StatusCode::bad_input, "%s: regimes of up to %d and %d rows, allowed are %d and %d", kCall, limits.gemv_rows,
                            limits.swapped_rows, row_block(Regime::gemv), row_block(Regime::swapped));
-  if (limits.variants.noinc && limits.variants.large == LargeVariant::joined)
-    return Status::failure(StatusCode::bad_input, "%s: there is no noinc in the joined kernel", kCall);
   return {};
 }
 }  // namespace

@@ -41,15 +41,9 @@ bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows) {
   }
 }
 
-bool is_joined(const RegimeLimits& limits, int64_t most_rows) {
-  return limits.variants.large == LargeVariant::joined && may_occur(Regime::swapped, limits, most_rows) &&
-         may_occur(Regime::large, limits, most_rows);
-}
-
 int launches(const RegimeLimits& limits, int64_t most_rows) {
-  int n = is_joined(limits, most_rows) ? -1 : 0;
-  for (int r = 0; r < kRegimes; ++r) n += may_occur(static_cast<Regime>(r), limits, most_rows);
-  return n;
+  const auto occurs = [&](Regime regime) { return may_occur(regime, limits, most_rows); };
+  return occurs(Regime::gemv) + (occurs(Regime::swapped) || occurs(Regime::large)) + occurs(Regime::plain);
 }
 
 }  // namespace stormcell::gpu

@@ -40,16 +40,14 @@ struct ExpertLoads {
   int64_t most = 0;  ///< no expert gets more
   double mean = 0;   ///< slots / experts
 };
-/// The regimes' limits for products that share a tile map (those of a layer), on a card
-/// with or without wgmma: by measured times, in grouped/choice.cpp.
+/// The regimes' limits for products that share a tile map (those of a layer), on a card with or without wgmma: by measured times, in
+/// grouped/choice.cpp.
 RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int count, const ExpertLoads& rows);
 /// The same for the current card.
 Status choose_limits(const ProductShape* products, int count, const ExpertLoads& rows, RegimeLimits& limits);
 /// True where the regime may have rows, as far as the host can tell.
 bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
-/// True where one launch takes the tiles of both swapped and large.
-bool is_joined(const RegimeLimits& limits, int64_t most_rows);
-/// Launches of a product.
+/// Launches of a product: one a regime that may occur, but one for both swapped and large.
 int launches(const RegimeLimits& limits, int64_t most_rows);
 
 /// Bytes of a tile map.
@@ -64,7 +62,7 @@ Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map
 
 /// What grouped_product() refuses.
 Status check_grouped(const GroupedCall& call, const TileMap& map);
-/// The product; queued, one launch a regime that may occur (joined: one for two of them).
+/// The product; queued, launches().
 Status grouped_product(const GroupedCall& call, const TileMap& map, Stream stream);
 
 }  // namespace stormcell::gpu

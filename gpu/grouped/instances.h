@@ -14,14 +14,6 @@ Status launch_gemv(const Device& device, const ProductArgs<T>& args, const char*
 template <int kPanels>
 Status launch_swapped(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
 template <int kPanels>
-Status launch_swapped_noinc(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
-template <int kPanels>
-Status launch_paired(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
-template <int kPanels>
-Status launch_paired_relaxed(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
-template <int kPanels>
 Status launch_joined(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
-template <int kPanels>
-Status launch_large(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream);
 
 }  // namespace stormcell::gpu

@@ -1,7 +1,8 @@
-// The swapped and the large kernel as a variant: one launch for both, so that a product whose experts all have few rows, or all have many,
-// pays for no launch of nothing. A block takes its tiles of large, then those of swapped where the first list ends, in one ring of stages:
-// those of a tile of either kind have the same size, so nothing is drained between. Large's two warpgroups of consumers multiply its tiles;
-// the second leaves after them, the first gives back for both. Bound: the weights' bytes and the tensor cores, one after the other.
+// Tiles of large and of swapped in one launch, for products of which some expert may have more than 64 rows: the host does not know that no
+// other has fewer, and a launch of nothing costs more than a microsecond. A block takes its tiles of large, then those of swapped where the
+// first list ends, in one ring of stages: those of a tile of either kind have the same size, so nothing is drained between. Large's two
+// warpgroups of consumers multiply its tiles; the second leaves after them, the first gives back for both. Bound: the weights' bytes and
+// the tensor cores, one after the other.
 #pragma once
 #include "gpu/grouped/large.cuh"
 #include "gpu/grouped/swapped.cuh"
@@ -21,16 +22,16 @@ __global__ void __launch_bounds__(JoinedShape<kPanels>::kThreads, 1)
   const Work<Narrow> swapped(a, Regime::swapped);
   int64_t next = large.first();
   if (threadIdx.x < 128) {
-    ptx::fewer_registers<40>();
+    ptx::fewer_registers<56>();
     Produced<Wide::kStages> done;
     produce_tiles(a, &map, large, stages, next, done, [](int32_t) { return Wide::kRows; });
     produce_tiles(a, &map, swapped, narrow_stages, next, done, [](int32_t rows) { return narrow_side(rows); });
     done.finish(narrow_stages);
   } else {
-    ptx::more_registers<232>();
+    ptx::more_registers<224>();
     const int group = static_cast<int>(threadIdx.x) / 128 - 1;
     RingPlace<Wide::kStages> at;
-    take_tiles(next, large.step(), large.tiles, [&](int64_t t) { large_tile(a, stages, large.tile(a, t), at, group); });
+    large_tiles(a, stages, large, next, at, group);
     if (group > 0) return;
     take_tiles(next, swapped.step(), swapped.tiles, [&](int64_t t) { swapped_tile(a, narrow_stages, swapped.tile(a, t), at); });
   }

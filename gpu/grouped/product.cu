@@ -20,16 +20,10 @@ Status without_tensor_cores(const Device& device, const GroupedCall& call, const
 template <int kPanels>
 Status with_tensor_cores(const Device& device, const GroupedCall& call, const RegimeLimits& limits, const ProductArgs<Bf16>& args,
                          const char* sizes, Stream stream) {
-  const auto large = limits.variants.large == LargeVariant::paired           ? launch_paired<kPanels>
-                     : limits.variants.large == LargeVariant::paired_relaxed ? launch_paired_relaxed<kPanels>
-                                                                             : launch_large<kPanels>;
-  const auto swapped = limits.variants.noinc ? launch_swapped_noinc<kPanels> : launch_swapped<kPanels>;
-  if (is_joined(limits, call.most_rows)) {
+  if (may_occur(Regime::large, limits, call.most_rows))
     STORMCELL_TRY((launch_joined<kPanels>(device, args, call.experts, sizes, stream)));
-  } else {
-    if (may_occur(Regime::large, limits, call.most_rows)) STORMCELL_TRY(large(device, args, call.experts, sizes, stream));
-    if (may_occur(Regime::swapped, limits, call.most_rows)) STORMCELL_TRY(swapped(device, args, call.experts, sizes, stream));
-  }
+  else if (may_occur(Regime::swapped, limits, call.most_rows))
+    STORMCELL_TRY((launch_swapped<kPanels>(device, args, call.experts, sizes, stream)));
   return without_tensor_cores<Bf16, kPanels>(device, call, limits, args, sizes, stream);
 }
 

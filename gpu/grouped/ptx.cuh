@@ -11,22 +11,6 @@ __device__ inline uint32_t shared_address(const void* pointer) { return static_c
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// --- clusters -----------------------------------------------------------------------------------------------------------
-
-__device__ inline int cluster_rank() {
-  uint32_t rank = 0;
-  asm volatile("mov.u32 %0, %cluster_ctarank;" : "=r"(rank));
-  return static_cast<int>(rank);
-}
-/// The same place in the shared memory of block `rank` of the cluster.
-__device__ inline uint32_t address_in(int rank, uint32_t address) {
-  uint32_t there = 0;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  return there;
-}
-/// By all threads of all blocks of the cluster.
-__device__ inline void sync_cluster() { asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory"); }
-
 // --- mbarrier -----------------------------------------------------------------------------------------------------------
 
 __device__ inline void barrier_init(uint32_t barrier, uint32_t arrivals) {
@@ -35,18 +19,6 @@ __device__ inline void barrier_init(uint32_t barrier, uint32_t arrivals) {
 /// Makes initialised barriers known to the copy engine.
 __device__ inline void barrier_init_done() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 __device__ inline void arrive(uint32_t barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
-/// Arrives at a barrier of any block of the cluster, by its address there.
-template <bool kRelaxed>
-__device__ inline void arrive_in_cluster(uint32_t barrier) {
-  if constexpr (kRelaxed)
-    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
-  else
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-/// Arrives once the pieces that this thread has asked for so far have landed; one of the barrier's arrivals.
-__device__ inline void arrive_when_landed(uint32_t barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
 /// Arrives and says how many bytes the copy engine will bring before the phase is complete.
 __device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
@@ -57,34 +29,22 @@ struct Awaited {
   int stage;
   int depth;  ///< of the tile, in numbers: which use of the stage
 };
-/// What a completed phase orders: memory within the block, memory within its cluster, or nothing but the phases themselves.
-enum class Order { block, cluster, relaxed };
 #if defined(STORMCELL_STALL)
 /// Gives up after two seconds, says where, and ends the kernel.
-template <Order kOrder>
 __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) {
   constexpr uint64_t kNanoseconds = 2000000000;
   uint64_t begin = 0, now = 0;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
   for (uint32_t done = 0; !done;) {
-#define STORMCELL_TRY_WAIT(order)          \
-  asm volatile(                            \
-      "{\n"                                \
-      ".reg .pred done;\n"                 \
-      "mbarrier.try_wait.parity" order     \
-      ".shared::cta.b64 done, [%1], %2;\n" \
-      "selp.u32 %0, 1, 0, done;\n"         \
-      "}"                                  \
-      : "=r"(done)                         \
-      : "r"(barrier), "r"(parity)          \
-      : "memory")
-    if constexpr (kOrder == Order::cluster)
-      STORMCELL_TRY_WAIT(".acquire.cluster");
-    else if constexpr (kOrder == Order::relaxed)
-      STORMCELL_TRY_WAIT(".relaxed.cluster");
-    else
-      STORMCELL_TRY_WAIT("");
-#undef STORMCELL_TRY_WAIT
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, done;\n"
+        "}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     if (!done && now - begin > kNanoseconds) {
       printf("stalled: block %d, warp %d, barrier '%s', stage %d, parity %u, depth %d\n", static_cast<int>(blockIdx.x),
@@ -95,26 +55,16 @@ __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& aw
 }
 #else
 /// Waits until the phase of this parity is complete.
-template <Order kOrder>
 __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited&) {
-#define STORMCELL_WAIT(order)              \
-  asm volatile(                            \
-      "{\n"                                \
-      ".reg .pred done;\n"                 \
-      "again:\n"                           \
-      "mbarrier.try_wait.parity" order     \
-      ".shared::cta.b64 done, [%0], %1;\n" \
-      "@!done bra again;\n"                \
-      "}" ::"r"(barrier),                  \
-      "r"(parity)                          \
-      : "memory")
-  if constexpr (kOrder == Order::cluster)
-    STORMCELL_WAIT(".acquire.cluster");
-  else if constexpr (kOrder == Order::relaxed)
-    STORMCELL_WAIT(".relaxed.cluster");
-  else
-    STORMCELL_WAIT("");
-#undef STORMCELL_WAIT
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
 }
 #endif
 
@@ -125,14 +75,6 @@ __device__ inline void copy_box(uint32_t to, const CUtensorMap* map, int32_t c0,
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
                "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier)
                : "memory");
-}
-/// The same to this place in the two blocks of a cluster; in each the barrier at this place learns of its bytes.
-__device__ inline void copy_box_to_both(uint32_t to, const CUtensorMap* map, int32_t c0, int32_t c1, int32_t c2, uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], "
-      "%6;" ::"r"(to),
-      "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier), "h"(static_cast<uint16_t>(3))
-      : "memory");
 }
 __device__ inline void prefetch_map(const CUtensorMap* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
 /// Sixteen bytes to shared memory, of which `bytes` (0 or 16) are read and the rest is zero.
@@ -225,29 +167,6 @@ __device__ inline void multiply<64>(float (&sum)[32], uint64_t a, uint64_t b, bo
         "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]),
         "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]),
         "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31])
-      : "l"(a), "l"(b), "r"(static_cast<int32_t>(add)));
-}
-template <>
-__device__ inline void multiply<128>(float (&sum)[64], uint64_t a, uint64_t b, bool add) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, p, 1, 1, 0, 0;\n"
-      "}"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]), "+f"(sum[8]),
-        "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]),
-        "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]),
-        "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31]), "+f"(sum[32]),
-        "+f"(sum[33]), "+f"(sum[34]), "+f"(sum[35]), "+f"(sum[36]), "+f"(sum[37]), "+f"(sum[38]), "+f"(sum[39]), "+f"(sum[40]),
-        "+f"(sum[41]), "+f"(sum[42]), "+f"(sum[43]), "+f"(sum[44]), "+f"(sum[45]), "+f"(sum[46]), "+f"(sum[47]), "+f"(sum[48]),
-        "+f"(sum[49]), "+f"(sum[50]), "+f"(sum[51]), "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]), "+f"(sum[55]), "+f"(sum[56]),
-        "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]), "+f"(sum[60]), "+f"(sum[61]), "+f"(sum[62]), "+f"(sum[63])
       : "l"(a), "l"(b), "r"(static_cast<int32_t>(add)));
 }
 /// The same 256 wide; sums 64 to 127 of a thread, those of the other half, apart.

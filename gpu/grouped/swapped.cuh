@@ -15,19 +15,22 @@ __device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& st
   CudaExecution x;
   const SwappedFetched<kNarrow, kPanels> before(x, a, tile, thread, stages.slots());
   float sum[kPanels][kNarrow / 2];
-  consume(a, stages, at, [&](int stage, bool is_first) {
-    const uint64_t rows = matrix_descriptor(stages.rows(stage));
-    const uint64_t weights = matrix_descriptor(stages.weights(stage));
+  consume(
+      a, stages, at,
+      [&](int stage, bool is_first) {
+        const uint64_t rows = matrix_descriptor(stages.rows(stage));
+        const uint64_t weights = matrix_descriptor(stages.weights(stage));
 #pragma unroll
-    for (int step = 0; step < Shape::kBlocks * kSteps; ++step) {
-      const int block = step / kSteps, within = step % kSteps;
+        for (int step = 0; step < Shape::kBlocks * kSteps; ++step) {
+          const int block = step / kSteps, within = step % kSteps;
 #pragma unroll
-      for (int p = 0; p < kPanels; ++p)
-        ptx::multiply<kNarrow>(sum[p],
-                               weights + ((block * Shape::kWeightBlockBytes + p * Shape::kBoxBytes) >> 4) + within * kDescriptorStep,
-                               rows + (block * Shape::kRowBlockBytes >> 4) + within * kDescriptorStep, !is_first || step > 0);
-    }
-  });
+          for (int p = 0; p < kPanels; ++p)
+            ptx::multiply<kNarrow>(sum[p],
+                                   weights + ((block * Shape::kWeightBlockBytes + p * Shape::kBoxBytes) >> 4) + within * kDescriptorStep,
+                                   rows + (block * Shape::kRowBlockBytes >> 4) + within * kDescriptorStep, !is_first || step > 0);
+        }
+      },
+      [] {});
 
   store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum, before);
 }

@@ -22,52 +22,38 @@ struct Stages {
     return *reinterpret_cast<TileSlots*>(shared_bytes + (base - ptx::shared_address(shared_bytes)) + Shape::kSlotsAt);
   }
 
-  /// By all threads of the block: nobody goes on before its barriers are there, and those of the cluster's other blocks.
+  /// By all threads of the block: nobody goes on before its barriers are there.
   __device__ void begin() const {
     if (threadIdx.x == 0) {
       for (int s = 0; s < Shape::kStages; ++s) {
-        ptx::barrier_init(full(s), kFullArrivals<Shape>);
+        ptx::barrier_init(full(s), kFullArrivals);
         ptx::barrier_init(empty(s), kEmptyArrivals<Shape>);
       }
       ptx::barrier_init_done();
     }
-    if constexpr (Shape::kCluster > 1)
-      ptx::sync_cluster();
-    else
-      __syncthreads();
+    __syncthreads();
   }
   __device__ void wait_full(const RingPlace<Shape::kStages>& at, int32_t depth) const {
-    ptx::wait<kFullOrder>(full(at.stage), at.parity, {"full", at.stage, depth});
+    ptx::wait(full(at.stage), at.parity, {"full", at.stage, depth});
   }
   __device__ void wait_empty(const RingPlace<Shape::kStages>& at, const char* what, int32_t depth) const {
-    ptx::wait<kEmptyOrder>(empty(at.stage), at.parity ^ 1, {what, at.stage, depth});
+    ptx::wait(empty(at.stage), at.parity ^ 1, {what, at.stage, depth});
   }
-
- private:
-  static constexpr ptx::Order kFullOrder = Shape::kCluster > 1 && !Shape::kRelaxed ? ptx::Order::cluster : ptx::Order::block;
-  static constexpr ptx::Order kEmptyOrder = Shape::kRelaxed ? ptx::Order::relaxed : kFullOrder;
 };
 
-/// How a warp of consumers gives a stage back: a lane for each block of the cluster, since every one of them brings weights to this one; or
-/// a lane more where it arrives for a warp that takes no part.
+/// How a warp of consumers gives a stage back: by a lane, or by one more where it arrives for a warp that takes no part.
 template <class Shape>
 struct GivingBack {
   uint32_t first_empty;
   bool speaks;
-  __device__ explicit GivingBack(const Stages<Shape>& stages) : speaks(threadIdx.x % 32 < Shape::kCluster * Shape::kGivenBack) {
-    first_empty = stages.empty(0);
-    if constexpr (Shape::kCluster > 1) first_empty = ptx::address_in(threadIdx.x % Shape::kCluster, first_empty);
-  }
+  __device__ explicit GivingBack(const Stages<Shape>& stages)
+      : first_empty(stages.empty(0)), speaks(threadIdx.x % 32 < Shape::kGivenBack) {}
   __device__ void operator()(int stage) const {
-    if (!speaks) return;
-    if constexpr (Shape::kCluster > 1)
-      ptx::arrive_in_cluster<Shape::kRelaxed>(first_empty + stage * 16);
-    else
-      ptx::arrive(first_empty + stage * 16);
+    if (speaks) ptx::arrive(first_empty + stage * 16);
   }
 };
 
-/// The work of a block, or of the blocks of a cluster: tiles first(), first() + step(), ...
+/// The work of a block: tiles first(), first() + step(), ...
 template <class Shape>
 struct Work {
   TileList list;
@@ -75,19 +61,12 @@ struct Work {
   int64_t tiles;
   __device__ Work(const ProductArgs<Bf16>& a, Regime regime)
       : list(tile_list(a.map, regime)), column_blocks(parts(a.n, Shape::kColumns)), tiles(tiles_of(list, column_blocks)) {}
-  __device__ static int64_t first() { return blockIdx.x / Shape::kCluster; }
-  __device__ static int64_t step() { return gridDim.x / Shape::kCluster; }
-  /// This block's part of it.
-  __device__ Tile tile(const ProductArgs<Bf16>& a, int64_t t) const {
-    const Tile whole = find_tile(list, a.offsets, column_blocks, Shape::kRows * Shape::kCluster, t);
-    if constexpr (Shape::kCluster == 1)
-      return whole;
-    else
-      return part_of(whole, ptx::cluster_rank(), Shape::kRows);
-  }
+  __device__ static int64_t first() { return blockIdx.x; }
+  __device__ static int64_t step() { return gridDim.x; }
+  __device__ Tile tile(const ProductArgs<Bf16>& a, int64_t t) const { return find_tile(list, a.offsets, column_blocks, Shape::kRows, t); }
 };
 
-/// One thread: asks the copy engine for a stage's weights; all of them come, whoever of the cluster asks for them.
+/// One thread: asks the copy engine for a stage's weights.
 template <class Shape>
 __device__ void ask_for_weights(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Stages<Shape>& stages, int stage,
                                 const Tile& tile, int32_t depth) {
@@ -95,15 +74,9 @@ __device__ void ask_for_weights(const ProductArgs<Bf16>& a, const CUtensorMap* m
 #pragma unroll
   for (int block = 0; block < Shape::kBlocks; ++block)
 #pragma unroll
-    for (int b = 0; b < kBoxesAsked<Shape>; ++b) {
-      const int box = Shape::kCluster == 1 ? b : asked_box<Shape>(ptx::cluster_rank(), b);
-      const uint32_t to = stages.weights(stage) + block * Shape::kWeightBlockBytes + box * Shape::kBoxBytes;
-      const int32_t row = box_row<Shape>(a.n, tile.column_block, box);
-      if constexpr (Shape::kCluster == 1)
-        ptx::copy_box(to, map, depth + block * kTileDepth, row, tile.expert, stages.full(stage));
-      else
-        ptx::copy_box_to_both(to, map, depth + block * kTileDepth, row, tile.expert, stages.full(stage));
-    }
+    for (int box = 0; box < Shape::kBoxes; ++box)
+      ptx::copy_box(stages.weights(stage) + block * Shape::kWeightBlockBytes + box * Shape::kBoxBytes, map, depth + block * kTileDepth,
+                    box_row<Shape>(a.n, tile.column_block, box), tile.expert, stages.full(stage));
 }
 
 /// One thread of a warp of its own: all weights of the block's tiles.
@@ -168,19 +141,19 @@ struct Produced {
   RingPlace<kStages> at, landed;  ///< `landed` is said kLag stages later, when the copies have landed
   int ahead = 0;
 
+  /// By a lane for its warp, each of whose threads has fenced what it wrote.
   template <class Shape>
   __device__ void say_landed(const Stages<Shape>& stages) {
     ptx::fence_for_tensor_cores();
-    ptx::arrive(stages.full(landed.stage));
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) ptx::arrive(stages.full(landed.stage));
     landed.next();
   }
   /// After the last tile.
   template <class Shape>
   __device__ void finish(const Stages<Shape>& stages) {
-    if constexpr (!Shape::kNoinc) {
-      ptx::wait_pieces<0>();
-      for (; ahead > 0; --ahead) say_landed(stages);
-    }
+    ptx::wait_pieces<0>();
+    for (; ahead > 0; --ahead) say_landed(stages);
   }
 };
 
@@ -201,20 +174,16 @@ __device__ __forceinline__ void produce_tiles(const ProductArgs<Bf16>& a, const 
       stages.wait_empty(at, "empty, for rows", depth);
       if (!Shape::kCopyWarp && thread == 0) ask_for_weights(a, map, stages, at.stage, tile, depth);
       copies.template copy<decltype(is_whole)::value>(a, pieces, stages.rows(at.stage), a.k - depth);
-      if constexpr (Shape::kNoinc) {
-        ptx::arrive_when_landed(stages.full(at.stage));
+      ptx::commit_pieces();
+      if (done.ahead == Shape::kLag) {
+        ptx::wait_pieces<Shape::kLag>();
+        done.say_landed(stages);
       } else {
-        ptx::commit_pieces();
-        if (done.ahead == Shape::kLag) {
-          ptx::wait_pieces<Shape::kLag>();
-          done.say_landed(stages);
-        } else {
-          ++done.ahead;
-        }
+        ++done.ahead;
       }
       at.next(), depth += Shape::kDepth;
     };
-    // Whole stages apart, where a stage's instructions are what bounds; the large kernel's 40 registers a producer hold one way only.
+    // Whole stages apart, where a stage's instructions are what bounds; the 56 registers of a producer of large tiles hold one way only.
     if constexpr (Shape::kConsumers == 1)
       while (depth + Shape::kDepth <= a.k) fill(std::true_type());
     while (depth < a.k) fill(std::false_type());
@@ -231,17 +200,19 @@ __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, cons
 }
 
 /// A consumer's way through one tile: for each stage of its depth multiply_stage(stage, is_first) queues products; a stage is given back as
-/// soon as the next one's products are queued and its own are done. `at` goes on from tile to tile.
-template <class Shape, class Multiply>
-__device__ void consume(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, RingPlace<Shape::kStages>& at, Multiply multiply_stage) {
+/// soon as the next one's products are queued and its own are done; while the first are under way meanwhile() is called. `at` goes on from
+/// tile to tile.
+template <class Shape, class Multiply, class Meanwhile>
+__device__ __forceinline__ void consume(const ProductArgs<Bf16>& a, const Stages<Shape>& stages, RingPlace<Shape::kStages>& at,
+                                        Multiply multiply_stage, Meanwhile meanwhile) {
   const GivingBack<Shape> give_back(stages);
   int before = at.stage;
   for (int32_t depth = 0; depth < a.k; depth += Shape::kDepth, at.next()) {
     stages.wait_full(at, depth);
-    if constexpr (Shape::kNoinc) ptx::fence_for_tensor_cores();  // by the reader: whoever wrote could not
     ptx::begin_products();
     multiply_stage(at.stage, depth == 0);
     ptx::commit_products();
+    if (depth == 0) meanwhile();
     if (depth > 0) {
       ptx::wait_products<1>();
       give_back(before);

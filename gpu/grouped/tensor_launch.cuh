@@ -1,4 +1,4 @@
-// Launches a tensor-core kernel: one block a multiprocessor, alone or in clusters, which takes tiles until there are none.
+// Launches a tensor-core kernel: one block a multiprocessor, which takes tiles until there are none.
 #pragma once
 #include "gpu/grouped/epilogue.h"
 #include "gpu/grouped/tensor_map.cuh"
@@ -12,8 +12,7 @@ Status launch_tensor(Kernel kernel, const char* call, const Device& device, cons
   CUtensorMap map;
   STORMCELL_TRY(make_tensor_map(map, args.w, experts, static_cast<int64_t>(args.n) * Shape::kPanels, args.k));
   STORMCELL_TRY(check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kSharedBytes), call, sizes));
-  const int clusters = most(1, device.multiprocessors / Shape::kCluster);
-  const Grid grid = {clusters * Shape::kCluster, Shape::kThreads, Shape::kSharedBytes, Shape::kCluster};
+  const Grid grid = {device.multiprocessors, Shape::kThreads, Shape::kSharedBytes};
   return launch_grid(call, sizes, kernel, grid, stream, map, args);
 }
 

@@ -24,11 +24,7 @@ template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kBlocks_, in
 struct TensorShape {
   static constexpr int kBoxes = kBoxes_, kRows = kRows_, kColumns = kColumns_, kPanels = kPanels_, kStages = kStages_, kLag = kLag_;
   static constexpr int kConsumers = kConsumers_;  // warpgroups
-  /// What variants change. kCluster: blocks that take a tile's rows together and bring its weights to each other. kRelaxed: stages are
-  /// given back across them without ordering memory. kNoinc: copies of rows arrive at their barrier themselves.
-  static constexpr int kCluster = 1;
-  static constexpr bool kRelaxed = false, kNoinc = false;
-  static constexpr int kGivenBack = 1;  // arrivals of a consumer warp that gives a stage back
+  static constexpr int kGivenBack = 1;            // arrivals of a consumer warp that gives a stage back
   static constexpr bool kCopyWarp = kCopyWarp_;
   static constexpr int kThreads = 128 * (1 + kConsumers) + (kCopyWarp ? 32 : 0);
   static constexpr int kBlocks = kBlocks_, kDepth = kBlocks * kTileDepth;
@@ -46,25 +42,12 @@ struct TensorShape {
 template <int kPanels>
 using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 : 6, 2, 1, true>;
 template <int kPanels>
-using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 1, 4, 2, 2, false>;
+using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 1, 4, 1, 2, false>;
 
-/// Two blocks take 128 rows each of one expert, and each brings both of them half of the weights.
-template <int kPanels>
-struct PairedShape : LargeShape<kPanels> {
-  static constexpr int kCluster = 2;
-};
-template <int kPanels>
-struct PairedRelaxedShape : PairedShape<kPanels> {
-  static constexpr bool kRelaxed = true;
-};
-template <int kPanels>
-struct NoincShape : SwappedShape<kPanels> {
-  static constexpr bool kNoinc = true;
-};
 /// Tiles of `swapped` in the stages of `large`, for the kernel that takes both (joined.cuh): 192 deep, with a gate 128. One warpgroup of
 /// consumers is at work, and gives back for two.
 template <int kPanels>
-struct JoinedNarrowShape : TensorShape<kPanels, 64, 64, kPanels, kPanels == 2 ? 2 : 3, 4, 2, 1, false> {
+struct JoinedNarrowShape : TensorShape<kPanels, 64, 64, kPanels, kPanels == 2 ? 2 : 3, 4, 1, 1, false> {
   static constexpr int kGivenBack = 2;
 };
 template <int kPanels>
@@ -75,19 +58,11 @@ struct JoinedShape : LargeShape<kPanels> {
                 Narrow::kLag == JoinedShape::kLag);
 };
 
-/// Arrivals that complete a stage's barriers. Full: the producer's threads, and who asks for the weights (whose bytes count besides).
-/// Empty: the consumers' warps of every block that the stage's weights may come from or go to.
+/// Arrivals that complete a stage's barriers. Full: the producer's four warps, and who asks for the weights (whose bytes count besides).
+/// Empty: the consumers' warps.
+inline constexpr int kFullArrivals = 4 + 1;
 template <class Shape>
-inline constexpr int kFullArrivals = 128 + 1;
-template <class Shape>
-inline constexpr int kEmptyArrivals = 4 * Shape::kConsumers* Shape::kCluster* Shape::kGivenBack;
-/// Boxes of a stage that one block asks for, `kCluster` times as many as there are come in all: number b of block `rank`.
-template <class Shape>
-inline constexpr int kBoxesAsked = Shape::kBoxes / Shape::kCluster;
-template <class Shape>
-STORMCELL_BOTH constexpr int asked_box(int rank, int b) {
-  return rank * kBoxesAsked<Shape> + b;
-}
+inline constexpr int kEmptyArrivals = 4 * Shape::kConsumers* Shape::kGivenBack;
 
 /// Rows that the narrow side of a swapped tile takes for so many.
 STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64; }

@@ -15,30 +15,15 @@ enum class Regime : uint8_t {
   plain,    ///< any number of rows on any card, without tensor cores; the second opinion
 };
 inline constexpr int kRegimes = 4;
-/// How `large` is computed: by single blocks, by pairs that share a tile of 256 rows and its weights (paired.cuh, paired_relaxed.cuh), or
-/// in one launch with `swapped` (joined.cuh).
-enum class LargeVariant : uint8_t { single, paired, paired_relaxed, joined };
-/// Their names, by the enum's numbers, and that of the variant of `swapped`.
-inline constexpr const char* kLargeVariantNames[] = {"single", "paired", "paired-relaxed", "joined"};
-inline constexpr const char* kNoincName = "noinc";
-/// Which kernels, until a card has decided (docs/benchmarks/todo.md).
-struct Variants {
-  LargeVariant large = LargeVariant::single;
-  bool noinc = false;  ///< swapped: copies of rows arrive at their barrier themselves (swapped_noinc.cuh)
-  STORMCELL_BOTH constexpr bool pairs() const { return large == LargeVariant::paired || large == LargeVariant::paired_relaxed; }
-};
 /// Rows of a tile: powers of two, so that a kernel finds their number by shifting.
-STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime, const Variants& variants = {}) {
-  return regime == Regime::gemv ? 3 : regime == Regime::large ? (variants.pairs() ? 8 : 7) : 6;
-}
-STORMCELL_BOTH constexpr int32_t row_block(Regime regime, const Variants& variants = {}) { return 1 << row_block_bits(regime, variants); }
+STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime) { return regime == Regime::gemv ? 3 : regime == Regime::large ? 7 : 6; }
+STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return 1 << row_block_bits(regime); }
 
 /// Where the regimes change.
 struct RegimeLimits {
   int32_t gemv_rows = 8;      ///< most rows of gemv; 0: never
   int32_t swapped_rows = 0;   ///< most rows of swapped, from where on large takes over
   bool tensor_cores = false;  ///< without, plain takes what gemv does not
-  Variants variants;          ///< of the product that the map is for
 };
 STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limits) {
   if (rows <= least(limits.gemv_rows, row_block(Regime::gemv))) return Regime::gemv;
@@ -93,15 +78,6 @@ STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* off
   tile.column_block = blocks == 1 ? within : within / blocks;
   tile.first = offsets[expert] + (within - tile.column_block * blocks) * rows_a_tile;
   tile.rows = least(rows_a_tile, offsets[expert + 1] - tile.first);
-  return tile;
-}
-
-/// What block `rank` of a cluster takes of their tile: `rows` rows from rank * rows on. Behind the tile's last row it takes none, and its
-/// `first` is then that row's next, so that `first - 1` is a slot of the expert.
-STORMCELL_BOTH constexpr Tile part_of(Tile tile, int32_t rank, int32_t rows) {
-  const int32_t before = least(rank * rows, tile.rows);
-  tile.first += before;
-  tile.rows = least(rows, tile.rows - before);
   return tile;
 }
 
@@ -163,7 +139,7 @@ struct TileMapBlock {
     for (int i = 0; i < kHeld; ++i) {
       const int32_t e = x.thread() + i * kThreads;
       regime[i] = regime_of(rows[i], a.limits);
-      const int32_t bits = row_block_bits(regime[i], a.limits.variants), blocks = (rows[i] + (1 << bits) - 1) >> bits;
+      const int32_t bits = row_block_bits(regime[i]), blocks = (rows[i] + (1 << bits) - 1) >> bits;
       if (e < a.experts) shared.expert[e] = {rows[i], blocks};
       if (rows[i] == 0) continue;
       x.add(&shared.experts_of[static_cast<int>(regime[i])], 1);

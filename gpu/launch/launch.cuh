@@ -30,7 +30,6 @@ constexpr int shared_bytes_of() {
 struct Grid {
   int64_t blocks;
   int threads, shared_bytes;  ///< a block
-  int cluster = 1;            ///< blocks that run side by side and reach each other's shared memory; `blocks` is a multiple
 };
 /// Queues a kernel. What it returns is this launch's own error: cudaGetLastError() would also give what another call has left behind.
 template <class... Parameters, class... Arguments>
@@ -41,10 +40,6 @@ Status launch_grid(const char* call, const char* sizes, void (*kernel)(Parameter
   config.blockDim = dim3(static_cast<unsigned>(grid.threads));
   config.dynamicSmemBytes = static_cast<size_t>(grid.shared_bytes);
   config.stream = stream;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = static_cast<unsigned>(grid.cluster), cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  if (grid.cluster > 1) config.attrs = &cluster, config.numAttrs = 1;
   return check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...), call, sizes);
 }
 

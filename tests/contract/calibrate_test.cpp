@@ -462,6 +462,28 @@ class ContractCalibrateTest : public QObject, private Imports {
       QVERIFY(std::abs(after["check"][i]["predicted"].get<double>() / (1.3 * j["check"][i]["predicted"].get<double>()) - 1) < 1e-9);
   }
 
+  // The curve between every other number of rows that an H200 measured, at the others.
+  void products_of_a_card_are_predicted() {
+    const std::string all = read_file_text(source_folder() + "/docs/benchmarks/h200-rows.csv", 1 << 20);
+    std::string kept, asked;
+    for (const QString& line : QString::fromStdString(all).split('\n', Qt::SkipEmptyParts)) {
+      const std::string text = line.toStdString() + "\n";
+      const int rows = line.section(',', 6, 6).toInt();  // 0: no call
+      const bool out = rows == 8 || rows == 32 || rows == 128 || rows == 512;
+      if (rows == 0 || !out) kept += text;
+      if (rows == 0 || out) asked += text;
+    }
+    const Json j =
+        json_of({"calibrate", scratch_.write("kept-rows.csv", kept), "--check", scratch_.write("asked-rows.csv", asked), "--json", "-"});
+    QCOMPARE(j["check"].size(), size_t{16});
+    double sum = 0, most = 0;
+    for (const Json& c : j["check"]) {
+      QVERIFY2(c["kind"] == "interpolated", c.dump().c_str());
+      sum += std::abs(c["error"].get<double>()), most = std::max(most, std::abs(c["error"].get<double>()));
+    }
+    QVERIFY2(sum / 16 <= 0.03 && most <= 0.13, j["check"].dump().c_str());
+  }
+
   // 32 and 64 ranks of the two laboratories that published 16 (in this file) are borrowed; none is told beyond 256, within a node of
   // another GPU, or of products of a GPU without any.
   void what_laboratories_did_not_measure_is_borrowed_or_not_told() {

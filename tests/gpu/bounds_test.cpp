@@ -82,23 +82,6 @@ class GpuBoundsTest : public QObject {
     QCOMPARE(device_check::dependent_loads(128), 5);
   }
 
-  void counts_of_a_pair_of_blocks() {
-    // 32 KiB of L2 a block, tensor pipe and shared memory as one tile; an expert of one row block has the other block multiply zeros.
-    TiledProduct p;
-    p.rows = {256}, p.n = 256, p.k = 64, p.rows_a_tile = 128, p.columns = 256, p.consumers = 2, p.weight_blocks = 2;
-    CardRates rates;
-    rates.clock = 1;
-    const auto whole = bounds_of(p, {}, rates);
-    QCOMPARE(whole.tensor, 1024.0);
-    QCOMPARE(whole.shared, 1024.0);
-    QCOMPARE(whole.l2, 2 * 32.0 * 1024 / 5120);
-    p.rows = {128};
-    const auto half = bounds_of(p, {}, rates);
-    QCOMPARE(half.tensor, 1024.0);
-    QCOMPARE(half.l2, 48.0 * 1024 / 5120);
-    QCOMPARE(half.dram, (256.0 * 64 * 2 + 128 * (64 + 256) * 2) / rates.dram_bytes);
-  }
-
   void few_rows_are_bound_by_their_weights() {
     TiledProduct p;
     p.rows.assign(64, 1);

@@ -35,30 +35,13 @@ status=0
 "$program" --blocks none 2>/dev/null || status=$?
 expect "exit code 2 for a number of blocks that is none" test "$status" -eq 2
 expect "bounds of both layers' 41 points without a card" test "$("$program" --bounds | grep -c '^| [0-9]')" -eq 82
-expect "shared memory bounds 16,384 rows on 8 experts" grep -Eq '16384 x 8 .* shared memory \|' <("$program" --bounds)
-for order in "--variant paired --bounds" "--bounds --variant paired"; do
-  # shellcheck disable=SC2086
-  expect "the bounds of the kernels that are named, before or after ($order)" grep -Eq '16384 x 8 .* tensor pipe \|' <("$program" $order)
-done
+expect "the tensor pipe bounds 16,384 rows on 8 experts" grep -Eq '16384 x 8 .* tensor pipe \|' <("$program" --bounds)
 "$program" --help >"$folder/help"
 while read -r option; do
   if [ "$option" != --help ]; then expect "help names $option" grep -q "^  $option " "$folder/help"; fi
 done < <(grep -o 'option == "--[a-z]*"' "$(dirname "$0")/device_check/main.cpp" | grep -o -- '--[a-z]*')
-expect "not where a cluster shares weights" grep -Eq '16384 x 8 .* tensor pipe \|' <("$program" --variant paired,noinc --bounds)
-status=0
-"$program" --variant parted 2>"$folder/usage" || status=$?
-expect "exit code 2 for a variant that is not there" test "$status" -eq 2
-expect "a line that names those there are" grep -q 'paired, paired-relaxed or joined; noinc' "$folder/usage"
-for both in joined,noinc paired,joined; do
-  status=0
-  "$program" --variant "$both" --bounds >/dev/null 2>&1 || status=$?
-  expect "exit code 2 for two kernels in place of one ($both)" test "$status" -eq 2
-done
-expect "one launch has one bound" test "$("$program" --variant joined --bounds | grep -c '4096 x 8 ')" -eq 4
-"$program" --families selftest-passes --variant noinc --out "$folder/variant.json" >/dev/null
-expect "results that name their variant" grep -q '"variant": "noinc"' "$folder/variant.json"
 "$program" --families selftest-passes --blocks 2 --points 2-3 --out "$folder/few.json" >/dev/null
-for words in '"card": "not asked for"' '"variant": "usual"' '"blocks": "2"' '"points": "2-3"'; do
+for words in '"card": "not asked for"' '"blocks": "2"' '"points": "2-3"'; do
   expect "results that say what they are of: $words" grep -q "$words" "$folder/few.json"
 done
 for points in 0 3-2 all; do
@@ -77,6 +60,15 @@ expect "no others" test "$(wc -l <"$folder/compared")" -eq 1
 status=0
 "$program" --compare "$folder/a.json" "$folder/few.json" 2>/dev/null || status=$?
 expect "exit code 2 where there are none" test "$status" -eq 2
+# Products over rows as calls.
+printf '%s\n' '{"date": "2026-11-27 17:36 UTC",' ' "card": "NVIDIA H200, 9.0, 132 multiprocessors",' \
+  '  {"family": "bench-rows", "case": "768 x 2048, 16 weights, 4 rows each", "result": "measured", "value": "19.6 us", "number": 19.61, "share": 0, "note": ""},' >"$folder/rows.json"
+"$program" --calls "$folder/rows.json" ours >"$folder/calls.csv"
+expect "a line of names and a call" test "$(cat "$folder/calls.csv")" = 'op,gpu,dtype,inputs,outputs,experts,rows,us,laboratory,source
+product,H200,bf16,768,2048,16,4,19.61,ours,device_check 2026-11-27 17:36 UTC'
+status=0
+"$program" --calls "$folder/a.json" ours 2>/dev/null || status=$?
+expect "exit code 2 where there are no calls" test "$status" -eq 2
 # What of compute-sanitizer is asked for is that of the families that are named.
 if ! command -v compute-sanitizer >/dev/null && [ ! -e /usr/local/cuda/bin/compute-sanitizer ]; then
   mkdir "$folder/tools"

@@ -28,7 +28,7 @@ std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& li
     const auto regime = static_cast<Regime>(r);
     const gpu::TileList list = gpu::tile_list(map.data(), regime);
     int32_t rows_before = INT32_MAX;
-    const int32_t most_rows = gpu::row_block(regime, limits.variants);
+    const int32_t most_rows = gpu::row_block(regime);
     for (int64_t t = 0; t < gpu::tiles_of(list, column_blocks); ++t) {
       const Tile tile = gpu::find_tile(list, offsets.data(), column_blocks, most_rows, t);
       const int32_t begin = offsets[static_cast<size_t>(tile.expert)], end = offsets[static_cast<size_t>(tile.expert) + 1];
@@ -44,8 +44,7 @@ std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& li
   return covered.size() == static_cast<size_t>(offsets.back()) * static_cast<size_t>(column_blocks) ? "" : "a row is missing";
 }
 
-constexpr RegimeLimits kAllPlain{0, 0, false}, kAllGemv{8, 0, false}, kTensor{4, 64, true},
-    kPairs{4, 64, true, {gpu::LargeVariant::paired}};
+constexpr RegimeLimits kAllPlain{0, 0, false}, kAllGemv{8, 0, false}, kTensor{4, 64, true};
 }  // namespace
 
 class GpuGroupedTest : public QObject {
@@ -55,10 +54,7 @@ class GpuGroupedTest : public QObject {
     std::mt19937 random(1);
     for (int i = 0; i < 10000; ++i) {
       const int32_t experts = 1 + static_cast<int32_t>(random() % (i % 50 == 0 ? 300 : 12));
-      const RegimeLimits limits{static_cast<int32_t>(random() % 9),
-                                static_cast<int32_t>(random() % 65),
-                                random() % 3 != 0,
-                                {random() % 2 ? gpu::LargeVariant::paired : gpu::LargeVariant::single}};
+      const RegimeLimits limits{static_cast<int32_t>(random() % 9), static_cast<int32_t>(random() % 65), random() % 3 != 0};
       const auto offsets = random_offsets(random, experts, i % 50 == 0 ? 20 : 400);
       auto map = map_by_sorting(offsets, limits);
       const std::string wrong = coverage(offsets, limits, map, 1 + static_cast<int32_t>(random() % 3));
@@ -71,39 +67,12 @@ class GpuGroupedTest : public QObject {
     for (int i = 0; i < (testing::kSlowEmulator ? 6 : 60); ++i) {
       const int32_t experts = i == 0 ? 1 : i == 1 ? 1024 : 1 + static_cast<int32_t>(random() % 200);
       const auto offsets = i == 2 ? std::vector<int32_t>(9, 0) : random_offsets(random, experts, 300);
-      const RegimeLimits& limits = i % 2 ? kPairs : kTensor;
+      const RegimeLimits limits = i % 2 ? RegimeLimits{0, 0, true} : kTensor;
       const auto want = map_by_sorting(offsets, limits);
       std::vector<int32_t> got(gpu::kTileMapInts, -7);
       const gpu::TileMapArgs args{offsets.data(), static_cast<int32_t>(offsets.size()) - 1, limits, got.data()};
       QCOMPARE(emulate<gpu::TileMapKernel>(1, args, static_cast<ThreadOrder>(i % 3)), std::string());
       QVERIFY(got == want);
-    }
-  }
-
-  // Tiles of pairs, by loops over experts, columns, pairs of row blocks and the two blocks of each.
-  void pairs_are_row_blocks_of_one_expert() {
-    std::mt19937 random(5);
-    for (int i = 0; i < 300; ++i) {
-      const auto offsets = random_offsets(random, 1 + static_cast<int32_t>(random() % 12), 700);
-      auto map = map_by_sorting(offsets, kPairs);
-      const gpu::TileList list = gpu::tile_list(map.data(), Regime::large);
-      const int32_t column_blocks = 1 + static_cast<int32_t>(random() % 4);
-      int64_t t = 0;
-      for (int32_t place = 0; place < *list.count; ++place) {
-        const int32_t e = list.expert[place], begin = offsets[static_cast<size_t>(e)], end = offsets[static_cast<size_t>(e) + 1];
-        for (int32_t c = 0; c < column_blocks; ++c)
-          for (int32_t first = begin; first < end; first += 256, ++t) {
-            const Tile whole = gpu::find_tile(list, offsets.data(), column_blocks, 256, t);
-            for (int32_t rank = 0; rank < 2; ++rank) {
-              const Tile part = gpu::part_of(whole, rank, 128);
-              QVERIFY(part.expert == e && part.column_block == c);
-              QCOMPARE(part.rows, std::clamp(end - first - rank * 128, 0, 128));
-              QCOMPARE(part.first, std::min(end, first + rank * 128));
-              QVERIFY(part.first + std::min(0, part.rows - 1) >= begin);  // the slot that takes the place of those not there
-            }
-          }
-      }
-      QCOMPARE(t, gpu::tiles_of(list, column_blocks));
     }
   }
 
@@ -123,28 +92,20 @@ class GpuGroupedTest : public QObject {
     const gpu::RegimeLimits few = gpu::choose_limits(true, bf16, 2, {8, 1.0}), many = gpu::choose_limits(true, bf16, 2, {64, 1.0});
     QVERIFY(few.tensor_cores && few.gemv_rows == 8 && many.gemv_rows == 0 && many.swapped_rows == 64);
     QCOMPARE(gpu::choose_limits(true, bf16, 2, {8, 1.1}).gemv_rows, 0);
-    QVERIFY(gpu::launches(few, 8) == 1 && gpu::launches(many, 64) == 1 && gpu::launches(many, 65) == 2 && gpu::launches(many, 0) == 0);
+    QVERIFY(gpu::launches(few, 8) == 1 && gpu::launches(many, 64) == 1 && gpu::launches(many, 65) == 1 && gpu::launches(many, 0) == 0);
     QVERIFY(!gpu::choose_limits(false, bf16, 2, {99, 1.0}).tensor_cores && gpu::choose_limits(false, bf16, 2, {99, 1.0}).gemv_rows == 8);
     QVERIFY(!gpu::choose_limits(true, odd, 1, {1, 1.0}).tensor_cores && gpu::choose_limits(true, odd, 1, {1, 1.0}).gemv_rows == 0);
     QVERIFY(!gpu::choose_limits(true, f32, 1, {1, 1.0}).tensor_cores);
   }
 
-  // A launch more only for a regime that the host cannot exclude; with joined, one for both of them.
+  // A launch more only for a regime that the host cannot exclude, and one for both of the tensor cores.
   void launches_of_a_product() {
     const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}};
-    for (int64_t most_rows = 0; most_rows <= 200; ++most_rows) {
-      gpu::RegimeLimits limits = gpu::choose_limits(true, bf16, 1, {most_rows, 0});
-      const int split = most_rows == 0 ? 0 : most_rows <= 64 ? 1 : 2;
-      QCOMPARE(gpu::launches(limits, most_rows), split);
-      QVERIFY(!gpu::is_joined(limits, most_rows));
-      limits.variants.large = gpu::LargeVariant::joined;
-      QCOMPARE(gpu::launches(limits, most_rows), std::min(split, 1));
-      QCOMPARE(gpu::is_joined(limits, most_rows), most_rows > 64);
-    }
-    const gpu::Variants joined{gpu::LargeVariant::joined};
-    QCOMPARE(gpu::launches({4, 64, true, joined}, 100), 2);  // gemv by itself
-    QVERIFY(!gpu::is_joined({0, 0, true, joined}, 100) && gpu::launches({0, 0, true, joined}, 100) == 1);
-    QVERIFY(!gpu::is_joined({8, 8, true, joined}, 100) && gpu::launches({8, 8, true, joined}, 100) == 2);
+    for (int64_t most_rows = 0; most_rows <= 200; ++most_rows)
+      QCOMPARE(gpu::launches(gpu::choose_limits(true, bf16, 1, {most_rows, 0}), most_rows), most_rows > 0 ? 1 : 0);
+    QCOMPARE(gpu::launches({4, 64, true}, 100), 2);  // gemv by itself
+    QCOMPARE(gpu::launches({0, 0, true}, 100), 1);
+    QCOMPARE(gpu::launches({8, 8, true}, 100), 2);
   }
 
   void plain_product() {
@@ -203,7 +164,6 @@ class GpuGroupedTest : public QObject {
     QVERIFY(refused([](auto& c) { c.most_rows = 5; }, kAllGemv, "up to 5 rows"));
     QVERIFY(refused([](auto& c) { c.most_slots = int64_t{1} << 31; }, kAllGemv, "beyond 2^31"));
     QVERIFY(refused([](auto&) {}, RegimeLimits{9, 0, false}, "regimes of"));
-    QVERIFY(refused([](auto&) {}, RegimeLimits{0, 64, true, {gpu::LargeVariant::joined, true}}, "no noinc"));
     QVERIFY(std::string(gpu::check_grouped(call, {nullptr, kAllGemv}).text()).find("the tile map is null") != std::string::npos);
   }
 };

@@ -38,7 +38,7 @@ inline std::vector<int32_t> map_by_sorting(const std::vector<int32_t>& offsets, 
     list.begin[0] = 0;
     for (size_t i = 0; i < experts.size(); ++i) {
       list.expert[i] = experts[i];
-      list.begin[i + 1] = list.begin[i] + gpu::parts(rows(experts[i]), gpu::row_block(regime, limits.variants));
+      list.begin[i + 1] = list.begin[i] + gpu::parts(rows(experts[i]), gpu::row_block(regime));
     }
   }
   return map;

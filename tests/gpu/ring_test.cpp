@@ -1,5 +1,5 @@
 // The ring of stages of the tensor-core kernels, played on the host by warps at paces of their own: barriers as the hardware counts them,
-// copies that land when they like, in one block or in two that bring each other weights.
+// copies that land when they like.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -11,8 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// An mbarrier by the PTX manual: a phase is complete when all arrivals have come, and all bytes that are expected. Bytes may come before
-/// somebody expects them; the count of those under way is then negative.
+/// An mbarrier by the PTX manual: a phase is complete when all arrivals have come, and all bytes that are expected.
 struct Barrier {
   int arrivals = 1, pending = 1, bytes = 0;
   uint32_t completed = 0;
@@ -33,7 +32,7 @@ struct Barrier {
 };
 
 /// What a kernel could get wrong.
-enum class Flaw { none, gives_back_at_home, counts_and_gives_back_at_home, expects_its_own_half, gives_back_for_itself };
+enum class Flaw { none, gives_back_early, expects_half, gives_back_for_itself };
 
 /// Plays the uses of the ring for tiles of so many stages each; then for tiles of another shape, whose consumers are the first of this
 /// one's: the others have left.
@@ -42,16 +41,15 @@ class Ring {
  public:
   Ring(std::mt19937& random, const std::vector<int>& tiles, Flaw flaw = Flaw::none, const std::vector<int>& narrow_tiles = {})
       : random_(random), flaw_(flaw) {
-    static_assert(gpu::kFullArrivals<Narrow> == gpu::kFullArrivals<Shape> && gpu::kEmptyArrivals<Narrow> == gpu::kEmptyArrivals<Shape>);
+    static_assert(gpu::kEmptyArrivals<Narrow> == gpu::kEmptyArrivals<Shape>);
     for (const int n : tiles) ends_.insert(uses_ += n);
     narrow_from_ = uses_;
     for (const int n : narrow_tiles) ends_.insert(uses_ += n);
-    for (Block& block : blocks_)
-      for (Stage& stage : block.stages) {
-        std::fill_n(stage.rows, kProducers, -1), std::fill_n(stage.weights, kCopies, -1);
-        stage.full.init(gpu::kFullArrivals<Shape>);
-        stage.empty.init(flaw == Flaw::counts_and_gives_back_at_home ? 4 * Shape::kConsumers : gpu::kEmptyArrivals<Shape>);
-      }
+    for (Stage& stage : stages_) {
+      std::fill_n(stage.rows, kProducers, -1), std::fill_n(stage.weights, kCopies, -1);
+      stage.full.init(gpu::kFullArrivals);
+      stage.empty.init(gpu::kEmptyArrivals<Shape>);
+    }
     for (bool& slow : slow_) slow = random() % 3 == 0;
   }
 
@@ -70,21 +68,18 @@ class Ring {
       std::string wrong = n < flying ? land(n) : act(able[static_cast<size_t>(n - flying)]);
       if (!wrong.empty()) return wrong;
     }
-    for (const Block& block : blocks_) {
-      for (int w = 0; w < kConsumers; ++w)
-        if (block.consumers[w].done != uses_of(w)) return "nobody can go on";
-      for (const Stage& stage : block.stages)
-        if (!stage.full.is_fresh() || !stage.empty.is_fresh()) return "a barrier is left within a phase";
-    }
+    for (int w = 0; w < kConsumers; ++w)
+      if (consumers_[w].done != uses_of(w)) return "nobody can go on";
+    for (const Stage& stage : stages_)
+      if (!stage.full.is_fresh() || !stage.empty.is_fresh()) return "a barrier is left within a phase";
     return {};
   }
 
  private:
-  static constexpr int kBlocks = Shape::kCluster, kProducers = 4, kConsumers = 4 * Shape::kConsumers;
-  static constexpr int kNarrowConsumers = 4 * Narrow::kConsumers;
+  static constexpr int kProducers = 4, kConsumers = 4 * Shape::kConsumers, kNarrowConsumers = 4 * Narrow::kConsumers;
   static constexpr int kCopies = std::max(Shape::kBoxes * Shape::kBlocks, Narrow::kBoxes* Narrow::kBlocks);  // of weights, a stage
-  /// Actors of a block: producer warps, what they still have to say, who asks for weights, consumer warps.
-  static constexpr int kOfBlock = 2 * kProducers + 1 + kConsumers, kActors = kBlocks * kOfBlock;
+  /// Producer warps, what they still have to say, who asks for weights, consumer warps.
+  static constexpr int kActors = 2 * kProducers + 1 + kConsumers;
   using Place = gpu::RingPlace<Shape::kStages>;
   struct Stage {
     Barrier full, empty;
@@ -94,117 +89,92 @@ class Ring {
     int done = 0, said = 0;  // uses: begun, and given on (landed rows) or given back (consumers)
     Place at, before;
   };
-  struct Block {
-    Stage stages[Shape::kStages];
-    Warp rows[kProducers], weights, consumers[kConsumers];
-  };
   struct Copy {
-    int block, stage, use, part;  // of rows where part < 0
+    int stage, use, part;
   };
 
   int uses_of(int consumer) const { return consumer < kNarrowConsumers ? uses_ : narrow_from_; }
-  bool waits_for_empty(const Block& block, const Warp& warp) const {
-    return warp.done < uses_ && block.stages[warp.at.stage].empty.is_done(warp.at.parity ^ 1);
-  }
-  bool is_able(int actor) const {
-    const Block& block = blocks_[actor / kOfBlock];
-    const int who = actor % kOfBlock;
-    if (who < kProducers) return waits_for_empty(block, block.rows[who]);
+  bool waits_for_empty(const Warp& warp) const { return warp.done < uses_ && stages_[warp.at.stage].empty.is_done(warp.at.parity ^ 1); }
+  bool is_able(int who) const {
+    if (who < kProducers) return waits_for_empty(rows_[who]);
     if (who < 2 * kProducers) {  // after a tile's last stage nothing more is copied: what has landed is said
-      const Warp& warp = block.rows[who - kProducers];
-      return !Shape::kNoinc && warp.done == uses_ && warp.said < uses_;
+      const Warp& warp = rows_[who - kProducers];
+      return warp.done == uses_ && warp.said < uses_;
     }
-    if (who == 2 * kProducers) return Shape::kCopyWarp && waits_for_empty(block, block.weights);
-    const Warp& warp = block.consumers[who - 2 * kProducers - 1];
-    return warp.done < uses_of(who - 2 * kProducers - 1) && block.stages[warp.at.stage].full.is_done(warp.at.parity);
+    if (who == 2 * kProducers) return Shape::kCopyWarp && waits_for_empty(weights_);
+    const Warp& warp = consumers_[who - 2 * kProducers - 1];
+    return warp.done < uses_of(who - 2 * kProducers - 1) && stages_[warp.at.stage].full.is_done(warp.at.parity);
   }
-  std::string act(int actor) {
-    const int b = actor / kOfBlock, who = actor % kOfBlock;
-    Block& block = blocks_[b];
-    if (who < kProducers) return copy_rows(b, who);
-    if (who < 2 * kProducers) return say(block, who - kProducers);
-    if (who == 2 * kProducers) return ask(b);
-    return read(b, block.consumers[who - 2 * kProducers - 1]);
+  std::string act(int who) {
+    if (who < kProducers) return copy_rows(who);
+    if (who < 2 * kProducers) return say(who - kProducers);
+    if (who == 2 * kProducers) return ask();
+    return read(consumers_[who - 2 * kProducers - 1]);
   }
-  /// True where all warps of consumers of a block have given this use back, whose stage is to be filled anew.
-  bool is_read(const Block& block, int use) const {
+  /// True where all warps of consumers have read this use, whose stage is to be filled anew.
+  bool is_read(int use) const {
     for (int w = 0; w < (use < narrow_from_ ? kConsumers : kNarrowConsumers); ++w)
-      if (block.consumers[w].said <= use) return false;
+      if (consumers_[w].said <= use) return false;
     return true;
   }
 
-  std::string copy_rows(int b, int w) {
-    Block& block = blocks_[b];
-    Warp& warp = block.rows[w];
-    if (!is_read(block, warp.done - Shape::kStages)) return "rows over what is still read";
+  std::string copy_rows(int w) {
+    Warp& warp = rows_[w];
+    if (!is_read(warp.done - Shape::kStages)) return "rows over what is still read";
     if (w == 0 && !Shape::kCopyWarp) {
-      if (std::string wrong = ask(b); !wrong.empty()) return wrong;
+      if (std::string wrong = ask(); !wrong.empty()) return wrong;
     }
-    block.stages[warp.at.stage].rows[w] = -1;
-    if (Shape::kNoinc) on_their_way_.push_back({b, warp.at.stage, warp.done, -1 - w});
+    stages_[warp.at.stage].rows[w] = -1;
     ++warp.done, warp.at.next();
-    return !Shape::kNoinc && warp.done - warp.said > Shape::kLag ? say(block, w) : "";
+    return warp.done - warp.said > Shape::kLag ? say(w) : "";
   }
-  /// The oldest rows of a producer warp, which has waited for them.
-  std::string say(Block& block, int w) {
-    Warp& warp = block.rows[w];
-    Stage& stage = block.stages[warp.before.stage];
+  /// The oldest rows of a producer warp, which has waited for them; a lane for all.
+  std::string say(int w) {
+    Warp& warp = rows_[w];
+    Stage& stage = stages_[warp.before.stage];
     stage.rows[w] = warp.said++;
-    stage.full.arrive(32);
+    stage.full.arrive(1);
     warp.before.next();
     return {};
   }
-  std::string ask(int b) {
-    Warp& warp = blocks_[b].weights;
-    for (const Block& block : blocks_)
-      if (!is_read(block, warp.done - Shape::kStages)) return "weights over what is still read";
-    if (warp.done < narrow_from_)
-      ask_of<Shape>(b, warp);
+  std::string ask() {
+    if (!is_read(weights_.done - Shape::kStages)) return "weights over what is still read";
+    if (weights_.done < narrow_from_)
+      ask_of<Shape>();
     else
-      ask_of<Narrow>(b, warp);
-    ++warp.done, warp.at.next();
+      ask_of<Narrow>();
+    ++weights_.done, weights_.at.next();
     return {};
   }
   template <class Tiles>
-  void ask_of(int b, const Warp& warp) {
-    const int expected = flaw_ == Flaw::expects_its_own_half ? Tiles::kWeightBytes / 2 : Tiles::kWeightBytes;
-    blocks_[b].stages[warp.at.stage].full.arrive(1, expected);
-    for (int depth = 0; depth < Tiles::kBlocks; ++depth)
-      for (int box = 0; box < gpu::kBoxesAsked<Tiles>; ++box)
-        for (int to = 0; to < kBlocks; ++to)
-          on_their_way_.push_back({to, warp.at.stage, warp.done, depth * Tiles::kBoxes + gpu::asked_box<Tiles>(b, box)});
+  void ask_of() {
+    stages_[weights_.at.stage].full.arrive(1, flaw_ == Flaw::expects_half ? Tiles::kWeightBytes / 2 : Tiles::kWeightBytes);
+    for (int box = 0; box < Tiles::kBlocks * Tiles::kBoxes; ++box) on_their_way_.push_back({weights_.at.stage, weights_.done, box});
   }
   std::string land(int n) {
     const Copy copy = on_their_way_[static_cast<size_t>(n)];
     on_their_way_.erase(on_their_way_.begin() + n);
-    Stage& stage = blocks_[copy.block].stages[copy.stage];
-    if (copy.part < 0) {
-      stage.rows[-1 - copy.part] = copy.use;
-      stage.full.arrive(32);
-    } else {
-      stage.weights[copy.part] = copy.use;
-      stage.full.land(Shape::kBoxBytes);
-    }
+    stages_[copy.stage].weights[copy.part] = copy.use;
+    stages_[copy.stage].full.land(Shape::kBoxBytes);
     return {};
   }
-  std::string read(int b, Warp& warp) {
-    const Stage& stage = blocks_[b].stages[warp.at.stage];
+  std::string read(Warp& warp) {
+    const Stage& stage = stages_[warp.at.stage];
     for (const int use : stage.rows)
       if (use != warp.done) return "rows read before they were there";
     const int copies = warp.done < narrow_from_ ? Shape::kBoxes * Shape::kBlocks : Narrow::kBoxes * Narrow::kBlocks;
     for (int part = 0; part < copies; ++part)
       if (stage.weights[part] != warp.done) return "weights read before they were there";
-    if (warp.done > 0 && !ends_.count(warp.done)) give_back(b, warp);
+    if (flaw_ == Flaw::gives_back_early) stages_[warp.at.stage].empty.arrive(Shape::kGivenBack);
+    if (warp.done > 0 && !ends_.count(warp.done)) give_back(warp);
     warp.before = warp.at;
     warp.at.next();
-    if (ends_.count(++warp.done)) give_back(b, warp);
+    if (ends_.count(++warp.done)) give_back(warp);
     return {};
   }
-  void give_back(int b, Warp& warp) {
-    const bool at_home = flaw_ == Flaw::gives_back_at_home || flaw_ == Flaw::counts_and_gives_back_at_home;
+  void give_back(Warp& warp) {
     const int times = warp.said < narrow_from_ || flaw_ == Flaw::gives_back_for_itself ? Shape::kGivenBack : Narrow::kGivenBack;
-    for (int to = 0; to < kBlocks; ++to)
-      if (!at_home || to == b) blocks_[to].stages[warp.before.stage].empty.arrive(times);
+    if (flaw_ != Flaw::gives_back_early) stages_[warp.before.stage].empty.arrive(times);
     ++warp.said;
   }
 
@@ -212,15 +182,13 @@ class Ring {
   Flaw flaw_;
   std::set<int> ends_;  // uses after which a tile ends
   int uses_ = 0, narrow_from_ = 0;
-  Block blocks_[kBlocks];
+  Stage stages_[Shape::kStages];
+  Warp rows_[kProducers], weights_, consumers_[kConsumers];
   bool slow_[kActors];
   std::vector<Copy> on_their_way_;
 };
 
 struct TooLate : gpu::LargeShape<1> {
-  static constexpr int kLag = kStages - 1;
-};
-struct PairedTooLate : gpu::PairedShape<1> {
   static constexpr int kLag = kStages - 1;
 };
 
@@ -237,10 +205,10 @@ class GpuRingTest : public QObject {
   void barriers_count_arrivals_and_bytes() {
     Barrier barrier;
     barrier.init(2);
-    barrier.land(8);  // of the other block, before this one expects it
     barrier.arrive(1);
-    QVERIFY(!barrier.is_done(0) && barrier.bytes == -8);
+    QVERIFY(!barrier.is_done(0));
     barrier.arrive(1, 16);
+    barrier.land(8);
     QVERIFY(!barrier.is_done(0));
     barrier.land(8);
     QVERIFY(barrier.is_done(0) && !barrier.is_done(1) && barrier.is_fresh());
@@ -253,24 +221,11 @@ class GpuRingTest : public QObject {
       QCOMPARE(Ring<gpu::LargeShape<1>>(random, tiles).play(), std::string());
       QCOMPARE(Ring<gpu::SwappedShape<1>>(random, tiles).play(), std::string());
       QCOMPARE(Ring<gpu::SwappedShape<2>>(random, tiles).play(), std::string());
-      QCOMPARE(Ring<gpu::NoincShape<1>>(random, tiles).play(), std::string());
-      QCOMPARE(Ring<gpu::NoincShape<2>>(random, tiles).play(), std::string());
     };
     for (uint32_t i = 0; i < 50; ++i) all(random_tiles(random, i % 5 == 0 ? 60 : 9));
     all({});
     QVERIFY(gpu::is_live(4, 2) && !gpu::is_live(4, 3));
     QCOMPARE(Ring<TooLate>(random, {40}).play(), std::string("nobody can go on"));
-  }
-
-  // The same with weights that each of two blocks brings to both.
-  void two_blocks_never_wait_for_each_other() {
-    std::mt19937 random(6);
-    for (uint32_t i = 0; i < 100; ++i) {
-      const std::vector<int> tiles = random_tiles(random, i % 5 == 0 ? 60 : 9);
-      QCOMPARE((Ring<gpu::PairedShape<1>>(random, tiles).play()), std::string());
-      QCOMPARE((Ring<gpu::PairedRelaxedShape<2>>(random, tiles).play()), std::string());
-    }
-    QCOMPARE(Ring<PairedTooLate>(random, {40}).play(), std::string("nobody can go on"));
   }
 
   // Tiles of large, then of swapped, in one ring: half of the consumers leave between. Either kind may have no tiles.
@@ -288,29 +243,16 @@ class GpuRingTest : public QObject {
     QCOMPARE(Joined(random, {3}, Flaw::gives_back_for_itself, {40}).play(), std::string("nobody can go on"));
   }
 
-  // Stages must be given back to both blocks and counted from both, and all bytes be expected: each of these alone shows.
-  void what_two_blocks_must_agree_on() {
+  // A stage given back before its products are done, and bytes that nobody expects: each of these alone shows.
+  void what_a_ring_must_not_do() {
     std::mt19937 random(7);
-    std::set<std::string> wrong, early;
+    std::set<std::string> over, early;
     for (int i = 0; i < 20; ++i) {
-      QCOMPARE((Ring<gpu::PairedShape<1>>(random, {40}, Flaw::gives_back_at_home).play()), std::string("nobody can go on"));
-      wrong.insert(Ring<gpu::PairedShape<1>>(random, {40}, Flaw::counts_and_gives_back_at_home).play());
-      early.insert(Ring<gpu::PairedShape<1>>(random, {40}, Flaw::expects_its_own_half).play());
+      over.insert(Ring<gpu::LargeShape<1>>(random, {40}, Flaw::gives_back_early).play());
+      early.insert(Ring<gpu::LargeShape<1>>(random, {40}, Flaw::expects_half).play());
     }
-    QVERIFY(wrong.count("weights over what is still read"));
+    QVERIFY((over.count("weights over what is still read") || over.count("rows over what is still read")) && !over.count(""));
     QVERIFY(early.count("weights read before they were there") && !early.count(""));
-  }
-
-  void each_box_comes_once() {
-    using Paired = gpu::PairedShape<2>;
-    std::multiset<int> boxes;
-    for (int rank = 0; rank < Paired::kCluster; ++rank)
-      for (int b = 0; b < gpu::kBoxesAsked<Paired>; ++b) boxes.insert(gpu::asked_box<Paired>(rank, b));
-    QVERIFY((boxes == std::multiset<int>{0, 1, 2, 3}));
-    QCOMPARE(gpu::kFullArrivals<Paired>, 129);
-    QCOMPARE(gpu::kEmptyArrivals<Paired>, 16);
-    QCOMPARE((gpu::kEmptyArrivals<gpu::LargeShape<2>>), 8);
-    QVERIFY(Paired::kSharedBytes <= 227 << 10);
   }
 };
 

@@ -35,10 +35,7 @@ struct Stage {
   void bring(const Product<Bf16>& p, const Tile& tile, int32_t stage_depth, int block, int32_t rows_read) {
     const auto& a = p.args;
     const int32_t depth = stage_depth + block * gpu::kTileDepth;
-    std::vector<int> boxes;  // of all blocks of the cluster: each brings its own to every one
-    for (int rank = 0; rank < Shape::kCluster; ++rank)
-      for (int b = 0; b < gpu::kBoxesAsked<Shape>; ++b) boxes.push_back(gpu::asked_box<Shape>(rank, b));
-    for (const int box : boxes)
+    for (int box = 0; box < Shape::kBoxes; ++box)
       for (int32_t r = 0; r < Shape::kBoxRows; ++r)
         for (int32_t d = 0; d < gpu::kTileDepth; ++d) {
           const int32_t row = gpu::box_row<Shape>(a.n, tile.column_block, box) + r;
@@ -129,25 +126,17 @@ std::string play_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder orde
 }
 template <class Shape>
 std::string play_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order, std::integral_constant<Regime, Regime::large>) {
-  constexpr uint32_t kProducts = Shape::kCluster == 2 ? 1 : 2, kWide = 256 / kProducts;  // side by side, of so many rows of weights
-  std::vector<Sums> sums(2 * kProducts, Sums{kWide});                                    // of two warpgroups
+  std::vector<Sums> sums(2, Sums{256});  // of two warpgroups
   for (int32_t depth = 0; depth < p.args.k; depth += Shape::kDepth) {
     const Stage<Shape> stage(p, tile, depth, Shape::kRows);
     if (!stage.sources_right) return "an address outside of x";
-    for (uint32_t group = 0; group < 2; ++group)
-      for (uint32_t i = 0; i < kProducts; ++i)
-        sums[group * kProducts + i].multiply(stage, Shape::kWeightBytes + group * 64 * gpu::kRowBytes, i * kWide * gpu::kRowBytes);
+    for (uint32_t group = 0; group < 2; ++group) sums[group].multiply(stage, Shape::kWeightBytes + group * 64 * gpu::kRowBytes, 0);
   }
   return run_grid(1, 256, 0, order, [&](HostExecution& x) {
     const int group = x.thread() / 128, thread = x.thread() % 128;
-    float held[2][64];
-    if constexpr (Shape::kCluster == 2) {
-      float all[128];
-      sums[static_cast<size_t>(group)].give(thread, all);
-      std::memcpy(held, all, sizeof held);
-    } else {
-      for (size_t half = 0; half < 2; ++half) sums[static_cast<size_t>(group) * 2 + half].give(thread, held[half]);
-    }
+    float all[128], held[2][64];
+    sums[static_cast<size_t>(group)].give(thread, all);
+    std::memcpy(held, all, sizeof held);
     gpu::store_large<Shape::kPanels>(x, p.args, tile, group, thread, held);
   });
 }
@@ -159,12 +148,9 @@ std::string play_product(std::mt19937& random, const RegimeLimits& limits, int32
   const gpu::TileList list = gpu::tile_list(p.map.data(), kRegime);
   const int32_t column_blocks = (n + Shape::kColumns - 1) / Shape::kColumns;
   for (int64_t t = 0; t < gpu::tiles_of(list, column_blocks); ++t) {
-    const Tile whole = gpu::find_tile(list, p.args.offsets, column_blocks, Shape::kRows * Shape::kCluster, t);
-    for (int rank = 0; rank < Shape::kCluster; ++rank) {
-      const Tile tile = Shape::kCluster == 1 ? whole : gpu::part_of(whole, rank, Shape::kRows);
-      const std::string wrong = play_tile<Shape>(p, tile, order, std::integral_constant<Regime, kRegime>());
-      if (!wrong.empty()) return wrong;
-    }
+    const Tile tile = gpu::find_tile(list, p.args.offsets, column_blocks, Shape::kRows, t);
+    const std::string wrong = play_tile<Shape>(p, tile, order, std::integral_constant<Regime, kRegime>());
+    if (!wrong.empty()) return wrong;
   }
   return difference(p, limits, {kRegime});
 }
@@ -175,7 +161,7 @@ template <int kPanels>
 std::string play_joined(std::mt19937& random, int32_t most_rows, int32_t n, int32_t k, int64_t blocks, ThreadOrder order) {
   using Wide = gpu::JoinedShape<kPanels>;
   using Narrow = gpu::JoinedNarrowShape<kPanels>;
-  const RegimeLimits limits{0, 64, true, {gpu::LargeVariant::joined}};
+  const RegimeLimits limits{0, 64, true};
   auto p = random_product<Bf16>(random, kPanels, most_rows, n, k, limits);
   std::set<std::pair<Regime, int64_t>> taken;
   std::string wrong;
@@ -265,18 +251,6 @@ class GpuTensorCoreTest : public QObject {
       QCOMPARE((play_product<Regime::swapped, gpu::SwappedShape<2>>(random, swapped, 64, n, k, order)), std::string());
       QCOMPARE((play_product<Regime::large, gpu::LargeShape<1>>(random, large, 150, wide, k, order)), std::string());
       QCOMPARE((play_product<Regime::large, gpu::LargeShape<2>>(random, large, 150, wide, k, order)), std::string());
-    }
-  }
-
-  // By two blocks with a half of the weights each; where an expert's rows end in the first, the second has none.
-  void two_blocks_make_the_product() {
-    std::mt19937 random(8);
-    const RegimeLimits pairs{0, 0, true, {gpu::LargeVariant::paired}};
-    for (int i = 0; i < (testing::kSlowEmulator ? 1 : 4); ++i) {
-      const auto order = static_cast<ThreadOrder>(i % 3);
-      const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 48)), k = 8 * (1 + static_cast<int32_t>(random() % 18));
-      QCOMPARE((play_product<Regime::large, gpu::PairedShape<1>>(random, pairs, 300, n, k, order)), std::string());
-      QCOMPARE((play_product<Regime::large, gpu::PairedShape<2>>(random, pairs, 300, n, k, order)), std::string());
     }
   }
 

@@ -22,11 +22,10 @@ constexpr int64_t kComputeRows = 512;  // an expert: from here on the clock that
 constexpr int kVariants = 8, kMostVariants = 128;
 
 /// Calls enough that the weights which one product touches in all of them are beyond the caches; each has run once.
-LayerCalls rotating_calls(const LayerShape& shape, const Weights& weights, int64_t tokens, int32_t experts, Load load,
-                          const gpu::Variants& kernels, const Queue& queue) {
+LayerCalls rotating_calls(const LayerShape& shape, const Weights& weights, int64_t tokens, int32_t experts, Load load, const Queue& queue) {
   int variants = kVariants;
   for (;;) {
-    LayerCalls calls(shape, weights, tokens, experts, load, variants, kernels);
+    LayerCalls calls(shape, weights, tokens, experts, load, variants);
     for (int v = 0; v < variants; ++v) calls.run(v, queue);
     queue.wait();
     const double touched = calls.touched() * static_cast<double>(shape.second_numbers() * 2);  // the smaller product
@@ -67,7 +66,7 @@ class LayerBench {
 
   void measure(const Point& point) {
     const int64_t rows = point.tokens * shape_.protocol.k;
-    LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, task_.variants, queue_);
+    LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, queue_);
     const double touched = calls.touched();
     char name[96];
     std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts,
@@ -86,7 +85,7 @@ class LayerBench {
       bound.flop = 2.0 * static_cast<double>(rows) * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers());
       ProductBound least;  // of the calls on average, as the time is
       for (int v = 0; v < calls.variants(); ++v) {
-        const ProductBound of_call = product_bound(shape_, point.tokens, calls.offsets(v), first, task_.variants, rates_);
+        const ProductBound of_call = product_bound(shape_, point.tokens, calls.offsets(v), first, rates_);
         least.seconds += of_call.seconds / calls.variants(), least.what = of_call.what;
       }
       char note[128];
@@ -211,15 +210,15 @@ void bench_switch(const Task& task, Report& report) { bench_layer(task, report, 
 void bench_gated(const Task& task, Report& report) { bench_layer(task, report, gated_shape()); }
 
 // Where gemv should end and swapped begin (grouped/choice.cpp): both products of a layer with gemv up to eight rows, up to four, and never.
-void bench_few_rows(const Task& task, Report& report) {
+void bench_few_rows(const Task&, Report& report) {
   const Queue queue;
   for (const LayerShape& shape : {gated_shape(), switch_shape()}) {
     const Weights weights(shape, 128);
     for (const int64_t tokens : {1, 2, 4, 8, 16, 32, 64}) {
-      LayerCalls calls = rotating_calls(shape, weights, tokens, shape.gated ? 128 : 8, Load::uniform, task.variants, queue);
+      LayerCalls calls = rotating_calls(shape, weights, tokens, shape.gated ? 128 : 8, Load::uniform, queue);
       if (!calls.limits().tensor_cores) return report.absent("all", "no tensor cores that swapped could use");
       for (const int32_t gemv_rows : {0, 4, 8}) {
-        calls.set_limits({gemv_rows, 64, true, task.variants});
+        calls.set_limits({gemv_rows, 64, true});
         for (int v = 0; v < calls.variants(); ++v) calls.run(v, queue);  // the map of these limits
         queue.wait();
         const double seconds = time_calls(queue, calls.variants(), [&](int v) {

@@ -55,7 +55,6 @@ struct TiledProduct {
   int32_t rows_a_tile = 0, columns = 0;  ///< of y, a tile
   int32_t consumers = 1;                 ///< warpgroups
   bool swapped = false;                  ///< rows are the narrow side
-  int32_t weight_blocks = 1;             ///< blocks of a cluster that share a fetched panel of weights, all at work for each of its tiles
   int32_t row_reads = 1;                 ///< times that a consumer's rows are read a step: products side by side
   int32_t depth = gpu::kTileDepth;       ///< of a stage
   int32_t slots_a_row = 1;               ///< most slots that one row of x is gathered for
@@ -91,7 +90,7 @@ inline Demand demand_of(const TiledProduct& p, const KernelCounts& counts) {
   for (const int32_t rows : p.rows) {
     if (rows == 0) continue;
     ++experts;
-    const int32_t blocks = gpu::parts(rows, p.rows_a_tile * p.weight_blocks) * p.weight_blocks;
+    const int32_t blocks = gpu::parts(rows, p.rows_a_tile);
     for (int32_t b = 0; b < blocks; ++b) {
       const int32_t mine = std::clamp(rows - b * p.rows_a_tile, 0, p.rows_a_tile),
                     side = p.swapped ? gpu::narrow_side(mine) : p.rows_a_tile;
@@ -106,7 +105,7 @@ inline Demand demand_of(const TiledProduct& p, const KernelCounts& counts) {
       d.instructions += column_blocks * tile_instructions;
       d.most_flop = std::max(d.most_flop, tile_flop), d.most_shared = std::max(d.most_shared, tile_shared);
       d.most_instructions = std::max(d.most_instructions, tile_instructions);
-      d.l2 += column_blocks * (panel_bytes / p.weight_blocks + 2.0 * mine * p.k);
+      d.l2 += column_blocks * (panel_bytes + 2.0 * mine * p.k);
     }
     d.tiles += blocks * column_blocks;
     d.dram += 2.0 * p.n * p.panels * static_cast<double>(p.k) + 2.0 * rows * (static_cast<double>(p.k) / p.slots_a_row + p.n);

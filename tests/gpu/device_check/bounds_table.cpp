@@ -5,59 +5,33 @@
 namespace stormcell::device_check {
 namespace {
 
-/// Of docs/benchmarks/gpu.md, "Counted, not measured": [kernel][gated]. With a gate a pair takes more than without; what is not counted
-/// stays out of a lower bound.
-enum SwappedKernel { kUsual, kNoinc, kJoined };
-constexpr KernelCounts kSwappedCounts[][2] = {{{4 * 53.5 + 37.8, 111.5, 7.3}, {4 * 54.5 + 61.8, 192, 7.3}},
-                                              {{4 * 41.5 + 37.8, 119.5, 7.3}, {4 * 40 + 61.8, 200, 7.3}},
-                                              {{4 * 99.5, 73, 7.3}, {4 * 107, 94, 7.3}}};
-/// By LargeVariant.
-constexpr KernelCounts kLargeCounts[][2] = {{{4 * 135, 80, 7.6}, {4 * 135, 76.5, 7.6}},
-                                            {{4 * 128, 63.8, 8.2}, {4 * 119, 64.2, 8.2}},
-                                            {{4 * 127, 54.8, 8.2}, {4 * 118, 55.2, 8.2}},
-                                            {{4 * 131, 77, 7.6}, {4 * 131, 76.5, 7.6}}};
-template <size_t kVariants>
-const KernelCounts& counts_of(const KernelCounts (&counts)[kVariants][2], int kernel, bool gated) {
-  return counts[kernel][gated ? 1 : 0];
-}
+/// Of docs/benchmarks/gpu.md, "Counted, not measured", by gate. With a gate a pair takes more than without; what is not counted stays out
+/// of a lower bound. Of `joined` its tiles of few rows and those of many.
+constexpr KernelCounts kSwappedCounts[] = {{4 * 57 + 37.8, 111.5, 7.3}, {4 * 57.5 + 61.8, 192, 7.3}};
+constexpr KernelCounts kNarrowCounts[] = {{4 * 121, 73, 7.3}, {4 * 111, 94, 7.3}};
+constexpr KernelCounts kLargeCounts[] = {{4 * 133, 64, 8}, {4 * 134, 64, 8}};
 
 template <class Shape>
 TiledProduct tiled(int32_t n, int32_t k, bool swapped) {
   TiledProduct p;
   p.n = n, p.k = k, p.panels = Shape::kPanels, p.rows_a_tile = Shape::kRows, p.columns = Shape::kColumns;
-  p.consumers = Shape::kConsumers, p.swapped = swapped, p.depth = Shape::kDepth, p.weight_blocks = Shape::kCluster;
+  p.consumers = Shape::kConsumers, p.swapped = swapped, p.depth = Shape::kDepth;
   return p;
 }
 
 template <int kPanels>
-ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, int32_t slots_a_row, const gpu::Variants& variants,
-                      bool joined, const CardRates& rates) {
-  const bool gated = kPanels == 2;
-  TiledProduct swapped = joined ? tiled<gpu::JoinedNarrowShape<kPanels>>(n, k, true) : tiled<gpu::SwappedShape<kPanels>>(n, k, true);
-  TiledProduct large = variants.pairs() ? tiled<gpu::PairedShape<kPanels>>(n, k, false) : tiled<gpu::LargeShape<kPanels>>(n, k, false);
-  swapped.slots_a_row = large.slots_a_row = slots_a_row;
-  swapped.row_reads = kPanels, large.row_reads = variants.pairs() ? 1 : 2;
+ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, int32_t slots_a_row, bool joined, const CardRates& rates) {
+  constexpr int kGate = kPanels == 2 ? 1 : 0;
+  TiledProduct few = joined ? tiled<gpu::JoinedNarrowShape<kPanels>>(n, k, true) : tiled<gpu::SwappedShape<kPanels>>(n, k, true),
+               many = tiled<gpu::LargeShape<kPanels>>(n, k, false);
+  few.slots_a_row = many.slots_a_row = slots_a_row;
+  few.row_reads = kPanels;
   for (const int32_t r : rows)
-    if (r > 0) (r <= gpu::row_block(gpu::Regime::swapped) ? swapped : large).rows.push_back(r);
-  const SwappedKernel kernel = joined ? kJoined : variants.noinc ? kNoinc : kUsual;
-  const Demand few = demand_of(swapped, counts_of(kSwappedCounts, kernel, gated)),
-               many = demand_of(large, counts_of(kLargeCounts, static_cast<int>(variants.large), gated));
-  ProductBound bound;
-  double most = 0;
-  const auto add = [&](const Demand& launch) {
-    if (launch.tiles == 0) return;
-    const Bounds b = bounds_of(launch, rates);
-    bound.seconds += b.seconds(), bound.unmerged += b.l2;
-    if (b.seconds() > most) most = b.seconds(), bound.what = b.what();
-  };
-  if (joined) {
-    Demand both = few;
-    add(both += many);
-  } else {
-    add(few);
-    add(many);
-  }
-  return bound;
+    if (r > 0) (r <= gpu::row_block(gpu::Regime::swapped) ? few : many).rows.push_back(r);
+  Demand demand = demand_of(few, (joined ? kNarrowCounts : kSwappedCounts)[kGate]);
+  demand += demand_of(many, kLargeCounts[kGate]);
+  const Bounds b = bounds_of(demand, rates);
+  return {b.seconds(), b.l2, b.what()};
 }
 
 /// Few rows go without tensor cores and shared memory: their weights' bytes and the start are left.
@@ -79,16 +53,16 @@ std::string microseconds(double seconds) {
 }  // namespace
 
 ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first,
-                           const gpu::Variants& variants, const CardRates& rates) {
+                           const CardRates& rates) {
   std::vector<int32_t> rows;
   for (size_t e = 0; e + 1 < offsets.size(); ++e) rows.push_back(offsets[e + 1] - offsets[e]);
-  gpu::RegimeLimits limits = gpu::choose_limits(true, nullptr, 0, {cells, static_cast<double>(offsets.back()) / static_cast<double>(rows.size())});
-  limits.variants = variants;
+  const double mean = static_cast<double>(offsets.back()) / static_cast<double>(rows.size());
+  const gpu::RegimeLimits limits = gpu::choose_limits(true, nullptr, 0, {cells, mean});
   if (limits.gemv_rows > 0) return gemv_bound(shape, rows, first, rates);
-  const bool joined = gpu::is_joined(limits, cells);
-  if (!first) return bound_of<1>(rows, shape.width, shape.hidden, 1, variants, joined, rates);
-  return shape.gated ? bound_of<2>(rows, shape.hidden, shape.width, shape.protocol.k, variants, joined, rates)
-                     : bound_of<1>(rows, shape.hidden, shape.width, shape.protocol.k, variants, joined, rates);
+  const bool joined = gpu::may_occur(gpu::Regime::large, limits, cells);
+  if (!first) return bound_of<1>(rows, shape.width, shape.hidden, 1, joined, rates);
+  return shape.gated ? bound_of<2>(rows, shape.hidden, shape.width, shape.protocol.k, joined, rates)
+                     : bound_of<1>(rows, shape.hidden, shape.width, shape.protocol.k, joined, rates);
 }
 
 std::vector<Point> bench_points(const LayerShape& shape) {
@@ -99,7 +73,7 @@ std::vector<Point> bench_points(const LayerShape& shape) {
   return points;
 }
 
-void print_bounds(const gpu::Variants& variants) {
+void print_bounds() {
   std::printf(
       "| layer | tokens x experts | load | product 1, us | by | L2 | product 2, us | by | L2 |\n|---|---|---|---|---|---|---|---|---|\n");
   const CardRates rates = h200_rates();
@@ -108,8 +82,8 @@ void print_bounds(const gpu::Variants& variants) {
       const auto scores = make_scores(point.tokens, point.experts, point.load, 100);  // those of the bench's first call
       const HostDecision decision = decide(scores, point.tokens, point.experts, shape.protocol);
       const std::vector<int32_t> offsets(decision.view.offsets, decision.view.offsets + point.experts + 1);
-      const ProductBound first = product_bound(shape, point.tokens, offsets, true, variants, rates),
-                         second = product_bound(shape, point.tokens, offsets, false, variants, rates);
+      const ProductBound first = product_bound(shape, point.tokens, offsets, true, rates),
+                         second = product_bound(shape, point.tokens, offsets, false, rates);
       std::printf("| %s | %lld x %d | %s | %.1f | %s | %s | %.1f | %s | %s |\n", shape.name, static_cast<long long>(point.tokens),
                   point.experts, to_text(point.load), first.seconds * 1e6, first.what, microseconds(first.unmerged).c_str(),
                   second.seconds * 1e6, second.what, microseconds(second.unmerged).c_str());

@@ -13,14 +13,13 @@ struct Point {
 /// By value: where the targets are first, so that a lack of time costs the least.
 std::vector<Point> bench_points(const LayerShape& shape);
 
-/// Of one product, both regimes' launches one after the other, or one of both.
+/// Of one product.
 struct ProductBound {
   double seconds = 0;
   double unmerged = 0;    ///< of L2, were nothing that several tiles ask for merged; no bound
   const char* what = "";  ///< which bound is the largest
 };
 /// [experts + 1] offsets of the slots.
-ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first,
-                           const gpu::Variants& variants, const CardRates& rates);
+ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first, const CardRates& rates);
 
 }  // namespace stormcell::device_check

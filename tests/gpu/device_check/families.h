@@ -17,7 +17,6 @@ struct Task {
   double copy_bandwidth = 0;  ///< bytes read and written a second
   double bf16_rate = 0;       ///< FLOP a second
   int blocks = 0;             ///< most blocks of a persistent kernel, so that its ring goes on from tile to tile; 0: all
-  gpu::Variants variants;     ///< of the grouped products
   int first_point = 1;        ///< of bench_points(), counted from 1; to last_point
   int last_point = INT_MAX;
   std::string folder;  ///< where device_check and its scripts lie
@@ -47,8 +46,8 @@ void bench_rows(const Task& task, Report& report);
 void bench_switch(const Task& task, Report& report);
 void bench_gated(const Task& task, Report& report);
 
-/// The lower bounds of the layers' points as a table, of these kernels; needs no card.
-void print_bounds(const gpu::Variants& variants);
+/// The lower bounds of the layers' points as a table; needs no card.
+void print_bounds();
 
 /// In the order in which they run; the first tells the others the card's limits.
 const std::vector<Family>& families();

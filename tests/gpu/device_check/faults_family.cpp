@@ -19,7 +19,7 @@ void check_faults(const Task& task, Report& report) {
   LayerShape shape = switch_shape();
   shape.width = 64, shape.hidden = 128;
   const Weights weights(shape, 8);
-  LayerCalls calls(shape, weights, 16, 8, Load::uniform, 1, task.variants);
+  LayerCalls calls(shape, weights, 16, 8, Load::uniform, 1);
   const gpu::LayerCall& good = calls.call(0);
   const size_t bytes = gpu::layer_workspace(good);
   const auto with = [&](auto change, size_t has) {

@@ -16,8 +16,7 @@ Weights::Weights(const LayerShape& shape, int32_t n)
   must(cudaDeviceSynchronize(), "fill weights");
 }
 
-LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants,
-                       const gpu::Variants& kernels)
+LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants)
     : x_(cells * shape.width * 2), y_(cells * shape.width * 2) {
   fill_bf16(x_.as<void>(), cells * shape.width, 1, 3, nullptr);
   must(cudaDeviceSynchronize(), "fill x");
@@ -40,7 +39,6 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
   const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
   const double mean = static_cast<double>(cells * shape.protocol.k) / experts;
   must(gpu::choose_limits(products, 2, {gpu::most_rows(calls_[0]), mean}, limits_));
-  limits_.variants = kernels;
   maps_.resize(calls_.size());
 }
 

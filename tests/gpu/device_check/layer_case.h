@@ -32,8 +32,7 @@ struct Weights {
 /// `variants` calls of one layer, each with scores of its own; variant v uses weight set v % sets.
 class LayerCalls {
  public:
-  LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants,
-             const gpu::Variants& kernels);
+  LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants);
   int variants() const { return static_cast<int>(calls_.size()); }
   const gpu::LayerCall& call(int v) const { return calls_[static_cast<size_t>(v)]; }
   const gpu::RegimeLimits& limits() const { return limits_; }

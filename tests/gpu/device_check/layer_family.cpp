@@ -59,8 +59,8 @@ double layer_difference(const LayerShape& shape, const LayerCalls& calls, int v)
 }
 
 void check_one(Report& report, const Queue& queue, const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts,
-               bool tensor_cores, const gpu::Variants& variants) {
-  LayerCalls calls(shape, weights, cells, experts, Load::zipf, 3, variants);
+               bool tensor_cores) {
+  LayerCalls calls(shape, weights, cells, experts, Load::zipf, 3);
   if (!tensor_cores) calls.set_limits({8, 0, false});
   const gpu::LayerCall& call = calls.call(0);
   const int64_t bytes = cells * shape.width * 2;
@@ -116,15 +116,14 @@ void check_layer_calls(const Task& task, Report& report) {
     const Weights weights(shape, 8);
     for (const int64_t cells : {int64_t{1}, int64_t{40}, int64_t{700}}) {
       if (task.small && cells > 40) continue;
-      check_one(report, queue, shape, weights, cells, 8, false, task.variants);
-      if (device->has_wgmma()) check_one(report, queue, shape, weights, cells, 8, true, task.variants);
+      check_one(report, queue, shape, weights, cells, 8, false);
+      if (device->has_wgmma()) check_one(report, queue, shape, weights, cells, 8, true);
     }
   }
   if (task.small) return;
   for (const LayerShape& shape : {switch_shape(), gated_shape()}) {
     const Weights weights(shape, 32);
-    for (const int64_t cells : {int64_t{8}, int64_t{512}})
-      check_one(report, queue, shape, weights, cells, 32, device->has_wgmma(), task.variants);
+    for (const int64_t cells : {int64_t{8}, int64_t{512}}) check_one(report, queue, shape, weights, cells, 32, device->has_wgmma());
   }
 }
 

@@ -124,35 +124,9 @@ struct Options {
   double rivals = 0;     // of PyTorch and Triton alone, after them; they compile for minutes
   bool sanitize = false;
   int blocks = 0;
-  std::string variant;  // as it was given; empty: the usual kernels
-  std::string points;   // as it was given; empty: all
-  std::string card;     // or why there is none
+  std::string points;  // as it was given; empty: all
+  std::string card;    // or why there is none
 };
-
-// The first of them is what --variant need not name.
-constexpr size_t kLargeVariants = std::size(gpu::kLargeVariantNames);
-std::string variant_names() {
-  std::string names;
-  for (size_t v = 1; v < kLargeVariants; ++v)
-    names += (v == 1 ? "" : v + 1 == kLargeVariants ? " or " : ", ") + std::string(gpu::kLargeVariantNames[v]);
-  return names + "; " + gpu::kNoincName;
-}
-
-// The kernels that --variant names; false where it names one that is not there, or two in place of one.
-bool find_variants(const std::string& names, gpu::Variants& variants) {
-  variants = {};
-  for (const std::string& name : split(names)) {
-    if (name == gpu::kNoincName) {
-      variants.noinc = true;
-      continue;
-    }
-    size_t v = 1;
-    while (v < kLargeVariants && name != gpu::kLargeVariantNames[v]) ++v;
-    if (v == kLargeVariants || variants.large != gpu::LargeVariant::single) return false;
-    variants.large = static_cast<gpu::LargeVariant>(v);
-  }
-  return !variants.noinc || variants.large != gpu::LargeVariant::joined;
-}
 
 // FIRST or FIRST-LAST.
 bool find_points(const std::string& text, Task& task) {
@@ -173,7 +147,6 @@ bool write_records(const Options& options, const std::vector<Record>& records) {
   file << "{\"date\": \"" << date << " UTC\",\n";
   const auto field = [&](const char* name, const std::string& value) { file << " \"" << name << "\": " << quoted(value) << ",\n"; };
   field("card", options.card);
-  field("variant", options.variant.empty() ? "usual" : options.variant);
   field("blocks", options.blocks > 0 ? std::to_string(options.blocks) : "all");
   field("points", options.points.empty() ? "all" : options.points);
   file << " \"records\": [\n";
@@ -241,7 +214,6 @@ class Checks {
       command.push_back(word);
     command.emplace_back("--limit"), command.push_back(std::to_string(limit));
     if (options_.blocks > 0) command.emplace_back("--blocks"), command.push_back(std::to_string(options_.blocks));
-    if (!options_.variant.empty()) command.emplace_back("--variant"), command.push_back(options_.variant);
     if (!options_.points.empty()) command.emplace_back("--points"), command.push_back(options_.points);
     if (!prefix.empty()) command.emplace_back("--small");
     const Outcome outcome = run_process(command, log, limit);
@@ -349,7 +321,6 @@ int help() {
       "  --rivals SECONDS     then PyTorch and Triton, in so many seconds of their own\n"
       "  --sanitize           then compute-sanitizer on the little cases of the families; its findings fail nothing\n"
       "  --blocks N           kernels that take a block a multiprocessor take at most N\n"
-      "  --variant NAME,...   other kernels in place of the usual ones: %s, not with joined\n"
       "  --points FIRST[-LAST]  of bench-switch and bench-gated these points alone, from 1 on as --bounds lists them for each layer\n"
       "  --family NAME        one family in this process, without its limit: for ncu, a debugger and device_check_stall\n"
       "  --records FILE       with --family: where its records go, a line each (standard output)\n"
@@ -358,10 +329,9 @@ int help() {
       "  --small              with --family: little cases alone\n"
       "  --compare A B        of two files of --out: the times that are in both, and how many times B's is A's\n"
       "  --calls FILE LAB     the products over rows of a file of --out as `stormcell calibrate` reads them; LAB: who measured\n"
-      "  --bounds             the lower bounds of the points, with --variant of those kernels; needs no card\n"
+      "  --bounds             the lower bounds of the points; needs no card\n"
       "  --list               the families\n"
-      "Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.\n",
-      variant_names().c_str());
+      "Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.\n");
   return 0;
 }
 
@@ -416,9 +386,6 @@ int run(int argc, char** argv) {
     } else if (option == "--blocks") {
       options.blocks = task.blocks = std::atoi(value.c_str());
       if (options.blocks < 1) return usage("--blocks: '" + value + "' is no number of blocks");
-    } else if (option == "--variant") {
-      options.variant = value;
-      if (!find_variants(value, task.variants)) return usage("--variant: '" + value + "' (" + variant_names() + ", not with joined)");
     } else if (option == "--points") {
       options.points = value;
       if (!find_points(value, task)) return usage("--points: '" + value + "' (FIRST or FIRST-LAST, from 1 on)");
@@ -438,7 +405,7 @@ int run(int argc, char** argv) {
     }
   }
   if (bounds) {
-    print_bounds(task.variants);
+    print_bounds();
     return 0;
   }
   if (!one.empty()) options.wanted = {one};

@@ -10,8 +10,8 @@ namespace stormcell::device_check {
 std::string ProductCase::name() const {
   std::string of_rows;
   for (size_t e = 0; e < rows.size() && e < 6; ++e) of_rows += (e ? " " : "") + std::to_string(rows[e]);
-  return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (gated ? ", gated" : "") + (gathered ? ", gathered" : "") + ", n " + std::to_string(n) + ", k " +
-         std::to_string(k) + ", rows " + of_rows;
+  return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (may_be_many ? ", maybe many" : "") + (gated ? ", gated" : "") +
+         (gathered ? ", gathered" : "") + ", n " + std::to_string(n) + ", k " + std::to_string(k) + ", rows " + of_rows;
 }
 
 ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue)
@@ -56,9 +56,7 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
     return inputs_.back().template as<std::remove_const_t<std::remove_reference_t<decltype(values[0])>>>();
   };
   call_.offsets = input(offsets), call_.experts = experts;
-  // One launch takes both regimes only where the host cannot exclude either, however few rows there are.
-  const bool is_joined = limits.variants.large == gpu::LargeVariant::joined;
-  call_.most_slots = call_.most_rows = is_joined ? std::max<int64_t>(slots_, gpu::row_block(gpu::Regime::swapped) + 1) : slots_;
+  call_.most_slots = call_.most_rows = product.may_be_many ? std::max<int64_t>(slots_, gpu::row_block(gpu::Regime::swapped) + 1) : slots_;
   call_.n = product.n, call_.k = product.k, call_.format = product.format, call_.gated = product.gated;
   call_.activation = product.activation;
   call_.x = x_.as<void>(), call_.w = w_.as<void>(), call_.y = y_.as<void>(), call_.bias = input(bias);
@@ -70,11 +68,10 @@ std::string ProductOnCard::kernels() const {
   const auto occurs = [&](gpu::Regime regime) { return gpu::may_occur(regime, limits, call_.most_rows); };
   std::string names;
   const auto add = [&](const std::string& name) { names += (names.empty() ? "" : " + ") + name; };
-  const bool is_joined = gpu::is_joined(limits, call_.most_rows);
-  if (is_joined) add("joined");
-  if (!is_joined && occurs(gpu::Regime::large))
-    add(limits.variants.pairs() ? gpu::kLargeVariantNames[static_cast<int>(limits.variants.large)] : "large");
-  if (!is_joined && occurs(gpu::Regime::swapped)) add(limits.variants.noinc ? std::string("swapped, ") + gpu::kNoincName : "swapped");
+  if (occurs(gpu::Regime::large))
+    add("joined");
+  else if (occurs(gpu::Regime::swapped))
+    add("swapped");
   if (occurs(gpu::Regime::gemv)) add("gemv");
   if (occurs(gpu::Regime::plain)) add("plain");
   return names;

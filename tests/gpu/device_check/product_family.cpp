@@ -13,14 +13,6 @@ struct Shape {
   std::vector<int32_t> rows;  // of each expert
 };
 
-/// The limits with the kernels that the task names; those of `joined` need both regimes.
-gpu::RegimeLimits limits_of(gpu::RegimeLimits limits, const Task& task) {
-  limits.variants = task.variants;
-  if (task.variants.large == gpu::LargeVariant::joined && limits.tensor_cores && limits.swapped_rows == 0)
-    limits.swapped_rows = gpu::row_block(gpu::Regime::swapped);
-  return limits;
-}
-
 bool check_product(Report& report, const ProductCase& product, ProductOnCard& on_card, const Queue& queue) {
   on_card.make_map();
   on_card.run();
@@ -46,12 +38,11 @@ void check_product(Report& report, const ProductCase& product, const gpu::Regime
 }
 
 /// Every combination on small shapes, then real ones; both once more with whole numbers, in which one missing step of one slot shows.
-void check_regime(const Task& task, Report& report, gpu::RegimeLimits limits, const std::vector<Shape>& small,
-                  const std::vector<Shape>& real, bool f32_too) {
+void check_regime(const Task& task, Report& report, const gpu::RegimeLimits& limits, const std::vector<Shape>& small,
+                  const std::vector<Shape>& real, bool f32_too, bool may_be_many = false) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
   if (limits.tensor_cores && !device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
-  limits = limits_of(limits, task);
   const Queue queue;
   int turn = 0;
   for (const gpu::Format format : {gpu::Format::bf16, gpu::Format::f32}) {
@@ -59,18 +50,21 @@ void check_regime(const Task& task, Report& report, gpu::RegimeLimits limits, co
     for (const Shape& shape : small)
       for (const bool gated : {false, true})
         for (const bool gathered : {false, true})
-          check_product(report, {shape.n, shape.k, shape.rows, format, gated, gathered, static_cast<gpu::Activation>(turn++ % 5)}, limits,
-                        queue);
+          check_product(
+              report, {shape.n, shape.k, shape.rows, format, gated, gathered, static_cast<gpu::Activation>(turn++ % 5), false, may_be_many},
+              limits, queue);
   }
   const auto whole = [&](const Shape& shape) {
     for (const bool gated : {false, true})
-      check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu, true}, limits, queue);
+      check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu, true, may_be_many},
+                    limits, queue);
   };
   for (const Shape& shape : small) whole(shape);
   if (task.small) return;
   for (const Shape& shape : real) {
     for (const bool gated : {false, true})
-      check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::silu}, limits, queue);
+      check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::silu, false, may_be_many},
+                    limits, queue);
     whole(shape);
   }
 }
@@ -85,9 +79,12 @@ void check_gemv(const Task& task, Report& report) {
                {{3072, 768, {1, 1, 1, 1, 0, 0, 1, 1}}, {768, 3072, {2, 4, 8, 1}}, {2048, 768, {3, 7}}}, true);
 }
 // What goes wrong first in a tensor-core kernel shows in the first of these: one tile, one stage; then several stages, tiles, experts.
+// By the kernel of few rows alone, then by that of both kinds of tiles.
 void check_swapped(const Task& task, Report& report) {
-  check_regime(task, report, {0, 64, true}, {{64, 64, {8}}, {64, 64, {3}}, {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}}},
-               {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false);
+  for (const bool may_be_many : {false, true})
+    check_regime(task, report, {0, 64, true}, {{64, 64, {8}}, {64, 64, {3}}, {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}}},
+                 {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false,
+                 may_be_many);
 }
 void check_large(const Task& task, Report& report) {
   check_regime(task, report, {0, 0, true},
@@ -102,7 +99,7 @@ void check_mixed(const Task& task, Report& report) {
 }
 
 // The same product over and over: a fence that is missing shows as a number that differs now and then, and nowhere else.
-void check_repeats(const Task& task, Report& report) {
+void check_repeats(const Task&, Report& report) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
   if (!device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
@@ -121,7 +118,7 @@ void check_repeats(const Task& task, Report& report) {
       const ProductCase product{shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu};
       const std::string name = std::string(repeated.regime) + ", " + std::to_string(kRuns) + " runs, " + product.name();
       report.begins(name);
-      ProductOnCard on_card(product, limits_of(repeated.limits, task), queue);
+      ProductOnCard on_card(product, repeated.limits, queue);
       if (!check_product(report, product, on_card, queue)) continue;
       const Memory once(on_card.y_bytes()), differ = to_card(std::vector<unsigned long long>{0});
       must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()), cudaMemcpyDeviceToDevice), "copy");

@@ -80,22 +80,23 @@ bool compare(const std::string& a, const std::string& b, std::string& why) {
 
 bool print_calls(const std::string& path, const std::string& laboratory, std::string& why) {
   std::ifstream file(path);
-  std::string card, date, variant;
+  std::string card, date;
   Record r;
   size_t calls = 0;
   for (std::string line; std::getline(file, line);) {
     if (!from_json(line, r)) {
-      for (auto [key, value] : {std::pair("card", &card), std::pair("date", &date), std::pair("variant", &variant)})
+      for (auto [key, value] : {std::pair("card", &card), std::pair("date", &date)})
         if (std::string found; field(line, key, found)) *value = found;
       continue;
     }
     int inputs = 0, outputs = 0, weights = 0, rows = 0;
-    if (r.family != "bench-rows" || r.result != "measured" || std::sscanf(r.name.c_str(), kRowsName, &inputs, &outputs, &weights, &rows) != 4)
+    if (r.family != "bench-rows" || r.result != "measured" ||
+        std::sscanf(r.name.c_str(), kRowsName, &inputs, &outputs, &weights, &rows) != 4)
       continue;
-    if (calls++ == 0) std::printf("op,gpu,mode,dtype,inputs,outputs,experts,rows,us,laboratory,source\n");
+    if (calls++ == 0) std::printf("op,gpu,dtype,inputs,outputs,experts,rows,us,laboratory,source\n");
     const std::string gpu = card.substr(0, card.find(','));
-    std::printf("product,%s,%s kernels,bf16,%d,%d,%d,%d,%.6g,%s,device_check %s\n", gpu.substr(gpu.starts_with("NVIDIA ") ? 7 : 0).c_str(),
-                variant.c_str(), inputs, outputs, weights, rows, r.number, laboratory.c_str(), date.c_str());
+    std::printf("product,%s,bf16,%d,%d,%d,%d,%.6g,%s,device_check %s\n", gpu.substr(gpu.starts_with("NVIDIA ") ? 7 : 0).c_str(), inputs,
+                outputs, weights, rows, r.number, laboratory.c_str(), date.c_str());
   }
   if (calls == 0) why = path + " has no times of bench-rows";
   return calls > 0;

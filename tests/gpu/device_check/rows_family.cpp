@@ -26,7 +26,7 @@ class Sets {
         weights_(bytes_ * sets_) {
     fill_bf16(weights_.as<void>(), bytes_ / 2 * sets_, 0.02f, 2, queue.stream());
   }
-  double seconds(int64_t rows, const gpu::Variants& variants, const Queue& queue) const {
+  double seconds(int64_t rows, const Queue& queue) const {
     const int64_t slots = rows * kWeights;
     std::vector<int32_t> offsets;
     for (int32_t e = 0; e <= kWeights; ++e) offsets.push_back(static_cast<int32_t>(e * rows));
@@ -40,7 +40,6 @@ class Sets {
     const gpu::ProductShape shape{call.format, call.n, call.k};
     gpu::TileMap map{map_memory.as<int32_t>(), {}};
     must(gpu::choose_limits(&shape, 1, {rows, static_cast<double>(rows)}, map.limits));
-    map.limits.variants = variants;
     must(gpu::make_tile_map(call.offsets, call.experts, map, queue.stream()));
     return time_calls(
         queue, sets_,
@@ -60,7 +59,7 @@ class Sets {
 
 }  // namespace
 
-void bench_rows(const Task& task, Report& report) {
+void bench_rows(const Task&, Report& report) {
   const Queue queue;
   std::vector<Product> products;
   for (const LayerShape& shape : {gated_shape(), switch_shape()}) {
@@ -73,7 +72,7 @@ void bench_rows(const Task& task, Report& report) {
       char name[96];
       std::snprintf(name, sizeof name, kRowsName, product.inputs, product.outputs, kWeights, static_cast<int>(rows));
       report.begins(name);
-      report.measured(name, sets.seconds(rows, task.variants, queue) * 1e6, "us");
+      report.measured(name, sets.seconds(rows, queue) * 1e6, "us");
     }
   }
 }
