@@ -31,7 +31,7 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   add(quality_source_text(q));
   std::string text = "\n" + table_text(rows, {});
   if (!verbose || q.groups.size() < 2) return text;
-  Rows groups = {{"class", q.item + "s"}};
+  Rows groups = {{"class", quality_group_items_text(q)}};
   if (q.baseline) groups[0].push_back(both ? "baseline" : q.measure);
   if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);
   for (const GroupQuality& g : q.groups) {
