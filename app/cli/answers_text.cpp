@@ -1,5 +1,6 @@
 #include "app/cli/answers_text.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "app/cli/numbers_text.h"
@@ -30,7 +31,7 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   add(quality_source_text(q));
   std::string text = "\n" + table_text(rows, {});
   if (!verbose || q.groups.size() < 2) return text;
-  Rows groups = {{"class", q.item + "s"}};
+  Rows groups = {{"class", quality_group_items_text(q)}};
   if (q.baseline) groups[0].push_back(both ? "baseline" : q.measure);
   if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);
   for (const GroupQuality& g : q.groups) {
@@ -47,13 +48,16 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.exits || f.exits->exits.empty()) return {};
   const ExitCurve& c = *f.exits;
   Rows rows = {{"exit", "left there", "of these " + c.measure, "operations", "all answered there"}};
+  const bool two_orders = std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
+  if (two_orders) rows[0].emplace_back("operations in the model's own order");
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
     rows.push_back({(exit.router.empty() ? exit_name(c, e) : exit.router), count_text(exit.items), exit_value_text(c, exit.value),
                     share_text(exit.cost), exit_value_text(c, exit.value_of_all)});
+    if (two_orders) rows.back().push_back(exit.baseline_cost ? share_text(*exit.baseline_cost) : "-");
   }
   const std::string title = f.is_verified() ? exits_headline(f) + "\n" : "";
-  std::string text = "\n" + title + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4});
+  std::string text = "\n" + title + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4, 5});
   Rows curve = {{"one threshold", "mean operations", c.measure}};
   for (size_t e = 0; e < c.exits.size(); ++e) curve[0].push_back(exit_name(c, e));
   for (const size_t p : told_points(c, verbose ? c.curve.size() : kPoints)) {
@@ -64,7 +68,7 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   std::vector<size_t> right;
   for (size_t column = 0; column < curve[0].size(); ++column) right.push_back(column);
   return text + "\n" + table_text(curve, right) +
-         "exits replayed on the scores of one run in which all went through the whole network; operations: of the whole network\n";
+         "exits replayed on the scores of one run in which all went through the whole network\noperations: " + exit_order_text(c) + "\n";
 }
 
 /// What each item cost; of a network with exits these have the first line.

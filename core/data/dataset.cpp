@@ -111,9 +111,16 @@ std::vector<std::string> Dataset::classes() const {
   const auto is_number = [](const std::string& name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
-  if (std::all_of(names.begin(), names.end(), is_number)) names.clear();
+  // An empty folder that is no number says nothing against the others being numbers.
+  const std::vector<std::string> empty = empty_classes();
+  const auto may_be_number = [&](const std::string& name) {
+    return is_number(name) || (empty.size() < names.size() && std::find(empty.begin(), empty.end(), name) != empty.end());
+  };
+  if (std::all_of(names.begin(), names.end(), may_be_number)) names.clear();
   return names;
 }
+
+std::vector<std::string> Dataset::empty_classes() const { return source_->empty_classes(); }
 
 int64_t Dataset::max_length() const {
   int64_t most = 0;

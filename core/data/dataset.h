@@ -137,6 +137,8 @@ class Dataset {
   /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not called by numbers,
   /// theirs in their order. Empty: labels are numbers.
   std::vector<std::string> classes() const;
+  /// The data's of which there is no item.
+  std::vector<std::string> empty_classes() const;
   /// The model named them; else the data.
   bool classes_of_model() const { return !options_.classes.empty(); }
   /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels, of them and of their

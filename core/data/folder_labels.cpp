@@ -1,6 +1,7 @@
 #include "core/data/folder_labels.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -30,16 +31,16 @@ std::string take_field(std::string_view& line) {
 
 std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
 
-/// A line whose picture is not there.
+/// A line whose picture, or whose label, is not there.
 struct LoneLine {
   int64_t number = 0;
   std::string picture;
 };
 
-void warn_of(FolderLabels& labels, const std::string& file, const std::vector<LoneLine>& lines) {
+void warn_of(FolderLabels& labels, const std::string& file, const std::string& lacked, const std::vector<LoneLine>& lines) {
   if (lines.empty()) return;
-  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(lines.size()), "line has", "lines have") +
-                            " no picture; the first is line " + std::to_string(lines[0].number) + ", " + in_quotes(lines[0].picture));
+  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(lines.size()), "line has", "lines have") + " " + lacked +
+                            "; the first is line " + std::to_string(lines[0].number) + ", " + in_quotes(lines[0].picture));
 }
 void warn_of(FolderLabels& labels, const std::string& file, const std::vector<std::string>& pictures) {
   if (pictures.empty()) return;
@@ -54,7 +55,7 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
   const std::string text = read_file_text(file, kMostBytes);
   if (find_invalid_utf8(text) != std::string::npos) bad_input(file, "is not UTF-8", "save it as UTF-8");
   FolderLabels labels;
-  std::vector<LoneLine> lines_alone;
+  std::vector<LoneLine> lines_alone, without_label;
   std::vector<std::string> pictures_alone;
   int64_t number = 0;
   for (std::string_view rest = text; !rest.empty();) {
@@ -64,16 +65,22 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
     if (line.empty() || (number == 1 && line == "file,label")) continue;
     const std::string_view whole = line;
     const std::string name = take_field(line), label = take_field(line);
-    if (name.empty() || label.empty() || !line.empty())
+    const bool is_unlabelled = label.empty() && (whole.ends_with(',') || whole.ends_with(",\"\""));
+    if (name.empty() || !line.empty() || (label.empty() && !is_unlabelled))
       bad_input(file, "line " + std::to_string(number) + " is " + in_quotes(whole), "write NAME,LABEL on each line");
     if (!std::binary_search(pictures.begin(), pictures.end(), name))
       lines_alone.push_back({number, name});
+    else if (is_unlabelled)
+      without_label.push_back({number, name});
     else if (!labels.of.emplace(name, label).second)
       bad_input(file, "line " + std::to_string(number) + " names " + in_quotes(name) + " a second time", "give each picture one label");
   }
+  std::set<std::string, std::less<>> told;
+  for (const LoneLine& line : without_label) told.insert(line.picture);
   for (const std::string& picture : pictures)
-    if (!labels.of.contains(picture)) pictures_alone.push_back(picture);
-  warn_of(labels, file, lines_alone);
+    if (!labels.of.contains(picture) && !told.contains(picture)) pictures_alone.push_back(picture);
+  warn_of(labels, file, "no picture", lines_alone);
+  warn_of(labels, file, "no label", without_label);
   warn_of(labels, file, pictures_alone);
   return labels;
 }

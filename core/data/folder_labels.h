@@ -13,7 +13,7 @@ inline constexpr std::string_view kLabelsFile = "labels.csv";
 /// Label by picture's name.
 struct FolderLabels {
   std::map<std::string, std::string, std::less<>> of;
-  std::vector<std::string> warnings;  ///< pictures without a line, lines without a picture: the rest of the folder goes on
+  std::vector<std::string> warnings;  ///< pictures without a line, lines without a picture or a label: the rest of the folder goes on
 };
 
 /// Reads FOLDER/labels.csv: a line a picture, NAME,LABEL, where the label is a number or a class; behind an optional first line

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 /// What lies in a folder, sorted byte by byte; hidden ones are passed over.
 struct Listing {
   std::vector<std::string> files, folders;
-  bool labels = false;  ///< a file that says the pictures' labels
+  std::vector<std::string> empty;  ///< of the folders those in which nothing lies
+  bool labels = false;             ///< a file that says the pictures' labels
 };
 
 /// What is no picture and no file: left out it would not be missed.
@@ -32,13 +33,22 @@ struct Listing {
                 std::string(kInputsFolder) + " with what they should become in " + std::string(kTargetsFolder));
 }
 
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
+
+bool holds_nothing(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (!is_hidden(it->path())) return false;
+  return !error;
+}
+
 Listing listing_of(const std::string& folder) {
   Listing list;
   std::error_code error;
   fs::directory_iterator it(folder, error);
   for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.starts_with(".")) continue;
+    if (is_hidden(it->path())) continue;
     if (it->is_directory())
       list.folders.push_back(name);
     else if (name == kLabelsFile)
@@ -49,13 +59,25 @@ Listing listing_of(const std::string& folder) {
   if (error) bad_input(folder, "cannot be listed: " + error.message(), "check its permissions");
   std::sort(list.files.begin(), list.files.end());
   std::sort(list.folders.begin(), list.folders.end());
+  for (const std::string& name : list.folders)
+    if (holds_nothing(fs::path(folder) / name)) list.empty.push_back(name);
   return list;
+}
+
+/// Nothing in it would be missed: it is passed over, and that is said.
+void pass_over_empty(const std::string& folder, Listing& list, std::vector<std::string>& warnings) {
+  for (const std::string& name : list.empty) {
+    warnings.push_back((fs::path(folder) / name).string() + " is an empty folder beside files, and is passed over");
+    std::erase(list.folders, name);
+  }
+  list.empty.clear();
 }
 
 /// The files of a folder, or of a folder of folders, one a class.
 struct Found {
   std::vector<std::string> names, labels;  ///< labels: one a file, empty: it has none; an empty list: no picture has
   std::vector<std::string> classes;        ///< the folders' names
+  std::vector<std::string> empty_classes;  ///< those in which no picture lies
   bool targets = false;                    ///< they lie in kInputsFolder, and targets beside it
   std::vector<std::string> warnings;
   std::vector<SkippedItem> skipped;
@@ -72,8 +94,9 @@ std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const
 }
 
 /// The files of a folder in which nothing else may lie.
-std::vector<std::string> files_alone(const std::string& folder) {
+std::vector<std::string> files_alone(const std::string& folder, std::vector<std::string>& warnings) {
   Listing files = listing_of(folder);
+  pass_over_empty(folder, files, warnings);
   if (!files.folders.empty() || files.labels) refuse_entry(folder, files.labels ? std::string(kLabelsFile) : files.folders.front());
   return std::move(files.files);
 }
@@ -84,10 +107,10 @@ Found find_inputs(const std::string& folder, const Listing& list) {
   Found found;
   found.targets = true;
   found.skipped = skipped_beside_folders(folder, list);
-  const std::vector<std::string> inputs = files_alone((fs::path(folder) / kInputsFolder).string());
+  const std::vector<std::string> inputs = files_alone((fs::path(folder) / kInputsFolder).string(), found.warnings);
   const std::string of_targets = (fs::path(folder) / kTargetsFolder).string();
   std::vector<std::string> alone;
-  for (const std::string& target : files_alone(of_targets))
+  for (const std::string& target : files_alone(of_targets, found.warnings))
     if (!std::binary_search(inputs.begin(), inputs.end(), target)) alone.push_back(target);
   if (!alone.empty())
     found.warnings.push_back(of_targets + ": " + counted(static_cast<int64_t>(alone.size()), "target has", "targets have") +
@@ -100,7 +123,8 @@ Found find_inputs(const std::string& folder, const Listing& list) {
 Found find_in_classes(const std::string& folder, const Listing& list) {
   std::vector<SkippedItem> skipped = skipped_beside_folders(folder, list);
   if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and folders, which both say labels", "keep one of them");
-  Found found{{}, {}, list.folders, false, {}, std::move(skipped)};
+  Found found;
+  found.classes = list.folders, found.skipped = std::move(skipped);
   struct Place {
     double turn;  ///< the middle of its part of the class
     std::string name;
@@ -109,8 +133,11 @@ Found find_in_classes(const std::string& folder, const Listing& list) {
   std::vector<Place> places;
   for (const std::string& of : list.folders) {
     const std::string inner = (fs::path(folder) / of).string();
-    const std::vector<std::string> files = files_alone(inner);
-    if (files.empty()) found.warnings.push_back(inner + " holds no picture: there is none of this class");
+    const std::vector<std::string> files = files_alone(inner, found.warnings);
+    if (files.empty()) {
+      found.warnings.push_back(inner + " holds no picture: there is none of this class");
+      found.empty_classes.push_back(of);
+    }
     for (size_t i = 0; i < files.size(); ++i)
       places.push_back({(static_cast<double>(i) + 0.5) / static_cast<double>(files.size()), of + "/" + files[i], &of});
   }
@@ -122,6 +149,10 @@ Found find_in_classes(const std::string& folder, const Listing& list) {
 Found find_files(const std::string& folder) {
   Listing list = listing_of(folder);
   Found found;
+  const bool has_pictures = std::any_of(list.files.begin(), list.files.end(),
+                                        [&](const std::string& file) { return is_picture((fs::path(folder) / file).string()); });
+  std::vector<std::string> passed_over;
+  if (has_pictures) pass_over_empty(folder, list, passed_over);
   const auto holds = [&](std::string_view name) { return std::find(list.folders.begin(), list.folders.end(), name) != list.folders.end(); };
   const bool targets = holds(kInputsFolder) && holds(kTargetsFolder);
   if (targets && list.folders.size() > 2)
@@ -136,6 +167,7 @@ Found find_files(const std::string& folder) {
     for (const std::string& file : list.files) found.labels.push_back(read.of[file]);
     found.warnings = std::move(read.warnings);
   }
+  found.warnings.insert(found.warnings.begin(), passed_over.begin(), passed_over.end());
   found.names = std::move(list.files);
   return found;
 }
@@ -152,7 +184,7 @@ class PictureFolder : public SequenceSource {
   PictureFolder(const std::string& folder, const PictureForm& form, int64_t limit, const CancellationToken& cancel)
       : folder_(folder), form_(form) {
     Found found = find_files(folder);
-    classes_ = std::move(found.classes), warnings_ = std::move(found.warnings);
+    classes_ = std::move(found.classes), empty_classes_ = std::move(found.empty_classes), warnings_ = std::move(found.warnings);
     labelled_ = !found.labels.empty();
     skipped_ = std::move(found.skipped);
     if (found.targets) targets_.emplace((fs::path(folder) / kTargetsFolder).string(), form.channels);
@@ -172,6 +204,7 @@ class PictureFolder : public SequenceSource {
   int64_t size() const override { return static_cast<int64_t>(pictures_.size()); }
   Contents contents() const override { return {.label = labelled_, .ids = false, .pixels = true, .target_picture = targets_.has_value()}; }
   std::vector<std::string> classes() const override { return classes_; }
+  std::vector<std::string> empty_classes() const override { return empty_classes_; }
   std::vector<std::string> warnings() const override { return warnings_; }
   std::vector<SkippedItem> skipped() const override { return skipped_; }
   const std::string& where() const override { return folder_; }
@@ -268,7 +301,7 @@ class PictureFolder : public SequenceSource {
   std::vector<Picture> pictures_;
   std::optional<TargetFolder> targets_;  // as pictures_
   std::vector<SkippedItem> skipped_;
-  std::vector<std::string> classes_, warnings_;
+  std::vector<std::string> classes_, empty_classes_, warnings_;
 };
 
 }  // namespace

@@ -72,6 +72,8 @@ class SequenceSource {
   virtual std::array<int64_t, 3> target_shape(int64_t) const { return {}; }
   /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
   virtual std::vector<std::string> classes() const { return {}; }
+  /// Those of classes() of which there is no item.
+  virtual std::vector<std::string> empty_classes() const { return {}; }
   /// What is to be said of the data that is no error, a sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }
   /// What the source passed over, in the data's order; size() counts none of it.

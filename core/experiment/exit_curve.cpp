@@ -56,6 +56,7 @@ ExitCurve exit_curve(const ExitRecord& record) {
   c.measure = std::string(record.task->measure), c.unit = std::string(record.task->unit), c.item = record.item;
   c.items = static_cast<int64_t>(record.items()), c.judged = static_cast<int64_t>(record.judged());
   c.thresholds = record.thresholds();
+  c.plan = record.of_baseline ? "baseline" : "optimized";
   std::vector<size_t> all(record.items());
   std::iota(all.begin(), all.end(), size_t{0});
   const std::vector<int32_t> taken = record.taken(c.thresholds);
@@ -69,6 +70,7 @@ ExitCurve exit_curve(const ExitRecord& record) {
     const ExitPoint everybody = record.point(all, std::vector<int32_t>(all.size(), static_cast<int32_t>(e)));
     c.exits.push_back({e < record.chain.routers.size() ? record.chain.routers[e] : std::string(), everybody.mean_cost, c.chosen.items[e],
                        value_at(record, taken, e), everybody.value});
+    if (!record.of_baseline) c.exits.back().baseline_cost = record.baseline_share(e);
   }
   add_classes(record, taken, c);
   return c;

@@ -133,6 +133,15 @@ std::vector<std::vector<double>> ExitRecord::relative_operations(const std::vect
   return shares;
 }
 
+double ExitRecord::baseline_share(size_t exit) const {
+  double there = 0, whole = 0;
+  for (const PictureSize picture : size) {
+    const std::vector<double>& by_exit = baseline_operations.at(picture);
+    there += by_exit[exit], whole += by_exit.back();
+  }
+  return whole > 0 ? there / whole : 1;
+}
+
 ExitCase ExitRecord::exit_case(const std::vector<size_t>& some, std::vector<std::vector<double>> cost) const {
   ExitCase c{{}, {}, std::move(cost)};
   for (const std::vector<float>& of : confidence) {
@@ -155,6 +164,13 @@ ExitPoint ExitRecord::point(const std::vector<size_t>& some, const std::vector<i
   return point_of(*task, std::move(left));
 }
 
+void ExitRecord::count_in(const std::optional<GraphOfSize>& graphs, const TaskAnswer& answer) {
+  of_baseline = !graphs;
+  operations = baseline_operations;
+  if (!graphs) return;
+  for (auto& [picture, by_exit] : operations) by_exit = operations_by_exit(*(*graphs)(picture), answer);
+}
+
 std::vector<double> ExitRecord::thresholds() const {
   std::vector<double> list;
   for (const Protocol& rule : chain.rules) list.push_back(as_written(rule.threshold));
@@ -171,7 +187,8 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
   std::vector<std::string> said_before;
   const std::unique_ptr<TaskJudge> judge = task->judge(*s.model, *s.data, said_before);
   const auto plan = s.make_plan("all through", work.graph_of_size(), 0, progress, KeepScores::yes);
-  ExitRecord record{std::move(*chain), task, {}, {}, {}, {}, std::string(s.data->item_noun()), {}, {}};
+  ExitRecord record;
+  record.chain = std::move(*chain), record.task = task, record.item = std::string(s.data->item_noun());
   record.confidence.resize(record.chain.routers.size());
   record.scores.resize(record.exits());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
@@ -179,8 +196,8 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
     progress.cancel.check();
     const Batch batch = s.data->batch(b, progress.cancel);
     plan->use(batch.picture);
-    if (!record.operations.contains(batch.picture))
-      record.operations.emplace(batch.picture, operations_by_exit(*plan->program->graph, answer));
+    if (!record.baseline_operations.contains(batch.picture))
+      record.baseline_operations.emplace(batch.picture, operations_by_exit(*plan->program->graph, answer));
     const ReplayedDecisions on = all_at(*plan, record.chain, record.exits() - 1, batch.size());
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
@@ -190,6 +207,7 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
     if (!logits.is_whole()) return std::nullopt;
     add(batch, logits, judge.get(), record);
   }
+  record.count_in({}, answer);
   if (judge) record.classes = judge->groups();
   return record;
 }

@@ -36,9 +36,11 @@ struct ExitRecord {
   std::vector<int64_t> batch;                  ///< [items]
   std::vector<std::string> classes;            ///< names of ItemScore::group
   std::string item;                            ///< what one is called
-  /// By size of picture: operations of an item that answers at each exit, as `chain` has them for the largest.
+  /// By size of picture: operations of an item that answers at each exit, of the plan that all costs are told of.
   std::map<PictureSize, std::vector<double>> operations;
-  std::vector<PictureSize> size;  ///< [items]
+  std::map<PictureSize, std::vector<double>> baseline_operations;  ///< in the model's own order, of which `chain` has the largest size's
+  bool of_baseline = true;                                         ///< `operations` are those
+  std::vector<PictureSize> size;                                   ///< [items]
 
   size_t exits() const { return chain.costs.size(); }
   size_t items() const { return batch.size(); }
@@ -48,12 +50,16 @@ struct ExitRecord {
   std::vector<size_t> judged_of(const std::vector<int64_t>& batches) const;
   /// [exits][items] Operations, each item's of its own size, as a share of what the whole network takes for one of them on average.
   std::vector<std::vector<double>> relative_operations(const std::vector<size_t>& items) const;
+  /// In the model's own order, where all items answer at the exit.
+  double baseline_share(size_t exit) const;
   /// These items alone, as the search wants them; `cost` [exits][items].
   ExitCase exit_case(const std::vector<size_t>& items, std::vector<std::vector<double>> cost) const;
   /// What it gives where item items[i] leaves at exit taken[i].
   ExitPoint point(const std::vector<size_t>& items, const std::vector<int32_t>& taken) const;
   /// All items, by these thresholds.
   std::vector<int32_t> taken(const std::vector<double>& thresholds) const { return exits_taken(confidence, thresholds); }
+  /// All costs are those of a plan of these graphs from here on, in which the exits are the same; nothing: of the baseline.
+  void count_in(const std::optional<GraphOfSize>& graphs, const TaskAnswer& answer);
   /// The thresholds that stand in the graph, by test.
   std::vector<double> thresholds() const;
 };

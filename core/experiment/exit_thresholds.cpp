@@ -9,6 +9,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/experiment/exit_costs.h"
 #include "core/experiment/exit_times.h"
 #include "core/experiment/measured_plans.h"
 #include "core/formats/file_text.h"
@@ -16,6 +17,9 @@
 
 namespace stormcell {
 namespace {
+
+/// A share that is met exactly must not fail by the last bit of a division.
+constexpr double kSlack = 1e-9;
 
 /// The option that asks; empty: none does.
 std::string option_of(const ExperimentOptions& o) {
@@ -59,6 +63,12 @@ void put_in(const std::vector<double>& thresholds, FoundTarget& found) {
   }
 }
 
+ExitPoint point(const ExitRecord& record, const std::vector<size_t>& items, const std::vector<double>& thresholds) {
+  ExitPoint p = record.point(items, taken_of(record, items, thresholds));
+  p.threshold = thresholds.front();
+  return p;
+}
+
 [[noreturn]] void refuse(const std::string& option, const FoundTarget& found, size_t items) {
   const ExitTarget& t = found.figures;
   bad_input(option,
@@ -70,18 +80,21 @@ void put_in(const std::vector<double>& thresholds, FoundTarget& found) {
 
 class ThresholdSearch {
  public:
-  ThresholdSearch(Workload& work, std::string option, const Progress& progress)
+  ThresholdSearch(Workload& work, std::string option, const std::vector<ChosenPass>& chosen, const Progress& progress)
       : work_(work),
         s_(work.state()),
         option_(std::move(option)),
+        chosen_(chosen),
         progress_(progress),
         split_(split_batches(s_.data->batch_count(), s_.options.profile_split)) {}
 
   FoundTarget run() {
     check_exits(work_, option_);
-    FoundTarget found{{}, {}, record_or_refuse(work_, option_, progress_)};
-    const ExitRecord& record = found.record;
-    const std::vector<size_t> searched = record.judged_of(split_.profiled), held_out = record.judged_of(split_.measured);
+    FoundTarget found{{}, {}, record_or_refuse(work_, option_, progress_), {}, {}};
+    ExitRecord& record = found.record;
+    record.count_in(expected_graphs(work_, chosen_, record.chain), s_.model->answer);
+    found.searched = record.judged_of(split_.profiled), found.held_out = record.judged_of(split_.measured);
+    const std::vector<size_t>&searched = found.searched, &held_out = found.held_out;
     if (searched.empty() || held_out.empty())
       bad_input(option_, "one part of the data has no labels: nothing to " + std::string(searched.empty() ? "search" : "judge") + " on",
                 "give labels of all, or another --profile-split");
@@ -92,9 +105,7 @@ class ThresholdSearch {
     const FoundExits best = find_exits(of, aim, found.figures.own_thresholds, progress_.cancel);
     ExitTarget& t = found.figures;
     t.thresholds = best.thresholds, t.is_optimum = best.is_optimum;
-    t.fitted = point(record, searched, t.thresholds);
-    t.predicted = point(record, held_out, t.thresholds);
-    t.own = point(record, held_out, t.own_thresholds);
+    found.tell_points();
     if (!times_.empty()) {
       t.fitted_ms = best.cost;
       t.predicted_ms = mean_cost(cost_of(record, held_out), taken_of(record, held_out, t.thresholds));
@@ -129,15 +140,11 @@ class ThresholdSearch {
     for (const size_t i : items) batch.push_back(record.batch[i]);
     return item_milliseconds(times_, batch);
   }
-  static ExitPoint point(const ExitRecord& record, const std::vector<size_t>& items, const std::vector<double>& thresholds) {
-    ExitPoint p = record.point(items, taken_of(record, items, thresholds));
-    p.threshold = thresholds.front();
-    return p;
-  }
 
   Workload& work_;
   Experiment::State& s_;
   std::string option_;
+  const std::vector<ChosenPass>& chosen_;
   const Progress& progress_;
   ProfileSplit split_;
   ExitTimes times_;  // empty: nobody asked
@@ -222,7 +229,6 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
 }
 
 bool holds(const ExitTarget& t) {
-  constexpr double kSlack = 1e-9;
   if (t.of == Bounded::quality) return t.held_out.value.value_or(0) >= t.target - kSlack;
   return (t.of == Bounded::operations ? t.held_out.mean_cost : t.held_out_ms.value_or(0)) <= t.target + kSlack;
 }
@@ -243,6 +249,16 @@ void measure_beside_own(Workload& work, ReadyPlan& plan, const std::vector<int64
 
 }  // namespace
 
+void FoundTarget::tell_points() {
+  figures.fitted = point(record, searched, figures.thresholds);
+  figures.predicted = point(record, held_out, figures.thresholds);
+  figures.own = point(record, held_out, figures.own_thresholds);
+}
+
+bool FoundTarget::is_beyond_target() const {
+  return figures.of == Bounded::operations && figures.fitted.mean_cost > figures.target + kSlack;
+}
+
 void check_target(const ExperimentOptions& options) {
   const std::string option = option_of(options);
   if (option.empty()) return;
@@ -253,11 +269,11 @@ void check_target(const ExperimentOptions& options) {
     bad_input(option, "is of a forward pass, and --phase " + options.phase + " decodes", "leave one of them out");
 }
 
-std::optional<FoundTarget> find_thresholds(Experiment::State& state, const Progress& progress) {
+std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const Progress& progress) {
   const std::string option = option_of(state.options);
   if (option.empty()) return std::nullopt;
   ForwardPass work(state);
-  return ThresholdSearch(work, option, progress).run();
+  return ThresholdSearch(work, option, chosen, progress).run();
 }
 
 ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out,

@@ -5,22 +5,30 @@
 #include "core/cell/router_threshold.h"
 #include "core/experiment/exit_record.h"
 #include "core/experiment/profile_split.h"
+#include "core/passes/pipeline.h"
 
 namespace stormcell {
 
 /// What was found, and the record that it was found on.
 struct FoundTarget {
-  ExitTarget figures;       ///< `fitted`, `predicted` and `own` of it; the real run comes later
-  RouterThresholds in_use;  ///< by exit
-  ExitRecord record;        ///< its rules have those thresholds
+  ExitTarget figures;                      ///< `fitted`, `predicted` and `own` of it; the real run comes later
+  RouterThresholds in_use;                 ///< by exit
+  ExitRecord record;                       ///< its rules have those thresholds; costs of the plan that the passes are expected to make
+  std::vector<size_t> searched, held_out;  ///< items of either part that can be judged
+
+  /// Tells the points anew, of the plan whose operations the record has now.
+  void tell_points();
+  /// By the operations of that plan the target is not met even where it was searched: what the plan was expected to spare it does not.
+  bool is_beyond_target() const;
 };
 
 /// Throws Error(bad_input) where --target-quality and --target-latency contradict each other or the phase. Before anything is opened.
 void check_target(const ExperimentOptions& options);
 
-/// Nothing where no target was asked for. Throws Error(bad_input) that names the option: a model without exits, data that do not say what
-/// is right, one batch alone; a target beyond what any thresholds reach, with the best that they do.
-std::optional<FoundTarget> find_thresholds(Experiment::State& state, const Progress& progress);
+/// Operations are those of the plan that `chosen` is expected to make. Nothing where no target was asked for. Throws Error(bad_input) that
+/// names the option: a model without exits, data that do not say what is right, one batch alone; a target beyond what any thresholds
+/// reach, with the best that they do.
+std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const Progress& progress);
 
 /// Really runs the batches that were held out with `plan`, which has the thresholds that were found, and measures for so many seconds what
 /// they bring beside the model's own; nothing: not at all, as of a result that states no speed.

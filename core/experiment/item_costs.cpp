@@ -1,6 +1,7 @@
 #include "core/experiment/item_costs.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/cost/graph_cost.h"
 #include "core/experiment/batch_inputs.h"
@@ -63,6 +64,77 @@ double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed,
   return cost_of(graph, of).total.flops;
 }
 
+namespace {
+
+/// All branches of one router are of one size wherever its nodes stand for all of them at once.
+std::map<ValueId, std::vector<double>> operations_by_branch(const Graph& graph, const std::vector<ValueId>& routed) {
+  CostCase of;
+  of.bindings = Bindings(graph.symbols.size(), 1);
+  std::map<ValueId, std::vector<double>> sums;
+  for (const ValueId decision : routed) {
+    const auto branches = static_cast<size_t>(graph.value(decision).branches);
+    of.shares.set(decision, std::vector<double>(branches, 1.0));
+    sums[decision].assign(branches, 0.0);
+  }
+  for (const NodeCost& cost : cost_of(graph, of).nodes)
+    for (SpaceId space = place_of(graph, graph.node(cost.node)); space != kNone; space = graph.space(space).parent) {
+      const CellSpace& cells = graph.space(space);
+      const auto at = cells.kind == SpaceKind::routed && cells.branch != kAllBranches ? sums.find(cells.decision) : sums.end();
+      if (at != sums.end()) at->second[static_cast<size_t>(cells.branch)] += cost.cost.flops;
+    }
+  return sums;
+}
+
+/// Nodes that no output needs once nothing is decided; what bodies hold is left alone.
+std::set<NodeId> nodes_that_decide(const Graph& graph) {
+  std::set<NodeId> needed;
+  std::vector<ValueId> open;
+  for (const NamedValue& output : graph.outputs) open.push_back(output.value);
+  for (const NodeId id : graph.top.nodes)
+    if (has_effect(*graph.node(id).op) || !graph.node(id).bodies.empty()) {
+      needed.insert(id);
+      open.insert(open.end(), graph.node(id).inputs.begin(), graph.node(id).inputs.end());
+    }
+  while (!open.empty()) {
+    const NodeId maker = graph.value(open.back()).producer;
+    open.pop_back();
+    if (maker == kNone || is_route(graph.node(maker)) || !needed.insert(maker).second) continue;
+    open.insert(open.end(), graph.node(maker).inputs.begin(), graph.node(maker).inputs.end());
+  }
+  std::set<NodeId> rest;
+  for (const NodeId id : graph.top.nodes)
+    if (!needed.contains(id)) rest.insert(id);
+  return rest;
+}
+
+}  // namespace
+
+std::optional<LargestBranches> LargestBranches::of(const Graph& graph, const std::vector<ValueId>& routed) {
+  LargestBranches largest(graph);
+  const auto by_branch = operations_by_branch(graph, routed);
+  for (const ValueId decision : routed) {
+    if (gated_branch(graph.node(graph.value(decision).producer))) return std::nullopt;
+    const std::vector<double>& operations = by_branch.at(decision);
+    std::vector<size_t> order(operations.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return operations[a] > operations[b]; });
+    std::vector<double> shares(order.size(), 0.0);
+    for (size_t k = 0; k < order.size() && k < static_cast<size_t>(graph.value(decision).fan_out); ++k) shares[order[k]] = 1;
+    largest.shares_.set(decision, std::move(shares));
+  }
+  largest.decide_ = nodes_that_decide(graph);
+  return largest;
+}
+
+double LargestBranches::operations(const Bindings& bindings) const {
+  CostCase of;
+  of.bindings = bindings, of.shares = shares_;
+  double sum = 0;
+  for (const NodeCost& cost : cost_of(*graph_, of).nodes)
+    if (!decide_.contains(cost.node)) sum += cost.cost.flops;
+  return sum;
+}
+
 std::optional<int32_t> gated_branch(const Node& route) {
   const Protocol rule = protocol_of(route.attributes);
   if (rule.kind != ProtocolKind::residual_threshold && rule.kind != ProtocolKind::exit_threshold) return std::nullopt;
@@ -101,8 +173,10 @@ ItemCosts::ItemCosts(const Workload& work)
       open_(work.phase() == WorkPhase::forward && !routed_values(*work.graph()).empty()) {}
 
 ItemCosts::Counted ItemCosts::counted(PictureSize size) const {
-  Counted c{graphs_(size), {}, 0, {}, {}, {}};
+  Counted c;
+  c.graph = graphs_(size);
   c.routed = routed_values(*c.graph);
+  c.largest = LargestBranches::of(*c.graph, c.routed);
   c.parts = std::count_if(c.routed.begin(), c.routed.end(),
                           [&](ValueId decision) { return gated_branch(c.graph->node(c.graph->value(decision).producer)).has_value(); });
   for (size_t r = 0; r < c.routed.size(); ++r) c.number.emplace(c.graph->node(c.graph->value(c.routed[r]).producer).name, r);
@@ -157,6 +231,7 @@ void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
     items[i].item = batch.items[i];
     items[i].operations = kept(of.operations, loads[i], [&] { return operations_of(*of.graph, of.routed, loads[i]); });
     items[i].of_all = kept(of.of_all, loads[i].bindings, [&] { return operations_of_all(*of.graph, of.routed, loads[i].bindings); });
+    if (of.largest) items[i].of_largest = kept(of.of_largest, loads[i].bindings, [&] { return of.largest->operations(loads[i].bindings); });
     items[i].classes = classes_.of(batch, i);
     items[i].parts = parts_computed(*of.graph, of.routed, loads[i]), items[i].of_parts = of.parts;
   }

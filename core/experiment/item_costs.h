@@ -3,10 +3,12 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/experiment/by_size.h"
 #include "core/experiment/workload.h"
+#include "core/graph/branch_shares.h"
 #include "core/quality/item_classes.h"
 #include "core/quality/item_cost_figures.h"
 
@@ -30,6 +32,20 @@ std::vector<ValueId> routed_values(const Graph& graph);
 double operations_of(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
 /// Were all its cells to go through every branch.
 double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed, const Bindings& bindings);
+/// Were every cell to go through one branch alone of each router, that which takes most (of several that a cell takes at once as many), and
+/// nothing to be decided: a network that does not route.
+class LargestBranches {
+ public:
+  /// Nothing where a router may leave a part out: without routing the network computes all of them.
+  static std::optional<LargestBranches> of(const Graph& graph, const std::vector<ValueId>& routed);
+  double operations(const Bindings& bindings) const;
+
+ private:
+  explicit LargestBranches(const Graph& graph) : graph_(&graph) {}
+  const Graph* graph_;
+  BranchShares shares_;
+  std::set<NodeId> decide_;  // nodes that only decisions need
+};
 /// Of the routers that let a cell pass by the part behind them, each by the one branch that is that part: nothing for the others.
 std::optional<int32_t> gated_branch(const Node& route);
 /// Parts behind such routers that were computed for the item, each by the share of the item's cells that it got.
@@ -55,7 +71,8 @@ class ItemCosts {
     int64_t parts = 0;                                  ///< that gates may leave out
     std::map<std::string, size_t, std::less<>> number;  ///< of routers by name
     std::map<ItemLoads, double> operations;
-    std::map<Bindings, double> of_all;
+    std::map<Bindings, double> of_all, of_largest;
+    std::optional<LargestBranches> largest;
   };
   Counted counted(PictureSize size) const;
   std::vector<ItemLoads> loads_of(const Counted& of, const ReadyPlan& plan, const Batch& batch, std::vector<ItemCost>& items) const;

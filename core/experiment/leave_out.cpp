@@ -11,6 +11,11 @@ namespace {
 
 std::string text_of(const Ratio& speed) { return fmt::format("{:.3f} [{:.3f}, {:.3f}]", speed.value, speed.ci95[0], speed.ci95[1]); }
 
+std::string memory_text(int64_t more) { return more > 0 ? to_text(Bytes(more)) + " of memory more" : "no memory saved"; }
+
+/// More than a pass may take that gains nothing: as much as would count as saved.
+int64_t added_bytes(const PlanBytes& without, const PlanBytes& with) { return saved_bytes(with, without); }
+
 }  // namespace
 
 int64_t saved_bytes(const PlanBytes& without, const PlanBytes& with) {
@@ -26,8 +31,10 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
   for (const Contribution& c : contributions) {
     if (!c.wrong.empty()) continue;
     if (!least || c.speed.value < least->speed.value) least = &c;
-    if (c.speed.below_one() && saved_bytes(c.without, c.with) == 0)
-      list.push_back({c.pass, "left out: " + text_of(c.speed) + " of the speed without it, and no memory saved"});
+    if (saved_bytes(c.without, c.with) > 0) continue;
+    const int64_t more = added_bytes(c.without, c.with);
+    if (c.speed.below_one() || (more > 0 && !c.speed.above_one()))
+      list.push_back({c.pass, "left out: " + text_of(c.speed) + " of the speed without it, and " + memory_text(more)});
   }
   if (!list.empty() || !least || !total.speed.below_one() || saved_bytes(total.without, total.with) > 0) return list;
   return {{least->pass, "left out: all passes together gave " + text_of(total.speed) +
@@ -45,10 +52,11 @@ std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& pass
 }
 
 std::string why_kept(const Contribution& c, bool keep_all) {
-  if (!c.speed.below_one()) return {};
   const std::string cost = text_of(c.speed) + " of the speed without it";
-  if (const int64_t saved = saved_bytes(c.without, c.with)) return " (kept for " + to_text(Bytes(saved)) + " of memory less: " + cost + ")";
-  return keep_all ? " (kept by --keep-all: " + cost + ", and no memory saved)" : "";
+  const int64_t saved = saved_bytes(c.without, c.with), more = added_bytes(c.without, c.with);
+  if (saved > 0) return c.speed.below_one() ? " (kept for " + to_text(Bytes(saved)) + " of memory less: " + cost + ")" : "";
+  const bool loses = c.speed.below_one() || (more > 0 && !c.speed.above_one());
+  return keep_all && loses ? " (kept by --keep-all: " + cost + ", and " + memory_text(more) + ")" : "";
 }
 
 }  // namespace stormcell

@@ -1,4 +1,5 @@
-// What loses is left out: a pass that makes the plan slower and saves no memory has no place in it.
+// What loses is left out: a pass that makes the plan slower and saves no memory has no place in it, nor has one that takes memory for no
+// gain.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,7 +28,8 @@ int64_t saved_bytes(const PlanBytes& without, const PlanBytes& with);
 struct LeftOut {
   std::string pass, reason;
 };
-/// The passes to leave out: those whose interval lies below 1 and that save no memory. Where none does, yet all together are slower than
+/// The passes to leave out: of those that save no memory the ones whose interval lies below 1, and, where they need more of it, those whose
+/// interval does not lie above 1. Where none does, yet all together are slower than
 /// the baseline (`total`) and save nothing, the one that brought least. Empty: the plan stays as it is. The speed of a plan that computes
 /// something else than the baseline, or texts of another length, is none: such contributions are not looked at, and with such a total
 /// nothing is left out.
@@ -38,8 +40,8 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
 /// `batches`: so many different ones were measured; how often each was run again is no property of the data.
 std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches);
 
-/// For the reason of a pass that costs time and stays: " (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)".
-/// Empty where it does not cost time.
+/// For the reason of a pass that costs something and stays: " (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without
+/// it)". Empty where it costs neither time, nor memory without a gain.
 std::string why_kept(const Contribution& contribution, bool keep_all);
 
 }  // namespace stormcell

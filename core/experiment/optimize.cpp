@@ -3,6 +3,7 @@
 
 #include "core/experiment/candidates.h"
 #include "core/experiment/dense_plan.h"
+#include "core/experiment/exit_costs.h"
 #include "core/experiment/exit_curve.h"
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
@@ -17,6 +18,7 @@
 #include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
 #include "core/machine/memory.h"
+#include "core/summary/exit_target.h"
 
 namespace stormcell {
 namespace {
@@ -75,11 +77,23 @@ class Optimization {
 
   /// All from one recorded run; what was searched for, on the batches that were not.
   void set_exits() {
-    const std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, progress_);
-    if (record) result_->exits = exit_curve(*record);
+    std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, progress_);
+    if (!record) return;
+    // By the operations of the plan that is kept: what is exported, if it is right.
+    record->count_in(result_->verified->passed ? graphs_with_exits(work_, candidates_.passed, record->chain) : std::nullopt,
+                     s_.model->answer);
+    result_->exits = exit_curve(*record);
     if (!found_) return;
+    FoundTarget found = *found_;
+    found.record = std::move(*record);
+    found.tell_points();
+    if (found.is_beyond_target())
+      result_->warnings.push_back(
+          "the thresholds were searched for a plan in which work waits for the exits before it, and the one that was "
+          "kept takes more: " +
+          exit_point_text(found.figures, found.figures.fitted, {}) + " where they were found");
     const auto seconds = states_speed() ? std::optional(options_.measure_seconds / 4) : std::nullopt;
-    result_->exit_target = judge_thresholds(work_, *baseline_, *found_, split_.measured, seconds, progress_);
+    result_->exit_target = judge_thresholds(work_, *baseline_, found, split_.measured, seconds, progress_);
   }
 
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
@@ -315,7 +329,7 @@ class Optimization {
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
   const State::Call call(*state_, progress);
-  const std::optional<FoundTarget> found = find_thresholds(*state_, progress);
+  const std::optional<FoundTarget> found = find_thresholds(*state_, select_passes(optimize.passes), progress);
   const State::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
   return of_each_phase(*state_, optimize.half_done,
                        [&](Workload& work) { return Optimization(work, found ? &*found : nullptr, optimize, progress).run(); });

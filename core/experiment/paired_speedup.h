@@ -41,6 +41,7 @@ struct Ratio {
   std::array<double, 2> ci95{1, 1};  ///< equal to the value where there are fewer than two rounds
   RatioBasis basis = RatioBasis::all_pairs;
   bool below_one() const { return ci95[1] < 1; }
+  bool above_one() const { return ci95[0] > 1; }
 };
 /// S and its interval (2,000 draws, fixed seed: the same visits give the same interval). 1 [1, 1] without visits.
 Ratio paired_ratio(const std::vector<PairedVisit>& visits);

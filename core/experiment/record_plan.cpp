@@ -78,6 +78,12 @@ void add_spaces(RecordPlan& plan, const Program& program) {
     }
 }
 
+/// The branch by which cells leave early, or only pass; -1: there is none.
+int32_t residual_of(const Protocol& rule) {
+  const bool has_one = rule.kind == ProtocolKind::residual_threshold || rule.kind == ProtocolKind::exit_threshold;
+  return has_one ? std::max(0, rule.residual) : rule.kind == ProtocolKind::threshold ? rule.residual : -1;
+}
+
 void add_routers(RecordPlan& plan, const Program& program) {
   const Graph& g = *program.graph;
   for (const RouterId first : plan.routers.first) {
@@ -89,6 +95,7 @@ void add_routers(RecordPlan& plan, const Program& program) {
     info.branches = decision.branches;
     info.fan_out = decision.fan_out;
     info.protocol = node.attributes.word("protocol");
+    info.residual = residual_of(protocol_of(node.attributes));
     info.stack = node.attributes.word("stack", g.space(router.dense_space).name);
     const Nesting nesting = nested_in(program, plan.routers, first);
     info.parent = nesting.router, info.parent_branch = nesting.branch;

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/experiment/dense_plan.h"
+#include "core/experiment/exit_costs.h"
 #include "core/experiment/exit_curve.h"
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
@@ -53,6 +54,7 @@ struct Replayed {
   std::shared_ptr<const Graph> graph;
   PassConfiguration configuration;
   PlanPromises promises = {};
+  std::optional<GraphOfSize> with_exits = {};  ///< whose operations the exits of the model are told by
 };
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
@@ -81,7 +83,9 @@ Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& con
     const PassReport& report = r.passes.emplace_back(report_of(outcome));
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
-  return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken), std::move(promises)};
+  std::optional<GraphOfSize> with_exits;
+  if (const auto chain = exit_chain(*work.graph(), s.model->answer)) with_exits = graphs_with_exits(work, replayed, *chain);
+  return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken), std::move(promises), std::move(with_exits)};
 }
 
 class Run {
@@ -107,8 +111,12 @@ class Run {
     set_figures();
     if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
     verify();
-    if (is_baseline() || !s_.exit_thresholds().empty())
-      if (const std::optional<ExitRecord> record = record_exits(work_, progress_)) result_->exits = exit_curve(*record);
+    std::optional<ExitRecord> record;
+    if (is_baseline() || !s_.exit_thresholds().empty()) record = record_exits(work_, progress_);
+    if (record) {
+      record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
+      result_->exits = exit_curve(*record);
+    }
     result_->session = options_.session;
     if (options_.decisions) {
       result_->decisions = session.decisions();
@@ -132,6 +140,7 @@ class Run {
     work_.check_fits(replayed.graph, replayed.configuration, result_->warnings);
     plan_ = work_.make_plan(is_baseline() ? "baseline" : "optimized", replayed.graph, replayed.configuration, progress_);
     plan_->promises = replayed.promises;
+    with_exits_ = std::move(replayed.with_exits);
     result_->load_seconds = s_.store->load_seconds();
   }
 
@@ -203,6 +212,7 @@ class Run {
   ItemCosts item_costs_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> plan_;
+  std::optional<GraphOfSize> with_exits_;
   double all_ms_ = 0;
   Latency latency_;
   TimedReads read_;

@@ -13,6 +13,9 @@
 
 namespace stormcell {
 
+/// Of a router's residual branch: imported traces and sessions of before schema 8 do not tell it.
+inline constexpr int32_t kResidualUnknown = -2;
+
 /// One router of the model that ran.
 struct RouterInfo {
   std::string name;  ///< weight prefix, "encoder.block.1.layer.1.mlp"
@@ -24,9 +27,10 @@ struct RouterInfo {
   int32_t parent = -1;   ///< the router in one of whose branches this one is nested, -1: none; of another space where it sends what
                          ///< this one's cells are members of (sequences, pictures), an equal number of them in each
   int32_t parent_branch = -1;
-  int32_t layer = -1;        ///< the model's number of the layer, -1: not known
-  int64_t branch_bytes = 0;  ///< weights of one branch, 0: not known
-  int64_t dense_bytes = 0;   ///< weights of the layer outside its branches, 0: not known
+  int32_t layer = -1;                   ///< the model's number of the layer, -1: not known
+  int64_t branch_bytes = 0;             ///< weights of one branch, 0: not known
+  int64_t dense_bytes = 0;              ///< weights of the layer outside its branches, 0: not known
+  int32_t residual = kResidualUnknown;  ///< the branch by which cells leave early, or only pass; -1: there is none
   bool operator==(const RouterInfo&) const = default;
 };
 

@@ -75,6 +75,13 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
   if (!data.has_labels()) return nullptr;
   std::vector<std::string> names = data.classes();
   if (!data.classes_of_model() && !names.empty()) {
+    // A folder that somebody left there is no class: without it there are as many as the model has.
+    const std::vector<std::string> empty = data.empty_classes();
+    if (static_cast<int64_t>(names.size() - empty.size()) == model.answer.classes)
+      for (const std::string& name : empty) {
+        warnings.push_back(data.name() + ": " + in_quotes(name) + " holds no picture and is taken for no class");
+        std::erase(names, name);
+      }
     const auto some = static_cast<int64_t>(names.size());
     if (some != model.answer.classes) {
       warnings.push_back(data.name() + ": the folders name " + counted(some, "class") + ", the model has " +

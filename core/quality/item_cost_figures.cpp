@@ -14,6 +14,25 @@ namespace {
 
 using Some = std::vector<const ItemCost*>;
 
+/// Of what the largest branches would take for these.
+double share_of_largest(const Some& items, std::span<const size_t> drawn) {
+  double operations = 0, of_largest = 0;
+  for (const size_t at : drawn) operations += items[at]->operations, of_largest += items[at]->of_largest;
+  return of_largest > 0 ? operations / of_largest : 1;
+}
+
+std::optional<LargestBranch> largest_of(const Some& items) {
+  if (items.front()->of_largest <= 0) return std::nullopt;
+  LargestBranch largest;
+  for (const ItemCost* item : items) largest.operations += item->of_largest / static_cast<double>(items.size());
+  std::vector<size_t> all(items.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  const auto share = [&](std::span<const size_t> drawn) { return share_of_largest(items, drawn); };
+  largest.share = share(all);
+  largest.share_ci95 = bootstrap_interval(items.size(), share);
+  return largest;
+}
+
 /// Over the drawn ones.
 double share_of(const Some& items, std::span<const size_t> drawn) {
   double operations = 0, of_all = 0;
@@ -96,6 +115,7 @@ ItemCostFigures item_cost_figures(const std::vector<ItemCost>& items, const Clas
   }
   const ItemsSpent whole = spent_by(all);
   f.items = whole.items, f.share = whole.share, f.share_ci95 = whole.share_ci95, f.parts = whole.parts;
+  f.largest_branch = largest_of(all);
   f.operations /= static_cast<double>(items.size()), f.operations_of_all /= static_cast<double>(items.size());
   f.alike = std::all_of(items.begin(), items.end(), [&](const ItemCost& item) { return item.of_all == items.front().of_all; });
   const auto less = [](const ItemCost& a, const ItemCost& b) { return a.share() < b.share(); };

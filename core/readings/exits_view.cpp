@@ -22,29 +22,35 @@ constexpr int64_t kPage = 512;  // items that are read at once
 /// The routers of one page that are exits, in running order, and the branch by which each lets items leave.
 struct Chain {
   std::vector<size_t> routers;
-  int32_t leave = 0;
+  std::vector<int32_t> leave;  ///< by router
 };
 
-/// Items go on by the branch in which the next router stands; of one router alone they leave by the first.
+/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router stands, and leave a
+/// router that stands alone by the first.
 Chain chain_of(const std::vector<RouterLine>& lines) {
   Chain chain;
+  int32_t other = 0;
   for (size_t r = 0; r < lines.size(); ++r) {
     if (lines[r].protocol != kProtocol) continue;
-    if (!chain.routers.empty() && lines[r].parent_branch >= 0) chain.leave = 1 - lines[r].parent_branch;
+    if (!chain.routers.empty() && lines[r].parent_branch >= 0) other = 1 - lines[r].parent_branch;
     chain.routers.push_back(r);
+  }
+  for (const size_t r : chain.routers) {
+    const int32_t residual = lines[r].residual;
+    chain.leave.push_back(residual == 0 || residual == 1 ? residual : other);
   }
   return chain;
 }
 
 /// How many left at each test, and how many the last one let go on.
-std::vector<int64_t> left_of(const RunFacts& facts, const std::vector<std::string>& routers, int32_t leave) {
+std::vector<int64_t> left_of(const RunFacts& facts, const std::vector<std::string>& routers, const std::vector<int32_t>& leave) {
   std::vector<int64_t> left;
   int64_t on = 0;
-  for (const std::string& name : routers) {
-    const auto row = std::find_if(facts.routers.begin(), facts.routers.end(), [&](const auto& r) { return r.router == name; });
+  for (size_t test = 0; test < routers.size(); ++test) {
+    const auto row = std::find_if(facts.routers.begin(), facts.routers.end(), [&](const auto& r) { return r.router == routers[test]; });
     const bool there = row != facts.routers.end() && row->load.size() == 2;
-    left.push_back(there ? row->load[static_cast<size_t>(leave)] : 0);
-    on = there ? row->load[static_cast<size_t>(1 - leave)] : 0;
+    left.push_back(there ? row->load[static_cast<size_t>(leave[test])] : 0);
+    on = there ? row->load[static_cast<size_t>(1 - leave[test])] : 0;
   }
   if (!routers.empty()) left.push_back(on);
   return left;
@@ -60,7 +66,7 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
     if (routed.choice.empty() || routed.choice.front() == kNoChoice) continue;
     seen = true;
     if (!routed.margin.empty()) item.margin = static_cast<double>(routed.margin.front());
-    if (routed.choice.front() != chain.leave) continue;
+    if (routed.choice.front() != chain.leave[test]) continue;
     item.exit = static_cast<int32_t>(test);
     break;
   }

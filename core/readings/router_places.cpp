@@ -17,13 +17,14 @@ bool are_of_one_part(const RouterLine& outer, const RouterLine& inner) {
   return outer.space == inner.space && !part_of(inner.name).empty() && part_of(outer.name) == part_of(inner.name);
 }
 
-/// The session says nothing of the branch; the families that have such routers let the first one refuse.
-constexpr int32_t kRefused = 0;
+/// The branch of the cells that a residual threshold refuses. Of a session that does not say it (before schema 8) the first: so had it the
+/// families that had such routers then.
+size_t refused_by(const RouterLine& line) { return line.residual > 0 ? static_cast<size_t>(line.residual) : 0; }
 bool is_residual(const RouterLine& line) { return line.protocol == "residual-threshold"; }
 
 /// Cells that a router computes for.
 int64_t computed(const GraphRouter& router) {
-  return is_residual(router.line) ? std::max<int64_t>(0, router.sent() - router.load[kRefused]) : router.sent();
+  return is_residual(router.line) ? std::max<int64_t>(0, router.sent() - router.load[refused_by(router.line)]) : router.sent();
 }
 
 void collect(const RouterGraph& graph, RouterPlaces& to) {
@@ -211,7 +212,7 @@ size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost)
 
 bool computes(const std::vector<RouterLine>& routers, size_t router, int32_t branch) {
   const RouterLine& line = routers[router];
-  if (is_residual(line)) return branch != kRefused;
+  if (is_residual(line)) return branch != static_cast<int32_t>(refused_by(line));
   const auto is_within = [&](const RouterLine& other) {
     return &other != &line && other.parent >= 0 && other.parent_branch == 0 && are_of_one_part(line, other);
   };

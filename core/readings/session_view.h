@@ -56,6 +56,7 @@ struct RouterLine {
   std::string name, stack, protocol, space;
   int32_t branches = 0, fan_out = 1;
   int32_t parent = -1, parent_branch = -1;
+  int32_t residual = -2;  ///< as RouterInfo has it; -2: not known
 };
 
 /// Loads of every router over consecutive windows of batches.

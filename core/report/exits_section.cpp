@@ -62,13 +62,21 @@ std::string curve_picture(const ExitCurve& c) {
 }
 
 Table exits_table(const ExitCurve& c) {
-  Table table("Exits, with the thresholds that ran", {"exit", "threshold", "left there", escape(c.measure) + " of these", "operations",
-                                                      escape(c.measure) + " where all answer there"});
+  std::vector<std::string> names = {
+      "exit", "threshold", "left there", escape(c.measure) + " of these", "operations", escape(c.measure) + " where all answer there"};
+  const bool two_orders = std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
+  if (two_orders) names.emplace_back("operations in the model's own order");
+  Table table("Exits, with the thresholds that ran", names);
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
-    table.row({exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",
-               e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–", count(exit.items),
-               escape(exit_value_text(c, exit.value)), percent(exit.cost), escape(exit_value_text(c, exit.value_of_all))});
+    std::vector<std::string> row = {exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",
+                                    e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–",
+                                    count(exit.items),
+                                    escape(exit_value_text(c, exit.value)),
+                                    percent(exit.cost),
+                                    escape(exit_value_text(c, exit.value_of_all))};
+    if (two_orders) row.push_back(exit.baseline_cost ? percent(*exit.baseline_cost) : "–");
+    table.row(row);
   }
   return table;
 }
@@ -120,7 +128,7 @@ std::string exits_section(const ReportData& d) {
                         d.measured() + " Exits replayed on the scores of one run in which every item went through the whole network.")
                : paragraph("The data say not what is right: how good the answers are is not known.", "note")) +
           exits_table(c).details() + curve.details() + (classes.empty() ? "" : classes.details()) +
-          paragraph("Operations are counted, of the whole network = 100 %; they are no times.", "note"));
+          paragraph("Operations are counted, " + escape(exit_order_text(c)) + "; they are no times.", "note"));
 }
 
 }  // namespace stormcell::report

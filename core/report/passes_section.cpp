@@ -11,7 +11,8 @@
 namespace stormcell::report {
 namespace {
 
-constexpr double kWidth = 900, kLeft = 170, kRight = 870, kRow = 44, kTop = 34;
+/// Narrow enough for a telephone, where its text is as large as that around it.
+constexpr double kWidth = 358, kLeft = 128, kRight = 346, kRow = 44, kTop = 34;
 
 struct Axis {
   double low = 1, high = 1;
@@ -44,10 +45,10 @@ std::string mark(const Axis& axis, double value, const std::optional<std::array<
 }
 
 std::string key() {
-  return "<g aria-hidden=\"true\"><line class=\"second whisker\" x1=\"170\" x2=\"194\" y1=\"10\" y2=\"10\"/><circle class=\"second dot\" "
-         "cx=\"182\" cy=\"10\" r=\"5\"/>"
-         "<text x=\"202\" y=\"14\">alone</text><line class=\"first whisker\" x1=\"260\" x2=\"284\" y1=\"10\" y2=\"10\"/>"
-         "<circle class=\"first dot\" cx=\"272\" cy=\"10\" r=\"5\"/><text x=\"292\" y=\"14\">with all passes above it</text></g>\n";
+  return "<g aria-hidden=\"true\"><line class=\"second whisker\" x1=\"6\" x2=\"30\" y1=\"10\" y2=\"10\"/><circle class=\"second dot\" "
+         "cx=\"18\" cy=\"10\" r=\"5\"/>"
+         "<text x=\"38\" y=\"14\">alone</text><line class=\"first whisker\" x1=\"96\" x2=\"120\" y1=\"10\" y2=\"10\"/>"
+         "<circle class=\"first dot\" cx=\"108\" cy=\"10\" r=\"5\"/><text x=\"128\" y=\"14\">with all passes above it</text></g>\n";
 }
 
 std::string chart(const std::vector<PassReport>& passes) {
@@ -60,20 +61,23 @@ std::string chart(const std::vector<PassReport>& passes) {
       kWidth, bottom + 40);
   svg += key();
   const double step = tick_step(axis.high - axis.low);
-  for (const double v : ticks(axis.low, axis.high))
+  const std::vector<double> places = ticks(axis.low, axis.high);
+  const size_t every = places.size() > 5 ? 2 : 1;  // their numbers would touch
+  for (size_t i = 0; i < places.size(); i += every) {
+    const double v = places[i];
     svg += fmt::format(
         "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"soft mid\" x=\"{0:.1f}\" "
         "y=\"{3}\">{4}</text>",
         axis.x(v), kTop, bottom, bottom + 16, fmt::format("{:.{}f}", v, step < .1 ? 2 : 1));
+  }
   svg += fmt::format(
-      "<line class=\"one\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"soft mid\" x=\"{0:.1f}\" y=\"{3}\">1 = the "
-      "baseline; faster to the "
-      "right</text>\n",
-      axis.x(1), kTop, bottom, bottom + 34);
+      "<line class=\"one\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"soft end\" x=\"{3}\" y=\"{4}\">1 = the "
+      "baseline; faster to the right</text>\n",
+      axis.x(1), kTop, bottom, kRight, bottom + 34);
   for (size_t i = 0; i < passes.size(); ++i) {
     const PassReport& p = passes[i];
     const double y = kTop + kRow * (static_cast<double>(i) + .5);
-    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 16, y + 4, shortened(p.name, 24));
+    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 10, y + 4, shortened(p.name, 18));
     if (p.left_out) svg += fmt::format("<text class=\"soft end\" x=\"{:.1f}\" y=\"{}\">left out</text>", kRight, y + 4);
     if ((p.applied || p.left_out) && p.speedup_alone) svg += mark(axis, *p.speedup_alone, p.speedup_alone_ci95, y - 9, false);
     if (p.applied && p.speedup_cumulative) svg += mark(axis, *p.speedup_cumulative, p.speedup_cumulative_ci95, y + 9, true);

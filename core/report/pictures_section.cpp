@@ -23,6 +23,7 @@ std::string name_of_exit(const RoutedPictures& all, int32_t exit) {
 std::string tint_of(const RoutedPictures& all, const RoutedPicture& p) {
   switch (all.kind) {
     case PictureKind::patches:
+    case PictureKind::unknown:
       return {};
     case PictureKind::branch:
       return p.branch_of_patch.front() < 0 ? std::string() : tint_of_branch(p.branch_of_patch.front());
@@ -37,6 +38,7 @@ std::string tint_of(const RoutedPictures& all, const RoutedPicture& p) {
 std::string went_to(const RoutedPictures& all, const RoutedPicture& p) {
   if (all.kind == PictureKind::exit) return name_of_exit(all, p.exit);
   if (all.kind == PictureKind::places) return fmt::format("computed at {} of {} places", p.places_computed, all.places);
+  if (all.kind == PictureKind::unknown) return {};
   const std::vector<int32_t>& of_patch = p.branch_of_patch;
   if (all.kind == PictureKind::branch) return name_of_branch(of_patch.front());
   std::string text;
@@ -53,8 +55,8 @@ std::string answer_text(const RoutedPicture& p) {
 
 /// What a picture is called where nobody sees it, and when the mouse rests on it.
 std::string title_of(const RoutedPictures& all, const RoutedPicture& p) {
-  const std::string answer = answer_text(p);
-  return fmt::format("item {}", p.item) + (p.label.empty() ? "" : ", label " + shortened(p.label, 60)) + ": " + went_to(all, p) +
+  const std::string went = went_to(all, p), answer = answer_text(p);
+  return fmt::format("item {}", p.item) + (p.label.empty() ? "" : ", label " + shortened(p.label, 60)) + (went.empty() ? "" : ": " + went) +
          (answer.empty() ? "" : "; " + answer);
 }
 
@@ -147,6 +149,9 @@ std::string explained(const RoutedPictures& all) {
     case PictureKind::patches:
       return "Patches by their branch of <code>" + escape(all.router) +
              "</code>: borders stand where the branch changes; patches are drawn as an even grid.";
+    case PictureKind::unknown:
+      return "Some of the pictures; this run recorded no decisions, so nothing is known of where each went (<code>stormcell profile</code> "
+             "records them).";
     default:
       return "Each picture with its branch of <code>" + escape(all.router) + "</code>.";
   }
@@ -161,10 +166,16 @@ std::string pictures_section(const ReportData& d) {
   const std::string shown =
       fmt::format(" {} of {} pictures; the session keeps {}.", all.pictures.size(), count(all.items), count(all.kept)) +
       (marked ? " A cross marks a wrong answer, the arrow leads to what was answered." : "");
-  Table table("Pictures and where they went", {"item", "label", "answer", "went to"}, 4);
-  for (const RoutedPicture& p : all.pictures)
-    table.row({count(p.item), shortened(p.label, 60), p.known.answer.empty() ? "–" : answer_text(p), went_to(all, p)});
-  return section("pictures", "The inputs, by where they went",
+  const bool routed = all.kind != PictureKind::unknown;
+  std::vector<std::string> head = {"item", "label", "answer"};
+  if (routed) head.emplace_back("went to");
+  Table table(routed ? "Pictures and where they went" : "Pictures", head, 4);
+  for (const RoutedPicture& p : all.pictures) {
+    std::vector<std::string> row = {count(p.item), shortened(p.label, 60), p.known.answer.empty() ? "–" : answer_text(p)};
+    if (routed) row.push_back(went_to(all, p));
+    table.row(row);
+  }
+  return section("pictures", routed ? "The inputs, by where they went" : "The inputs",
                  figure(gallery(all), explained(all) + shown, d.measured()) + table.details());
 }
 

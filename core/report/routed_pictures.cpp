@@ -131,20 +131,31 @@ void read_cells(const std::string& file, int64_t run, const std::string& space, 
   for (RoutedPicture& picture : found) add(std::move(picture), bytes, to);
 }
 
+void read_alone(const std::string& file, int64_t run, RoutedPictures& to) {
+  const SessionReader reader(file);
+  to.kind = PictureKind::unknown;
+  size_t bytes = 0;
+  std::map<int64_t, std::string> labels;
+  for (const SequenceInput& input : reader.inputs(run)) labels[input.sequence] = input.label;
+  for (const int64_t item : chosen_items(reader, run, kMostPictures))
+    add({.item = item, .label = labels[item], .picture = std::move(reader.thumbnails(run, {item, item + 1})[item])}, bytes, to);
+}
+
 }  // namespace
 
 RoutedPictures read_routed_pictures(const std::string& file, int64_t run, const QualityFigures* quality) {
   RoutedPictures all;
   const auto overview = read_cells_overview(file, run);
   all.kept = overview->thumbnails, all.items = overview->sequences;
-  if (all.kept == 0 || !overview->decisions || overview->routers.empty()) return all;
-  const RouterLine& first = overview->routers.front();
-  const auto of_space =
-      std::count_if(overview->routers.begin(), overview->routers.end(), [&](const RouterLine& r) { return r.space == first.space; });
-  if (first.protocol == "exit-threshold")
+  if (all.kept == 0) return all;
+  const std::vector<RouterLine>& routers = overview->routers;
+  const auto is_first = [&](const RouterLine& r) { return r.space == routers.front().space; };
+  if (!overview->decisions || routers.empty())
+    read_alone(file, run, all);
+  else if (routers.front().protocol == "exit-threshold")
     read_exits(file, run, all);
   else
-    read_cells(file, run, first.space, of_space > 1, all);
+    read_cells(file, run, routers.front().space, std::count_if(routers.begin(), routers.end(), is_first) > 1, all);
   const KnownAnswers answers(quality, all.items);
   for (RoutedPicture& picture : all.pictures) picture.known = answers.of(picture.item, picture.label);
   return all;

@@ -140,7 +140,7 @@ void RunWriter::State::insert_run(const RunStart& start) {
     space.bind(1, id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(start.layout.spaces[i])).run();
   Statement router(s.db,
                    "INSERT INTO router(id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, "
-                   "layer, branch_bytes, dense_bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                   "layer, branch_bytes, dense_bytes, residual) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto known = [&](int at, int64_t value, bool is_known) { is_known ? router.bind(at, value) : router.bind_null(at); };
   for (size_t i = 0; i < start.layout.routers.size(); ++i) {
     const RouterInfo& r = start.layout.routers[i];
@@ -150,6 +150,7 @@ void RunWriter::State::insert_run(const RunStart& start) {
     known(12, r.layer, r.layer >= 0);
     known(13, r.branch_bytes, r.branch_bytes > 0);
     known(14, r.dense_bytes, r.dense_bytes > 0);
+    known(15, r.residual, r.residual != kResidualUnknown);
     router.run();
   }
   Statement edge(s.db, "INSERT INTO edge(run, router, next, branches) VALUES(?,?,?,?)");

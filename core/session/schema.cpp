@@ -98,6 +98,10 @@ ALTER TABLE batch ADD COLUMN rank INTEGER;
 CREATE TABLE picture(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, item INTEGER NOT NULL, height INTEGER NOT NULL, width INTEGER NOT NULL,
   channels INTEGER NOT NULL, pixels BLOB NOT NULL);
 CREATE UNIQUE INDEX picture_of_item ON picture(run, item);
+)sql",
+    // By which branch cells leave a router or only pass it.
+    R"sql(
+ALTER TABLE router ADD COLUMN residual INTEGER;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
@@ -106,7 +110,7 @@ static_assert(kMigrations.size() == kSchemaVersion);
 constexpr std::array kAdapters = {"",
                                   R"sql(
 CREATE TEMP VIEW router AS SELECT id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, batches, cells,
-  total, NULL AS layer, NULL AS branch_bytes, NULL AS dense_bytes FROM main.router;
+  total, NULL AS layer, NULL AS branch_bytes, NULL AS dense_bytes, NULL AS residual FROM main.router;
 CREATE TEMP VIEW piece AS SELECT 0 AS token, '' AS text WHERE 0;
 )sql",
                                   R"sql(
@@ -134,6 +138,10 @@ CREATE TEMP VIEW IF NOT EXISTS batch AS SELECT id, run, number, latency_ms, firs
 )sql",
                                   R"sql(
 CREATE TEMP VIEW picture AS SELECT 0 AS id, 0 AS run, 0 AS item, 0 AS height, 0 AS width, 0 AS channels, x'' AS pixels WHERE 0;
+)sql",
+                                  R"sql(
+CREATE TEMP VIEW IF NOT EXISTS router AS SELECT id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch,
+  batches, cells, total, layer, branch_bytes, dense_bytes, NULL AS residual FROM main.router;
 )sql"};
 static_assert(kAdapters.size() == kSchemaVersion);
 

@@ -9,7 +9,7 @@
 namespace stormcell {
 
 inline constexpr int32_t kApplicationId = 0x53744365;  // "StCe"
-inline constexpr int32_t kSchemaVersion = 7;
+inline constexpr int32_t kSchemaVersion = 8;
 
 // Keys are computed, so that neither a decision nor a batch needs an index.
 inline constexpr int64_t kMostRouters = 4096, kMostSpaces = 64, kMostBatches = int64_t{1} << 32, kMostRuns = int64_t{1} << 19;

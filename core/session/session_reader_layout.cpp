@@ -21,7 +21,7 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   Statement router(
       db,
       "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, ifnull(layer, -1), ifnull(branch_bytes, 0), "
-      "ifnull(dense_bytes, 0) FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
+      "ifnull(dense_bytes, 0), residual FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
   const auto at_least_one = [&](const Statement& row, int column, int64_t most) {
     const int64_t value = row.integer(column);
     if (value < 1 || value > most) damaged("a router of run #" + std::to_string(run) + " has the size " + std::to_string(value));
@@ -46,6 +46,7 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
     r.layer = static_cast<int32_t>(std::clamp<int64_t>(router.integer(8), -1, INT32_MAX));
     r.branch_bytes = std::max<int64_t>(router.integer(9), 0);
     r.dense_bytes = std::max<int64_t>(router.integer(10), 0);
+    if (!router.null(11)) r.residual = index(router, 11, static_cast<size_t>(r.branches));
     layout.routers.push_back(std::move(r));
   }
   for (const RouterInfo& r : layout.routers)

@@ -35,6 +35,20 @@ std::string exit_threshold_text(double threshold) {
   return threshold <= kAllLeave ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
 }
 
+std::string exit_operations_text(const ExitCurve& c) {
+  return "of the operations of the whole network" + std::string(c.plan == "optimized"  ? " as the optimised plan runs"
+                                                                : c.plan == "baseline" ? " in the model's own order"
+                                                                                       : "");
+}
+
+std::string exit_order_text(const ExitCurve& c) {
+  if (c.plan.empty()) return "of the whole network";
+  return c.plan == "optimized" ? "of the whole network, both as the optimised plan runs, in which work may wait for the exits before it; "
+                                 "what guards cost that miss is left out"
+                               : "of the whole network, both in the model's own order; optimize lets work that only later exits need wait "
+                                 "for those before them";
+}
+
 std::string exits_sentence(const ExitCurve& c) {
   if (c.exits.empty()) return {};
   std::string text;
@@ -43,7 +57,7 @@ std::string exits_sentence(const ExitCurve& c) {
                          : ", " + percent(share_at(c.chosen, e)) + " at ";
     text += exit_name(c, e);
   }
-  text += ": " + percent(c.chosen.mean_cost) + " of the operations of the whole network";
+  text += ": " + percent(c.chosen.mean_cost) + " " + exit_operations_text(c);
   if (!c.chosen.value) return text;
   const bool some = c.judged > 0 && c.judged < c.items;  // sessions of before do not say it
   return text + ", " + c.measure + " " + exit_value_text(c, c.chosen.value) +
@@ -54,7 +68,7 @@ std::string exits_sentence(const ExitCurve& c) {
 std::string exits_headline(const RunSummaryFigures& f) {
   if (!f.exits || f.exits->exits.empty()) return {};
   return short_name(f.model) + " answers " + percent(share_at(f.exits->chosen, 0)) + " of the " + noun_for(2, f.exits->item) +
-         " at the first exit, and needs " + percent(f.exits->chosen.mean_cost) + " of the operations of the whole network";
+         " at the first exit, and needs " + percent(f.exits->chosen.mean_cost) + " " + exit_operations_text(*f.exits);
 }
 
 std::vector<size_t> told_points(const ExitCurve& c, size_t most) {

@@ -10,12 +10,17 @@ namespace stormcell {
 
 /// "exit 1", "exit 2", "the end".
 std::string exit_name(const ExitCurve& curve, size_t exit);
-/// "84.4 % of 1,000 pictures answer at exit 1, 6.9 % at exit 2, 8.7 % at the end: 50.1 % of the operations of the whole network, accuracy
-/// 98.9 %; all of them through the whole network: 98.9 %". Of fewer that can be judged: "accuracy 98.9 % of the 900 that can be judged".
+/// "84.4 % of 1,000 pictures answer at exit 1, 6.9 % at exit 2, 8.7 % at the end: 50.1 % of the operations of the whole network
+/// as the optimised plan runs, accuracy 98.9 %; all of them through the whole network: 98.9 %". Of fewer that can be judged: "accuracy
+/// 98.9 % of the 900 that can be judged".
 std::string exits_sentence(const ExitCurve& curve);
 /// What a network with exits is about, of a run: "msdnet-digits answers 84.4 % of the pictures at the first exit, and needs 50.1 % of the
-/// operations of the whole network". Empty: it has none.
+/// operations of the whole network as the optimised plan runs". Empty: it has none.
 std::string exits_headline(const RunSummaryFigures& figures);
+/// What costs are a share of: "of the operations of the whole network", and of which plan, where the summary says it.
+std::string exit_operations_text(const ExitCurve& curve);
+/// The same below a table: in which order both are counted, and what that leaves out.
+std::string exit_order_text(const ExitCurve& curve);
 /// A value of the measure: "98.9 %"; "-" where nothing can be judged.
 std::string exit_value_text(const ExitCurve& curve, const std::optional<double>& value);
 /// As short as it can be told from every other: "0.95", "0.99996"; "all leave" and "none leaves" of those beyond which there is nothing

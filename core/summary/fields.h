@@ -331,6 +331,7 @@ void fields(auto& v, Of<QualityFigures> auto& q) {
 void fields(auto& v, Of<ExitFigures> auto& e) {
   v.text_or_null("router", e.router);
   v("cost", e.cost);
+  v("baseline_cost", e.baseline_cost);
   v("items", e.items);
   v("value", e.value);
   v("value_of_all", e.value_of_all);
@@ -360,6 +361,7 @@ void fields(auto& v, Of<ExitCurve> auto& c) {
   v("curve", c.curve);
   v("classes", c.classes);
   v("judged", c.judged);
+  v.text_or_null("plan", c.plan);
 }
 
 void fields(auto& v, Of<ExitTarget> auto& t) {
@@ -398,6 +400,12 @@ void fields(auto& v, Of<PartsComputed> auto& p) {
   v("of", p.of);
 }
 
+void fields(auto& v, Of<LargestBranch> auto& b) {
+  v("operations", b.operations);
+  v("share", b.share);
+  v("share_ci95", b.share_ci95);
+}
+
 void fields(auto& v, Of<ItemsSpent> auto& s) {
   v("items", s.items);
   v("share", s.share);
@@ -426,6 +434,7 @@ void fields(auto& v, Of<ItemCostFigures> auto& c) {
   v("alike", c.alike);
   v("served", c.served);
   v("parts", c.parts);
+  v("largest_branch", c.largest_branch);
   v("groups", c.groups);
 }
 

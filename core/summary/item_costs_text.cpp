@@ -27,6 +27,11 @@ std::string amount(double operations) {
 }
 
 std::string items_of(const ItemCostFigures& c) { return noun_for(2, c.item); }
+/// "86.1 % of what the largest branch alone would take".
+std::string largest_text(const LargestBranch& largest, bool with_interval) {
+  return percent(largest.share, with_interval ? largest.share_ci95 : std::nullopt) + " of what the largest branch alone would take";
+}
+
 /// What is spared is spared of all items alike, more or less: what is to be known of it is not who they are.
 bool hardly_varies(const ItemCostFigures& c) { return c.most.share < 1.1 * c.least.share; }
 bool varies(const ItemCostFigures& c) { return percent(c.least.share) != percent(c.most.share); }
@@ -97,6 +102,7 @@ std::string fewer_text(const GroupSpent& g) {
 std::string item_costs_headline(const RunSummaryFigures& f) {
   if (!f.item_costs || percent(f.item_costs->share) == percent(1)) return {};
   const ItemCostFigures& c = *f.item_costs;
+  const std::string beside = c.largest_branch ? " (" + largest_text(*c.largest_branch, false) + ")" : "";
   const std::string all = percent(c.share) + " of ";
   std::string text = short_name(f.model) + " spends ";
   const auto compared = std::count_if(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
@@ -104,9 +110,9 @@ std::string item_costs_headline(const RunSummaryFigures& f) {
   if (compared == 1 && c.alike && told != c.groups.end()) {
     const GroupSpent& g = *told;
     text += fewer_text(g) + " operations on the " + counted(g.without->items, c.item) + " without " + g.name + " than on the " +
-            with_commas(g.with.items) + " with, and on average " + all + "what all branches would take";
+            with_commas(g.with.items) + " with, and on average " + all + "what all branches would take" + beside;
   } else {
-    text += all + "the operations that all branches would take";
+    text += all + "the operations that all branches would take" + beside;
     if (hardly_varies(c))
       text += ", " + std::string(varies(c) ? "nearly " : "") + "the same share of each " + c.item;
     else if (const auto ends = least_and_most(c))
@@ -121,6 +127,9 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCost
   std::vector<std::pair<std::string, std::string>> lines;
   lines.emplace_back("operations of a " + c.item, amount(c.operations) + " on average, " + percent(c.share, c.share_ci95) + " of the " +
                                                       amount(c.operations_of_all) + " that all branches would take");
+  if (c.largest_branch)
+    lines.emplace_back("", largest_text(*c.largest_branch, true) + ", with nothing to decide: " + amount(c.largest_branch->operations) +
+                               ", a network that does not route");
   if (!varies(c))
     lines.emplace_back("", "the same share of each of the " + counted(c.items, c.item));
   else if (c.quartiles.size() == 3)
@@ -167,7 +176,7 @@ std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c
 }
 
 std::string item_costs_source_text(const ItemCostFigures& c) {
-  return "counted by what the cells of each " + c.item + " went through, padding left out; no times" +
+  return "counted in the model's own order by what the cells of each " + c.item + " went through, padding left out; no times" +
          (c.share_ci95 ? "; intervals of 95 % by bootstrap over the " + items_of(c) : "");
 }
 

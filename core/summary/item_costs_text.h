@@ -22,7 +22,7 @@ std::string item_costs_headline(const RunSummaryFigures& figures);
 std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCostFigures& costs);
 /// All groups, of what all branches would take; the first row names the columns.
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& costs);
-/// How they were come by: "counted by what the cells of each picture went through, padding left out; ...".
+/// How they were come by: "counted in the model's own order by what the cells of each picture went through, padding left out; ...".
 std::string item_costs_source_text(const ItemCostFigures& costs);
 
 }  // namespace stormcell

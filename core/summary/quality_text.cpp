@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/counted.h"
+#include "core/summary/items_text.h"
 
 namespace stormcell {
 namespace {
@@ -54,6 +55,10 @@ std::string quality_classes_text(const QualityFigures& q, std::optional<double> 
   for (const GroupQuality& g : q.groups)
     if (g.*plan) text += (text.empty() ? "" : ", ") + g.name + " " + quality_value_text(q, *(g.*plan));
   return text;
+}
+
+std::string quality_group_items_text(const QualityFigures& q) {
+  return noun_for(2, q.item) + (q.task == "segmentation" ? " that show it or are answered so" : "");
 }
 
 std::string quality_source_text(const QualityFigures& q) {

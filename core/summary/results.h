@@ -295,11 +295,12 @@ struct QualityFigures {
 
 /// An exit of a network: where pictures may answer and go no further.
 struct ExitFigures {
-  std::string router;                  ///< that decides there; empty: the end of the network
-  double cost = 1;                     ///< operations where every item answers there, as a share of those through the whole network
-  int64_t items = 0;                   ///< that left there, with the thresholds that ran
-  std::optional<double> value;         ///< the measure over those of them that can be judged; nothing: none of them
-  std::optional<double> value_of_all;  ///< the measure where every item answers there
+  std::string router;                        ///< that decides there; empty: the end of the network
+  double cost = 1;                           ///< operations where every item answers there, as a share of those through the whole network
+  int64_t items = 0;                         ///< that left there, with the thresholds that ran
+  std::optional<double> value;               ///< the measure over those of them that can be judged; nothing: none of them
+  std::optional<double> value_of_all;        ///< the measure where every item answers there
+  std::optional<double> baseline_cost = {};  ///< as `cost`, in the model's own order; nothing: `cost` is of that
 };
 /// What thresholds give: which items leave where, at which mean cost, with which quality.
 struct ExitPoint {
@@ -326,6 +327,9 @@ struct ExitCurve {
   std::vector<ExitPoint> curve;    ///< one threshold for all exits, ascending
   std::vector<ExitClass> classes;
   int64_t judged = 0;  ///< items of which the data say what is right
+  /// Whose operations all costs are, of both an exit and the whole network: "optimized", in which work waits for the exits before it, or
+  /// "baseline", the model's own order. Older summaries lack it.
+  std::string plan = {};
 };
 /// What a target bounds.
 enum class Bounded : uint8_t { quality, operations, latency, unknown };
@@ -364,6 +368,13 @@ struct PartsComputed {
   std::optional<std::array<double, 2>> mean_ci95;
   int64_t of = 0;  ///< that there are
 };
+/// One branch for all cells of each router, that which takes most, without the routers' own work: a network that does not route. Where a
+/// cell takes several branches at once, as many.
+struct LargestBranch {
+  double operations = 0;  ///< mean of an item
+  double share = 1;       ///< that was spent, of what it would take: above 1 where routing costs more than it spares beside it
+  std::optional<std::array<double, 2>> share_ci95;
+};
 /// Some of the items.
 struct ItemsSpent {
   int64_t items = 0;
@@ -387,11 +398,12 @@ struct ItemCostFigures {
   double operations = 0, operations_of_all = 0;  ///< means of an item
   double share = 1;                              ///< of the sums
   std::optional<std::array<double, 2>> share_ci95;
-  std::vector<double> quartiles;       ///< three, of the items' shares
-  ItemSpent least, most;               ///< by share
-  bool alike = false;                  ///< all branches would take the same of every item
-  std::optional<double> served;        ///< choices that their branches had room for, of all; nothing: all of them
-  std::optional<PartsComputed> parts;  ///< nothing: no router leaves a part out
+  std::vector<double> quartiles;                ///< three, of the items' shares
+  ItemSpent least, most;                        ///< by share
+  bool alike = false;                           ///< all branches would take the same of every item
+  std::optional<double> served;                 ///< choices that their branches had room for, of all; nothing: all of them
+  std::optional<PartsComputed> parts;           ///< nothing: no router leaves a part out
+  std::optional<LargestBranch> largest_branch;  ///< nothing: routers leave parts out, and without routing all of them are computed
   std::vector<GroupSpent> groups;
 };
 

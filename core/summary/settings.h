@@ -32,7 +32,7 @@ struct ExperimentOptions {
   int64_t most_new_tokens = 64;           ///< of decoding
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
   std::vector<std::string> annotations;   ///< run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
-  bool keep_all = false;                  ///< optimize; also passes that make the plan slower and save no memory
+  bool keep_all = false;                  ///< optimize; also passes that lose
   bool dense = false;                     ///< optimize, run; also measure every cell through every branch, masked
   std::string target_quality;             ///< optimize; find the cheapest thresholds of exits of this quality; empty: the model's own run
   std::string target_latency;             ///< optimize; the same: the best of at most this cost
@@ -152,7 +152,7 @@ inline constexpr std::array kSettings = {
             "--keep-all",
             &ExperimentOptions::keep_all,
             "",
-            "keep passes that make the plan slower and save no memory",
+            "keep passes that make the plan slower and save no memory, and those that take more memory for no gain",
             {},
             nullptr,
             "optimize"},

@@ -151,6 +151,7 @@ class DigitsTest : public QObject {
     QVERIFY(std::fabs(exits["exits"][0]["cost"].get<double>() - 0.4267) < 0.01);
     QVERIFY(std::fabs(exits["exits"][1]["cost"].get<double>() - 0.7871) < 0.01);
     QVERIFY(exits["exits"][2]["cost"] == 1.0 && exits["exits"][2]["router"].is_null());
+    QVERIFY(exits["plan"] == "baseline" && exits["exits"][0]["baseline_cost"].is_null());
     int64_t of_classes = 0;
     for (const Json& of : exits["classes"])
       for (const Json& items : of["items"]) of_classes += items.get<int64_t>();

@@ -123,6 +123,35 @@ class ExitsTest : public QObject {
     QCOMPARE(few->gallery.size(), size_t{6});
   }
 
+  /// A router that stands alone says nothing of it by who is nested in it.
+  void the_branch_by_which_items_leave_is_the_router_s_own() {
+    for (const int32_t leave : {0, 1}) {
+      RunLayout layout;
+      layout.spaces = {"picture"};
+      layout.routers = {{"exit", 2, 1, "exit-threshold", 0, "picture"}};
+      layout.routers[0].residual = leave;
+      const std::string path = folder_.filePath(QString("alone%1.storm").arg(leave)).toStdString();
+      SessionWriter writer(path, some_model());
+      auto run = writer.begin_run(some_run("exits", layout));
+      Recorder recorder({run.get()});
+      BatchRecord& batch = recorder.begin_batch();
+      batch.number = 0;
+      batch.add_space(0, {0, 4, 1, 0, Phase::forward, 0});
+      const std::vector<int32_t> choice = {1, 1, 0, 1};
+      const std::vector<float> ones(4, 1);
+      batch.add_decision({.router = 0, .choice = choice, .weight = ones});
+      for (int i = 0; i < 4; ++i) batch.add_sequence("");
+      recorder.submit();
+      recorder.finish();
+      run->finish(RunStatus::finished, "");
+      run.reset();
+      writer.close();
+      const auto exits = read_exits_of_run(path, 1, 10);
+      QCOMPARE(exits->left, leave == 1 ? (std::vector<int64_t>{3, 1}) : (std::vector<int64_t>{1, 3}));
+      for (const ExitItem& item : exits->gallery) QCOMPARE(item.exit, (item.sequence == 2) == (leave == 0) ? 0 : 1);
+    }
+  }
+
   void the_page_has_all_points_and_the_table_too() {
     const ExitsPage page = make_exits_page(*read_exits_of_run(session_, 1, 5));
     QVERIFY(page.has_curve() && page.no_curve.isEmpty());

@@ -1,4 +1,6 @@
 // Folders of pictures with labels: a folder for each class, or labels.csv beside them; and what is wrong with either.
+#include <algorithm>
+
 #include "core/data/dataset.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/file_bytes.h"
@@ -63,6 +65,42 @@ class LabelledFoldersTest : public QObject {
     QVERIFY2(data->warnings().at(0).find("dog holds no picture") != std::string::npos, data->warnings()[0].c_str());
   }
 
+  /// What somebody left behind is no class and no reason to refuse the others.
+  void an_empty_folder_is_passed_over_and_named() {
+    const Scratch scratch;
+    const auto warned = [](const Dataset& data, const char* words) {
+      const Texts all = data.warnings();
+      return std::any_of(all.begin(), all.end(), [&](const std::string& w) { return w.find(words) != std::string::npos; });
+    };
+    picture(scratch, "d/3/a.npy"), picture(scratch, "d/7/a.npy");
+    std::filesystem::create_directories(scratch.path("d/3/tmp"));
+    std::filesystem::create_directories(scratch.path("d/old"));
+    const auto numbers = opened(scratch.path("d"));
+    QCOMPARE(numbers->batch(0).labels, (Texts{"3", "7"}));
+    QVERIFY(numbers->classes().empty());  // the others are numbers
+    QCOMPARE(numbers->empty_classes(), Texts{"old"});
+    QVERIFY(warned(*numbers, "d/3/tmp is an empty folder beside files") && warned(*numbers, "d/old holds no picture"));
+    picture(scratch, "flat/a.npy");
+    std::filesystem::create_directories(scratch.path("flat/empty/"));
+    scratch.write("flat/empty/.hidden", "");
+    const auto flat = opened(scratch.path("flat"));
+    QVERIFY(flat->items() == 1 && !flat->has_labels() && warned(*flat, "flat/empty is an empty folder beside files"));
+    // One in which something lies may be missed.
+    picture(scratch, "flat/full/a.npy");
+    VERIFY_BAD_INPUT(opened(scratch.path("flat")), scratch.path("flat"), "holds \"full\", which is no picture");
+  }
+
+  void a_line_without_a_label_leaves_its_picture_without_one() {
+    const Scratch scratch;
+    picture(scratch, "a.npy"), picture(scratch, "b.npy"), picture(scratch, "c.npy");
+    scratch.write("labels.csv", "a.npy,1\nb.npy,\n\"c.npy\",\"\"\n");
+    const auto data = opened(scratch.path(""));
+    QCOMPARE(data->batch(0).labels, (Texts{"1", "", ""}));
+    QCOMPARE(data->warnings().size(), size_t{1});
+    QVERIFY2(data->warnings()[0].find("2 lines have no label; the first is line 2, \"b.npy\"") != std::string::npos,
+             data->warnings()[0].c_str());
+  }
+
   void a_file_of_labels_labels_pictures_by_name() {
     const Scratch scratch;
     picture(scratch, "a.npy"), picture(scratch, "b, c.npy"), picture(scratch, "d.npy");
@@ -93,7 +131,7 @@ class LabelledFoldersTest : public QObject {
     };
     refused("a.npy\n", "line 1 is \"a.npy\" (write NAME,LABEL on each line)");
     refused("\na.npy,1,2\n", "line 2 is");
-    refused("a.npy,\n", "line 1 is");
+    refused(",1\n", "line 1 is");
     refused("a.npy,1\na.npy,1\n", "line 2 names \"a.npy\" a second time");
     refused("a.npy,\xff\n", "is not UTF-8");
     scratch.write("d/labels.csv", "a.npy,1\n");

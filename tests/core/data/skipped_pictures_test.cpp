@@ -1,4 +1,5 @@
 // A folder in which some files cannot be fed: the rest goes on, counted and labelled as if they were not there.
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -178,6 +179,12 @@ class SkippedPicturesTest : public QObject {
     // Of one channel: grey fits, colours do not.
     const auto of_grey = opened(scratch.path("p"), 1);
     QCOMPARE(of_grey->items(), int64_t{1});
+    const auto skips = of_grey->skipped();
+    const auto says = [&](const char* words) {
+      return std::any_of(skips.begin(), skips.end(), [&](const SkippedItem& s) { return s.reason.find(words) != std::string::npos; });
+    };
+    QVERIFY(says("is a picture in colour, the model takes grey ones (convert it to grey)") &&
+            says("is a picture in colour with opacity, the model takes grey ones"));
     QCOMPARE(of_grey->batch(0).find_input("pixels")->reals, std::vector<float>(16, 0.2F));
     QVERIFY(opened(scratch.path("p"), 4)->items() == 1);
     // What becomes another picture after the opening is an error of the run.

@@ -18,7 +18,7 @@ ExitRecord record_of(int64_t items, Confidence confidence) {
   ExitRecord r;
   r.chain = {{"a", "b"}, {Protocol{}, Protocol{}}, {0.3, 0.7, 1}};
   r.chain.rules[0].threshold = r.chain.rules[1].threshold = 0.9F;
-  r.operations[PictureSize{}] = {3, 7, 10};
+  r.operations[PictureSize{}] = r.baseline_operations[PictureSize{}] = {3, 7, 10};
   r.task = quality_task(Task::classification);
   r.confidence.resize(2), r.scores.resize(3);
   for (int64_t i = 0; i < items; ++i) {
@@ -71,6 +71,22 @@ class ExitCurveTest : public QObject {
     QVERIFY(two.curve.size() == 3 && two.curve[1].threshold > 0.25 && two.curve[1].threshold <= 0.5);
   }
 
+  void costs_are_those_of_the_plan_that_ran_and_the_model_s_own_order_stands_beside_them() {
+    ExitRecord record = record_of(40, [](double at) { return at; });
+    const ExitCurve own = exit_curve(record);
+    QVERIFY(own.plan == "baseline" && !own.exits[0].baseline_cost && std::fabs(own.exits[0].cost - 0.3) < 1e-12);
+    record.of_baseline = false, record.operations[PictureSize{}] = {2, 6, 10};
+    const ExitCurve lazy = exit_curve(record);
+    QVERIFY(lazy.plan == "optimized" && std::fabs(lazy.exits[0].cost - 0.2) < 1e-12 && lazy.exits[2].cost == 1);
+    QVERIFY(std::fabs(lazy.exits[0].baseline_cost.value() - 0.3) < 1e-12 && lazy.chosen.mean_cost < own.chosen.mean_cost);
+    QVERIFY(exits_sentence(lazy).find(" of the operations of the whole network as the optimised plan runs, accuracy ") !=
+            std::string::npos);
+    RunSummaryFigures f;
+    f.model.name = "demo:digits", f.exits = lazy;
+    QVERIFY(exits_headline(f).ends_with(" of the operations of the whole network as the optimised plan runs"));
+    QVERIFY(exit_order_text(own).find("in the model's own order; optimize lets work") != std::string::npos);
+  }
+
   /// Where items leave is told of all, how good their answers are of those that can be judged.
   void items_without_a_label_are_counted_and_not_judged() {
     ExitRecord some = record_of(40, [](double at) { return at; });
@@ -91,7 +107,7 @@ class ExitCurveTest : public QObject {
     const ExitCurve none = exit_curve(some);
     QVERIFY(none.chosen.items == whole.chosen.items && none.judged == 0 && none.classes.empty() && !none.chosen.value &&
             !none.exits[0].value_of_all && none.curve.size() == whole.curve.size());
-    QVERIFY(exits_sentence(none).ends_with(" of the operations of the whole network"));
+    QVERIFY(exits_sentence(none).ends_with(" of the operations of the whole network in the model's own order"));
   }
 };
 

@@ -80,6 +80,42 @@ class ItemCostsTest : public QObject {
     QVERIFY(std::fabs(operations_of_all(graph, routed, Bindings(graph.symbols.size(), 1)) / chain.whole - 1) < 1e-12);
   }
 
+  /// Beside branches for everybody stands what somebody would build who does not route: one of them, and nothing that decides.
+  void without_routing_there_is_the_largest_branch_alone() {
+    GraphBuilder b;
+    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)), cell = b.dense_space("cell", sequence, b.symbol("cells"));
+    const ValueId x = b.input("x", DType::f32, cell, {4});
+    const auto product = [&](ValueId rows, const char* name, std::vector<int64_t> shape) {
+      return b.value("linear", {rows, b.weight(name, DType::f32, std::move(shape))}, {}, name);
+    };
+    const ValueId sent = b.route(product(x, "router", {3, 4}), {}, "route");
+    const std::vector<ValueId> rows = b.scatter(x, sent, {0, 1, 2});
+    const ValueId small = product(rows[0], "small", {4, 4}), up = product(rows[1], "up", {16, 4}), large = product(up, "down", {4, 16});
+    b.output("y", b.gather({small, large, rows[2]}, cell, "sum"));
+    const Graph& graph = b.graph();
+    const std::vector<ValueId> routed = routed_values(graph);
+    Bindings bindings(graph.symbols.size(), 1);
+    bindings[static_cast<size_t>(graph.find_symbol("cells"))] = 10;
+    const auto largest = LargestBranches::of(graph, routed);
+    QVERIFY(largest.has_value());
+    double of_large = 0;
+    for (const NodeCost& cost : cost_of(graph, {bindings, {}, {}, 1}).nodes) {
+      const Node& node = graph.node(cost.node);
+      if (node.outputs[0] == up || node.outputs[0] == large) of_large += 3 * cost.cost.flops;  // alike for all: a third of the cells
+    }
+    QVERIFY2(of_large > 0 && std::fabs(largest->operations(bindings) / of_large - 1) < 1e-9,
+             qPrintable(QString("%1 %2").arg(largest->operations(bindings)).arg(of_large)));
+    // A network whose routers leave parts out has no such alternative: without them it computes all.
+    const auto exits = open_model(demo("msdnet-digits"));
+    QVERIFY(!LargestBranches::of(*exits->forward, routed_values(*exits->forward)));
+    // Each of two branches of four experts: two of them.
+    const auto mixtral = open_model(source_folder() + "/tests/reference/mixtral/top-2-of-4-left-padding");
+    const Bindings one(mixtral->forward->symbols.size(), 1);
+    const auto two = LargestBranches::of(*mixtral->forward, routed_values(*mixtral->forward));
+    const double alike = cost_of(*mixtral->forward, {one, {}, {}, 1}).total.flops;
+    QVERIFY(two->operations(one) < alike && two->operations(one) > 0.8 * alike);
+  }
+
   /// A part counts by the cells that got it, of all that the item has: also of those that an outer gate kept from it.
   void of_several_cells_a_part_counts_by_their_share() {
     GraphBuilder b;

@@ -94,6 +94,26 @@ class LeaveOutTest : public QObject {
     QCOMPARE(why_kept(contribution("dead-path", 0.99, 0.97, 1.01), true), std::string());
   }
 
+  /// Whoever takes memory owes a gain that can be measured.
+  void what_gains_nothing_for_more_memory_is_left_out() {
+    const PlanBytes without{1 << 20, 100 << 20}, with{1 << 20, 164 << 20}, little{1 << 20, (100 << 20) + 1000};
+    const Contribution total = contribution("all passes", 1.05, 1.02, 1.08);
+    const auto lost = [&](double low, double high, PlanBytes bytes) {
+      return passes_to_leave_out({contribution("dead-path", 0.999, low, high, without, bytes)}, total);
+    };
+    QCOMPARE(names(lost(0.98, 1.01, with)), (Names{"dead-path"}));
+    QCOMPARE(lost(0.98, 1.01, with)[0].reason,
+             std::string("left out: 0.999 [0.980, 1.010] of the speed without it, and 64.0 MiB of memory more"));
+    QCOMPARE(names(lost(0.9, 0.98, with)), (Names{"dead-path"}));
+    QVERIFY(lost(1.001, 1.02, with).empty() && lost(0.98, 1.01, little).empty() && lost(0.98, 1.01, without).empty());
+    // Weights that are not needed are worth activations.
+    QVERIFY(passes_to_leave_out({contribution("dead-path", 0.999, 0.98, 1.01, {90 << 20, 1 << 20}, {9 << 20, 2 << 20})}, total).empty());
+    const Contribution kept = contribution("dead-path", 0.999, 0.98, 1.01, without, with);
+    QCOMPARE(why_kept(kept, true),
+             std::string(" (kept by --keep-all: 0.999 [0.980, 1.010] of the speed without it, and 64.0 MiB of memory more)"));
+    QCOMPARE(why_kept(kept, false), std::string());
+  }
+
   void less_than_a_hundredth_is_no_memory_saved() {
     QCOMPARE(saved_bytes({100000, 1000}, {99500, 1000}), int64_t{0});
     QCOMPARE(saved_bytes({100000, 1000}, {99000, 1000}), int64_t{1000});

@@ -56,6 +56,19 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(near(*item_cost_figures({{0, 5, 10, 8, 2}, {1, 5, 10, 2, 1}}, kOne).served, 0.7));
   }
 
+  void what_the_largest_branch_alone_would_take_is_told_beside_all_of_them() {
+    std::vector<ItemCost> items = {{0, 30, 100}, {1, 20, 100}, {2, 40, 100}};
+    QVERIFY(!item_cost_figures(items, kOne).largest_branch);
+    for (ItemCost& item : items) item.of_largest = 25;
+    const ItemCostFigures f = item_cost_figures(items, kOne);
+    QVERIFY(near(f.largest_branch->operations, 25) && near(f.largest_branch->share, 1.2));
+    QVERIFY((*f.largest_branch->share_ci95)[0] < 1.2 && (*f.largest_branch->share_ci95)[1] > 1.2);
+    const std::string headline = item_costs_headline(run_of(f));
+    QVERIFY2(says(headline, "spends 30.0 % of the operations that all branches would take (120.0 % of what the largest branch alone would"),
+             headline.c_str());
+    QVERIFY(says(item_costs_lines(f)[1].second, ", with nothing to decide: 25, a network that does not route"));
+  }
+
   void the_ends_of_many_labels_that_are_alike_are_no_difference() {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
       uint64_t state = seed;

@@ -92,6 +92,19 @@ class RouterGraphTest : public QObject {
     QCOMPARE(graph->all_cells(graph->routers[3]), std::max(graph->routers[2].cells, graph->routers[4].cells));
   }
 
+  void a_place_computes_for_what_its_router_does_not_refuse() {
+    RouterLine gate = line("cells.0.compute");
+    gate.protocol = "residual-threshold";
+    for (const int32_t residual : {kResidualUnknown, 0, 1}) {
+      gate.residual = residual;
+      const int32_t refused = residual == 1 ? 1 : 0;  // of a session that does not say it the first
+      QVERIFY(!computes({gate}, 0, refused) && computes({gate}, 0, 1 - refused));
+      RouterGraph graph = graph_of({gate}, {});
+      graph.routers[0].load = {3, 7}, graph.routers[0].cells = 10;
+      QCOMPARE(place_routers(graph).places[0].cells, int64_t{refused == 1 ? 3 : 7});
+    }
+  }
+
   void layers_are_columns_and_levels_rows() {
     const RouterPlaces places = place_routers(levels_and_layers(4, 17));
     QCOMPARE(places.places.size(), size_t{62});

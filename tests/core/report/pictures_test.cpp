@@ -54,6 +54,7 @@ Thumbnail decoded(const std::string& uri) {
 struct Fixture {
   std::string protocol = "top-k";
   int32_t routers = 1, columns = 0, per_item = 1;
+  bool decisions = true;
   int64_t items = 40;
   Thumbnail picture = some_picture(24, 32, 3);
   int32_t every = 2;  ///< of so many items one's picture is kept
@@ -70,7 +71,7 @@ std::string make(const std::string& path, const Fixture& f) {
   }
   SessionWriter writer(path, some_model());
   RunStart start = some_run("pictures", layout);
-  start.inputs = true;
+  start.inputs = true, start.decisions = f.decisions;
   auto run = writer.begin_run(start);
   Recorder recorder({run.get()});
   for (int64_t item = 0; item < f.items; ++item) {
@@ -181,6 +182,17 @@ class ReportPicturesTest : public QObject {
     }
     QVERIFY(has(page(path), "item 0, label 0: computed at 1 of 3 places"));
     QVERIFY(report::read_routed_pictures(session({.every = 1}), 1).kind == report::PictureKind::branch);
+  }
+
+  /// As `run --record-inputs` leaves them.
+  void pictures_without_decisions_are_shown_all_the_same() {
+    const std::string path = session({.decisions = false, .every = 1});
+    const auto all = report::read_routed_pictures(path, 1);
+    QVERIFY(all.kind == report::PictureKind::unknown && all.pictures.size() == 12 && all.kept == 40);
+    const std::string html = page(path);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html, "<section id=\"pictures\"") && has(html, "nothing is known of where each went") && has(html, "item 0, label 0<") &&
+            has(html, "12 of 40 pictures; the session keeps 40.") && !has(html, "by where they went"));
   }
 
   void patches_of_a_branch_are_framed_together() {

@@ -71,6 +71,7 @@ constexpr const char* kSaidOnce[] = {
     "run.writer",
     "space.name",
     "router.name",
+    "router.residual",
     "router.protocol",
     "router.stack",
     "router.parent",

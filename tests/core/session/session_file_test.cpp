@@ -54,7 +54,7 @@ class SessionFileTest : public QObject {
     RunLayout chained = two_stacks();
     chained.edges = chain_edges(chained);  // schema 1 knew nothing else
     const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
-    // Back to front, what schemas 6, 5, 4, 3 and 2 brought.
+    // Back to front, what schemas 8 to 2 brought.
     execute(path,
             "DROP TABLE picture; DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX "
             "batch_space_by_phase; DROP "
@@ -63,7 +63,7 @@ class SessionFileTest : public QObject {
             "ALTER TABLE batch DROP COLUMN server_step; ALTER TABLE batch DROP COLUMN rank; "
             "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN starts; ALTER TABLE batch_space DROP COLUMN columns; "
             "ALTER TABLE model DROP COLUMN form");
-    for (const char* column : {"layer", "branch_bytes", "dense_bytes"})
+    for (const char* column : {"layer", "branch_bytes", "dense_bytes", "residual"})
       execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
     execute(path, "DROP TABLE piece; PRAGMA user_version=1");
     const std::string before = read_all(path);
@@ -89,6 +89,25 @@ class SessionFileTest : public QObject {
     QVERIFY(reader.layout(1) == chained);
     QVERIFY(reader.layout(2) == layout);
     QCOMPARE(hole_in(reader, 1), std::string());
+  }
+
+  /// Which branch that is nobody can tell afterwards.
+  void a_router_s_residual_branch_is_kept_and_earlier_sessions_do_not_know_it() {
+    RunLayout layout = two_stacks();
+    layout.routers[0].residual = -1, layout.routers[1].residual = 1;
+    const std::string path = make_session(at("residual.storm"), 3, some_run("first", layout));
+    QVERIFY(SessionReader(path).layout(1) == layout);
+    execute(path, "UPDATE router SET residual = branches WHERE ordinal = 1");
+    QVERIFY(outcome([&] { SessionReader(path).layout(1); }).message.find("refers to nothing") != std::string::npos);
+    execute(path, "ALTER TABLE router DROP COLUMN residual; PRAGMA user_version=7");
+    const SessionReader before(path);
+    for (const RouterInfo& router : before.layout(1).routers) QCOMPARE(router.residual, kResidualUnknown);
+    QCOMPARE(before.layout(1).routers.size(), layout.routers.size());
+    before.check();
+    // And once it is brought up to date.
+    make_session(path, 3, some_run("second", layout));
+    const SessionReader after(path);
+    QVERIFY(after.summary().schema == kSchemaVersion && after.layout(2) == layout && after.layout(1) == before.layout(1));
   }
 
   void what_is_held_is_kept_or_taken_back() {
