@@ -156,15 +156,16 @@ struct CombineKernel {
     float sum[Piece<T>::kNumbers] = {};
     for (int32_t first = 0; first < a.fan_out; first += kLoads) {
       const Sixteen* row[kLoads];
+      float w[kLoads];
       Sixteen piece[kLoads];
       STORMCELL_UNROLL
-      for (int i = 0; i < kLoads; ++i) row[i] = row_of(a, cell, first + i);
+      for (int i = 0; i < kLoads; ++i) row[i] = row_of(a, cell, first + i), w[i] = weight_of(a, cell, first + i);
       STORMCELL_UNROLL
       for (int i = 0; i < kLoads; ++i)
         if (row[i]) piece[i] = row[i][p];
       STORMCELL_UNROLL
       for (int i = 0; i < kLoads; ++i)
-        if (row[i]) add(sum, weight_of(a, cell, first + i), piece[i]);
+        if (row[i]) add(sum, w[i], piece[i]);
     }
     Piece<T>::put(a.to[cell * a.pieces + p], sum);
   }

@@ -1,6 +1,6 @@
 // Which kernel for how many rows, as measured on an H200 (docs/benchmarks/gpu.md, few rows):
 // - gemv takes eight rows of an expert at once. Where no expert can get more and most get one or none, it is ahead of swapped or level: of
-//   128 gated experts 2048/768, both products, by 24 % at one token, 11 % at eight; of eight experts 768/3072 by 18 % at one, level at
+//   128 gated experts 2048/768, both products, by 18 % at one token, 9 % at eight; of eight experts 768/3072 by 18 % at one, level at
 //   eight. Two rows for each of sixteen experts are level too, four take it 4 to 25 % longer than swapped takes for eight.
 // - Where some get more, a map with both takes two launches: 4 % ahead at 16 tokens, 4 % behind at 32. There swapped takes all.
 // - Without tensor cores nothing else reads weights once for a few rows.

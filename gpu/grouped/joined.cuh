@@ -15,6 +15,7 @@ __global__ void __launch_bounds__(JoinedShape<kPanels>::kThreads, 1)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using Wide = JoinedShape<kPanels>;
   using Narrow = JoinedNarrowShape<kPanels>;
+  static_assert(Wide::kRows == row_block(Regime::large) && Narrow::kRows == row_block(Regime::swapped));
   const Stages<Wide> stages;
   const Stages<Narrow> narrow_stages;  // the same ones
   stages.begin();

@@ -49,9 +49,13 @@ __device__ __forceinline__ void swapped_tile(const ProductArgs<Bf16>& a, const S
       return swapped_tile<64>(a, stages, tile, at);
   }
 }
+#endif
 
-template <class Shape>
-__device__ __forceinline__ void swapped_product(const CUtensorMap& map, const ProductArgs<Bf16>& a) {
+template <int kPanels>
+__global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
+    swapped_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ ProductArgs<Bf16> a) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  using Shape = SwappedShape<kPanels>;
   static_assert(kNarrowRows == row_block(Regime::swapped));
   const Stages<Shape> stages;
   stages.begin();
@@ -62,18 +66,8 @@ __device__ __forceinline__ void swapped_product(const CUtensorMap& map, const Pr
     if (threadIdx.x == 256) produce_weights(a, &map, work, stages);
   } else {
     RingPlace<Shape::kStages> at;
-    for (int64_t t = work.first(); t < work.tiles; t += work.step()) {
-      swapped_tile(a, stages, work.tile(a, t), at);
-    }
+    for (int64_t t = work.first(); t < work.tiles; t += work.step()) swapped_tile(a, stages, work.tile(a, t), at);
   }
-}
-#endif
-
-template <int kPanels>
-__global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
-    swapped_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ ProductArgs<Bf16> a) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  swapped_product<SwappedShape<kPanels>>(map, a);
 #else
   __trap();  // built without this card's instructions: a fault, not a result that was never written
 #endif

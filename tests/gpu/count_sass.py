@@ -160,7 +160,7 @@ def bodies(lines):
 def stages(loop):
     """Stages that a loop does a turn, where the compiler has unrolled it: groups of copies or products that it commits (or whose copies
     arrive by themselves), else bytes expected."""
-    committed = sum(l[2] == "LDGDEPBAR" or l[2].startswith("ARRIVES") or (l[2].startswith("HGMMA") and "gsb" in l[3]) for l in loop)
+    committed = sum(l[2] == "LDGDEPBAR" or (l[2].startswith("HGMMA") and "gsb" in l[3]) for l in loop)
     return max(1, committed or sum(l[2] == "SYNCS.ARRIVE.TRANS64" for l in loop))
 
 
@@ -193,10 +193,10 @@ def count(lines, registers, what):
         "loads": lambda: str(starts(lines, "LDG")),
         "barriers of the block": lambda: str(starts(lines, "BAR")),
         "rows: instructions a stage": lambda: quotient(len(instructions(rows)), stages(rows)),
-        "rows: arrivals and fences a stage": lambda: quotient(starts(rows, "SYNCS.ARRIVE", "ARRIVES", "FENCE", "MEMBAR", "LDGDEPBAR", "DEPBAR"), stages(rows)),
+        "rows: arrivals and fences a stage": lambda: quotient(starts(rows, "SYNCS.ARRIVE", "FENCE", "MEMBAR", "LDGDEPBAR", "DEPBAR"), stages(rows)),
         "weights: instructions a stage": lambda: quotient(len(instructions(weights)), stages(weights)),
         "multiply: instructions a stage": lambda: quotient(len(instructions(multiply)), stages(multiply)),
-        "multiply: arrivals and fences a stage": lambda: quotient(starts(multiply, "SYNCS.ARRIVE", "FENCE", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL"), stages(multiply)),
+        "multiply: arrivals and fences a stage": lambda: quotient(starts(multiply, "SYNCS.ARRIVE", "FENCE", "MEMBAR", "CCTL"), stages(multiply)),
         "multiply: products a stage": lambda: quotient(starts(multiply, "HGMMA"), stages(multiply)),
         "store: instructions of code": lambda: str(len(instructions(store))),
         "store: branches of code": lambda: str(sum(is_branch(l) for l in instructions(store))),

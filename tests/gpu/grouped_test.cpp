@@ -74,6 +74,14 @@ class GpuGroupedTest : public QObject {
       QCOMPARE(emulate<gpu::TileMapKernel>(1, args, static_cast<ThreadOrder>(i % 3)), std::string());
       QVERIFY(got == want);
     }
+    // By the block that routes too, whose threads hold several experts each where there are more than threads.
+    for (const int32_t experts : {1, 256, 257, 600, 1024}) {
+      const auto offsets = random_offsets(random, experts, 200);
+      std::vector<int32_t> got(gpu::kTileMapInts, -7);
+      const gpu::TileMapArgs args{offsets.data(), experts, kTensor, got.data()};
+      QCOMPARE(emulate<gpu::TileMapBlock<256>>(1, args, ThreadOrder::shuffled), std::string());
+      QVERIFY(got == map_by_sorting(offsets, kTensor));
+    }
   }
 
   void regimes_follow_the_rows() {

@@ -1,5 +1,5 @@
 // The ring of stages of the tensor-core kernels, played on the host by warps at paces of their own: barriers as the hardware counts them,
-// copies that land when they like.
+// weights that land when they like. Rows are said to be there when their copies have landed: that they have is the instructions' part.
 #include <algorithm>
 #include <random>
 #include <set>

@@ -75,7 +75,8 @@ std::vector<Point> bench_points(const LayerShape& shape) {
 
 void print_bounds() {
   std::printf(
-      "| layer | tokens x experts | load | product 1, us | by | L2 | product 2, us | by | L2 |\n|---|---|---|---|---|---|---|---|---|\n");
+      "| layer | tokens x experts | load | product 1, us | by | L2, unmerged | product 2, us | by | L2, unmerged "
+      "|\n|---|---|---|---|---|---|---|---|---|\n");
   const CardRates rates = h200_rates();
   for (const LayerShape& shape : {switch_shape(), gated_shape()})
     for (const Point& point : bench_points(shape)) {

@@ -101,6 +101,8 @@ void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t str
 void fill_whole(void* to, int64_t n, uint32_t seed, cudaStream_t stream);
 /// Adds to `count` the words of four bytes in which both differ.
 void count_different(const void* a, const void* b, int64_t bytes, unsigned long long* count, cudaStream_t stream);
+/// Copies memory by a kernel of many loads a thread: what a kernel that only moves rows could reach.
+void copy_all(void* to, const void* from, int64_t bytes, int multiprocessors, cudaStream_t stream);
 /// Reads memory once; nothing is written but for the unlikely sum.
 void read_all(const void* from, int64_t bytes, int multiprocessors, float* sink, cudaStream_t stream);
 

@@ -21,7 +21,8 @@ __global__ void fill(gpu::Bf16* to, int64_t n, float scale, uint32_t seed) {
 
 __global__ void fill_with_whole(gpu::Bf16* to, int64_t n, uint32_t seed) {
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < n; i += int64_t{gridDim.x} * blockDim.x)
-    to[i] = gpu::to_bf16(static_cast<float>(static_cast<int>(mixed(static_cast<uint32_t>(i) ^ mixed(static_cast<uint32_t>(i >> 32) + seed)) % 7) - 3));
+    to[i] = gpu::to_bf16(
+        static_cast<float>(static_cast<int>(mixed(static_cast<uint32_t>(i) ^ mixed(static_cast<uint32_t>(i >> 32) + seed)) % 7) - 3));
 }
 
 __global__ void read(const uint4* from, int64_t n, float* sink) {
@@ -40,6 +41,20 @@ __global__ void read(const uint4* from, int64_t n, float* sink) {
   if (sum == 0x12345678u) *sink = 1;
 }
 
+__global__ void copied(uint4* to, const uint4* from, int64_t n) {
+  constexpr int kAtOnce = 8;
+  const int64_t step = int64_t{gridDim.x} * blockDim.x;
+  int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  for (; i + (kAtOnce - 1) * step < n; i += kAtOnce * step) {
+    uint4 piece[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) piece[j] = __ldcs(from + i + j * step);
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) __stcs(to + i + j * step, piece[j]);
+  }
+  for (; i < n; i += step) to[i] = from[i];
+}
+
 __global__ void different(const uint32_t* a, const uint32_t* b, int64_t n, unsigned long long* count) {
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < n; i += int64_t{gridDim.x} * blockDim.x)
     if (a[i] != b[i]) atomicAdd(count, 1ull);
@@ -54,6 +69,11 @@ void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t str
 void fill_whole(void* to, int64_t n, uint32_t seed, cudaStream_t stream) {
   fill_with_whole<<<2048, 256, 0, stream>>>(static_cast<gpu::Bf16*>(to), n, seed);
   must(cudaGetLastError(), "fill");
+}
+void copy_all(void* to, const void* from, int64_t bytes, int multiprocessors, cudaStream_t stream) {
+  copied<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<uint4*>(to), static_cast<const uint4*>(from),
+                                                                         bytes / 16);
+  must(cudaGetLastError(), "copy");
 }
 void read_all(const void* from, int64_t bytes, int multiprocessors, float* sink, cudaStream_t stream) {
   read<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<const uint4*>(from), bytes / 16, sink);

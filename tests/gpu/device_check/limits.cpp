@@ -1,4 +1,6 @@
 // The card's limits, probed in the same run as everything that is held against them.
+#include <algorithm>
+
 #include "gpu/launch/device.h"
 #include "tests/gpu/device_check/cublas.h"
 #include "tests/gpu/device_check/families.h"
@@ -14,12 +16,15 @@ void check_limits(const Task&, Report& report) {
   constexpr int64_t kBytes = int64_t{2} << 30;
   const Memory a(kBytes), b(kBytes), sink(256);
   fill_bf16(a.as<void>(), kBytes / 2, 1, 1, queue.stream());
-  const double copy = time_calls(
+  const double by_driver = time_calls(
       queue, 4,
       [&](int) { must(cudaMemcpyAsync(b.as<void>(), a.as<void>(), kBytes, cudaMemcpyDeviceToDevice, queue.stream()), "cudaMemcpyAsync"); },
       0.2);
-  report.measured("copy bandwidth", 2 * static_cast<double>(kBytes) / copy / 1e9, "GB/s", 0,
-                  "bytes read and written, cudaMemcpyAsync of 2 GiB");
+  const double by_kernel = time_calls(
+      queue, 4, [&](int) { copy_all(b.as<void>(), a.as<void>(), kBytes, device->multiprocessors, queue.stream()); }, 0.2);
+  // Of an H200 the driver's way takes longer than our own combine.
+  report.measured("copy bandwidth", 2 * static_cast<double>(kBytes) / std::min(by_driver, by_kernel) / 1e9, "GB/s", 0,
+                  std::string("bytes read and written, 2 GiB by ") + (by_driver < by_kernel ? "cudaMemcpyAsync" : "a kernel"));
   const double read = time_calls(
       queue, 4, [&](int) { read_all(a.as<void>(), kBytes, device->multiprocessors, sink.as<float>(), queue.stream()); }, 0.2);
   report.measured("read bandwidth", static_cast<double>(kBytes) / read / 1e9, "GB/s", 0, "a kernel that reads 2 GiB");

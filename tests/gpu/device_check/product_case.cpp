@@ -56,7 +56,11 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
     return inputs_.back().template as<std::remove_const_t<std::remove_reference_t<decltype(values[0])>>>();
   };
   call_.offsets = input(offsets), call_.experts = experts;
-  call_.most_slots = call_.most_rows = product.may_be_many ? std::max<int64_t>(slots_, gpu::row_block(gpu::Regime::swapped) + 1) : slots_;
+  call_.most_rows = *std::max_element(product.rows.begin(), product.rows.end()), call_.most_slots = slots_;
+  if (product.may_be_many) {
+    call_.most_rows = std::max<int64_t>(call_.most_rows, gpu::row_block(gpu::Regime::swapped) + 1);
+    call_.most_slots = std::max(call_.most_slots, call_.most_rows);
+  }
   call_.n = product.n, call_.k = product.k, call_.format = product.format, call_.gated = product.gated;
   call_.activation = product.activation;
   call_.x = x_.as<void>(), call_.w = w_.as<void>(), call_.y = y_.as<void>(), call_.bias = input(bias);
