@@ -46,6 +46,13 @@ endfunction()
 
 # Sources whose time goes into what they share (large structs, JSON, Qt Test) are compiled several at a time where STORMCELL_TOGETHER is on: under
 # sanitizers. Elsewhere each is a unit of its own, so that one that forgets an include fails there.
+# stormcell_compile_together(TARGET [source...]): the sources named have names within them that others have too, and stay alone.
 function(stormcell_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STORMCELL_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  foreach(source ${ARGN})
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      message(FATAL_ERROR "${target}: ${source} is none of its sources")
+    endif()
+    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
 endfunction()

@@ -20,7 +20,7 @@ std::string choices_text(const ImportFigures& f) {
   return known ? ", " + count_text(f.model.k) + " a cell" : "";
 }
 
-std::string to_text(const ImportFigures& f) {
+std::string import_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
   const auto known = [&] {
     if (f.files_known > 0) rows.push_back({"left out", counted(f.files_known, "file") + " that the session has already"});
@@ -79,7 +79,7 @@ class ImportVerb : public Verb {
     console.set_session(import_.session);
     tell_result(
         console, json_, [this](const Progress& progress) { return import_traces(import_, progress); },
-        [](const ImportFigures& figures) { return to_text(figures); });
+        [](const ImportFigures& figures) { return import_text(figures); });
     return 0;
   }
 

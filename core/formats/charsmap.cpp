@@ -16,7 +16,7 @@ uint32_t base_of(uint32_t index, uint32_t unit) { return index ^ ((unit >> 10) <
 uint32_t label_of(uint32_t unit) { return unit & (kValueBit | 0xFF); }
 bool ends_rule(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 
-constexpr std::string_view kGetAgain = "get the tokenizer file again";
+constexpr std::string_view kGetRulesAgain = "get the tokenizer file again";
 // The room for matches in the SentencePiece library; more would overrun it.
 constexpr int kMaxRulesOnPath = 32;
 // No rule of Unicode's NFKC gives more than 36 bytes; a limit keeps normalised text within a bounded multiple of the text.
@@ -40,18 +40,18 @@ CharsMap::CharsMap(std::string_view table, const std::string& where) {
   uint32_t trie_bytes = 0;
   if (table.size() > sizeof trie_bytes) std::memcpy(&trie_bytes, table.data(), sizeof trie_bytes);
   if (trie_bytes == 0 || trie_bytes % sizeof(uint32_t) != 0 || trie_bytes >= table.size() - sizeof trie_bytes)
-    bad_input(where, "the table of its normalisation rules (precompiled_charsmap) is truncated or broken", kGetAgain);
+    bad_input(where, "the table of its normalisation rules (precompiled_charsmap) is truncated or broken", kGetRulesAgain);
   units_.resize(trie_bytes / sizeof(uint32_t));
   std::memcpy(units_.data(), table.data() + sizeof trie_bytes, trie_bytes);
   replacements_ = table.substr(sizeof trie_bytes + trie_bytes);
   if (replacements_.back() != '\0' || find_invalid_utf8(replacements_) != std::string_view::npos)
-    bad_input(where, "the replacements of its normalisation rules are not ended or not valid UTF-8", kGetAgain);
+    bad_input(where, "the replacements of its normalisation rules are not ended or not valid UTF-8", kGetRulesAgain);
   check_trie(where);
 }
 
 void CharsMap::check_trie(const std::string& where) const {
   const auto refuse = [&](const char* what) {
-    bad_input(where, std::string("its normalisation rules (precompiled_charsmap): ") + what, kGetAgain);
+    bad_input(where, std::string("its normalisation rules (precompiled_charsmap): ") + what, kGetRulesAgain);
   };
   const size_t size = units_.size();
   // Depth first with an explicit stack; `rules` is the most rules on any path from a node down, kNone while its path is open.

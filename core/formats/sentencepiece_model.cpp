@@ -15,7 +15,7 @@
 
 namespace stormcell {
 namespace {
-constexpr std::string_view kGetAgain = "get the tokenizer file again";
+constexpr std::string_view kGetModelAgain = "get the tokenizer file again";
 
 enum class WireType : int { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
@@ -60,7 +60,7 @@ class Message {
     field.whole = {begin, static_cast<size_t>(rest_.data() - begin)};
     return true;
   }
-  [[noreturn]] void refuse() const { bad_input(where_, "is not a SentencePiece model, or is truncated", kGetAgain); }
+  [[noreturn]] void refuse() const { bad_input(where_, "is not a SentencePiece model, or is truncated", kGetModelAgain); }
   void expect(const Field& field, WireType type) const {
     if (field.type != type) refuse();
   }
@@ -173,7 +173,7 @@ class Checker {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const { bad_input(where_, what, kGetAgain); }
+  [[noreturn]] void refuse(const std::string& what) const { bad_input(where_, what, kGetModelAgain); }
   void once(bool& seen) const {
     if (seen) refuse("a part of the model occurs twice");
     seen = true;

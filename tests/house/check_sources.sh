@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB, no test that
-# Qt Test never runs, no attribute that no operator declares, no question for an operator's name, no fuzz input that only a hash names.
+# Qt Test never runs, no attribute that no operator declares, no header that counts twice, no question for an operator's name, no fuzz input that
+# only a hash names.
 set -euo pipefail
 cd "$1"
 most_lines=800
@@ -30,6 +31,10 @@ done < <(printf '%s\0' "${sources[@]}" | xargs -0 wc -l)
 
 while IFS= read -r hit; do complain "$hit: a path of one machine"; done < <(
   printf '%s\0' "${texts[@]}" | xargs -0 grep -nHoE '(^|[^A-Za-z0-9_.}])/(home|root|work|Users)/[A-Za-z0-9_]+' || true)
+
+# Most headers compile first in their own source, which includes them once (cmake/HeaderTest.cmake).
+while IFS= read -r f; do complain "$f: no #pragma once"; done < <(
+  printf '%s\n' "${sources[@]}" | { grep -E '\.(h|cuh)$' || true; } | tr '\n' '\0' | xargs -0r grep -L '^#pragma once$' || true)
 
 # A slot x_data() gives the rows of a test x(); without one it is a test that looks as if it ran.
 for f in "${sources[@]}"; do

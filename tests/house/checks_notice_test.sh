@@ -11,7 +11,7 @@ clean_tree() {
   rm -rf "${tree:?}"/*
   mkdir -p "$tree/core/base" "$tree/core/graph" "$tree/app/cli" "$tree/views/heatmap"
   echo '#pragma once' >"$tree/core/base/error.h"
-  printf '#include <vector>\n#include "core/base/error.h"\n' >"$tree/core/graph/graph.h"
+  printf '#pragma once\n#include <vector>\n#include "core/base/error.h"\n' >"$tree/core/graph/graph.h"
 }
 
 # expect WHICH VERDICT TEXT NAME: the check of the tree gives the verdict (passes, notices) and says TEXT.
@@ -94,6 +94,10 @@ expect sources notices "path.cpp:1" "a path of one machine"
 clean_tree
 printf 'void rows_data() {}\nvoid rows() {}\nvoid opening_reads_no_data() {}\n' >"$tree/core/graph/graph_test.cpp"
 expect sources notices "opening_reads_no_data() has no test" "a test that is taken for the rows of another"
+
+clean_tree
+echo '#include <vector>' >"$tree/core/graph/twice.h"
+expect sources notices "twice.h: no #pragma once" "a header that counts twice"
 
 clean_tree
 mkdir -p "$tree/tests/fuzz/corpus/json"

@@ -18,7 +18,7 @@
 namespace stormcell {
 namespace {
 
-constexpr double kMostCount = 1e12;
+constexpr double kMostCalls = 1e12;
 constexpr std::array<std::string_view, 4> kStacks = {"gate", "up", "down", "gate_up"};
 constexpr const char* kMakeAgain = "make it again with llama-imatrix";
 
@@ -67,7 +67,7 @@ class Imatrix {
     for (int64_t e = 0; e < experts; ++e) {
       float count;
       std::memcpy(&count, tensor.bytes.data() + static_cast<size_t>(e) * sizeof count, sizeof count);
-      if (!(count >= 0 && count < kMostCount)) wrong(name + ": the count of expert " + std::to_string(e) + " is out of range");
+      if (!(count >= 0 && count < kMostCalls)) wrong(name + ": the count of expert " + std::to_string(e) + " is out of range");
       loads.push_back(std::llround(count));
     }
     const auto [at, is_new] = loads_.emplace(layer, loads);

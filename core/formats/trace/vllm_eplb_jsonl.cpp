@@ -13,7 +13,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostCount = int64_t{1} << 40;
+constexpr int64_t kMostLoad = int64_t{1} << 40;
 
 class VllmLoads {
  public:
@@ -37,7 +37,7 @@ class VllmLoads {
       const JsonRow row(value, source_.path(), line);
       if (const int64_t version = row.whole("version", 0, INT32_MAX); version != 1)
         row.wrong("version " + std::to_string(version) + " is not known");
-      load_ = row.matrix("expert_load", layers_ > 0 ? layers_ : -1, 0, kMostCount - 1, slots_);
+      load_ = row.matrix("expert_load", layers_ > 0 ? layers_ : -1, 0, kMostLoad - 1, slots_);
       int64_t slots = 0;
       if (load_.empty()) row.wrong("expert_load is empty");
       layers_ = static_cast<int64_t>(load_.size()) / slots_;

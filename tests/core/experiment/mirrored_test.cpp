@@ -10,6 +10,7 @@
 
 #include "core/summary/latency.h"
 #include "tests/core/experiment/simulated_machine.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -110,10 +111,10 @@ class MirroredTest : public QObject {
     for (const double batch : {0.002, 0.005}) {
       for (const std::vector<double>& speed : {std::vector<double>{1.067}, {0.973, 1.02, 1.25}, {1.0, 1.1, 1.15, 0.9, 1.3}}) {
         const SimulatedCase c{batch, 157, 8, speed};
-        const Tally quiet = tally(c, Kind::slows, 0, first, 20);
+        const Tally quiet = tally(c, Kind::slows, 0, first, drawn(20));
         count(quiet);
         for (const auto& [kind, period] : kNeighbours) {
-          const Tally busy = tally(c, kind, period, first, 20);
+          const Tally busy = tally(c, kind, period, first, drawn(20));
           count(busy);
           const std::string told = "batches of " + std::to_string(batch * 1e3) + " ms, " + std::to_string(speed.size()) + " plans, " +
                                    (kind == Kind::slows ? "slowed" : "paused") + ", period " + std::to_string(period) + ": width " +
@@ -159,7 +160,7 @@ class MirroredTest : public QObject {
     int intervals = 0, hold = 0, between = 0, between_hold = 0;
     for (const Row& row : rows)
       for (const auto& [kind, period] : {std::pair{Kind::slows, 0.0}, {Kind::slows, 0.25}, {Kind::slows, 2.0}, {Kind::pauses, 0.1}}) {
-        const Tally t = tally(row.of, kind, period, first += 1000, 30);
+        const Tally t = tally(row.of, kind, period, first += 1000, drawn(30));
         intervals += t.intervals, hold += t.hold;
         between += t.between, between_hold += t.between_hold;
         const std::string told = std::string(row.name) + (kind == Kind::slows ? ", slowed" : ", paused") + ", period " +

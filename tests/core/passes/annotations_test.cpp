@@ -19,6 +19,7 @@
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/random_annotations.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -132,7 +133,7 @@ class AnnotationsInPassesTest : public QObject {
  private slots:
   void what_is_said_outlives_all_passes_and_the_answers_stay() {
     int values = 0, nodes = 0, applied = 0, fused = 0;
-    for (uint64_t seed = 0; seed < 150; ++seed) {
+    for (uint64_t seed = 0; seed < drawn(150); ++seed) {
       RandomCase from = seed % 2 ? random_mixtures(seed) : make_random_case(seed);
       annotate_randomly(from.graph, cpu_rows(), seed);
       verify(from.graph);
@@ -158,7 +159,7 @@ class AnnotationsInPassesTest : public QObject {
         QCOMPARE(difference(expected, elsewhere.run(inputs).outputs), std::string());
       }
     }
-    QVERIFY2(values > 50 && nodes > 20 && applied > 60 && fused > 5,
+    QVERIFY2(values > drawn(50) && nodes > drawn(20) && applied > drawn(60) && fused > drawn(5),
              qPrintable(QString("%1 %2 %3 %4").arg(values).arg(nodes).arg(applied).arg(fused)));
   }
 

@@ -16,6 +16,7 @@
 #include "tests/testing/live_values.h"
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
@@ -189,40 +190,41 @@ class RandomPlansTest : public QObject {
  private slots:
   void random_graphs_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < 100 && !QTest::currentTestFailed(); ++seed) check_passes(make_random_case(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(100) && !QTest::currentTestFailed(); ++seed) check_passes(make_random_case(seed), exercised);
     tell(exercised);
-    QVERIFY(exercised.applied["dead-path"] > 60);
-    QVERIFY(exercised.misses > 100);
-    QVERIFY(exercised.late_loads > 50);
-    QVERIFY(exercised.applied["vertical-fusion"] > 60);
-    QVERIFY(exercised.otherwise > 40);
+    QVERIFY(exercised.applied["dead-path"] > drawn(60));
+    QVERIFY(exercised.misses > drawn(100));
+    QVERIFY(exercised.late_loads > drawn(50));
+    QVERIFY(exercised.applied["vertical-fusion"] > drawn(60));
+    QVERIFY(exercised.otherwise > drawn(40));
     QVERIFY2(exercised.above <= 2, qPrintable(QString::number(exercised.above)));
   }
   void graphs_over_maps_keep_their_answers() {
     Exercised exercised;
     RandomOptions options;
     options.maps = true;
-    for (uint64_t seed = 0; seed < 60 && !QTest::currentTestFailed(); ++seed) check_passes(make_random_case(seed, options), exercised);
+    for (uint64_t seed = 0; seed < drawn(60) && !QTest::currentTestFailed(); ++seed)
+      check_passes(make_random_case(seed, options), exercised);
     tell(exercised);
-    QVERIFY(exercised.applied["dead-path"] > 20);
-    QVERIFY(exercised.misses > 20);
-    QVERIFY(exercised.applied["vertical-fusion"] > 20);
+    QVERIFY(exercised.applied["dead-path"] > drawn(20));
+    QVERIFY(exercised.misses > drawn(20));
+    QVERIFY(exercised.applied["vertical-fusion"] > drawn(20));
   }
   void stacks_of_mixtures_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < 100 && !QTest::currentTestFailed(); ++seed) check_passes(random_mixtures(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(100) && !QTest::currentTestFailed(); ++seed) check_passes(random_mixtures(seed), exercised);
     tell(exercised);
-    QVERIFY(exercised.applied["dead-path"] > 40);
-    QVERIFY(exercised.misses > 100);
-    QVERIFY(exercised.late_loads > 50);
-    QVERIFY(exercised.applied["horizontal-fusion"] > 90);
-    QVERIFY(exercised.applied["vertical-fusion"] > 90);
-    QVERIFY2(exercised.evictions > 200, qPrintable(QString::number(exercised.evictions)));
+    QVERIFY(exercised.applied["dead-path"] > drawn(40));
+    QVERIFY(exercised.misses > drawn(100));
+    QVERIFY(exercised.late_loads > drawn(50));
+    QVERIFY(exercised.applied["horizontal-fusion"] > drawn(90));
+    QVERIFY(exercised.applied["vertical-fusion"] > drawn(90));
+    QVERIFY2(exercised.evictions > drawn(200), qPrintable(QString::number(exercised.evictions)));
     QVERIFY2(exercised.above <= 2, qPrintable(QString::number(exercised.above)));
   }
   void graphs_with_constant_routers_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < 90 && !QTest::currentTestFailed(); ++seed) {
+    for (uint64_t seed = 0; seed < drawn(90) && !QTest::currentTestFailed(); ++seed) {
       RandomOptions options;
       options.maps = seed % 3 == 1;
       check_constant_routers(seed % 3 == 2 ? random_mixtures(seed) : make_random_case(seed, options), seed % 2 == 1, exercised);
@@ -230,27 +232,27 @@ class RandomPlansTest : public QObject {
     for (const Toy& toy : toys())
       for (uint64_t seed = 1; seed < 3; ++seed) check_constant_routers(toy.make(seed), seed == 2, exercised);
     tell(exercised);
-    QVERIFY(exercised.applied["constant-decision"] > 40);
-    QVERIFY(exercised.applied["permanent-path"] > 20);
-    QVERIFY(exercised.misses > 50);
+    QVERIFY(exercised.applied["constant-decision"] > drawn(40));
+    QVERIFY(exercised.applied["permanent-path"] > drawn(20));
+    QVERIFY(exercised.misses > drawn(50));
     QVERIFY2(exercised.above <= 4, qPrintable(QString::number(exercised.above)));
   }
   void branches_of_convolutions_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < 50 && !QTest::currentTestFailed(); ++seed) check_passes(random_subnets(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(50) && !QTest::currentTestFailed(); ++seed) check_passes(random_subnets(seed), exercised);
     tell(exercised);
-    QCOMPARE(exercised.applied["horizontal-fusion"], 50);
-    QVERIFY(exercised.applied["vertical-fusion"] > 40);
-    QVERIFY(exercised.misses > 10);
-    QVERIFY2(exercised.evictions > 20, qPrintable(QString::number(exercised.evictions)));
+    QCOMPARE(exercised.applied["horizontal-fusion"], drawn(50));
+    QVERIFY(exercised.applied["vertical-fusion"] > drawn(40));
+    QVERIFY(exercised.misses > drawn(10));
+    QVERIFY2(exercised.evictions > drawn(20), qPrintable(QString::number(exercised.evictions)));
   }
   void experts_of_members_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < 60 && !QTest::currentTestFailed(); ++seed) check_passes(random_sequence_experts(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(60) && !QTest::currentTestFailed(); ++seed) check_passes(random_sequence_experts(seed), exercised);
     tell(exercised);
-    QVERIFY(exercised.applied["horizontal-fusion"] > 50);
-    QVERIFY(exercised.misses > 10);
-    QVERIFY2(exercised.evictions > 20, qPrintable(QString::number(exercised.evictions)));
+    QVERIFY(exercised.applied["horizontal-fusion"] > drawn(50));
+    QVERIFY(exercised.misses > drawn(10));
+    QVERIFY2(exercised.evictions > drawn(20), qPrintable(QString::number(exercised.evictions)));
   }
   void the_oracle_computes_optimised_graphs_too() {
     for (uint64_t seed = 0; seed < 40; ++seed) {

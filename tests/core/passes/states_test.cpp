@@ -10,6 +10,7 @@
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -120,7 +121,7 @@ class StatesTest : public QObject {
     std::map<std::string, int> applied;
     int64_t misses = 0;
     int moved = 0, bf16 = 0;
-    for (uint64_t seed = 0; seed < 40; ++seed) {
+    for (uint64_t seed = 0; seed < drawn(40); ++seed) {
       const RandomCase from = with_room(seed);
       const CaseInputs more = drawn_anew(from, seed);
       const LoadProfile profile = profile_of(from, {from.inputs});
@@ -160,8 +161,8 @@ class StatesTest : public QObject {
                              .arg(applied["vertical-fusion"])
                              .arg(applied["bf16-storage"]);
     qInfo("%s", qPrintable(what));
-    QVERIFY2(moved > 15 && misses > 50 && bf16 > 0, qPrintable(what));
-    QVERIFY2(applied["dead-path"] > 15 && applied["vertical-fusion"] > 30, qPrintable(what));
+    QVERIFY2(moved > drawn(15) && misses > drawn(50) && bf16 > 0, qPrintable(what));
+    QVERIFY2(applied["dead-path"] > drawn(15) && applied["vertical-fusion"] > drawn(30), qPrintable(what));
     if (cpu::CpuDevice(1).info().rounds_bf16_inputs) QVERIFY2(applied["bf16-storage"] > 0, qPrintable(what));
   }
 

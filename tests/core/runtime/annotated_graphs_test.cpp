@@ -13,6 +13,7 @@
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_annotations.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -95,9 +96,9 @@ class AnnotatedGraphsTest : public QObject {
   }
   static std::vector<int> seeds() {
     std::vector<int> all;
-    for (int seed = 0; seed < 80; ++seed) all.push_back(seed);
-    for (int seed = 0; seed < 40; ++seed) all.push_back(kRagged + seed);
-    for (int seed = 0; seed < 20; ++seed) all.push_back(kMaps + seed);
+    for (int seed = 0; seed < drawn(80); ++seed) all.push_back(seed);
+    for (int seed = 0; seed < drawn(40); ++seed) all.push_back(kRagged + seed);
+    for (int seed = 0; seed < drawn(20); ++seed) all.push_back(kMaps + seed);
     return all;
   }
 
@@ -137,7 +138,7 @@ class AnnotatedGraphsTest : public QObject {
     }
     QVERIFY2(beyond <= 8, qPrintable(QString::number(beyond)));  // of 140 graphs on four instruction sets
     // Not by annotating nothing.
-    QVERIFY2(all.stored > 100 && all.sent > 10 && all.kernels > 40 && all.formats > 5,
+    QVERIFY2(all.stored > drawn(100) && all.sent > drawn(10) && all.kernels > drawn(40) && all.formats > drawn(5),
              qPrintable(QString("%1 %2 %3 %4").arg(all.stored).arg(all.sent).arg(all.kernels).arg(all.formats)));
     QVERIFY2(annotated_bytes < plain_bytes, qPrintable(QString("%1 of %2").arg(annotated_bytes).arg(plain_bytes)));
   }

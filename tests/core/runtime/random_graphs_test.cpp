@@ -8,6 +8,7 @@
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
@@ -65,10 +66,10 @@ class RandomGraphsTest : public QObject {
  private:
   void cases() {
     QTest::addColumn<int>("seed");
-    for (int seed = 0; seed < 120; ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
-    for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("ragged %1").arg(seed))) << kRagged + seed;
-    for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("maps %1").arg(seed))) << kMaps + seed;
-    for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("states %1").arg(seed))) << kStates + seed;
+    for (int seed = 0; seed < drawn(120); ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
+    for (int seed = 0; seed < drawn(80); ++seed) QTest::newRow(qPrintable(QString("ragged %1").arg(seed))) << kRagged + seed;
+    for (int seed = 0; seed < drawn(80); ++seed) QTest::newRow(qPrintable(QString("maps %1").arg(seed))) << kMaps + seed;
+    for (int seed = 0; seed < drawn(80); ++seed) QTest::newRow(qPrintable(QString("states %1").arg(seed))) << kStates + seed;
     for (size_t toy = 0; toy < toys().size(); ++toy)
       for (const int seed : {1, 2})
         QTest::newRow(qPrintable(QString("%1 toy %2").arg(toys()[toy].name).arg(seed))) << kToys - 2 * int(toy) - seed;

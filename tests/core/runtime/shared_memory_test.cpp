@@ -9,6 +9,7 @@
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -92,7 +93,7 @@ class SharedMemoryTest : public QObject {
   Q_OBJECT
  private slots:
   void five_plans_share_the_memory_of_the_largest_and_keep_their_results() {
-    for (uint64_t seed = 0; seed < 60; seed += 5) {
+    for (uint64_t seed = 0; seed < drawn(60); seed += 5) {
       cpu::CpuDevice device(2);
       check_shared(device, seed);
     }
