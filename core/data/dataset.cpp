@@ -114,7 +114,7 @@ std::vector<std::string> Dataset::classes() const {
   // An empty folder that is no number says nothing against the others being numbers.
   const std::vector<std::string> empty = empty_classes();
   const auto may_be_number = [&](const std::string& name) {
-    return is_number(name) || (empty.size() < names.size() && std::find(empty.begin(), empty.end(), name) != empty.end());
+    return is_number(name) || std::find(empty.begin(), empty.end(), name) != empty.end();
   };
   if (std::all_of(names.begin(), names.end(), may_be_number)) names.clear();
   return names;

@@ -57,6 +57,7 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
   FolderLabels labels;
   std::vector<LoneLine> lines_alone, without_label;
   std::vector<std::string> pictures_alone;
+  std::set<std::string, std::less<>> told;
   int64_t number = 0;
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = without_return(rest.substr(0, rest.find('\n')));
@@ -64,21 +65,23 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
     ++number;
     if (line.empty() || (number == 1 && line == "file,label")) continue;
     const std::string_view whole = line;
-    const std::string name = take_field(line), label = take_field(line);
-    const bool is_unlabelled = label.empty() && (whole.ends_with(',') || whole.ends_with(",\"\""));
+    const std::string name = take_field(line);
+    // A comma with nothing behind it, which an open quote could have swallowed.
+    const bool is_unlabelled = line == "\"\"" || (line.empty() && whole.ends_with(whole.starts_with('"') ? "\"," : ","));
+    const std::string label = take_field(line);
     if (name.empty() || !line.empty() || (label.empty() && !is_unlabelled))
       bad_input(file, "line " + std::to_string(number) + " is " + in_quotes(whole), "write NAME,LABEL on each line");
     if (!std::binary_search(pictures.begin(), pictures.end(), name))
       lines_alone.push_back({number, name});
+    else if (!told.insert(name).second)
+      bad_input(file, "line " + std::to_string(number) + " names " + in_quotes(name) + " a second time", "give each picture one label");
     else if (is_unlabelled)
       without_label.push_back({number, name});
-    else if (!labels.of.emplace(name, label).second)
-      bad_input(file, "line " + std::to_string(number) + " names " + in_quotes(name) + " a second time", "give each picture one label");
+    else
+      labels.of.emplace(name, label);
   }
-  std::set<std::string, std::less<>> told;
-  for (const LoneLine& line : without_label) told.insert(line.picture);
   for (const std::string& picture : pictures)
-    if (!labels.of.contains(picture) && !told.contains(picture)) pictures_alone.push_back(picture);
+    if (!told.contains(picture)) pictures_alone.push_back(picture);
   warn_of(labels, file, "no picture", lines_alone);
   warn_of(labels, file, "no label", without_label);
   warn_of(labels, file, pictures_alone);

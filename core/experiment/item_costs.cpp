@@ -66,21 +66,15 @@ double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed,
 
 namespace {
 
-/// All branches of one router are of one size wherever its nodes stand for all of them at once.
-std::map<ValueId, std::vector<double>> operations_by_branch(const Graph& graph, const std::vector<ValueId>& routed) {
-  CostCase of;
-  of.bindings = Bindings(graph.symbols.size(), 1);
-  std::map<ValueId, std::vector<double>> sums;
-  for (const ValueId decision : routed) {
-    const auto branches = static_cast<size_t>(graph.value(decision).branches);
-    of.shares.set(decision, std::vector<double>(branches, 1.0));
-    sums[decision].assign(branches, 0.0);
-  }
+/// Of each branch of one router, with these shares of the others. All its branches are of one size wherever its nodes stand for all of them
+/// at once.
+std::vector<double> operations_by_branch(const Graph& graph, ValueId decision, const CostCase& of) {
+  std::vector<double> sums(static_cast<size_t>(graph.value(decision).branches), 0.0);
   for (const NodeCost& cost : cost_of(graph, of).nodes)
     for (SpaceId space = place_of(graph, graph.node(cost.node)); space != kNone; space = graph.space(space).parent) {
       const CellSpace& cells = graph.space(space);
-      const auto at = cells.kind == SpaceKind::routed && cells.branch != kAllBranches ? sums.find(cells.decision) : sums.end();
-      if (at != sums.end()) at->second[static_cast<size_t>(cells.branch)] += cost.cost.flops;
+      if (cells.kind == SpaceKind::routed && cells.branch != kAllBranches && cells.decision == decision)
+        sums[static_cast<size_t>(cells.branch)] += cost.cost.flops;
     }
   return sums;
 }
@@ -111,15 +105,23 @@ std::set<NodeId> nodes_that_decide(const Graph& graph) {
 
 std::optional<LargestBranches> LargestBranches::of(const Graph& graph, const std::vector<ValueId>& routed) {
   LargestBranches largest(graph);
-  const auto by_branch = operations_by_branch(graph, routed);
+  CostCase of;
+  of.bindings = Bindings(graph.symbols.size(), 1);
   for (const ValueId decision : routed) {
-    if (gated_branch(graph.node(graph.value(decision).producer))) return std::nullopt;
-    const std::vector<double>& operations = by_branch.at(decision);
+    const Node& route = graph.node(graph.value(decision).producer);
+    if (gated_branch(route) || protocol_of(route.attributes).kind == ProtocolKind::threshold) return std::nullopt;
+    of.shares.set(decision, std::vector<double>(static_cast<size_t>(graph.value(decision).branches), 1.0));
+  }
+  // The innermost first: a branch with a router within is as large as what is chosen there.
+  for (auto at = routed.rbegin(); at != routed.rend(); ++at) {
+    const ValueId decision = *at;
+    const std::vector<double> operations = operations_by_branch(graph, decision, of);
     std::vector<size_t> order(operations.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return operations[a] > operations[b]; });
     std::vector<double> shares(order.size(), 0.0);
     for (size_t k = 0; k < order.size() && k < static_cast<size_t>(graph.value(decision).fan_out); ++k) shares[order[k]] = 1;
+    of.shares.set(decision, shares);
     largest.shares_.set(decision, std::move(shares));
   }
   largest.decide_ = nodes_that_decide(graph);

@@ -32,7 +32,8 @@ Chain chain_of(const std::vector<RouterLine>& lines) {
   int32_t other = 0;
   for (size_t r = 0; r < lines.size(); ++r) {
     if (lines[r].protocol != kProtocol) continue;
-    if (!chain.routers.empty() && lines[r].parent_branch >= 0) other = 1 - lines[r].parent_branch;
+    const int32_t at = lines[r].parent_branch;
+    if (!chain.routers.empty() && (at == 0 || at == 1)) other = 1 - at;
     chain.routers.push_back(r);
   }
   for (const size_t r : chain.routers) {

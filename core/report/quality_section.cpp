@@ -27,7 +27,7 @@ Table plans_table(const QualityFigures& q, bool verified) {
 
 std::string groups_table(const QualityFigures& q) {
   if (q.groups.size() < 2) return {};
-  std::vector<std::string> head = {"class", quality_group_items_text(q)};
+  std::vector<std::string> head = {"class", escape(quality_group_items_text(q))};
   if (q.baseline) head.emplace_back("baseline");
   if (q.optimized) head.emplace_back("optimised");
   Table table(escape(quality_title(q)) + " by class", head);

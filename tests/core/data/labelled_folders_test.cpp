@@ -133,6 +133,9 @@ class LabelledFoldersTest : public QObject {
     refused("\na.npy,1,2\n", "line 2 is");
     refused(",1\n", "line 1 is");
     refused("a.npy,1\na.npy,1\n", "line 2 names \"a.npy\" a second time");
+    refused("a.npy,\na.npy,1\n", "line 2 names \"a.npy\" a second time");
+    refused("a.npy,,\n", "line 1 is");
+    refused("\"a.npy,\n", "line 1 is");
     refused("a.npy,\xff\n", "is not UTF-8");
     scratch.write("d/labels.csv", "a.npy,1\n");
     picture(scratch, "d/cat/b.npy");

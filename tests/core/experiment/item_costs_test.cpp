@@ -116,6 +116,35 @@ class ItemCostsTest : public QObject {
     QVERIFY(two->operations(one) < alike && two->operations(one) > 0.8 * alike);
   }
 
+  /// A branch of eight small experts, one of which a cell gets, is not larger than one network of four times their size.
+  void a_branch_with_a_router_within_is_as_large_as_what_is_chosen_there() {
+    GraphBuilder b;
+    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)), cell = b.dense_space("cell", sequence, b.symbol("cells"));
+    const ValueId x = b.input("x", DType::f32, cell, {4});
+    const auto product = [&](ValueId rows, const std::string& name, std::vector<int64_t> shape) {
+      return b.value("linear", {rows, b.weight(name, DType::f32, std::move(shape))}, {}, name);
+    };
+    const std::vector<ValueId> rows = b.scatter(x, b.route(product(x, "outer", {2, 4}), {}, "outer_route"), {0, 1});
+    const std::vector<ValueId> inner =
+        b.scatter(rows[0], b.route(product(rows[0], "inner", {8, 4}), {}, "inner_route"), {0, 1, 2, 3, 4, 5, 6, 7});
+    std::vector<ValueId> experts;
+    for (size_t e = 0; e < inner.size(); ++e) experts.push_back(product(inner[e], "expert" + std::to_string(e), {4, 4}));
+    const ValueId some = b.gather(experts, b.graph().value(rows[0]).type.space, "sum");
+    const ValueId up = product(rows[1], "up", {8, 4}), large = product(up, "down", {4, 8});
+    b.output("y", b.gather({some, large}, cell, "sum"));
+    const Graph& graph = b.graph();
+    const Bindings one(graph.symbols.size(), 1);
+    double of_large = 0;
+    for (const NodeCost& cost : cost_of(graph, {one, {}, {}, 1}).nodes) {
+      const Node& node = graph.node(cost.node);
+      if (node.outputs[0] == up || node.outputs[0] == large) of_large += 2 * cost.cost.flops;  // alike for all: half of the cells
+    }
+    const auto largest = LargestBranches::of(graph, routed_values(graph));
+    QVERIFY(largest.has_value() && of_large > 0);
+    QVERIFY2(std::fabs(largest->operations(one) / of_large - 1) < 1e-9,
+             qPrintable(QString("%1 %2").arg(largest->operations(one)).arg(of_large)));
+  }
+
   /// A part counts by the cells that got it, of all that the item has: also of those that an outer gate kept from it.
   void of_several_cells_a_part_counts_by_their_share() {
     GraphBuilder b;

@@ -122,7 +122,7 @@ void check_repeats(const Task&, Report& report) {
       const ProductCase product{shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu};
       const std::string name = std::string(repeated.regime) + ", " + std::to_string(kRuns) + " runs, " + product.name();
       report.begins(name);
-      ProductOnCard on_card(product, repeated.limits, queue, kernel);
+      ProductOnCard on_card(product, repeated.limits, queue);
       if (!check_product(report, product, on_card, queue, repeated.kernel)) continue;
       const Memory once(on_card.y_bytes()), differ = to_card(std::vector<unsigned long long>{0});
       must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()), cudaMemcpyDeviceToDevice), "copy");
