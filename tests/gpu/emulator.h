@@ -9,14 +9,12 @@
 #include <string>
 #include <type_traits>
 
+#include "tests/testing/sanitized.h"
+
 namespace stormcell::testing {
 
 /// Sanitizers make every change of threads a hundred times as long; then tests do less.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSlowEmulator = true;
-#else
-inline constexpr bool kSlowEmulator = false;
-#endif
+inline constexpr bool kSlowEmulator = kSanitized;
 
 class FiberBlock;
 

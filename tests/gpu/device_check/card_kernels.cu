@@ -25,9 +25,10 @@ __global__ void fill_with_whole(gpu::Bf16* to, int64_t n, uint32_t seed) {
         static_cast<float>(static_cast<int>(mixed(static_cast<uint32_t>(i) ^ mixed(static_cast<uint32_t>(i >> 32) + seed)) % 7) - 3));
 }
 
-__global__ void read(const uint4* from, int64_t n, float* sink) {
+/// take(i, piece) for all pieces of sixteen bytes, eight loads of a thread on their way.
+template <class Take>
+__device__ void take_pieces(const uint4* from, int64_t n, const Take& take) {
   constexpr int kAtOnce = 8;
-  uint32_t sum = 0;
   const int64_t step = int64_t{gridDim.x} * blockDim.x;
   int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
   for (; i + (kAtOnce - 1) * step < n; i += kAtOnce * step) {
@@ -35,24 +36,19 @@ __global__ void read(const uint4* from, int64_t n, float* sink) {
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) piece[j] = __ldcs(from + i + j * step);
 #pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) sum ^= piece[j].x ^ piece[j].y ^ piece[j].z ^ piece[j].w;
+    for (int j = 0; j < kAtOnce; ++j) take(i + j * step, piece[j]);
   }
-  for (; i < n; i += step) sum ^= from[i].x;
+  for (; i < n; i += step) take(i, from[i]);
+}
+
+__global__ void read(const uint4* from, int64_t n, float* sink) {
+  uint32_t sum = 0;
+  take_pieces(from, n, [&](int64_t, const uint4& piece) { sum ^= piece.x ^ piece.y ^ piece.z ^ piece.w; });
   if (sum == 0x12345678u) *sink = 1;
 }
 
 __global__ void copied(uint4* to, const uint4* from, int64_t n) {
-  constexpr int kAtOnce = 8;
-  const int64_t step = int64_t{gridDim.x} * blockDim.x;
-  int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
-  for (; i + (kAtOnce - 1) * step < n; i += kAtOnce * step) {
-    uint4 piece[kAtOnce];
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) piece[j] = __ldcs(from + i + j * step);
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) __stcs(to + i + j * step, piece[j]);
-  }
-  for (; i < n; i += step) to[i] = from[i];
+  take_pieces(from, n, [&](int64_t i, const uint4& piece) { __stcs(to + i, piece); });
 }
 
 __global__ void different(const uint32_t* a, const uint32_t* b, int64_t n, unsigned long long* count) {
