@@ -158,7 +158,7 @@ std::string tiles_of(const ReportData& d) {
   }
   if (f.item_costs) {
     const ItemCostFigures& c = *f.item_costs;
-    std::string more = "of what all branches would take, counted over " + counted(c.items, c.item);
+    std::string more = "of what all branches would take, in the model's own order, counted over " + counted(c.items, c.item);
     if (c.largest_branch) more += "; " + percent(c.largest_branch->share) + " of what the largest branch alone would take";
     if (c.groups.size() == 1 && c.groups[0].without)
       more += "; without " + shortened(c.groups[0].name, 60) + " " + percent(c.groups[0].without->share) + ", with " +

@@ -288,6 +288,7 @@ class OverviewTest : public QObject {
                                 {"items", 1000},
                                 {"exits", QJsonArray{QJsonObject{{"router", "exits.0.router"}, {"cost", 0.428}, {"value_of_all", 0.983}},
                                                      QJsonObject{{"cost", 1.0}, {"value_of_all", 0.989}}}},
+                                {"plan", "optimized"},
                                 {"chosen", chosen}};
     json["item_costs"] = QJsonObject{{"item", "picture"},
                                      {"items", 1000},
@@ -308,6 +309,9 @@ class OverviewTest : public QObject {
     QVERIFY(page.notes.contains("The data are drawings for a first look."));
     QVERIFY(names.contains("Dense plan, a batch") && names.contains("Operations with exits"));
     QCOMPARE(values[names.indexOf("Operations with exits")], percent_text(0.503));
+    // Two shares of operations side by side are of different plans.
+    QVERIFY(page.figures[names.indexOf("Operations with exits")].note.contains("as the optimised plan runs"));
+    QVERIFY(page.figures[names.indexOf("Operations spent")].note.contains("in the model's own order"));
     QVERIFY(page.figures[names.indexOf("Dense plan, a batch")].note.contains(times_text(2.08)));
   }
 
