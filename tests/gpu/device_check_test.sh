@@ -69,6 +69,10 @@ product,H200,bf16,768,2048,16,4,19.61,ours,device_check 2026-11-27 17:36 UTC'
 status=0
 "$program" --calls "$folder/a.json" ours 2>/dev/null || status=$?
 expect "exit code 2 where there are no calls" test "$status" -eq 2
+status=0
+"$program" --calls "$folder/not-there.json" ours 2>"$folder/usage" || status=$?
+expect "exit code 2 for a file that is not there" test "$status" -eq 2
+expect "a line that says so" grep -q 'not-there.json cannot be read' "$folder/usage"
 # What of compute-sanitizer is asked for is that of the families that are named.
 if ! command -v compute-sanitizer >/dev/null && [ ! -e /usr/local/cuda/bin/compute-sanitizer ]; then
   mkdir "$folder/tools"

@@ -250,8 +250,8 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   add_quality(f, both, page);
   if (f.exits && !f.exits->exits.empty())
     page.figures.push_back({tr("Operations with exits"),
-                            f.exits->plan == "optimized"  ? tr("as the optimised plan runs, of the whole network")
-                            : f.exits->plan == "baseline" ? tr("in the model's own order, of the whole network")
+                            f.exits->plan == "optimized"  ? tr("of the network, as the optimised plan runs")
+                            : f.exits->plan == "baseline" ? tr("of the network, in the model's own order")
                                                           : tr("of the whole network, counted"),
                             of(exits_sentence(*f.exits)).toHtmlEscaped(),
                             percent_text(f.exits->chosen.mean_cost),
@@ -261,7 +261,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
                             0});
   if (f.item_costs)
     page.figures.push_back({tr("Operations spent"),
-                            tr("in the model's own order, of all branches"),
+                            tr("of all branches, in the model's own order"),
                             item_costs_tip(*f.item_costs),
                             percent_text(f.item_costs->share),
                             {},

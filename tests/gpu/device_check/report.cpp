@@ -30,6 +30,11 @@ std::string number_text(double number) {
   std::snprintf(text, sizeof text, "%.6g", std::isfinite(number) ? number : 0.0);
   return text;
 }
+bool can_be_read(const std::string& path, std::string& why) {
+  if (std::ifstream(path)) return true;
+  why = path + " cannot be read";
+  return false;
+}
 /// Microseconds by family and case.
 std::map<std::string, double> times_of(const std::string& path) {
   std::map<std::string, double> times;
@@ -66,6 +71,7 @@ bool from_json(std::string_view line, Record& r) {
 }
 
 bool compare(const std::string& a, const std::string& b, std::string& why) {
+  if (!can_be_read(a, why) || !can_be_read(b, why)) return false;
   const auto mine = times_of(a), others = times_of(b);
   size_t common = 0;
   for (const auto& [name, time] : mine) {
@@ -79,6 +85,7 @@ bool compare(const std::string& a, const std::string& b, std::string& why) {
 }
 
 bool print_calls(const std::string& path, const std::string& laboratory, std::string& why) {
+  if (!can_be_read(path, why)) return false;
   std::ifstream file(path);
   std::string card, date;
   Record r;
