@@ -142,7 +142,8 @@ class ExitTargetTest : public QObject {
     const std::string session = scratch.path("x.storm");
     VERIFY_REFUSED(optimize({"--target-latency", "10%", "-o", session}), "--target-latency",
                    "is beyond every threshold on the 16 pictures");
-    VERIFY_REFUSED(optimize({"--target-latency", "10%"}), "--target-latency", "at 32.0 % of the operations");  // the best: all leave at the first exit
+    VERIFY_REFUSED(optimize({"--target-latency", "10%"}), "--target-latency",
+                   "at 32.0 % of the operations");  // the best: all leave at the first exit
     VERIFY_REFUSED(optimize({"--target-latency", "0.000001"}), "--target-latency", "ms a batch");
     QVERIFY(!std::filesystem::exists(session));
     VERIFY_REFUSED(optimize({"--target-quality", "98"}), "--target-quality", "give a share from 0 to 1, or percent: 0.98 or 98%");
