@@ -16,6 +16,14 @@ std::string memory_text(int64_t more) { return more > 0 ? to_text(Bytes(more)) +
 /// More than a pass may take that gains nothing: as much as would count as saved.
 int64_t added_bytes(const PlanBytes& without, const PlanBytes& with) { return saved_bytes(with, without); }
 
+/// Slower, or more memory for a gain that is measured to be none or below a fiftieth. A measurement that cannot exclude such a gain, since
+/// it was short or beside others, says nothing against a pass: else it would throw out what helps.
+bool is_loss(const Contribution& c) {
+  constexpr double kWorthMemory = 1.02;
+  if (c.speed.below_one()) return true;
+  return added_bytes(c.without, c.with) > 0 && !c.speed.above_one() && c.speed.ci95[1] < kWorthMemory;
+}
+
 }  // namespace
 
 int64_t saved_bytes(const PlanBytes& without, const PlanBytes& with) {
@@ -32,9 +40,9 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
     if (!c.wrong.empty()) continue;
     if (!least || c.speed.value < least->speed.value) least = &c;
     if (saved_bytes(c.without, c.with) > 0) continue;
-    const int64_t more = added_bytes(c.without, c.with);
-    if (c.speed.below_one() || (more > 0 && !c.speed.above_one()))
-      list.push_back({c.pass, "left out: " + text_of(c.speed) + " of the speed without it, and " + memory_text(more)});
+    if (is_loss(c))
+      list.push_back(
+          {c.pass, "left out: " + text_of(c.speed) + " of the speed without it, and " + memory_text(added_bytes(c.without, c.with))});
   }
   if (!list.empty() || !least || !total.speed.below_one() || saved_bytes(total.without, total.with) > 0) return list;
   return {{least->pass, "left out: all passes together gave " + text_of(total.speed) +
@@ -53,10 +61,9 @@ std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& pass
 
 std::string why_kept(const Contribution& c, bool keep_all) {
   const std::string cost = text_of(c.speed) + " of the speed without it";
-  const int64_t saved = saved_bytes(c.without, c.with), more = added_bytes(c.without, c.with);
+  const int64_t saved = saved_bytes(c.without, c.with);
   if (saved > 0) return c.speed.below_one() ? " (kept for " + to_text(Bytes(saved)) + " of memory less: " + cost + ")" : "";
-  const bool loses = c.speed.below_one() || (more > 0 && !c.speed.above_one());
-  return keep_all && loses ? " (kept by --keep-all: " + cost + ", and " + memory_text(more) + ")" : "";
+  return keep_all && is_loss(c) ? " (kept by --keep-all: " + cost + ", and " + memory_text(added_bytes(c.without, c.with)) + ")" : "";
 }
 
 }  // namespace stormcell
