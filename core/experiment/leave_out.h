@@ -29,9 +29,9 @@ struct LeftOut {
   std::string pass, reason;
 };
 /// The passes to leave out: of those that save no memory the ones whose interval lies below 1, and, where they need more of it, those whose
-/// interval does not lie above 1 and excludes a gain of a fiftieth. Where none does, yet all together are slower than the baseline (`total`)
-/// and save nothing, the one that brought least. Empty: the plan stays as it is. The speed of a plan that computes something else than the
-/// baseline, or texts of another length, is none: such contributions are not looked at, and with such a total nothing is left out.
+/// interval does not lie above 1 and excludes a gain of a fiftieth. Where none does, yet all together are slower than the baseline
+/// (`total`) and save nothing, the one that brought least. Empty: the plan stays as it is. The speed of a plan that computes something else
+/// than the baseline, or texts of another length, is none: such contributions are not looked at, and with such a total nothing is left out.
 std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contributions, const Contribution& total);
 
 /// The passes whose guards never held in what was measured: `passes` with the counts of the plan that was. What such a pass leaves out,
