@@ -77,6 +77,18 @@ class ClusterCalibrationTest : public QObject {
       }
     }
   }
+
+  /// Where a patch goes is for the classifier and the centres to say, which presets of all widths share.
+  void the_channels_of_the_networks_change_nothing_of_that() {
+    const auto loads = [](const std::string& channels) {
+      const auto model = open_model("preset:livesr-k10-f" + channels);
+      DataOptions options;
+      options.inputs = model->inputs;
+      return nearest(*model, *Dataset::open("random:1", nullptr, options), 10);
+    };
+    const std::vector<int64_t> narrow = loads("8");
+    for (const char* channels : {"12", "16", "20"}) QCOMPARE(loads(channels), narrow);
+  }
 };
 STORMCELL_TEST(ClusterCalibrationTest)
 #include "cluster_calibration_test.moc"
