@@ -245,9 +245,7 @@ std::optional<ItemCostFigures> ItemCosts::figures() const {
   if (!open_ || items_.empty()) return std::nullopt;
   ItemCostFigures f = item_cost_figures(
       items_, {classes_.may_be_several(), [&](const std::string& a, const std::string& b) { return classes_.before(a, b); }});
-  const bool of_tokens =
-      std::any_of(state_.data->spaces().begin(), state_.data->spaces().end(), [](const SpaceCells& space) { return space.holds_tokens; });
-  f.item = !state_.data->sizes().empty() ? "picture" : of_tokens ? "sequence" : "item";
+  f.item = std::string(state_.data->item_noun());
   for (ItemSpent* item : {&f.least, &f.most}) item->name = state_.data->place(item->item);
   return f;
 }
