@@ -13,7 +13,7 @@ double operations(const Graph& graph, const std::vector<ValueId>& decisions, con
   of.bindings = Bindings(graph.symbols.size(), 1);
   for (size_t r = 0; r < decisions.size(); ++r) {
     std::vector<double> shares(2, 0.0);
-    const auto leave = static_cast<size_t>(leaves_by(chain.rules[r]));
+    const auto leave = static_cast<size_t>(residual_branch(chain.rules[r]));
     shares[r < passed ? 1 - leave : leave] = 1;
     of.shares.set(decisions[r], std::move(shares));
   }
@@ -21,8 +21,6 @@ double operations(const Graph& graph, const std::vector<ValueId>& decisions, con
 }
 
 }  // namespace
-
-int32_t leaves_by(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
 
 std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer) {
   if (answer.task != Task::classification) return std::nullopt;
@@ -37,9 +35,9 @@ std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer
     const CellSpace& cells = graph.space(scores.space);
     const bool first = cells.kind == SpaceKind::root;
     const bool next = !decisions.empty() && cells.kind == SpaceKind::routed && cells.decision == decisions.back() &&
-                      cells.branch == 1 - leaves_by(chain.rules.back());
-    fits = fits && depth == 0 && rule.kind == ProtocolKind::exit_threshold && leaves_by(rule) < 2 && (decisions.empty() ? first : next) &&
-           scores.content.size() == 1 && scores.content[0].constant() == answer.classes;
+                      cells.branch == 1 - residual_branch(chain.rules.back());
+    fits = fits && depth == 0 && rule.kind == ProtocolKind::exit_threshold && residual_branch(rule) < 2 &&
+           (decisions.empty() ? first : next) && scores.content.size() == 1 && scores.content[0].constant() == answer.classes;
     chain.routers.push_back(n.name);
     chain.rules.push_back(rule);
     decisions.push_back(n.outputs[0]);

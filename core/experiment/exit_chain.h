@@ -18,9 +18,6 @@ struct ExitChain {
   double whole = 0;  ///< those operations; other sizes of pictures have others, and slightly other shares
 };
 
-/// The branch by which an item leaves; the other one goes on.
-int32_t leaves_by(const Protocol& rule);
-
 /// Nothing where the graph is none: its routers are all exits of one chain, each about the items that the one before let go on, and what
 /// they decide by are the answers (TaskAnswer) themselves.
 std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer);

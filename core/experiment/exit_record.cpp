@@ -48,7 +48,7 @@ std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t 
   choose_exit_threshold({.data = logits.of_exit[test].data(), .cells = logits.items, .branches = static_cast<int32_t>(logits.classes)},
                         rule, view);
   for (size_t i = 0; i < items; ++i)
-    if (choice[i] != leaves_by(rule)) margin[i] = std::numeric_limits<float>::quiet_NaN();
+    if (choice[i] != residual_branch(rule)) margin[i] = std::numeric_limits<float>::quiet_NaN();
   return margin;
 }
 
@@ -91,7 +91,7 @@ ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t e
   for (const RouterId r : replayed.ids())
     for (size_t test = 0; test < chain.routers.size(); ++test) {
       if (plan.program->routers[r].name != chain.routers[test]) continue;
-      const int32_t leave = leaves_by(chain.rules[test]);
+      const int32_t leave = residual_branch(chain.rules[test]);
       replayed[r].push_back({std::vector<int32_t>(static_cast<size_t>(items), test == exit ? leave : 1 - leave), {}});
     }
   return replayed;

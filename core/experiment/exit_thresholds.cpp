@@ -157,7 +157,7 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
     for (size_t test = 0; test < chain.routers.size(); ++test) {
       if (plan.program->routers[d.router].name != chain.routers[test]) continue;
       for (size_t c = 0; c < d.choice.size(); ++c)
-        if (d.choice[c] == leaves_by(chain.rules[test]))
+        if (d.choice[c] == residual_branch(chain.rules[test]))
           taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(test);
     }
   return taken;

@@ -140,7 +140,7 @@ double LargestBranches::operations(const Bindings& bindings) const {
 std::optional<int32_t> gated_branch(const Node& route) {
   const Protocol rule = protocol_of(route.attributes);
   if (rule.kind != ProtocolKind::residual_threshold && rule.kind != ProtocolKind::exit_threshold) return std::nullopt;
-  return 1 - std::max(0, rule.residual);
+  return 1 - residual_branch(rule);
 }
 
 double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads) {
