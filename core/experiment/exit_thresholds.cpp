@@ -58,8 +58,9 @@ std::vector<int32_t> taken_of(const ExitRecord& record, const std::vector<size_t
 /// The rules of the record get the thresholds that were found.
 void put_in(const std::vector<double>& thresholds, FoundTarget& found) {
   for (size_t test = 0; test < thresholds.size(); ++test) {
-    found.in_use.push_back({found.record.chain.routers[test], thresholds[test]});
-    found.record.chain.rules[test].threshold = static_cast<float>(thresholds[test]);
+    ExitTest& of = found.record.chain.tests[test];
+    found.in_use.push_back({of.router, thresholds[test]});
+    of.rule.threshold = static_cast<float>(thresholds[test]);
   }
 }
 
@@ -120,7 +121,7 @@ class ThresholdSearch {
   void start(FoundTarget& found) {
     ExitTarget& t = found.figures;
     t.measure = std::string(found.record.task->measure), t.unit = std::string(found.record.task->unit), t.item = found.record.item;
-    t.routers = found.record.chain.routers;
+    t.routers = found.record.chain.routers();
     for (const double threshold : found.record.thresholds()) t.own_thresholds.push_back(as_exit_threshold(threshold));
     if (!s_.options.target_quality.empty()) {
       t.of = Bounded::quality, t.target = parse_quality_target(s_.options.target_quality);
@@ -152,13 +153,12 @@ class ThresholdSearch {
 
 /// The exit that each row of the batch that ran last left by.
 std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain, int64_t rows) {
-  std::vector<int32_t> taken(static_cast<size_t>(rows), static_cast<int32_t>(chain.routers.size()));
+  std::vector<int32_t> taken(static_cast<size_t>(rows), static_cast<int32_t>(chain.tests.size()));
   for (const ExecutedDecision& d : plan.result.decisions)
-    for (size_t test = 0; test < chain.routers.size(); ++test) {
-      if (plan.program->routers[d.router].name != chain.routers[test]) continue;
+    if (const auto test = chain.test_of(plan.program->routers[d.router].name)) {
+      const int32_t leave = residual_branch(chain.tests[*test].rule);
       for (size_t c = 0; c < d.choice.size(); ++c)
-        if (d.choice[c] == residual_branch(chain.rules[test]))
-          taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(test);
+        if (d.choice[c] == leave) taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(*test);
     }
   return taken;
 }
@@ -291,7 +291,7 @@ void check_thresholds(const Experiment::State& state, const RouterThresholds& wa
   if (!chain) bad_input(where, "has thresholds of exits, and " + state.model->name + " has none", "use the model that it was found for");
   std::string came, expected;
   for (const RouterThreshold& t : wanted) came += (came.empty() ? "" : ", ") + t.router;
-  for (const std::string& router : chain->routers) expected += (expected.empty() ? "" : ", ") + router;
+  for (const std::string& router : chain->routers()) expected += (expected.empty() ? "" : ", ") + router;
   if (came != expected)
     bad_input(where, "has thresholds of " + came, "expected one of each exit in the order in which they run: " + expected);
 }
