@@ -138,7 +138,7 @@ void choose_threshold(const ScoreView& in, const Protocol& protocol, DecisionVie
 }
 
 void choose_residual_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
-  const int32_t residual = std::max(0, protocol.residual);
+  const int32_t residual = residual_branch(protocol);
   for (int64_t c = 0; c < in.cells; ++c) {
     float sum = 0;
     for (int32_t b = 0; b < in.branches; ++b) sum += in.data[c * in.branches + b];
@@ -148,7 +148,7 @@ void choose_residual_threshold(const ScoreView& in, const Protocol& protocol, De
 }
 
 void choose_exit_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
-  const int32_t exit = std::max(0, protocol.residual);
+  const int32_t exit = residual_branch(protocol);
   for (int64_t c = 0; c < in.cells; ++c) {
     const float* s = in.data + c * in.branches;
     int32_t best = 0;

@@ -59,6 +59,9 @@ struct Protocol {
   bool operator==(const Protocol&) const = default;
 };
 
+/// Of residual and exit thresholds: the branch of the cells that leave, or only pass; the other of the two computes, or goes on.
+inline int32_t residual_branch(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
+
 /// Scores of one router on one batch.
 struct ScoreView {
   const float* data = nullptr;  ///< [cells, branches]; null for label and hash

@@ -1,5 +1,7 @@
 #include "core/experiment/exit_chain.h"
 
+#include <algorithm>
+
 #include "core/cost/graph_cost.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
@@ -13,7 +15,7 @@ double operations(const Graph& graph, const std::vector<ValueId>& decisions, con
   of.bindings = Bindings(graph.symbols.size(), 1);
   for (size_t r = 0; r < decisions.size(); ++r) {
     std::vector<double> shares(2, 0.0);
-    const auto leave = static_cast<size_t>(leaves_by(chain.rules[r]));
+    const auto leave = static_cast<size_t>(residual_branch(chain.tests[r].rule));
     shares[r < passed ? 1 - leave : leave] = 1;
     of.shares.set(decisions[r], std::move(shares));
   }
@@ -22,7 +24,16 @@ double operations(const Graph& graph, const std::vector<ValueId>& decisions, con
 
 }  // namespace
 
-int32_t leaves_by(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
+std::optional<size_t> ExitChain::test_of(std::string_view router) const {
+  const auto at = std::find_if(tests.begin(), tests.end(), [&](const ExitTest& t) { return t.router == router; });
+  return at == tests.end() ? std::nullopt : std::optional(static_cast<size_t>(at - tests.begin()));
+}
+
+std::vector<std::string> ExitChain::routers() const {
+  std::vector<std::string> names;
+  for (const ExitTest& test : tests) names.push_back(test.router);
+  return names;
+}
 
 std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer) {
   if (answer.task != Task::classification) return std::nullopt;
@@ -37,11 +48,10 @@ std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer
     const CellSpace& cells = graph.space(scores.space);
     const bool first = cells.kind == SpaceKind::root;
     const bool next = !decisions.empty() && cells.kind == SpaceKind::routed && cells.decision == decisions.back() &&
-                      cells.branch == 1 - leaves_by(chain.rules.back());
-    fits = fits && depth == 0 && rule.kind == ProtocolKind::exit_threshold && leaves_by(rule) < 2 && (decisions.empty() ? first : next) &&
-           scores.content.size() == 1 && scores.content[0].constant() == answer.classes;
-    chain.routers.push_back(n.name);
-    chain.rules.push_back(rule);
+                      cells.branch == 1 - residual_branch(chain.tests.back().rule);
+    fits = fits && depth == 0 && rule.kind == ProtocolKind::exit_threshold && residual_branch(rule) < 2 &&
+           (decisions.empty() ? first : next) && scores.content.size() == 1 && scores.content[0].constant() == answer.classes;
+    chain.tests.push_back({n.name, rule});
     decisions.push_back(n.outputs[0]);
   });
   if (!fits || decisions.empty()) return std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cell/protocol.h"
@@ -10,16 +11,23 @@
 
 namespace stormcell {
 
+/// A router at which items may answer.
+struct ExitTest {
+  std::string router;
+  Protocol rule;
+};
+
 struct ExitChain {
-  std::vector<std::string> routers;  ///< names, in running order
-  std::vector<Protocol> rules;       ///< of each
+  std::vector<ExitTest> tests;  ///< in running order
   /// Operations of an item that answers at each exit, and behind the last router, as a share of those through the whole network.
   std::vector<double> costs;
   double whole = 0;  ///< those operations; other sizes of pictures have others, and slightly other shares
-};
 
-/// The branch by which an item leaves; the other one goes on.
-int32_t leaves_by(const Protocol& rule);
+  /// The number of the test that a router is; nothing: it is none.
+  std::optional<size_t> test_of(std::string_view router) const;
+  /// Names, in running order.
+  std::vector<std::string> routers() const;
+};
 
 /// Nothing where the graph is none: its routers are all exits of one chain, each about the items that the one before let go on, and what
 /// they decide by are the answers (TaskAnswer) themselves.

@@ -10,7 +10,7 @@ namespace {
 
 bool has_exits(const Graph& graph, const TaskAnswer& answer, const ExitChain& chain) {
   const std::optional<ExitChain> now = exit_chain(graph, answer);
-  return now && now->routers == chain.routers;
+  return now && now->routers() == chain.routers();
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const Pipelin
 
 std::optional<GraphOfSize> expected_graphs(const Workload& work, const std::vector<ChosenPass>& chosen, const ExitChain& chain) {
   LoadProfile profile;
-  for (const std::string& router : chain.routers) profile.routers[router] = {{1, 1}, 2, 1};
+  for (const ExitTest& test : chain.tests) profile.routers[test.router] = {{1, 1}, 2, 1};
   return graphs_with_exits(work, run_passes(work.pass_input(profile), chosen, OnTheirOwn::no), chain);
 }
 

@@ -63,12 +63,12 @@ ExitCurve exit_curve(const ExitRecord& record) {
   c.chosen = record.point(all, taken);
   c.chosen.threshold = c.thresholds.front();
   for (const double threshold : thresholds_of(record)) {
-    c.curve.push_back(record.point(all, record.taken(std::vector<double>(record.chain.rules.size(), threshold))));
+    c.curve.push_back(record.point(all, record.taken(std::vector<double>(record.chain.tests.size(), threshold))));
     c.curve.back().threshold = threshold;
   }
   for (size_t e = 0; e < record.exits(); ++e) {
     const ExitPoint everybody = record.point(all, std::vector<int32_t>(all.size(), static_cast<int32_t>(e)));
-    c.exits.push_back({e < record.chain.routers.size() ? record.chain.routers[e] : std::string(), everybody.mean_cost, c.chosen.items[e],
+    c.exits.push_back({e < record.chain.tests.size() ? record.chain.tests[e].router : std::string(), everybody.mean_cost, c.chosen.items[e],
                        value_at(record, taken, e), everybody.value});
     if (!record.of_baseline) c.exits.back().baseline_cost = record.baseline_share(e);
   }

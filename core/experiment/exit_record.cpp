@@ -30,8 +30,7 @@ struct BatchLogits {
 BatchLogits logits_of(const ReadyPlan& plan, const ExitChain& chain, const TaskAnswer& answer, int64_t items) {
   BatchLogits logits{std::vector<std::vector<float>>(chain.costs.size()), items, answer.classes};
   for (const ExecutedDecision& d : plan.result.decisions)
-    for (size_t e = 0; e < chain.routers.size(); ++e)
-      if (plan.program->routers[d.router].name == chain.routers[e]) logits.of_exit[e] = d.scores;
+    if (const auto test = chain.test_of(plan.program->routers[d.router].name)) logits.of_exit[*test] = d.scores;
   for (const OutputValue& o : plan.result.outputs)
     if (o.name == answer.output) logits.of_exit.back() = o.reals;
   return logits;
@@ -48,7 +47,7 @@ std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t 
   choose_exit_threshold({.data = logits.of_exit[test].data(), .cells = logits.items, .branches = static_cast<int32_t>(logits.classes)},
                         rule, view);
   for (size_t i = 0; i < items; ++i)
-    if (choice[i] != leaves_by(rule)) margin[i] = std::numeric_limits<float>::quiet_NaN();
+    if (choice[i] != residual_branch(rule)) margin[i] = std::numeric_limits<float>::quiet_NaN();
   return margin;
 }
 
@@ -79,7 +78,7 @@ void add(const Batch& batch, const BatchLogits& logits, TaskJudge* judge, ExitRe
   record.batch.resize(record.scores.front().size(), batch.index);
   record.size.resize(record.batch.size(), batch.picture);
   for (size_t test = 0; test + 1 < record.exits(); ++test) {
-    const std::vector<float> all = confidences(record.chain.rules[test], logits, test);
+    const std::vector<float> all = confidences(record.chain.tests[test].rule, logits, test);
     record.confidence[test].insert(record.confidence[test].end(), all.begin(), all.end());
   }
 }
@@ -89,10 +88,9 @@ void add(const Batch& batch, const BatchLogits& logits, TaskJudge* judge, ExitRe
 ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t exit, int64_t items) {
   ReplayedDecisions replayed(plan.program->routers.size());
   for (const RouterId r : replayed.ids())
-    for (size_t test = 0; test < chain.routers.size(); ++test) {
-      if (plan.program->routers[r].name != chain.routers[test]) continue;
-      const int32_t leave = leaves_by(chain.rules[test]);
-      replayed[r].push_back({std::vector<int32_t>(static_cast<size_t>(items), test == exit ? leave : 1 - leave), {}});
+    if (const auto test = chain.test_of(plan.program->routers[r].name)) {
+      const int32_t leave = residual_branch(chain.tests[*test].rule);
+      replayed[r].push_back({std::vector<int32_t>(static_cast<size_t>(items), *test == exit ? leave : 1 - leave), {}});
     }
   return replayed;
 }
@@ -173,7 +171,7 @@ void ExitRecord::count_in(const std::optional<GraphOfSize>& graphs, const TaskAn
 
 std::vector<double> ExitRecord::thresholds() const {
   std::vector<double> list;
-  for (const Protocol& rule : chain.rules) list.push_back(as_written(rule.threshold));
+  for (const ExitTest& test : chain.tests) list.push_back(as_written(test.rule.threshold));
   return list;
 }
 
@@ -189,7 +187,7 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
   const auto plan = s.make_plan("all through", work.graph_of_size(), 0, progress, KeepScores::yes);
   ExitRecord record;
   record.chain = std::move(*chain), record.task = task, record.item = std::string(s.data->item_noun());
-  record.confidence.resize(record.chain.routers.size());
+  record.confidence.resize(record.chain.tests.size());
   record.scores.resize(record.exits());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("exits", b, s.data->batch_count());

@@ -1,9 +1,11 @@
 #include "core/experiment/exit_search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/cell/router_threshold.h"
 
@@ -23,6 +25,11 @@ struct Cut {
   Sums sums;  ///< of all items, the others' thresholds held
 };
 
+struct Thresholds {
+  std::vector<double> of_test;
+  Sums sums;  ///< of all items
+};
+
 class Search {
  public:
   Search(const ExitCase& of, const ExitAim& aim, const CancellationToken& cancel)
@@ -39,17 +46,13 @@ class Search {
   FoundExits run(std::vector<double> start) {
     for (double& threshold : start) threshold = as_exit_threshold(threshold);
     const bool tries_all = tests_ == 1 || (tests_ == 2 && items_ < kMostCutsOfTwo);
-    std::vector<std::vector<double>> starts{start};
-    if (!tries_all) starts.insert(starts.end(), {std::vector<double>(tests_, kNoneLeaves), best_of_one_for_all()});
-    std::optional<Cut> best;
-    std::vector<double> found;
-    for (std::vector<double>& from : starts) {
-      const Cut reached = descend(from);
-      if (!best || better(reached.sums, best->sums)) best = reached, found = from;
-    }
-    keep_where_equal(start, found, best->sums);
+    Thresholds best = search(with_sums(start));
+    if (!tries_all)
+      for (Thresholds& from : std::array{with_sums(std::vector<double>(tests_, kNoneLeaves)), best_of_one_for_all()})
+        if (Thresholds reached = search(std::move(from)); better(reached.sums, best.sums)) best = std::move(reached);
+    best = keep_where_equal(start, std::move(best));
     const auto n = static_cast<double>(items_);
-    return {found, best->sums.part / n, best->sums.cost / n, meets(best->sums), tries_all};
+    return {std::move(best.of_test), best.sums.part / n, best.sums.cost / n, meets(best.sums), tries_all};
   }
 
  private:
@@ -69,16 +72,19 @@ class Search {
     return cost_first ? cost().value_or(part().value_or(false)) : part().value_or(cost().value_or(false));
   }
 
-  std::vector<double> best_of_one_for_all() const {
-    std::vector<double> best;
-    Sums sums;
+  Thresholds best_of_one_for_all() const {
+    std::optional<Thresholds> best;
     for (int percent = 0; percent <= 100; ++percent) {
-      const std::vector<double> one(tests_, percent == 100 ? kNoneLeaves : percent / 100.0);
-      if (const Sums s = sums_of(one); best.empty() || better(s, sums)) best = one, sums = s;
+      Thresholds one = with_sums(std::vector<double>(tests_, percent == 100 ? kNoneLeaves : percent / 100.0));
+      if (!best || better(one.sums, best->sums)) best = std::move(one);
     }
-    return best;
+    return *best;
   }
 
+  Thresholds with_sums(std::vector<double> of_test) const {
+    const Sums sums = sums_of(of_test);
+    return {std::move(of_test), sums};
+  }
   Sums sums_of(const std::vector<double>& thresholds) const {
     const std::vector<int32_t> taken = exits_taken(case_.confidence, thresholds);
     Sums s;
@@ -89,43 +95,45 @@ class Search {
     s.part += sign * case_.part[exit][item], s.cost += sign * case_.cost[exit][item];
   }
 
-  /// Changes two thresholds at a time, until none of the changes that it tries gains.
-  Cut descend(std::vector<double>& thresholds) {
-    if (tests_ == 1) return apply(thresholds, 0, line(thresholds, 0));
-    Cut best{0, sums_of(thresholds)};
+  /// From these thresholds on.
+  Thresholds search(Thresholds from) const {
+    if (tests_ > 1) return search_pairs(std::move(from));
+    const Cut cut = best_cut(from.of_test, 0);
+    return {{cut.threshold}, cut.sums};
+  }
+
+  /// Coordinate search: changes two thresholds at a time, the others held, until none of the changes that it tries gains.
+  Thresholds search_pairs(Thresholds from) const {
     for (int round = 0; round < kMostRounds; ++round) {
-      const Sums before = best.sums;
+      const Sums before = from.sums;
       for (size_t first = 0; first + 1 < tests_; ++first)
-        for (size_t second = first + 1; second < tests_; ++second) search_pair(thresholds, first, second, best);
-      if (!better(best.sums, before) || tests_ == 2) break;
+        for (size_t second = first + 1; second < tests_; ++second) from = search_pair(std::move(from), first, second);
+      if (!better(from.sums, before) || tests_ == 2) break;
+    }
+    return from;
+  }
+
+  Thresholds search_pair(Thresholds best, size_t first, size_t second) const {
+    std::vector<double> tried = best.of_test;
+    for (const double threshold : spread(cuts(tried, first), tests_ == 2 ? kMostCutsOfTwo : kMostCuts)) {
+      cancel_.check();
+      tried[first] = threshold;
+      const Cut cut = best_cut(tried, second);
+      if (!better(cut.sums, best.sums)) continue;
+      best.of_test[first] = threshold, best.of_test[second] = cut.threshold;
+      best.sums = cut.sums;
     }
     return best;
   }
 
-  void search_pair(std::vector<double>& thresholds, size_t first, size_t second, Cut& best) {
-    std::vector<double> tried = thresholds;
-    for (const double threshold : spread(cuts(tried, first), tests_ == 2 ? kMostCutsOfTwo : kMostCuts)) {
-      cancel_.check();
-      tried[first] = threshold;
-      const Cut cut = line(tried, second);
-      if (!better(cut.sums, best.sums)) continue;
-      best = cut;
-      thresholds[first] = threshold, thresholds[second] = cut.threshold;
-    }
-  }
-
   /// A change that brings nothing here, as where no item of the case comes to, is none: other items may come there.
-  void keep_where_equal(const std::vector<double>& start, std::vector<double>& found, Sums& best) const {
+  Thresholds keep_where_equal(const std::vector<double>& start, Thresholds found) const {
     for (size_t test = tests_; test-- > 0;) {
-      std::vector<double> kept = found;
+      std::vector<double> kept = found.of_test;
       kept[test] = start[test];
-      if (const Sums s = sums_of(kept); !better(best, s)) found = kept, best = s;
+      if (Thresholds same = with_sums(std::move(kept)); !better(found.sums, same.sums)) found = std::move(same);
     }
-  }
-
-  static Cut apply(std::vector<double>& thresholds, size_t test, const Cut& cut) {
-    thresholds[test] = cut.threshold;
-    return cut;
+    return found;
   }
 
   /// Evenly chosen, the first and the last among them.
@@ -136,7 +144,8 @@ class Search {
     return some;
   }
 
-  Cut line(const std::vector<double>& thresholds, size_t test) const {
+  /// The others' thresholds held.
+  Cut best_cut(const std::vector<double>& thresholds, size_t test) const {
     const std::vector<Cut> all = cuts(thresholds, test);
     return *std::min_element(all.begin(), all.end(), [&](const Cut& a, const Cut& b) { return better(a.sums, b.sums); });
   }

@@ -11,9 +11,10 @@ namespace stormcell {
 struct ExitCase {
   /// [exit tests][items] the confidence that the test compares with its threshold; NaN never leaves.
   std::vector<std::vector<float>> confidence;
-  std::vector<std::vector<double>>
-      part;  ///< [exits, one more than tests][items] of what the item answers there (ItemScore); more is better
-  std::vector<std::vector<double>> cost;  ///< [exits][items] where the item answers there, in any unit
+  /// [exits, one more than tests][items] of what the item answers there (ItemScore); more is better.
+  std::vector<std::vector<double>> part;
+  /// [exits][items] where the item answers there, in any unit.
+  std::vector<std::vector<double>> cost;
 };
 
 /// What is asked of the means over all items.
@@ -35,11 +36,11 @@ struct FoundExits {
 };
 
 /// With one test, or two and fewer than 1,024 items, every way in which thresholds can divide the items is tried: the optimum. With two
-/// tests of more items 1,024 cuts of the earlier, evenly chosen, and all of the later for each. With more tests two at a time so, 96 cuts
-/// of the earlier, the others held, from several starts, until none of that gains: what each threshold brings depends on who the ones
-/// before it let come, so that no search exit by exit is exact. Never worse than `start`, than none that leaves, and than one threshold in
-/// hundredths for all. `start` by test, as as_exit_threshold() has it where not so; a threshold of it stays where another would bring
-/// nothing.
+/// tests of more items 1,024 cuts of the earlier, evenly chosen, and all of the later for each. With more tests a coordinate search, two at
+/// a time so: 96 cuts of the earlier, the others held, from several starts, until none of that gains. What each threshold brings depends
+/// on who the ones before it let come, so that no search exit by exit is exact. Never worse than `start`, than none that leaves, and than
+/// one threshold in hundredths for all. `start` by test, as as_exit_threshold() has it where not so; a threshold of it stays where another
+/// would bring nothing.
 FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start, const CancellationToken& cancel);
 
 /// The number with the fewest digits, from two on, that separates as f32 is compared: confidences of `low` stay, of `high` leave.

@@ -56,10 +56,11 @@ std::vector<int32_t> taken_of(const ExitRecord& record, const std::vector<size_t
 }
 
 /// The rules of the record get the thresholds that were found.
-void put_in(const std::vector<double>& thresholds, FoundTarget& found) {
+void use_thresholds(const std::vector<double>& thresholds, FoundTarget& found) {
   for (size_t test = 0; test < thresholds.size(); ++test) {
-    found.in_use.push_back({found.record.chain.routers[test], thresholds[test]});
-    found.record.chain.rules[test].threshold = static_cast<float>(thresholds[test]);
+    ExitTest& of = found.record.chain.tests[test];
+    found.in_use.push_back({of.router, thresholds[test]});
+    of.rule.threshold = static_cast<float>(thresholds[test]);
   }
 }
 
@@ -93,12 +94,13 @@ class ThresholdSearch {
     FoundTarget found{{}, {}, record_or_refuse(work_, option_, progress_), {}, {}};
     ExitRecord& record = found.record;
     record.count_in(expected_graphs(work_, chosen_, record.chain), s_.model->answer);
-    found.searched = record.judged_of(split_.profiled), found.held_out = record.judged_of(split_.measured);
-    const std::vector<size_t>&searched = found.searched, &held_out = found.held_out;
+    found.searched_items = record.judged_of(split_.profiled), found.held_out_items = record.judged_of(split_.measured);
+    const std::vector<size_t>&searched = found.searched_items, &held_out = found.held_out_items;
     if (searched.empty() || held_out.empty())
       bad_input(option_, "one part of the data has no labels: nothing to " + std::string(searched.empty() ? "search" : "judge") + " on",
                 "give labels of all, or another --profile-split");
-    start(found);
+    set_target(found);
+    if (found.figures.of == Bounded::latency) times_ = measure_exit_times(work_, record.chain, split_, progress_);
     const ExitAim aim = aim_of(found);
     progress_.report("searching thresholds", 0, 0);
     const ExitCase of = record.exit_case(searched, cost_of(record, searched));
@@ -111,16 +113,16 @@ class ThresholdSearch {
       t.predicted_ms = mean_cost(cost_of(record, held_out), taken_of(record, held_out, t.thresholds));
     }
     if (!best.met) refuse(option_, found, searched.size());
-    put_in(t.thresholds, found);
+    use_thresholds(t.thresholds, found);
     return found;
   }
 
  private:
   /// What is asked for, and what it is about.
-  void start(FoundTarget& found) {
+  void set_target(FoundTarget& found) const {
     ExitTarget& t = found.figures;
     t.measure = std::string(found.record.task->measure), t.unit = std::string(found.record.task->unit), t.item = found.record.item;
-    t.routers = found.record.chain.routers;
+    t.routers = found.record.chain.routers();
     for (const double threshold : found.record.thresholds()) t.own_thresholds.push_back(as_exit_threshold(threshold));
     if (!s_.options.target_quality.empty()) {
       t.of = Bounded::quality, t.target = parse_quality_target(s_.options.target_quality);
@@ -128,7 +130,6 @@ class ThresholdSearch {
     }
     const LatencyTarget asked = parse_latency_target(s_.options.target_latency);
     t.of = asked.is_share ? Bounded::operations : Bounded::latency, t.target = asked.value;
-    if (!asked.is_share) times_ = measure_exit_times(work_, found.record.chain, split_, progress_);
   }
   /// Of the mean part of an item, which is the measure where every whole is 1.
   static ExitAim aim_of(const FoundTarget& found) {
@@ -152,13 +153,12 @@ class ThresholdSearch {
 
 /// The exit that each row of the batch that ran last left by.
 std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain, int64_t rows) {
-  std::vector<int32_t> taken(static_cast<size_t>(rows), static_cast<int32_t>(chain.routers.size()));
+  std::vector<int32_t> taken(static_cast<size_t>(rows), static_cast<int32_t>(chain.tests.size()));
   for (const ExecutedDecision& d : plan.result.decisions)
-    for (size_t test = 0; test < chain.routers.size(); ++test) {
-      if (plan.program->routers[d.router].name != chain.routers[test]) continue;
+    if (const auto test = chain.test_of(plan.program->routers[d.router].name)) {
+      const int32_t leave = residual_branch(chain.tests[*test].rule);
       for (size_t c = 0; c < d.choice.size(); ++c)
-        if (d.choice[c] == leaves_by(chain.rules[test]))
-          taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(test);
+        if (d.choice[c] == leave) taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(*test);
     }
   return taken;
 }
@@ -191,7 +191,7 @@ class RealRun {
     return left_.scores.size() > before;
   }
 
-  void put_in(ExitTarget& t) const {
+  void tell(ExitTarget& t) const {
     t.held_out = point_of(*record_.task, left_);
     t.held_out.threshold = threshold_;
     t.left_elsewhere = elsewhere_;
@@ -224,7 +224,7 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
     // The replay, too, knows nothing of batches without labels.
     if (real.add(plan, batch) && t.fitted_ms) milliseconds += median_milliseconds(s, plan, batch), ++timed;
   }
-  real.put_in(t);
+  real.tell(t);
   if (timed > 0) t.held_out_ms = milliseconds / timed;
 }
 
@@ -250,12 +250,12 @@ void measure_beside_own(Workload& work, ReadyPlan& plan, const std::vector<int64
 }  // namespace
 
 void FoundTarget::tell_points() {
-  figures.fitted = point(record, searched, figures.thresholds);
-  figures.predicted = point(record, held_out, figures.thresholds);
-  figures.own = point(record, held_out, figures.own_thresholds);
+  figures.fitted = point(record, searched_items, figures.thresholds);
+  figures.predicted = point(record, held_out_items, figures.thresholds);
+  figures.own = point(record, held_out_items, figures.own_thresholds);
 }
 
-bool FoundTarget::is_beyond_target() const {
+bool FoundTarget::exceeds_operations() const {
   return figures.of == Bounded::operations && figures.fitted.mean_cost > figures.target + kSlack;
 }
 
@@ -276,12 +276,12 @@ std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::
   return ThresholdSearch(work, option, chosen, progress).run();
 }
 
-ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out,
+ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out_batches,
                             std::optional<double> seconds, const Progress& progress) {
   ExitTarget t = found.figures;
-  run_held_out(work, plan, found.record, held_out, progress, t);
+  run_held_out(work, plan, found.record, held_out_batches, progress, t);
   t.met = holds(t);
-  if (seconds) measure_beside_own(work, plan, held_out, *seconds, progress, t);
+  if (seconds) measure_beside_own(work, plan, held_out_batches, *seconds, progress, t);
   return t;
 }
 
@@ -291,7 +291,7 @@ void check_thresholds(const Experiment::State& state, const RouterThresholds& wa
   if (!chain) bad_input(where, "has thresholds of exits, and " + state.model->name + " has none", "use the model that it was found for");
   std::string came, expected;
   for (const RouterThreshold& t : wanted) came += (came.empty() ? "" : ", ") + t.router;
-  for (const std::string& router : chain->routers) expected += (expected.empty() ? "" : ", ") + router;
+  for (const std::string& router : chain->routers()) expected += (expected.empty() ? "" : ", ") + router;
   if (came != expected)
     bad_input(where, "has thresholds of " + came, "expected one of each exit in the order in which they run: " + expected);
 }

@@ -1,12 +1,10 @@
 #include "core/experiment/item_costs.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/cost/graph_cost.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/input_specs.h"
-#include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -64,85 +62,6 @@ double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed,
   return cost_of(graph, of).total.flops;
 }
 
-namespace {
-
-/// Of each branch of one router, with these shares of the others. All its branches are of one size wherever its nodes stand for all of them
-/// at once.
-std::vector<double> operations_by_branch(const Graph& graph, ValueId decision, const CostCase& of) {
-  std::vector<double> sums(static_cast<size_t>(graph.value(decision).branches), 0.0);
-  for (const NodeCost& cost : cost_of(graph, of).nodes)
-    for (SpaceId space = place_of(graph, graph.node(cost.node)); space != kNone; space = graph.space(space).parent) {
-      const CellSpace& cells = graph.space(space);
-      if (cells.kind == SpaceKind::routed && cells.branch != kAllBranches && cells.decision == decision)
-        sums[static_cast<size_t>(cells.branch)] += cost.cost.flops;
-    }
-  return sums;
-}
-
-/// Nodes that no output needs once nothing is decided; what bodies hold is left alone.
-std::set<NodeId> nodes_that_decide(const Graph& graph) {
-  std::set<NodeId> needed;
-  std::vector<ValueId> open;
-  for (const NamedValue& output : graph.outputs) open.push_back(output.value);
-  for (const NodeId id : graph.top.nodes)
-    if (has_effect(*graph.node(id).op) || !graph.node(id).bodies.empty()) {
-      needed.insert(id);
-      open.insert(open.end(), graph.node(id).inputs.begin(), graph.node(id).inputs.end());
-    }
-  while (!open.empty()) {
-    const NodeId maker = graph.value(open.back()).producer;
-    open.pop_back();
-    if (maker == kNone || is_route(graph.node(maker)) || !needed.insert(maker).second) continue;
-    open.insert(open.end(), graph.node(maker).inputs.begin(), graph.node(maker).inputs.end());
-  }
-  std::set<NodeId> rest;
-  for (const NodeId id : graph.top.nodes)
-    if (!needed.contains(id)) rest.insert(id);
-  return rest;
-}
-
-}  // namespace
-
-std::optional<LargestBranches> LargestBranches::of(const Graph& graph, const std::vector<ValueId>& routed) {
-  LargestBranches largest(graph);
-  CostCase of;
-  of.bindings = Bindings(graph.symbols.size(), 1);
-  for (const ValueId decision : routed) {
-    const Node& route = graph.node(graph.value(decision).producer);
-    if (gated_branch(route) || protocol_of(route.attributes).kind == ProtocolKind::threshold) return std::nullopt;
-    of.shares.set(decision, std::vector<double>(static_cast<size_t>(graph.value(decision).branches), 1.0));
-  }
-  // The innermost first: a branch with a router within is as large as what is chosen there.
-  for (auto at = routed.rbegin(); at != routed.rend(); ++at) {
-    const ValueId decision = *at;
-    const std::vector<double> operations = operations_by_branch(graph, decision, of);
-    std::vector<size_t> order(operations.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return operations[a] > operations[b]; });
-    std::vector<double> shares(order.size(), 0.0);
-    for (size_t k = 0; k < order.size() && k < static_cast<size_t>(graph.value(decision).fan_out); ++k) shares[order[k]] = 1;
-    of.shares.set(decision, shares);
-    largest.shares_.set(decision, std::move(shares));
-  }
-  largest.decide_ = nodes_that_decide(graph);
-  return largest;
-}
-
-double LargestBranches::operations(const Bindings& bindings) const {
-  CostCase of;
-  of.bindings = bindings, of.shares = shares_;
-  double sum = 0;
-  for (const NodeCost& cost : cost_of(*graph_, of).nodes)
-    if (!decide_.contains(cost.node)) sum += cost.cost.flops;
-  return sum;
-}
-
-std::optional<int32_t> gated_branch(const Node& route) {
-  const Protocol rule = protocol_of(route.attributes);
-  if (rule.kind != ProtocolKind::residual_threshold && rule.kind != ProtocolKind::exit_threshold) return std::nullopt;
-  return 1 - std::max(0, rule.residual);
-}
-
 double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads) {
   double parts = 0;
   for (size_t r = 0; r < routed.size(); ++r) {
@@ -172,7 +91,7 @@ ItemCosts::ItemCosts(const Workload& work)
     : state_(work.state()),
       graphs_(work.graph_of_size()),
       classes_(*state_.model, *state_.data),
-      open_(work.phase() == WorkPhase::forward && !routed_values(*work.graph()).empty()) {}
+      is_counting_(work.phase() == WorkPhase::forward && !routed_values(*work.graph()).empty()) {}
 
 ItemCosts::Counted ItemCosts::counted(PictureSize size) const {
   Counted c;
@@ -220,13 +139,13 @@ std::vector<ItemLoads> ItemCosts::loads_of(const Counted& of, const ReadyPlan& p
 }
 
 void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
-  if (!open_) return;
+  if (!is_counting_) return;
   Counted& of = of_size_.at(batch.picture, [&](PictureSize size) { return counted(size); });
-  open_ = std::all_of(of.number.begin(), of.number.end(), [&](const auto& router) {
+  is_counting_ = std::all_of(of.number.begin(), of.number.end(), [&](const auto& router) {
     return std::any_of(plan.program->routers.begin(), plan.program->routers.end(),
                        [&](const ProgramRouter& r) { return r.name == router.first; });
   });
-  if (!open_) return;
+  if (!is_counting_) return;
   std::vector<ItemCost> items(static_cast<size_t>(batch.size()));
   const std::vector<ItemLoads> loads = loads_of(of, plan, batch, items);
   for (size_t i = 0; i < items.size(); ++i) {
@@ -242,12 +161,10 @@ void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
 }
 
 std::optional<ItemCostFigures> ItemCosts::figures() const {
-  if (!open_ || items_.empty()) return std::nullopt;
+  if (!is_counting_ || items_.empty()) return std::nullopt;
   ItemCostFigures f = item_cost_figures(
       items_, {classes_.may_be_several(), [&](const std::string& a, const std::string& b) { return classes_.before(a, b); }});
-  const bool of_tokens =
-      std::any_of(state_.data->spaces().begin(), state_.data->spaces().end(), [](const SpaceCells& space) { return space.holds_tokens; });
-  f.item = !state_.data->sizes().empty() ? "picture" : of_tokens ? "sequence" : "item";
+  f.item = std::string(state_.data->item_noun());
   for (ItemSpent* item : {&f.least, &f.most}) item->name = state_.data->place(item->item);
   return f;
 }

@@ -3,12 +3,11 @@
 #pragma once
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "core/experiment/by_size.h"
+#include "core/experiment/largest_branches.h"
 #include "core/experiment/workload.h"
-#include "core/graph/branch_shares.h"
 #include "core/quality/item_classes.h"
 #include "core/quality/item_cost_figures.h"
 
@@ -32,23 +31,7 @@ std::vector<ValueId> routed_values(const Graph& graph);
 double operations_of(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
 /// Were all its cells to go through every branch.
 double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed, const Bindings& bindings);
-/// Were every cell to go through one branch alone of each router, that which takes most (of several that a cell takes at once as many), and
-/// nothing to be decided: a network that does not route.
-class LargestBranches {
- public:
-  /// Nothing where a router may leave a part out: without routing the network computes all of them.
-  static std::optional<LargestBranches> of(const Graph& graph, const std::vector<ValueId>& routed);
-  double operations(const Bindings& bindings) const;
-
- private:
-  explicit LargestBranches(const Graph& graph) : graph_(&graph) {}
-  const Graph* graph_;
-  BranchShares shares_;
-  std::set<NodeId> decide_;  // nodes that only decisions need
-};
-/// Of the routers that let a cell pass by the part behind them, each by the one branch that is that part: nothing for the others.
-std::optional<int32_t> gated_branch(const Node& route);
-/// Parts behind such routers that were computed for the item, each by the share of the item's cells that it got.
+/// Parts that gates may leave out (gated_branch), as many as were computed for the item: each by the share of its cells that it got.
 double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
 /// Real cells that the batch's item number `item` has of each space.
 Bindings bindings_of_item(const Graph& graph, const Batch& batch, size_t item);
@@ -81,7 +64,7 @@ class ItemCosts {
   GraphOfSize graphs_;
   ItemClasses classes_;
   BySize<Counted> of_size_;
-  bool open_;
+  bool is_counting_;
   std::vector<ItemCost> items_;
 };
 

@@ -89,7 +89,7 @@ class Optimization {
     found.tell_points();
     // They are the best of the plan that was expected; of another, others may be.
     if (found.figures.fitted.mean_cost != found_->figures.fitted.mean_cost) found.figures.is_optimum = false;
-    if (result_->verified->passed && found.is_beyond_target())
+    if (result_->verified->passed && found.exceeds_operations())
       result_->warnings.push_back(
           "the thresholds were searched for a plan in which work waits for the exits before it, and the one that was "
           "kept takes more: " +

@@ -81,7 +81,7 @@ void add_spaces(RecordPlan& plan, const Program& program) {
 /// The branch by which cells leave early, or only pass; -1: there is none.
 int32_t residual_of(const Protocol& rule) {
   const bool has_one = rule.kind == ProtocolKind::residual_threshold || rule.kind == ProtocolKind::exit_threshold;
-  return has_one ? std::max(0, rule.residual) : rule.kind == ProtocolKind::threshold ? rule.residual : -1;
+  return has_one ? residual_branch(rule) : rule.kind == ProtocolKind::threshold ? rule.residual : -1;
 }
 
 void add_routers(RecordPlan& plan, const Program& program) {

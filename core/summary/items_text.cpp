@@ -31,6 +31,7 @@ std::string pictures_text(const std::vector<PictureFigures>& sizes) {
 
 std::string items_text(const DatasetFigures& d) {
   if (are_pictures(d)) return pictures_text(d.sizes) + (d.skipped > 0 ? "; " + counted(d.skipped, "file") + " skipped" : "");
+  if (const std::string noun = item_noun(d); noun == "item") return counted(d.sequences, noun);
   return counted(d.sequences, "sequence") + ", " + counted(d.cells, "cell") + " (" + with_commas(d.cells_without_padding) +
          " without padding)";
 }

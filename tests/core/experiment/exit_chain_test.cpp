@@ -17,8 +17,9 @@ class ExitChainTest : public QObject {
     const auto model = open_model(source_folder() + "/resources/demos/msdnet-digits");
     const auto chain = exit_chain(*model->forward, model->answer);
     QVERIFY(chain.has_value());
-    QCOMPARE(chain->routers, (std::vector<std::string>{"exits.0.router", "exits.1.router"}));
-    QCOMPARE(chain->rules[1].threshold, 0.9F);
+    QCOMPARE(chain->routers(), (std::vector<std::string>{"exits.0.router", "exits.1.router"}));
+    QVERIFY(chain->test_of("exits.1.router") == size_t{1} && !chain->test_of("exits.2.router"));
+    QCOMPARE(chain->tests[1].rule.threshold, 0.9F);
     // Multiplications of expected.json; ours count additions, activations and norms' shifts too.
     QCOMPARE(chain->costs.size(), size_t{3});
     QVERIFY2(std::fabs(chain->costs[0] - 913392.0 / 2140496) < 0.01, qPrintable(QString::number(chain->costs[0])));
@@ -40,8 +41,8 @@ class ExitChainTest : public QObject {
     const auto changed = with_thresholds(model->forward, {{"exits.1.router", 0.25}, {"no.such.router", 0.5}});
     const auto chain = exit_chain(*changed, model->answer);
     QVERIFY(chain.has_value());
-    QVERIFY(chain->rules[0].threshold == 0.9F && chain->rules[1].threshold == 0.25F);
-    QCOMPARE(exit_chain(*model->forward, model->answer)->rules[1].threshold, 0.9F);  // the model keeps its own
+    QVERIFY(chain->tests[0].rule.threshold == 0.9F && chain->tests[1].rule.threshold == 0.25F);
+    QCOMPARE(exit_chain(*model->forward, model->answer)->tests[1].rule.threshold, 0.9F);  // the model keeps its own
     QVERIFY(with_thresholds(model->forward, {}) == model->forward);
   }
 

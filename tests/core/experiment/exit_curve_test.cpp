@@ -16,8 +16,8 @@ namespace {
 template <class Confidence>
 ExitRecord record_of(int64_t items, Confidence confidence) {
   ExitRecord r;
-  r.chain = {{"a", "b"}, {Protocol{}, Protocol{}}, {0.3, 0.7, 1}};
-  r.chain.rules[0].threshold = r.chain.rules[1].threshold = 0.9F;
+  r.chain.tests = {{"a", {}}, {"b", {}}}, r.chain.costs = {0.3, 0.7, 1};
+  for (ExitTest& test : r.chain.tests) test.rule.threshold = 0.9F;
   r.operations[PictureSize{}] = r.baseline_operations[PictureSize{}] = {3, 7, 10};
   r.task = quality_task(Task::classification);
   r.confidence.resize(2), r.scores.resize(3);

@@ -15,7 +15,7 @@ class ExitRecordTest : public QObject {
   /// Two small pictures and a large one, of four times the operations.
   static ExitRecord record() {
     ExitRecord r;
-    r.chain.routers = {"exit"}, r.chain.rules.resize(1), r.chain.costs = {0.5, 1}, r.chain.whole = 8;
+    r.chain.tests = {{"exit", {}}}, r.chain.costs = {0.5, 1}, r.chain.whole = 8;
     r.task = quality_task(Task::classification);
     r.confidence = {{0.9F, 0.8F, 0.7F}};
     for (int exit = 0; exit < 2; ++exit) {

@@ -68,7 +68,7 @@ class ItemCostsTest : public QObject {
     for (size_t exit = 0; exit <= routed.size(); ++exit) {
       std::vector<int32_t> branches;
       for (size_t r = 0; r < routed.size(); ++r) {
-        const int32_t leaves = std::max(0, chain.rules[r].residual);
+        const int32_t leaves = residual_branch(chain.tests[r].rule);
         branches.push_back(r == exit ? leaves : 1 - leaves);
       }
       ItemLoads way = one_cell(graph, routed, branches);

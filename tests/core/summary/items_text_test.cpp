@@ -36,11 +36,21 @@ class ItemsTextTest : public QObject {
     DatasetFigures d;
     d.sequences = 3, d.cells = 60, d.cells_without_padding = 41;
     QVERIFY(!are_pictures(d));
+    QCOMPARE(item_noun(d), std::string("sequence"));  // of a run that does not say it, too
+    d.unit = "token";
+    QCOMPARE(item_noun(d), std::string("sequence"));
     QCOMPARE(items_text(d), std::string("3 sequences, 60 cells (41 without padding)"));
     QCOMPARE(rate_name(of(d)), std::string("real cells a second"));
     RunSummaryFigures decoding = of(d);
     decoding.phase = "decode";
     QCOMPARE(rate_name(decoding), std::string("tokens written a second"));
+  }
+
+  void what_is_neither_is_called_an_item() {
+    DatasetFigures d;
+    d.sequences = d.cells = d.cells_without_padding = 5, d.unit = "item";
+    QCOMPARE(item_noun(d), std::string("item"));
+    QCOMPARE(items_text(d), std::string("5 items"));
   }
 };
 
