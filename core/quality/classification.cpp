@@ -19,15 +19,16 @@ class ClassJudge final : public TaskJudge {
   }
 
   void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
-    const auto classes = static_cast<size_t>(classes_);
-    if (batch.labels.empty() || answers.reals.size() != batch.items.size() * classes) return;
-    for (size_t i = 0; i < batch.items.size(); ++i) {
+    if (batch.labels.empty()) return;
+    expect_values(batch, answers, batch.size() * classes_, "the classes of its items");
+    const float* logits = answers.reals.data();
+    for (size_t i = 0; i < batch.items.size(); ++i, logits += classes_) {
       const int32_t label = class_of(batch.labels[i]);
       if (label < 0) {
         look_at(batch.labels[i], batch.items[i]);
         continue;
       }
-      const int32_t answer = largest_class(answers.reals.data() + i * classes, classes_);
+      const int32_t answer = largest_class(logits, classes_);
       scores.push_back({batch.items[i], answer == label ? 1.0 : 0.0, 1.0, label, answer});
       if (answer < 0) no_answers_.insert(batch.items[i]);
     }

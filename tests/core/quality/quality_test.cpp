@@ -8,6 +8,7 @@
 #include "core/quality/task.h"
 #include "core/summary/quality_text.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
@@ -144,6 +145,19 @@ class QualityTest : public QObject {
     QCOMPARE(q.baseline->value, 0.25);
     QCOMPARE(warnings.size(), size_t{1});
     QVERIFY2(warnings[0].ends_with("2 answers hold values that are not numbers, and count as wrong"), warnings[0].c_str());
+  }
+
+  void answers_of_more_or_fewer_classes_than_the_model_has_are_an_error() {
+    const Scratch scratch;
+    const Model model = classifier();
+    const auto data = pictures(labelled(scratch, {0, 1}), model);
+    QualityMeter meter(model, *data);
+    for (const size_t values : {size_t{0}, size_t{4}, size_t{8}}) {
+      const OutputValue logits{"logits", DType::f32, {}, std::vector<float>(values, 0.5F), {}};
+      const std::string said = complaint([&] { meter.add(JudgedAs::baseline, data->batch(0), {logits}); });
+      const std::string expected = "the answers to batch 0 hold " + std::to_string(values) + " values, the classes of its items 6";
+      QVERIFY2(said.find(expected) != std::string::npos, said.c_str());
+    }
   }
 
   void folders_name_the_classes_of_a_model_that_names_none() {
