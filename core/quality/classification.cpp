@@ -13,8 +13,8 @@ namespace {
 
 class ClassJudge final : public TaskJudge {
  public:
-  ClassJudge(std::string where, int64_t classes, std::vector<std::string> names)
-      : where_(std::move(where)), classes_(classes), names_(std::move(names)) {
+  ClassJudge(const Dataset& data, int64_t classes, std::vector<std::string> names)
+      : data_(data), classes_(classes), names_(std::move(names)) {
     for (size_t n = 0; n < names_.size(); ++n) number_of_.emplace(names_[n], static_cast<int32_t>(n));
   }
 
@@ -39,13 +39,13 @@ class ClassJudge final : public TaskJudge {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all;
     if (!no_answers_.empty())
-      all.push_back(where_ + ": " + counted(static_cast<int64_t>(no_answers_.size()), "answer holds", "answers hold") +
+      all.push_back(data_.name() + ": " + counted(static_cast<int64_t>(no_answers_.size()), "answer holds", "answers hold") +
                     " values that are not numbers, and count as wrong");
     if (strangers_.empty()) return all;
     const auto [item, label] = *strangers_.begin();
     const auto some = static_cast<int64_t>(strangers_.size());
-    all.push_back(where_ + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
-                  with_commas(classes_) + "; the first is " + in_quotes(label) + ", of item " + std::to_string(item) +
+    all.push_back(data_.name() + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
+                  with_commas(classes_) + "; the first is " + in_quotes(label) + ", of " + data_.place(item) +
                   "; accuracy leaves such items out");
     return all;
   }
@@ -62,7 +62,7 @@ class ClassJudge final : public TaskJudge {
     if (!label.empty()) strangers_.emplace(item, label);
   }
 
-  std::string where_;
+  const Dataset& data_;
   int64_t classes_;
   std::vector<std::string> names_;
   std::map<std::string, int32_t, std::less<>> number_of_;
@@ -93,7 +93,7 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
     warnings.push_back(data.name() + ": the model names no classes (id2label in config.json), so the folders are taken in the order of " +
                        "their names, as torchvision's ImageFolder does: " + in_quotes(names.front()) + " is class 0");
   }
-  return std::make_unique<ClassJudge>(data.name(), model.answer.classes, std::move(names));
+  return std::make_unique<ClassJudge>(data, model.answer.classes, std::move(names));
 }
 
 }  // namespace stormcell
