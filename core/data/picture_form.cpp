@@ -79,6 +79,13 @@ void expect_pixels(const std::string& where, const std::string& name, DType type
   if (type != DType::u8 && type != DType::f32) bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
 }
 
+std::vector<float> sampled(const std::vector<float>& values) {
+  std::vector<float> some;
+  visit_sampled(static_cast<int64_t>(values.size()),
+                [&](int64_t first, int64_t count) { some.insert(some.end(), values.begin() + first, values.begin() + first + count); });
+  return some;
+}
+
 Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, const FileRange& bytes) {
   Sequence item{.picture = size};
   const size_t element = element_size(type);
