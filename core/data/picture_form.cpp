@@ -61,9 +61,10 @@ void PictureForm::check(const std::string& where, const PictureFile& file) const
   const bool fits = !file.is_array && fits_channels(file.header.channels, channels);
   // Colours are never averaged behind somebody's back: grey can be made of them in several ways.
   if (!file.is_array && !fits && channels == 1)
-    bad_input(where,
-              "is a picture in colour" + std::string(file.header.channels == 4 ? " with opacity" : "") + ", the model takes grey ones",
-              "convert it to grey");
+    bad_input(
+        where,
+        "is a colour picture" + std::string(file.header.channels == 4 ? " with opacity" : "") + ", the model takes grey ones of 1 channel",
+        "convert it to grey");
   check(where, "is a picture of", {file.header.height, file.header.width}, fits ? channels : file.header.channels);
 }
 

@@ -14,7 +14,7 @@ namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
 
-/// What lies in a folder, sorted byte by byte; hidden ones are passed over.
+/// What lies in a folder, sorted byte by byte; hidden ones are left out.
 struct Entries {
   std::vector<std::string> files, folders;
   std::vector<std::string> empty;  ///< of the folders those in which nothing lies
@@ -59,10 +59,10 @@ Entries entries_of(const std::string& folder) {
   return list;
 }
 
-/// Nothing in it would be missed: it is passed over, and that is said.
-void pass_over_empty(const std::string& folder, Entries& list, std::vector<std::string>& warnings) {
+/// Nothing in it would be missed: it is ignored, and that is said.
+void ignore_empty(const std::string& folder, Entries& list, std::vector<std::string>& warnings) {
   for (const std::string& name : list.empty) {
-    warnings.push_back((fs::path(folder) / name).string() + " is an empty folder beside files, and is passed over");
+    warnings.push_back((fs::path(folder) / name).string() + ": an empty folder, ignored");
     std::erase(list.folders, name);
   }
   list.empty.clear();
@@ -81,7 +81,7 @@ std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const
 /// The files of a folder in which nothing else may lie.
 std::vector<std::string> files_alone(const std::string& folder, std::vector<std::string>& warnings) {
   Entries files = entries_of(folder);
-  pass_over_empty(folder, files, warnings);
+  ignore_empty(folder, files, warnings);
   if (!files.folders.empty() || files.labels) refuse_entry(folder, files.labels ? std::string(kLabelsFile) : files.folders.front());
   return std::move(files.files);
 }
@@ -120,7 +120,7 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
     const std::string inner = (fs::path(folder) / of).string();
     const std::vector<std::string> files = files_alone(inner, found.warnings);
     if (files.empty()) {
-      found.warnings.push_back(inner + " holds no picture: there is none of this class");
+      found.warnings.push_back(inner + ": holds no picture, so there is none here of a class " + in_quotes(of));
       found.empty_classes.push_back(of);
     }
     for (size_t i = 0; i < files.size(); ++i)
@@ -138,8 +138,8 @@ PictureListing list_pictures(const std::string& folder) {
   PictureListing found;
   const bool has_pictures = std::any_of(list.files.begin(), list.files.end(),
                                         [&](const std::string& file) { return is_picture((fs::path(folder) / file).string()); });
-  std::vector<std::string> passed_over;
-  if (has_pictures) pass_over_empty(folder, list, passed_over);
+  std::vector<std::string> ignored;
+  if (has_pictures) ignore_empty(folder, list, ignored);
   const auto holds = [&](std::string_view name) { return std::find(list.folders.begin(), list.folders.end(), name) != list.folders.end(); };
   const bool targets = holds(kInputsFolder) && holds(kTargetsFolder);
   if (targets && list.folders.size() > 2)
@@ -154,7 +154,7 @@ PictureListing list_pictures(const std::string& folder) {
     for (const std::string& file : list.files) found.labels.push_back(read.of[file]);
     found.warnings = std::move(read.warnings);
   }
-  found.warnings.insert(found.warnings.begin(), passed_over.begin(), passed_over.end());
+  found.warnings.insert(found.warnings.begin(), ignored.begin(), ignored.end());
   found.names = std::move(list.files);
   return found;
 }

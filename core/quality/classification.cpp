@@ -76,11 +76,14 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
   if (!data.has_labels()) return nullptr;
   std::vector<std::string> names = data.classes();
   if (!data.classes_of_model() && !names.empty()) {
-    // A folder that somebody left there is no class: without it there are as many as the model has.
+    // An empty folder is a class without pictures, or somebody left it there. Only numbers tell: where the folders with pictures are as
+    // many as the model's classes, there is no class left for it.
     const std::vector<std::string> empty = data.empty_classes();
     if (static_cast<int64_t>(names.size() - empty.size()) == model.answer.classes)
       for (const std::string& name : empty) {
-        warnings.push_back(data.name() + ": " + in_quotes(name) + " holds no picture and is taken for no class");
+        warnings.push_back(data.name() + ": " + in_quotes(name) +
+                           " is not taken for a class: the folders that hold pictures are as many as the model's classes, " +
+                           with_commas(model.answer.classes));
         std::erase(names, name);
       }
     const auto some = static_cast<int64_t>(names.size());

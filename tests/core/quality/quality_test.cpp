@@ -184,6 +184,28 @@ class QualityTest : public QObject {
     QVERIFY2(said.at(0).find("the folders name 1 class, the model has 3") != std::string::npos, said[0].c_str());
   }
 
+  /// Where all folders are needed, an empty one is a class that the data have no picture of.
+  void an_empty_folder_is_a_class_only_where_one_is_missing() {
+    const Scratch scratch;
+    for (const char* file : {"d/ant/1.npy", "d/bee/1.npy"}) scratch.write(file, npy_of("(1, 1, 1)", "<f4", std::vector<float>{0.5F}));
+    std::filesystem::create_directories(scratch.path("d/ape"));
+    const Model model = classifier();
+    const auto judged = [&](std::vector<std::string>& warnings) {
+      const auto data = pictures(scratch.path("d"), model);
+      QualityMeter meter(model, *data);
+      answer(meter, JudgedAs::baseline, *data, std::vector<int32_t>(static_cast<size_t>(data->items()), 2));
+      return meter.figures(warnings).value().baseline->counted.value();
+    };
+    std::vector<std::string> of_three, of_four;
+    QCOMPARE(judged(of_three), int64_t{1});  // ant, ape, bee
+    QCOMPARE(of_three.size(), size_t{1});
+    scratch.write("d/cow/1.npy", npy_of("(1, 1, 1)", "<f4", std::vector<float>{0.5F}));
+    QCOMPARE(judged(of_four), int64_t{1});  // ant, bee, cow
+    QCOMPARE(of_four.size(), size_t{2});
+    QVERIFY2(of_four[0].ends_with("\"ape\" is not taken for a class: the folders that hold pictures are as many as the model's classes, 3"),
+             of_four[0].c_str());
+  }
+
   void without_labels_or_a_task_there_is_no_quality() {
     const Scratch scratch;
     const Model model = classifier();
