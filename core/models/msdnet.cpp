@@ -125,7 +125,7 @@ class MsdnetBuilder : public LayerBuilder {
 
   ValueId classified(const msdnet::Block& block, ValueId x, const std::string& name) {
     for (const Convolution& c : block.classifier) x = convolution(x, c);
-    return linear(value("pool", {x}, {{"kind", std::string("global_average")}}, name + ".mean"), name + ".head", s_.labels, {}, true);
+    return linear(global_average(x, name + ".mean"), name + ".head", s_.labels, {}, true);
   }
 
   /// The logits of pictures that answer here; `maps` become those of the others.
@@ -168,10 +168,8 @@ class Msdnet final : public Architecture {
   Initialisation initialisation(std::string_view name) const override {
     constexpr double kDeviation = 3;
     if (const auto neutral = neutral_initialisation(name)) return *neutral;
-    const std::string text(name.substr(0, name.rfind('.')));
-    if (const auto at = fan_in_.find(text); at != fan_in_.end()) return kaiming(at->second);
-    const size_t block = std::stoul(text.substr(text.find('.') + 1));
-    return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(block)))};
+    if (const auto at = fan_in_.find(name.substr(0, name.rfind('.'))); at != fan_in_.end()) return kaiming(at->second);
+    return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(static_cast<size_t>(number_at(name, 1)))))};
   }
   bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
