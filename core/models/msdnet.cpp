@@ -115,8 +115,7 @@ class MsdnetBuilder : public LayerBuilder {
       std::vector<ValueId> parts{at(scale)};
       if (step.down) parts.push_back(unit(at(scale - 1), *step.down));
       parts.push_back(unit(at(scale), step.normal));
-      const std::string name = step.normal.convolution.name.substr(0, step.normal.convolution.name.find(".normal"));
-      ValueId y = value("concat", std::move(parts), {}, name + ".joined");
+      ValueId y = value("concat", std::move(parts), {}, step.name + ".joined");
       if (!l.transition.empty()) y = convolution(y, l.transition[i]);
       results.push_back(y);
     }
