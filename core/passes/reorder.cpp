@@ -171,13 +171,13 @@ class Reorder {
       Refusals refusals;
       if (input_.parameters)
         for (const auto& [router, branches] : *input_.parameters)
-          if (!seen_.contains(router)) refusals.emplace_back(router, "the model has no such router");
+          if (!seen_.contains(router)) refusals.emplace_back(router, kNoSuchRouter);
       return with_refusals(counted(static_cast<int64_t>(nodes_), "node") + " before " +
                                counted(static_cast<int64_t>(moved_.size()), "router") +
                                " wait for the decision: only cells of one branch need them",
                            refusals);
     }
-    if (input_.profile.routers.empty() && !input_.parameters) return "no router was profiled";
+    if (input_.profile.routers.empty() && !input_.parameters) return kNoRouterProfiled;
     return "nothing before a router waits for its decision: all is needed for it, or by most cells";
   }
 
