@@ -61,9 +61,10 @@ void PictureForm::check(const std::string& where, const PictureFile& file) const
   const bool fits = !file.is_array && fits_channels(file.header.channels, channels);
   // Colours are never averaged behind somebody's back: grey can be made of them in several ways.
   if (!file.is_array && !fits && channels == 1)
-    bad_input(where,
-              "is a picture in colour" + std::string(file.header.channels == 4 ? " with opacity" : "") + ", the model takes grey ones",
-              "convert it to grey");
+    bad_input(
+        where,
+        "is a colour picture" + std::string(file.header.channels == 4 ? " with opacity" : "") + ", the model takes grey ones of 1 channel",
+        "convert it to grey");
   check(where, "is a picture of", {file.header.height, file.header.width}, fits ? channels : file.header.channels);
 }
 
@@ -77,6 +78,13 @@ void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels) 
 
 void expect_pixels(const std::string& where, const std::string& name, DType type) {
   if (type != DType::u8 && type != DType::f32) bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
+}
+
+std::vector<float> sampled(const std::vector<float>& values) {
+  std::vector<float> some;
+  visit_sampled(static_cast<int64_t>(values.size()),
+                [&](int64_t first, int64_t count) { some.insert(some.end(), values.begin() + first, values.begin() + first + count); });
+  return some;
 }
 
 Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, const FileRange& bytes) {

@@ -35,14 +35,16 @@ void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels);
 void expect_pixels(const std::string& where, const std::string& name, DType type);
 std::vector<float> pixels_of(DType type, const FileRange& bytes);
 
-/// Some pixels of a picture, enough to tell it from others: runs of 32, evenly spread from its beginning to its end; all where there are
-/// few. visit(first, count) with each run.
+/// Some of so many values of a picture, enough to tell it from others: runs of 32, evenly spread from its beginning to its end; all where
+/// there are few. visit(first, count) with each run.
 template <class Visit>
-void visit_sampled(int64_t pixels, Visit visit) {
+void visit_sampled(int64_t values, Visit visit) {
   constexpr int64_t kRun = 32, kRuns = 8;
-  if (pixels <= kRun * kRuns) return visit(int64_t{0}, pixels);
-  for (int64_t run = 0; run < kRuns; ++run) visit((pixels - kRun) * run / (kRuns - 1), kRun);
+  if (values <= kRun * kRuns) return visit(int64_t{0}, values);
+  for (int64_t run = 0; run < kRuns; ++run) visit((values - kRun) * run / (kRuns - 1), kRun);
 }
+/// Those of values that are there.
+std::vector<float> sampled(const std::vector<float>& values);
 
 /// What is looked at of a picture when the data are opened: its size, sampled pixels, and, of f32, the smallest and the largest; these are
 /// read once for it. Bytes cannot be wrong: of them nothing else is read. Error(bad_input) naming `where` and `place` for pixels that are

@@ -31,11 +31,7 @@ TargetPicture TargetFolder::read(const std::string& name) const {
 
 void TargetFolder::add(const std::string& name) {
   const TargetPicture whole = read(name);
-  Target target{name, {whole.shape, {}, {}}};
-  visit_sampled(static_cast<int64_t>(whole.values.size()), [&](int64_t first, int64_t count) {
-    target.outline.values.insert(target.outline.values.end(), whole.values.begin() + first, whole.values.begin() + first + count);
-  });
-  targets_.push_back(std::move(target));
+  targets_.push_back({name, {whole.shape, sampled(whole.values), {}}});
 }
 
 TargetPicture TargetFolder::picture(int64_t index) const {

@@ -19,13 +19,6 @@ struct FrameList {
   std::vector<std::string> warnings;
 };
 
-std::vector<float> sampled(const std::vector<float>& pixels) {
-  std::vector<float> some;
-  visit_sampled(static_cast<int64_t>(pixels.size()),
-                [&](int64_t first, int64_t count) { some.insert(some.end(), pixels.begin() + first, pixels.begin() + first + count); });
-  return some;
-}
-
 /// "ends early, behind its frame 17 of 40: its packet 17 is not whole; the frames before are taken". A header alone may count frames that
 /// an edit list or the camera left out.
 void warn_of_end(const std::string& path, const Video& video, FrameList& list) {

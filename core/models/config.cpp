@@ -122,6 +122,15 @@ std::vector<int64_t> Config::integers(std::string_view key, int64_t least, int64
   return list;
 }
 
+std::vector<int64_t> Config::integers_of_each(std::string_view key, std::vector<int64_t> otherwise, size_t count, std::string_view noun,
+                                              int64_t least, int64_t most) const {
+  std::vector<int64_t> given = integers(key, least, most);
+  if (given.empty()) given = std::move(otherwise);
+  if (given.size() == 1) given.resize(count, given.front());
+  if (given.size() != count) refuse(key, "one number, or one for each of " + std::to_string(count) + " " + std::string(noun));
+  return given;
+}
+
 std::vector<double> Config::reals(std::string_view key, double least, double most) const {
   const nlohmann::json* value = at(key);
   if (!value) return {};

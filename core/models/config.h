@@ -29,7 +29,10 @@ class Config {
   std::vector<int32_t> ids(std::string_view key, int64_t below) const;
   /// An integer or a list of integers between `least` and `most`; empty when absent or null, or where the list is.
   std::vector<int64_t> integers(std::string_view key, int64_t least, int64_t most) const;
-  /// The same of numbers.
+  /// One for all of `count` things, or one for each; the error calls them by `noun`.
+  std::vector<int64_t> integers_of_each(std::string_view key, std::vector<int64_t> otherwise, size_t count, std::string_view noun,
+                                        int64_t least, int64_t most) const;
+  /// As integers(), of numbers.
   std::vector<double> reals(std::string_view key, double least, double most) const;
   std::vector<std::string> words(std::string_view key) const;
   /// Names by number, as transformers' id2label has them ({"0": "cat", "1": "dog"}), or as a list: each of `count` numbers has one. Names

@@ -113,7 +113,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId gate(ValueId x, const Place& at, const std::string& name) {
     if (s_.small_gate) x = resized(x, gate_size(s_, {extent(x, 0), extent(x, 1)}), name + ".small");
     x = unit(x, name + ".convolution", width(x) / 2);
-    x = value("pool", {x}, {{"kind", std::string("global_average")}}, name + ".mean");
+    x = global_average(x, name + ".mean");
     std::vector<Recipe> weights, biases;
     const std::vector<Way> ways = s_.ways(at);
     for (const Way way : ways) {

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace stormcell::dynamic_routing {
-namespace {
-
-/// The number behind the point-th point of "cells.3.1.cell" or "head.2".
-int64_t number_at(std::string_view name, int point) {
-  size_t begin = 0;
-  for (int i = 0; i < point; ++i) begin = name.find('.', begin) + 1;
-  return std::stoll(std::string(name.substr(begin, name.find('.', begin) - begin)));
-}
-
-}  // namespace
 
 std::string_view to_text(Way way) { return way == Way::keep ? "keep" : way == Way::up ? "up" : "down"; }
 

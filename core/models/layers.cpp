@@ -45,6 +45,10 @@ ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::
   return value("activation", {x}, {{"kind", kind}}, name);
 }
 
+ValueId LayerBuilder::global_average(ValueId x, const std::string& name) {
+  return value("pool", {x}, {{"kind", std::string("global_average")}}, name);
+}
+
 namespace {
 Attributes attributes_of(const LayerBuilder::Field& field) {
   Attributes attributes{{"stride", field.stride}, {"padding", field.padding()}};

@@ -34,6 +34,8 @@ class LayerBuilder : public GraphBuilder {
   /// PREFIX.weight and PREFIX.bias; the node is named PREFIX.
   ValueId layer_norm(ValueId x, const std::string& prefix, double eps);
   ValueId activation(ValueId x, const std::string& kind, const std::string& name);
+  /// Of maps the mean of each channel.
+  ValueId global_average(ValueId x, const std::string& name);
   /// A convolution of size x size, padded to keep the extents that its stride leaves where nothing else is said; PREFIX.weight
   /// [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
   struct Field {

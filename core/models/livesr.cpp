@@ -40,16 +40,6 @@ struct Settings {
   int64_t features() const { return classifier_channels.back(); }
 };
 
-/// One number for all networks, or one for each.
-std::vector<int64_t> of_each(const Config& config, std::string_view key, int64_t otherwise, int64_t subnets, int64_t least, int64_t most) {
-  std::vector<int64_t> given = config.integers(key, least, most);
-  if (given.empty()) given = {otherwise};
-  if (given.size() == 1) given.assign(static_cast<size_t>(subnets), given.front());
-  if (static_cast<int64_t>(given.size()) != subnets)
-    config.refuse(key, "one number, or one for each of " + std::to_string(subnets) + " networks");
-  return given;
-}
-
 void read_classifier(const Config& config, Settings& s) {
   s.standardized = config.word("normalization", "standardize", {"standardize", "none"}) == "standardize";
   s.pooled_stem = config.word("classifier_stem", "pooled", {"pooled", "plain"}) == "pooled";
@@ -74,9 +64,9 @@ Settings read_settings(const Config& config) {
   s.border = config.word("border", "shift", {"shift", "cut"}) == "cut" ? PatchBorder::cut : PatchBorder::shift;
   s.upscale = config.integer("upscale", 4, 1, 16);
   if ((s.upscale & (s.upscale - 1)) != 0) config.refuse("upscale", "1, 2, 4, 8 or 16");
-  const int64_t subnets = config.integer("num_subnets", 10, 1, kMostSubnets);
-  s.subnet_channels = of_each(config, "subnet_channels", 8, subnets, 1, kMostChannels);
-  s.subnet_blocks = of_each(config, "subnet_blocks", 80, subnets, 0, kMostBlocks);
+  const auto subnets = static_cast<size_t>(config.integer("num_subnets", 10, 1, kMostSubnets));
+  s.subnet_channels = config.integers_of_each("subnet_channels", {8}, subnets, "networks", 1, kMostChannels);
+  s.subnet_blocks = config.integers_of_each("subnet_blocks", {80}, subnets, "networks", 0, kMostBlocks);
   read_classifier(config, s);
   s.picture = read_picture(config, s.patch, {std::max<int64_t>(240, s.patch), std::max<int64_t>(320, s.patch)});
   return s;
@@ -135,7 +125,7 @@ class LivesrBuilder : public LayerBuilder {
       for (int64_t i = 0; i < s_.classifier_blocks[stage]; ++i)
         x = basic_block(x, "classifier.layers." + std::to_string(stage) + "." + std::to_string(i), s_.classifier_channels[stage],
                         stage > 0 && i == 0 ? 2 : 1);
-    const ValueId features = value("pool", {x}, {{"kind", std::string("global_average")}}, "classifier.features");
+    const ValueId features = global_average(x, "classifier.features");
     std::vector<Recipe> centres;
     for (int64_t k = 0; k < s_.subnets(); ++k) {
       const std::string name = "clusters." + std::to_string(k);
@@ -187,7 +177,7 @@ class Livesr final : public Architecture {
   Initialisation initialisation(std::string_view name) const override {
     if (const auto neutral = neutral_initialisation(name)) return *neutral;
     if (name.starts_with("clusters.")) return {kFeature, kFeature};
-    if (name.starts_with("classifier.")) return of_classifier(name.substr(std::string_view("classifier.").size()));
+    if (name.starts_with("classifier.")) return of_classifier(name);
     return of_subnet(name);
   }
   bool is_spare(std::string_view name) const override { return counts_batches(name); }
@@ -196,22 +186,18 @@ class Livesr final : public Architecture {
   static constexpr double kFeature = 0.5;  ///< about what the classifier's features are
   static constexpr int64_t kField = 9;
 
-  static int64_t number_behind(std::string_view name, std::string_view prefix) {
-    return std::stoll(std::string(name.substr(prefix.size())));
-  }
-
   Initialisation of_classifier(std::string_view name) const {
-    if (name.starts_with("stem.")) return kaiming(s_.channels * (s_.pooled_stem ? 49 : kField));
-    const auto stage = static_cast<size_t>(number_behind(name, "layers."));
+    if (name.starts_with("classifier.stem.")) return kaiming(s_.channels * (s_.pooled_stem ? 49 : kField));
+    const auto stage = static_cast<size_t>(number_at(name, 2));
     const int64_t channels = s_.classifier_channels[stage];
-    const bool narrower = stage > 0 && name.find(".0.") == name.find('.', std::string_view("layers.").size());
-    const int64_t came = narrower ? s_.classifier_channels[stage - 1] : channels;
+    const bool first_of_stage = stage > 0 && number_at(name, 3) == 0;
+    const int64_t came = first_of_stage ? s_.classifier_channels[stage - 1] : channels;
     if (name.ends_with(".shortcut.weight")) return kaiming(came, 1);
     if (name.ends_with(".first.weight")) return kaiming(came * kField);
     return kaiming(channels * kField, 1.0 / 2);
   }
   Initialisation of_subnet(std::string_view name) const {
-    const auto number = static_cast<size_t>(number_behind(name, "subnets."));
+    const auto number = static_cast<size_t>(number_at(name, 1));
     const int64_t channels = s_.subnet_channels[number], blocks = s_.subnet_blocks[number];
     if (name.ends_with(".head.weight")) return kaiming(s_.channels * kField, 1);
     if (name.ends_with(".first.weight")) return kaiming(channels * kField);

@@ -115,8 +115,7 @@ class MsdnetBuilder : public LayerBuilder {
       std::vector<ValueId> parts{at(scale)};
       if (step.down) parts.push_back(unit(at(scale - 1), *step.down));
       parts.push_back(unit(at(scale), step.normal));
-      const std::string name = step.normal.convolution.name.substr(0, step.normal.convolution.name.find(".normal"));
-      ValueId y = value("concat", std::move(parts), {}, name + ".joined");
+      ValueId y = value("concat", std::move(parts), {}, step.name + ".joined");
       if (!l.transition.empty()) y = convolution(y, l.transition[i]);
       results.push_back(y);
     }
@@ -125,7 +124,7 @@ class MsdnetBuilder : public LayerBuilder {
 
   ValueId classified(const msdnet::Block& block, ValueId x, const std::string& name) {
     for (const Convolution& c : block.classifier) x = convolution(x, c);
-    return linear(value("pool", {x}, {{"kind", std::string("global_average")}}, name + ".mean"), name + ".head", s_.labels, {}, true);
+    return linear(global_average(x, name + ".mean"), name + ".head", s_.labels, {}, true);
   }
 
   /// The logits of pictures that answer here; `maps` become those of the others.
@@ -168,10 +167,8 @@ class Msdnet final : public Architecture {
   Initialisation initialisation(std::string_view name) const override {
     constexpr double kDeviation = 3;
     if (const auto neutral = neutral_initialisation(name)) return *neutral;
-    const std::string text(name.substr(0, name.rfind('.')));
-    if (const auto at = fan_in_.find(text); at != fan_in_.end()) return kaiming(at->second);
-    const size_t block = std::stoul(text.substr(text.find('.') + 1));
-    return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(block)))};
+    if (const auto at = fan_in_.find(name.substr(0, name.rfind('.'))); at != fan_in_.end()) return kaiming(at->second);
+    return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(static_cast<size_t>(number_at(name, 1)))))};
   }
   bool is_spare(std::string_view name) const override { return counts_batches(name); }
 

@@ -58,8 +58,8 @@ class Planner {
   ScaleStep step(const std::string& name, int64_t scale, bool from_finer) const {
     const auto bottleneck = [&](int64_t of) { return s_.bottlenecks[static_cast<size_t>(of)]; };
     const int64_t out = s_.growth * factor(scale);
-    if (!from_finer) return {std::nullopt, unit(name + ".normal", width_ * factor(scale), out, bottleneck(scale), 1)};
-    return {unit(name + ".down", width_ * factor(scale - 1), out / 2, bottleneck(scale - 1), 2),
+    if (!from_finer) return {name, std::nullopt, unit(name + ".normal", width_ * factor(scale), out, bottleneck(scale), 1)};
+    return {name, unit(name + ".down", width_ * factor(scale - 1), out / 2, bottleneck(scale - 1), 2),
             unit(name + ".normal", width_ * factor(scale), out / 2, bottleneck(scale), 1)};
   }
 

@@ -36,6 +36,7 @@ struct Unit {
 };
 /// What one scale gets of a layer: x, joined with what comes from the next finer scale and with what comes from x.
 struct ScaleStep {
+  std::string name;
   std::optional<Unit> down;
   Unit normal;
 };

@@ -16,7 +16,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostPatch = 256, kMostChannels = 1024, kMostBranches = 64, kKernel = 3;
+constexpr int64_t kMostPatch = 256, kMostChannels = 1024, kMostSubnets = 64, kKernel = 3;
 
 constexpr std::string_view kKeys[] = {"image_size",      "num_channels",    "patch_size",    "patch_stride", "upscale",
                                       "router_channels", "branch_channels", "branch_blocks", "hidden_act"};
@@ -44,8 +44,8 @@ Settings read_settings(const Config& config) {
   s.activation = activation_word(config, "hidden_act", "relu");
   s.branch_channels = config.integers("branch_channels", 1, kMostChannels);
   s.branch_blocks = config.integers("branch_blocks", 0, 256);
-  if (s.branch_channels.empty() || s.branches() > kMostBranches)
-    config.refuse("branch_channels", "a list of 1 to " + std::to_string(kMostBranches) + " widths, one a branch");
+  if (s.branch_channels.empty() || s.branches() > kMostSubnets)
+    config.refuse("branch_channels", "a list of 1 to " + std::to_string(kMostSubnets) + " widths, one a branch");
   if (s.branch_blocks.empty()) s.branch_blocks.assign(s.branch_channels.size(), 1);
   if (s.branch_blocks.size() != s.branch_channels.size())
     config.refuse("branch_blocks", "as many numbers as branch_channels has: " + std::to_string(s.branches()));
@@ -76,7 +76,7 @@ class PatchMixtureBuilder : public LayerBuilder {
 
   ValueId decided(ValueId patches) {
     const ValueId seen = activation(conv(patches, "router.conv", s_.router_channels, 2), "relu", "router.act");
-    const ValueId mean = value("pool", {seen}, {{"kind", std::string("global_average")}}, "router.mean");
+    const ValueId mean = global_average(seen, "router.mean");
     return route(linear(mean, "router.head", s_.branches(), {}, true), {}, "router");
   }
 
@@ -129,10 +129,8 @@ class PatchMixture final : public Architecture {
     if (name.ends_with(".bias")) return {0, 0};
     if (name == "router.head.weight") return {0, 4 / std::sqrt(static_cast<double>(s_.router_channels))};
     int64_t inputs = s_.channels;
-    if (name.starts_with("branches.") && !name.ends_with(".first.weight")) {
-      const std::string text(name);
-      inputs = s_.branch_channels[std::stoul(text.substr(text.find('.') + 1))];
-    }
+    if (name.starts_with("branches.") && !name.ends_with(".first.weight"))
+      inputs = s_.branch_channels[static_cast<size_t>(number_at(name, 1))];
     return kaiming(inputs * kKernel * kKernel);
   }
   bool is_spare(std::string_view) const override { return false; }

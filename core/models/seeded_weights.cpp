@@ -53,6 +53,12 @@ std::optional<Initialisation> neutral_initialisation(std::string_view weight) {
   return std::nullopt;
 }
 
+int64_t number_at(std::string_view weight, int point) {
+  size_t begin = 0;
+  for (int i = 0; i < point; ++i) begin = weight.find('.', begin) + 1;
+  return std::stoll(std::string(weight.substr(begin, weight.find('.', begin) - begin)));
+}
+
 const WeightInfo* SeededWeights::find(std::string_view name) const {
   const auto at = drawn_.find(name);
   return at == drawn_.end() ? nullptr : &at->second.info;

@@ -22,6 +22,8 @@ Initialisation kaiming(int64_t inputs, double gain = 2);
 /// Of what a network begins with whatever it is to learn: biases and means of 0, batch norms that change nothing, and pixels standardized
 /// as uniform ones from 0 to 1. Nothing: the weight is none of these.
 std::optional<Initialisation> neutral_initialisation(std::string_view weight);
+/// The number behind the point-th point of a weight's name: of "cells.3.1.cell" 3 behind the first, 1 behind the second. There must be one.
+int64_t number_at(std::string_view weight, int point);
 
 /// Elements depend on seed, name and index alone, so that a tensor is the same whatever is drawn before it, in whatever order.
 class SeededWeights final : public WeightSource {

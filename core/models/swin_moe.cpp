@@ -60,16 +60,6 @@ struct Settings {
   }
 };
 
-/// One number for all stages, or one for each.
-std::vector<int64_t> of_each(const Config& config, std::string_view key, std::vector<int64_t> otherwise, size_t stages, int64_t least,
-                             int64_t most) {
-  std::vector<int64_t> given = config.integers(key, least, most);
-  if (given.empty()) given = std::move(otherwise);
-  if (given.size() == 1) given.assign(stages, given.front());
-  if (given.size() != stages) config.refuse(key, "one number, or one for each of " + std::to_string(stages) + " stages");
-  return given;
-}
-
 /// A side of the grid in windows of at most `window`: its window's side and its shift. One window is not shifted.
 struct Cut {
   int64_t window, shift;
@@ -89,9 +79,9 @@ void read_stages(const Config& config, Settings& s) {
   if (n > static_cast<size_t>(kMostStages)) config.refuse("depths", "1 to " + std::to_string(kMostStages) + " numbers of blocks");
   const bool paper = n == 4;
   const std::vector<int64_t> heads =
-      of_each(config, "num_heads", paper ? std::vector<int64_t>{3, 6, 12, 24} : std::vector<int64_t>{1}, n, 1, 4096);
-  const std::vector<int64_t> windows =
-      of_each(config, "window_sizes", paper ? std::vector<int64_t>{12, 12, 12, 6} : std::vector<int64_t>{12}, n, 1, kMostWindow);
+      config.integers_of_each("num_heads", paper ? std::vector<int64_t>{3, 6, 12, 24} : std::vector<int64_t>{1}, n, "stages", 1, 4096);
+  const std::vector<int64_t> windows = config.integers_of_each(
+      "window_sizes", paper ? std::vector<int64_t>{12, 12, 12, 6} : std::vector<int64_t>{12}, n, "stages", 1, kMostWindow);
   int64_t width = config.integer("embed_dim", 96, 1, kMostWidth), height = s.picture.height / s.patch, columns = s.picture.width / s.patch;
   for (size_t i = 0; i < n; ++i) {
     if (width > kMostWidth) config.refuse("embed_dim", "a width that stays below " + std::to_string(kMostWidth + 1) + " in the last stage");
@@ -314,8 +304,7 @@ class SwinMoe final : public Architecture {
   int64_t inputs_of(std::string_view name) const {
     if (name.starts_with("patch.")) return s_.patch * s_.patch * s_.channels;
     if (name == "head.weight") return s_.stages.back().width;
-    constexpr std::string_view kPrefix = "stages.";
-    const int64_t width = s_.stages.at(static_cast<size_t>(std::stoll(std::string(name.substr(kPrefix.size()))))).width;
+    const int64_t width = s_.stages.at(static_cast<size_t>(number_at(name, 1))).width;
     if (name.ends_with(".merge.reduction.weight")) return 2 * width;
     return name.ends_with(".down.weight") ? s_.hidden(width) : width;
   }

@@ -16,7 +16,7 @@ PassResult ConstantRouters::run() {
     if (is_route(input_.graph.node(id))) routers.insert(input_.graph.node(id).name);
   });
   for (const auto& [router, branches] : constant_.taken)
-    if (input_.parameters && !routers.contains(router)) refusals_.emplace_back(router, "the model has no such router");
+    if (input_.parameters && !routers.contains(router)) refusals_.emplace_back(router, kNoSuchRouter);
   PassResult result;
   result.applied = !applied_.empty();
   result.graph = result.applied ? rewriter_.finish() : input_.graph;
@@ -105,7 +105,7 @@ std::vector<ValueId> ConstantRouters::joined(const Region& region) const {
 
 std::string ConstantRouters::reason(const std::string& what) const {
   if (applied_.empty() && refusals_.empty()) {
-    if (input_.profile.routers.empty() && !input_.parameters) return "no router was profiled";
+    if (input_.profile.routers.empty() && !input_.parameters) return kNoRouterProfiled;
     if (constant_.seen_less > 0)
       return counted(constant_.seen_less, "router") + " always decided the same way, about too few cells to go by (min-cells)";
     return "no router sent all profiled cells to the same branches";

@@ -29,7 +29,7 @@ class ConstantRouters {
   std::string name_of(const Region& region, const std::string& what) const;
   /// Rewrites what lies behind the region's decisions, all of which are constant; why it cannot, nothing where it has.
   virtual std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) = 0;
-  static Obstacle depends_on_it() { return {kNone, "nodes between its scatters and gathers depend on it"}; }
+  static Obstacle depends_on_it() { return {kNone, kDependOnIt}; }
 
   Rewriter rewriter_;
 

@@ -31,7 +31,7 @@ class DeadPath {
     while (step()) {
     }
     for (const auto& [router, branches] : dead_)
-      if (input_.parameters && !seen_.contains(router)) refusals_.emplace_back(router, "the model has no such router");
+      if (input_.parameters && !seen_.contains(router)) refusals_.emplace_back(router, kNoSuchRouter);
     PassResult result;
     result.graph = guarded_.empty() ? input_.graph : rewriter_.finish();
     const FallbackBytes before = bytes_of_fallbacks_only(input_.graph, input_.parts);
@@ -99,8 +99,7 @@ class DeadPath {
     if (why.empty() && saved_bytes(region, dead) == 0) why = kNoWeight;
     if (why.empty()) why = split_node(region, dead);
     std::optional<size_t> first;
-    if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes)))
-      why = "nodes between its scatters and gathers depend on it";
+    if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes))) why = kDependOnIt;
     if (!why.empty()) return false;
     for (const auto& [decision, branches] : dead) guarded_[router_name(graph(), decision)].insert(branches.begin(), branches.end());
     rewrite(region, dead, *first);
@@ -300,7 +299,7 @@ class DeadPath {
       text = counted(branches, "branch") + " of " + counted(static_cast<int64_t>(guarded_.size()), "router") +
              (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") + saved_text(bytes);
     } else if (refusals_.empty()) {
-      return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled"
+      return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? kNoRouterProfiled
              : input_.option(kDeadShare) > 0 ? "every branch got more than max-share of the cells in the profiled batches"
                                              : "every branch got cells in the profiled batches";
     }

@@ -177,7 +177,7 @@ PassResult horizontal_fusion(const PassInput& input) {
         if (why.empty() && present < least)
           why = "it has " + counted(static_cast<int64_t>(present), "branch") + " left, fewer than " + std::to_string(least);
         BranchFusion fusion(rewriter, own, branches);
-        if (why.empty() && !fusion.fuse()) why = "nodes between its scatters and gathers depend on it";
+        if (why.empty() && !fusion.fuse()) why = kDependOnIt;
         if (!why.empty()) {
           refusals.emplace_back(router, why);
           continue;

@@ -14,6 +14,11 @@ using Refusals = std::vector<std::pair<std::string, std::string>>;
 /// stand together, named where they are two.
 std::string with_refusals(std::string done, const Refusals& refusals);
 
+/// What several passes say.
+inline constexpr const char* kDependOnIt = "nodes between its scatters and gathers depend on it";
+inline constexpr const char* kNoSuchRouter = "the model has no such router";
+inline constexpr const char* kNoRouterProfiled = "no router was profiled";
+
 /// True if the graph has guards.
 bool has_guards(const Graph& graph);
 

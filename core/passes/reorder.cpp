@@ -39,6 +39,8 @@ class Reorder {
   }
 
  private:
+  using Copies = std::map<std::pair<ValueId, SpaceId>, ValueId>;  ///< of values, in the spaces of branches
+
   const Graph& graph() const { return rewriter_.graph(); }
 
   /// Branches that few enough cells go to, or those that the parameters name.
@@ -124,7 +126,8 @@ class Reorder {
     const std::map<NodeId, SpaceId> waiting = nodes_that_wait(place, decision, branches);
     if (waiting.empty()) return;
     std::vector<NodeId> order;
-    ValueMap now, copies;
+    ValueMap now;
+    Copies copies;
     for (const NodeId id : std::vector<NodeId>(block_at(graph(), place).nodes)) {
       if (waiting.contains(id)) continue;
       const Node node = graph().node(id);
@@ -145,16 +148,16 @@ class Reorder {
   }
 
   /// A value for the cells of a branch alone: what waits is made there, anything else is sent there.
-  ValueId copy(ValueId v, SpaceId space, const std::map<NodeId, SpaceId>& waiting, ValueMap& copies, std::vector<NodeId>& order) {
+  ValueId copy(ValueId v, SpaceId space, const std::map<NodeId, SpaceId>& waiting, Copies& copies, std::vector<NodeId>& order) {
     if (graph().value(v).type.space == kNone) return v;
-    if (const auto at = copies.find(v); at != copies.end() && graph().value(at->second).type.space == space) return at->second;
+    if (const auto at = copies.find({v, space}); at != copies.end()) return at->second;
     const NodeId maker = graph().value(v).producer;
     if (maker == kNone || !waiting.contains(maker)) {
       const ValueId decision = graph().space(space).decision;
       const NodeId sends = rewriter_.make_node("scatter", {v, decision}, {{"spaces", std::vector{int64_t{space}}}},
                                                router_name(graph(), decision) + ".waited");
       order.push_back(sends);
-      return copies[v] = graph().node(sends).outputs[0];
+      return copies[{v, space}] = graph().node(sends).outputs[0];
     }
     const Node node = graph().node(maker);
     std::vector<ValueId> inputs;
@@ -162,8 +165,8 @@ class Reorder {
     const NodeId made = rewriter_.make_node(node.op->name, std::move(inputs), node.attributes, node.name);
     rewriter_.take_annotations(made, maker);
     order.push_back(made);
-    for (size_t i = 0; i < node.outputs.size(); ++i) copies[node.outputs[i]] = graph().node(made).outputs[i];
-    return copies.at(v);
+    for (size_t i = 0; i < node.outputs.size(); ++i) copies[{node.outputs[i], space}] = graph().node(made).outputs[i];
+    return copies.at({v, space});
   }
 
   std::string reason() const {
@@ -171,13 +174,13 @@ class Reorder {
       Refusals refusals;
       if (input_.parameters)
         for (const auto& [router, branches] : *input_.parameters)
-          if (!seen_.contains(router)) refusals.emplace_back(router, "the model has no such router");
+          if (!seen_.contains(router)) refusals.emplace_back(router, kNoSuchRouter);
       return with_refusals(counted(static_cast<int64_t>(nodes_), "node") + " before " +
                                counted(static_cast<int64_t>(moved_.size()), "router") +
                                " wait for the decision: only cells of one branch need them",
                            refusals);
     }
-    if (input_.profile.routers.empty() && !input_.parameters) return "no router was profiled";
+    if (input_.profile.routers.empty() && !input_.parameters) return kNoRouterProfiled;
     return "nothing before a router waits for its decision: all is needed for it, or by most cells";
   }
 

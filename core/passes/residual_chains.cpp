@@ -9,7 +9,7 @@
 namespace stormcell {
 namespace {
 
-/// From here on a convolution's own panels are full, and a chain of single steps loses nothing.
+/// With more a convolution's own panels are full, and a chain of single steps loses nothing.
 constexpr int64_t kMostChannels = 32;
 /// Of two maps of one cell: half of an L2 of 2 MiB.
 constexpr int64_t kMostBytes = 1 << 20;
@@ -114,7 +114,8 @@ class ChainFolding {
   /// Their blocks have weights of the same shape.
   bool is_like(NodeId x, NodeId y) const {
     const auto weights = [&](NodeId id) {
-      return graph().value(graph().node(id).inputs[has_role(graph().node(id), Role::grouped) ? 2 : 1]).type;
+      const Node& node = graph().node(id);
+      return graph().value(node.inputs[weights_of(node).begin]).type;
     };
     return weights(x) == weights(y);
   }
@@ -139,7 +140,7 @@ class ChainFolding {
   void prepend(NodeId before, NodeId chain) {
     std::vector<ValueId> inputs = graph().node(before).inputs;
     Node& node = rewriter_.graph().node(chain);
-    const std::ptrdiff_t first = has_role(node, Role::grouped) ? 2 : 1;
+    const auto first = static_cast<std::ptrdiff_t>(weights_of(node).begin);
     inputs.insert(inputs.end(), node.inputs.begin() + first, node.inputs.end());
     node.inputs = std::move(inputs);
   }

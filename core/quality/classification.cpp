@@ -13,21 +13,22 @@ namespace {
 
 class ClassJudge final : public TaskJudge {
  public:
-  ClassJudge(std::string where, int64_t classes, std::vector<std::string> names)
-      : where_(std::move(where)), classes_(classes), names_(std::move(names)) {
+  ClassJudge(const Dataset& data, int64_t classes, std::vector<std::string> names)
+      : data_(data), classes_(classes), names_(std::move(names)) {
     for (size_t n = 0; n < names_.size(); ++n) number_of_.emplace(names_[n], static_cast<int32_t>(n));
   }
 
   void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
-    const auto classes = static_cast<size_t>(classes_);
-    if (batch.labels.empty() || answers.reals.size() != batch.items.size() * classes) return;
-    for (size_t i = 0; i < batch.items.size(); ++i) {
+    if (batch.labels.empty()) return;
+    expect_values(batch, answers, batch.size() * classes_, "the classes of its items");
+    const float* logits = answers.reals.data();
+    for (size_t i = 0; i < batch.items.size(); ++i, logits += classes_) {
       const int32_t label = class_of(batch.labels[i]);
       if (label < 0) {
         look_at(batch.labels[i], batch.items[i]);
         continue;
       }
-      const int32_t answer = largest_class(answers.reals.data() + i * classes, classes_);
+      const int32_t answer = largest_class(logits, classes_);
       scores.push_back({batch.items[i], answer == label ? 1.0 : 0.0, 1.0, label, answer});
       if (answer < 0) no_answers_.insert(batch.items[i]);
     }
@@ -38,13 +39,13 @@ class ClassJudge final : public TaskJudge {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all;
     if (!no_answers_.empty())
-      all.push_back(where_ + ": " + counted(static_cast<int64_t>(no_answers_.size()), "answer holds", "answers hold") +
+      all.push_back(data_.name() + ": " + counted(static_cast<int64_t>(no_answers_.size()), "answer holds", "answers hold") +
                     " values that are not numbers, and count as wrong");
     if (strangers_.empty()) return all;
     const auto [item, label] = *strangers_.begin();
     const auto some = static_cast<int64_t>(strangers_.size());
-    all.push_back(where_ + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
-                  with_commas(classes_) + "; the first is " + in_quotes(label) + ", of item " + std::to_string(item) +
+    all.push_back(data_.name() + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
+                  with_commas(classes_) + "; the first is " + in_quotes(label) + ", of " + data_.place(item) +
                   "; accuracy leaves such items out");
     return all;
   }
@@ -61,7 +62,7 @@ class ClassJudge final : public TaskJudge {
     if (!label.empty()) strangers_.emplace(item, label);
   }
 
-  std::string where_;
+  const Dataset& data_;
   int64_t classes_;
   std::vector<std::string> names_;
   std::map<std::string, int32_t, std::less<>> number_of_;
@@ -75,11 +76,14 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
   if (!data.has_labels()) return nullptr;
   std::vector<std::string> names = data.classes();
   if (!data.classes_of_model() && !names.empty()) {
-    // A folder that somebody left there is no class: without it there are as many as the model has.
+    // An empty folder is a class without pictures, or somebody left it there. Only numbers tell: where the folders with pictures are as
+    // many as the model's classes, there is no class left for it.
     const std::vector<std::string> empty = data.empty_classes();
     if (static_cast<int64_t>(names.size() - empty.size()) == model.answer.classes)
       for (const std::string& name : empty) {
-        warnings.push_back(data.name() + ": " + in_quotes(name) + " holds no picture and is taken for no class");
+        warnings.push_back(data.name() + ": " + in_quotes(name) +
+                           " is not taken for a class: the folders that hold pictures are as many as the model's classes, " +
+                           with_commas(model.answer.classes));
         std::erase(names, name);
       }
     const auto some = static_cast<int64_t>(names.size());
@@ -92,7 +96,7 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
     warnings.push_back(data.name() + ": the model names no classes (id2label in config.json), so the folders are taken in the order of " +
                        "their names, as torchvision's ImageFolder does: " + in_quotes(names.front()) + " is class 0");
   }
-  return std::make_unique<ClassJudge>(data.name(), model.answer.classes, std::move(names));
+  return std::make_unique<ClassJudge>(data, model.answer.classes, std::move(names));
 }
 
 }  // namespace stormcell

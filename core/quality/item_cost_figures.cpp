@@ -14,35 +14,26 @@ namespace {
 
 using Some = std::vector<const ItemCost*>;
 
-/// Of what the largest branches would take for these.
-double share_of_largest(const Some& items, std::span<const size_t> drawn) {
-  double operations = 0, of_largest = 0;
-  for (const size_t at : drawn) operations += items[at]->operations, of_largest += items[at]->of_largest;
-  return of_largest > 0 ? operations / of_largest : 1;
+/// Operations of the drawn ones, as a share of what `whole` says that they could have been.
+double share_of(double ItemCost::*whole, const Some& items, std::span<const size_t> drawn) {
+  double operations = 0, of = 0;
+  for (const size_t at : drawn) operations += items[at]->operations, of += items[at]->*whole;
+  return of > 0 ? operations / of : 1;
+}
+std::vector<size_t> all_places(const Some& items) {
+  std::vector<size_t> all(items.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
 }
 
 std::optional<LargestBranch> largest_of(const Some& items) {
   if (items.front()->of_largest <= 0) return std::nullopt;
   LargestBranch largest;
   for (const ItemCost* item : items) largest.operations += item->of_largest / static_cast<double>(items.size());
-  std::vector<size_t> all(items.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  const auto share = [&](std::span<const size_t> drawn) { return share_of_largest(items, drawn); };
-  largest.share = share(all);
+  const auto share = [&](std::span<const size_t> drawn) { return share_of(&ItemCost::of_largest, items, drawn); };
+  largest.share = share(all_places(items));
   largest.share_ci95 = bootstrap_interval(items.size(), share);
   return largest;
-}
-
-/// Over the drawn ones.
-double share_of(const Some& items, std::span<const size_t> drawn) {
-  double operations = 0, of_all = 0;
-  for (const size_t at : drawn) operations += items[at]->operations, of_all += items[at]->of_all;
-  return of_all > 0 ? operations / of_all : 1;
-}
-double share_of(const Some& items) {
-  double operations = 0, of_all = 0;
-  for (const ItemCost* item : items) operations += item->operations, of_all += item->of_all;
-  return of_all > 0 ? operations / of_all : 1;
 }
 
 std::optional<PartsComputed> parts_of(const Some& items) {
@@ -54,8 +45,8 @@ std::optional<PartsComputed> parts_of(const Some& items) {
 }
 
 ItemsSpent spent_by(const Some& items) {
-  return {static_cast<int64_t>(items.size()), share_of(items),
-          bootstrap_interval(items.size(), [&](std::span<const size_t> drawn) { return share_of(items, drawn); }), parts_of(items)};
+  const auto share = [&](std::span<const size_t> drawn) { return share_of(&ItemCost::of_all, items, drawn); };
+  return {static_cast<int64_t>(items.size()), share(all_places(items)), bootstrap_interval(items.size(), share), parts_of(items)};
 }
 
 /// Between the two values around it, in proportion.
@@ -74,7 +65,7 @@ void compare(const Some& with, const Some& without, GroupSpent& group) {
   const auto fewer = [](double with_it, double without_it) { return with_it > 0 ? 1 - without_it / with_it : 0; };
   group.fewer = fewer(group.with.share, group.without->share);
   group.fewer_ci95 = bootstrap_interval({with.size(), without.size()}, [&](std::span<const size_t> a, std::span<const size_t> b) {
-    return fewer(share_of(with, a), share_of(without, b));
+    return fewer(share_of(&ItemCost::of_all, with, a), share_of(&ItemCost::of_all, without, b));
   });
 }
 

@@ -43,8 +43,7 @@ class ClassMapJudge final : public TaskJudge {
     const auto classes = static_cast<std::ptrdiff_t>(names_.size());
     if (shown >= classes)
       bad_input(data_.name(),
-                "the target of picture " + std::to_string(item) + " has class " + std::to_string(shown) + ", the model has " +
-                    std::to_string(classes),
+                "the target of " + data_.place(item) + " has class " + std::to_string(shown) + ", the model has " + std::to_string(classes),
                 "give classes from 0 to " + std::to_string(classes - 1) + ", and 255 (u8) or -1 (i32) where nothing is to be judged");
     const int32_t answer = largest_class(logits, classes);
     ++overlaps[static_cast<size_t>(shown)].either;
@@ -72,10 +71,10 @@ std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& d
     const Batch batch = data.outline(b);
     for (const int64_t item : batch.items)
       if (const auto shape = data.target_shape(item); PictureSize{shape[0], shape[1]} != batch.picture)
-        bad_input(data.name(),
-                  "the target of picture " + std::to_string(item) + " is " + text_of({shape[0], shape[1]}) + ", the picture is " +
-                      text_of(batch.picture),
-                  "give targets as large as the pictures");
+        bad_input(
+            data.name(),
+            "the target of " + data.place(item) + " is " + text_of({shape[0], shape[1]}) + ", the picture is " + text_of(batch.picture),
+            "give targets as large as the pictures");
   }
   return std::make_unique<ClassMapJudge>(data, class_names(model.classes, model.answer.classes));
 }

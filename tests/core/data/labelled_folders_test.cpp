@@ -62,11 +62,12 @@ class LabelledFoldersTest : public QObject {
     std::filesystem::create_directories(scratch.path("d/dog"));
     const auto data = opened(scratch.path("d"));
     QCOMPARE(data->classes(), (Texts{"cat", "dog"}));
-    QVERIFY2(data->warnings().at(0).find("dog holds no picture") != std::string::npos, data->warnings()[0].c_str());
+    QVERIFY2(data->warnings().at(0).find("d/dog: holds no picture, so there is none here of a class \"dog\"") != std::string::npos,
+             data->warnings()[0].c_str());
   }
 
   /// What somebody left behind is no class and no reason to refuse the others.
-  void an_empty_folder_is_passed_over_and_named() {
+  void an_empty_folder_is_ignored_and_named() {
     const Scratch scratch;
     const auto warned = [](const Dataset& data, const char* words) {
       const Texts all = data.warnings();
@@ -79,12 +80,12 @@ class LabelledFoldersTest : public QObject {
     QCOMPARE(numbers->batch(0).labels, (Texts{"3", "7"}));
     QVERIFY(numbers->classes().empty());  // the others are numbers
     QCOMPARE(numbers->empty_classes(), Texts{"old"});
-    QVERIFY(warned(*numbers, "d/3/tmp is an empty folder beside files") && warned(*numbers, "d/old holds no picture"));
+    QVERIFY(warned(*numbers, "d/3/tmp: an empty folder, ignored") && warned(*numbers, "d/old: holds no picture"));
     picture(scratch, "flat/a.npy");
     std::filesystem::create_directories(scratch.path("flat/empty/"));
     scratch.write("flat/empty/.hidden", "");
     const auto flat = opened(scratch.path("flat"));
-    QVERIFY(flat->items() == 1 && !flat->has_labels() && warned(*flat, "flat/empty is an empty folder beside files"));
+    QVERIFY(flat->items() == 1 && !flat->has_labels() && warned(*flat, "flat/empty: an empty folder, ignored"));
     // One in which something lies may be missed.
     picture(scratch, "flat/full/a.npy");
     VERIFY_BAD_INPUT(opened(scratch.path("flat")), scratch.path("flat"), "holds \"full\", which is no picture");

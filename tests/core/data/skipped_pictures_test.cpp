@@ -183,8 +183,8 @@ class SkippedPicturesTest : public QObject {
     const auto says = [&](const char* words) {
       return std::any_of(skips.begin(), skips.end(), [&](const SkippedItem& s) { return s.reason.find(words) != std::string::npos; });
     };
-    QVERIFY(says("is a picture in colour, the model takes grey ones (convert it to grey)") &&
-            says("is a picture in colour with opacity, the model takes grey ones"));
+    QVERIFY(says("is a colour picture, the model takes grey ones of 1 channel (convert it to grey)") &&
+            says("is a colour picture with opacity, the model takes grey ones"));
     QCOMPARE(of_grey->batch(0).find_input("pixels")->reals, std::vector<float>(16, 0.2F));
     QVERIFY(opened(scratch.path("p"), 4)->items() == 1);
     // What becomes another picture after the opening is an error of the run.

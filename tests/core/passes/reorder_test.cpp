@@ -126,6 +126,21 @@ class ReorderTest : public QObject {
     QCOMPARE(to_text(apply(from, none, &result.parameters).graph), text);
   }
 
+  void what_branches_need_by_turns_is_sent_to_each_once() {
+    MixtureBuilder b(23);
+    const ValueId x = b.tokens(2, 6, 8);
+    const ValueId first = b.product(x, 8, "first"), other = b.product(x, 8, "other"), second = b.product(x, 8, "second");
+    const ValueId decision = b.labelled(b.space_of(x), 2, "exit");
+    const auto sent = [&](ValueId v, int32_t branch) { return b.scatter(v, decision, {branch})[0]; };
+    const ValueId first_sent = sent(first, 0), other_sent = sent(other, 1), second_sent = sent(second, 0);
+    b.output("y", b.gather({b.add(first_sent, second_sent, "both"), other_sent}, b.space_of(x), "place", kNone, "joined"));
+    const RandomCase from = b.take("by turns");
+    const PassResult result = apply(from, loads({50, 50}), nullptr, {{"min-saved", "0.1"}});
+    QCOMPARE(products_in_branches(result.graph), size_t{3});
+    QCOMPARE(count_nodes(result.graph, "scatter"), size_t{2});
+    same_answers(from, result.graph, {with_labels(from, {0, 1}), with_labels(from, {0}), with_labels(from, {1})});
+  }
+
   void it_says_why_it_does_not_apply() {
     const char* kNothing = "nothing before a router waits for its decision: all is needed for it, or by most cells";
     QCOMPARE(apply(exit(Needed::for_the_decision), loads({60, 40})).parameters, (PassParameters{{"exit", "1"}}));  // the norm and its sum

@@ -8,6 +8,7 @@
 #include "core/quality/task.h"
 #include "core/summary/quality_text.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
@@ -114,7 +115,7 @@ class QualityTest : public QObject {
     QCOMPARE(q.groups.size(), size_t{2});
     QCOMPARE(q.groups[1].name, std::string("2"));
     QCOMPARE(warnings.size(), size_t{1});
-    QVERIFY2(warnings[0].find("2 labels are no classes of the model, which has 3; the first is \"7\", of item 1") != std::string::npos,
+    QVERIFY2(warnings[0].find("2 labels are no classes of the model, which has 3; the first is \"7\", of picture 1") != std::string::npos,
              warnings[0].c_str());
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures more the data do not "
                                                  "say what is right"));
@@ -146,6 +147,19 @@ class QualityTest : public QObject {
     QVERIFY2(warnings[0].ends_with("2 answers hold values that are not numbers, and count as wrong"), warnings[0].c_str());
   }
 
+  void answers_of_more_or_fewer_classes_than_the_model_has_are_an_error() {
+    const Scratch scratch;
+    const Model model = classifier();
+    const auto data = pictures(labelled(scratch, {0, 1}), model);
+    QualityMeter meter(model, *data);
+    for (const size_t values : {size_t{0}, size_t{4}, size_t{8}}) {
+      const OutputValue logits{"logits", DType::f32, {}, std::vector<float>(values, 0.5F), {}};
+      const std::string said = complaint([&] { meter.add(JudgedAs::baseline, data->batch(0), {logits}); });
+      const std::string expected = "the answers to batch 0 hold " + std::to_string(values) + " values, the classes of its items 6";
+      QVERIFY2(said.find(expected) != std::string::npos, said.c_str());
+    }
+  }
+
   void folders_name_the_classes_of_a_model_that_names_none() {
     const Scratch scratch;
     const float pixel = 0.5F;
@@ -168,6 +182,28 @@ class QualityTest : public QObject {
     std::vector<std::string> said;
     QVERIFY(!few.figures(said));
     QVERIFY2(said.at(0).find("the folders name 1 class, the model has 3") != std::string::npos, said[0].c_str());
+  }
+
+  /// Where all folders are needed, an empty one is a class that the data have no picture of.
+  void an_empty_folder_is_a_class_only_where_one_is_missing() {
+    const Scratch scratch;
+    for (const char* file : {"d/ant/1.npy", "d/bee/1.npy"}) scratch.write(file, npy_of("(1, 1, 1)", "<f4", std::vector<float>{0.5F}));
+    std::filesystem::create_directories(scratch.path("d/ape"));
+    const Model model = classifier();
+    const auto judged = [&](std::vector<std::string>& warnings) {
+      const auto data = pictures(scratch.path("d"), model);
+      QualityMeter meter(model, *data);
+      answer(meter, JudgedAs::baseline, *data, std::vector<int32_t>(static_cast<size_t>(data->items()), 2));
+      return meter.figures(warnings).value().baseline->counted.value();
+    };
+    std::vector<std::string> of_three, of_four;
+    QCOMPARE(judged(of_three), int64_t{1});  // ant, ape, bee
+    QCOMPARE(of_three.size(), size_t{1});
+    scratch.write("d/cow/1.npy", npy_of("(1, 1, 1)", "<f4", std::vector<float>{0.5F}));
+    QCOMPARE(judged(of_four), int64_t{1});  // ant, bee, cow
+    QCOMPARE(of_four.size(), size_t{2});
+    QVERIFY2(of_four[0].ends_with("\"ape\" is not taken for a class: the folders that hold pictures are as many as the model's classes, 3"),
+             of_four[0].c_str());
   }
 
   void without_labels_or_a_task_there_is_no_quality() {
