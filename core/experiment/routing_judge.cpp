@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/cell/protocol_row.h"
 
 namespace stormcell {
 namespace {
@@ -86,13 +87,14 @@ std::string rough(double value) {
 
 // Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are rounded.
 double rounding_unit(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 0x1p-20 : 0x1p-9; }
-double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 1e-4 : kRoundedTolerance; }
+double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? kF32Tolerance : kRoundedTolerance; }
 
-RoutingJudge::Router& RoutingJudge::router(const std::string& name) {
+RoutingJudge::Router& RoutingJudge::router(const JudgedDecision& reference) {
   for (Router& r : routers_)
-    if (r.name == name) return r;
+    if (r.name == reference.router) return r;
   Router& made = routers_.emplace_back();
-  made.name = name, made.nonfinite = NonFiniteValues(nonfinite_);
+  made.name = reference.router, made.nonfinite = NonFiniteValues(nonfinite_);
+  made.scores_apart = scores_apart(protocol_row(reference.protocol.kind).margin);
   return made;
 }
 
@@ -157,7 +159,7 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     return Otherwise(static_cast<size_t>(r.shape.cells));
   }
   Otherwise otherwise = compare_choices(batch, r, r, p, p.free_choice);
-  if (!p.protocol.mixes_batch()) router(r.router).wrong_drops += wrong_drops(p, p.free_choice, nullptr);
+  if (!p.protocol.mixes_batch()) router(r).wrong_drops += wrong_drops(p, p.free_choice, nullptr);
   compare_drops(batch, r, p.free_choice, otherwise);
   return otherwise;
 }
@@ -170,7 +172,7 @@ void RoutingJudge::compare_led(int64_t batch, const JudgedDecision& r, const Jud
   Otherwise otherwise = compare_choices(batch, r, freely, ours, ours.choice);
   JudgedDecision all = whole;
   all.protocol = r.protocol;
-  router(r.router).wrong_drops += wrong_drops(all, all.choice, &all.weight);
+  router(r).wrong_drops += wrong_drops(all, all.choice, &all.weight);
   // Of places that all cells of the batch share the part alone tells nothing.
   const bool shared = ours.protocol.mixes_batch() || (ours.protocol.mixes_parent() && ours.per_parent <= 0);
   if (!shared) compare_drops(batch, freely, ours.choice, otherwise);
@@ -179,7 +181,7 @@ void RoutingJudge::compare_led(int64_t batch, const JudgedDecision& r, const Jud
 RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r, const JudgedDecision& freely,
                                                       const JudgedDecision& p, const std::vector<int32_t>& own) {
   Otherwise otherwise(static_cast<size_t>(r.shape.cells));
-  Router& sum = router(r.router);
+  Router& sum = router(r);
   std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {
     compare_weights(batch, r, c, p, c, sum);
@@ -215,7 +217,7 @@ void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& freely, co
     const int32_t branch = dropped_otherwise(choices_of(freely, freely.choice, c), choices_of(freely, own, c), freely.shape.fan_out);
     if (branch == kNoBranch || chosen_otherwise.contains(sharing(freely, c))) continue;
     otherwise.dropped[static_cast<size_t>(c)] = true;
-    add(dropped_flip(batch, freely, c, branch), 0, router(freely.router).drops);
+    add(dropped_flip(batch, freely, c, branch), 0, router(freely).drops);
   }
 }
 
@@ -288,7 +290,7 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
     wrong(r.router, "is another router than the reference's");
     return;
   }
-  Router& sum = router(r.router);
+  Router& sum = router(r);
   sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
   const Disturbed before = disturbed;
   const std::vector<CellPair> pairs = pair_cells(r, f);
@@ -373,10 +375,10 @@ void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& un
     v.what_to_do = kNonFiniteAdvice;
   }
   v.nonfinite += r.nonfinite.allowed();
-  // A margin is the distance of two scores, so it moves by twice what each of them does.
-  const double tolerance = score_tolerance(arithmetic_);
-  if (share / 2 > tolerance)
-    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(share / 2) + " of their size, the tolerance is " +
+  // A distance of two scores moves by twice what each of them does.
+  const double tolerance = score_tolerance(arithmetic_), of_score = share / r.scores_apart;
+  if (of_score > tolerance)
+    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(of_score) + " of their size, the tolerance is " +
                         rough(tolerance));
   if (r.weight_error > std::max(tolerance * r.weight_scale, kMarginFactor * error))
     v.reasons.push_back("the weights of router " + r.name + " differ by " + rough(r.weight_error) + ", more than its scores explain");

@@ -58,6 +58,7 @@ class RoutingJudge {
     std::string name;
     NonFiniteValues nonfinite;            ///< scores of the reference, margins and weights of both
     RelativeError scores{Median::upper};  ///< of margins
+    int scores_apart = 1;                 ///< of a margin
     double weight_error = 0, weight_scale = 0;
     int64_t measured = 0;  ///< cells whose margins were compared
     int64_t wrong_drops = 0;
@@ -107,7 +108,7 @@ class RoutingJudge {
                               Router& sum);
   void add_consequence(Flip flip);
   void wrong(const std::string& router, const std::string& what);
-  Router& router(const std::string& name);
+  Router& router(const JudgedDecision& reference);
   /// As a share of the scores' size.
   double score_error(const Router& router) const;
   void judge(const Router& router, Verification& verification, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const;
