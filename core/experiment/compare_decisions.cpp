@@ -13,8 +13,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-int32_t branch_of(int32_t choice) { return is_dropped(choice) ? ~choice : choice; }
-
 // As the protocols compare: what is no number is below everything.
 double usable(float score) { return std::isnan(score) ? -kNever : static_cast<double>(score); }
 double distance(double a, double b) {
@@ -96,7 +94,7 @@ Cut cut_of(const JudgedDecision& r, int64_t cell, Score score, Allowed allowed) 
   Cut cut;
   for (int32_t b = 0; b < r.score_columns; ++b) {
     bool chosen = false;
-    for (int32_t j = 0; j < r.shape.fan_out; ++j) chosen |= choice[j] != kNoBranch && branch_of(choice[j]) == b;
+    for (int32_t j = 0; j < r.shape.fan_out; ++j) chosen |= branch_of(choice[j]) == b;
     if (chosen && (cut.kept == kNoBranch || score(b) < score(cut.kept))) cut.kept = b;
     if (!chosen && allowed(b) && (cut.next == kNoBranch || score(b) > score(cut.next))) cut.next = b;
   }
@@ -198,7 +196,7 @@ ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, i
       if (from[j] == kNoBranch) continue;
       const int32_t b = branch_of(from[j]);
       bool found = false;
-      for (int32_t i = 0; i < fan_out; ++i) found |= in[i] != kNoBranch && branch_of(in[i]) == b;
+      for (int32_t i = 0; i < fan_out; ++i) found |= branch_of(in[i]) == b;
       if (!found) missing.push_back(b);
     }
     return missing;
@@ -229,7 +227,9 @@ double flip_margin(const JudgedDecision& r, int64_t cell, const ChoiceDifference
 int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out) {
   for (int32_t i = 0; i < fan_out; ++i)
     for (int32_t j = 0; j < fan_out; ++j)
-      if (reference[i] != kNoBranch && other[j] == ~reference[i]) return branch_of(reference[i]);
+      if (const int32_t branch = branch_of(reference[i]);
+          branch != kNoBranch && branch_of(other[j]) == branch && is_kept(other[j]) != is_kept(reference[i]))
+        return branch;
   return kNoBranch;
 }
 
@@ -247,7 +247,7 @@ double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
   bool is_kept_there = false;
   for (int64_t i = 0; i < r.shape.slot_count(); ++i) {
     const int32_t choice = r.choice[static_cast<size_t>(i)];
-    if (choice == kNoBranch || branch_of(choice) != branch) continue;
+    if (branch_of(choice) != branch) continue;
     const int64_t c = i / r.shape.fan_out;
     const double x = confidence(r, c, i % r.shape.fan_out);
     if (std::isnan(x)) return 0;

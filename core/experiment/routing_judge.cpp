@@ -63,8 +63,7 @@ Flip flip_of(int64_t batch, const JudgedDecision& reference, int64_t cell, const
 /// A decision that one side alone made: its first branch there.
 Flip one_sided(int64_t batch, const JudgedDecision& d, int64_t cell, int32_t Flip::*side) {
   Flip flip = flip_of(batch, d, cell);
-  const int32_t choice = *choices_of(d, d.choice, cell);
-  if (choice != kNoBranch) flip.*side = is_dropped(choice) ? ~choice : choice;
+  if (const int32_t branch = branch_of(*choices_of(d, d.choice, cell)); branch != kNoBranch) flip.*side = branch;
   return flip;
 }
 
@@ -106,10 +105,9 @@ void RoutingJudge::add(Flip flip, double size, Router::Found& found) {
 void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, int64_t a, const JudgedDecision& ours, int64_t b, Router& sum) {
   const int32_t k = r.shape.fan_out;
   const int32_t *theirs = choices_of(r, r.choice, a), *mine = choices_of(ours, ours.choice, b);
-  const auto branch = [](int32_t choice) { return is_dropped(choice) ? ~choice : choice; };
   for (int32_t i = 0; i < k; ++i)
     for (int32_t j = 0; j < k; ++j) {
-      if (theirs[i] == kNoBranch || mine[j] == kNoBranch || branch(theirs[i]) != branch(mine[j])) continue;
+      if (theirs[i] == kNoBranch || branch_of(theirs[i]) != branch_of(mine[j])) continue;
       const float w = r.weight[static_cast<size_t>(a * k + i)], m = ours.weight[static_cast<size_t>(b * k + j)];
       if (!sum.nonfinite.add(m, w, batch, [&] { return "the weight of " + cell_text(r, a); }) || !std::isfinite(w)) continue;
       sum.weight_scale = std::max(sum.weight_scale, std::fabs(static_cast<double>(w)));
