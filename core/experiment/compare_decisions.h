@@ -31,8 +31,8 @@ double flip_margin(const JudgedDecision& reference, int64_t cell, const ChoiceDi
 
 /// The first branch that one side dropped and the other kept, of `fan_out` choices each; kNoBranch: none.
 int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out);
-/// Whose places a cell takes: cells of the same number share a capacity.
-int64_t sharing(const JudgedDecision& decision, int64_t cell);
+/// Whose places a cell takes: cells of the same group share a capacity.
+int64_t capacity_group(const JudgedDecision& decision, int64_t cell);
 /// How far a cell's confidence in `branch` lies from the last place there, as a probability, where the most confident are served first:
 /// from the least confident cell kept for a dropped one, and the reverse. 0 where the confidence is not known. Infinite where places are
 /// given in the cells' order: then no score decides.
