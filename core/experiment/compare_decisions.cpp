@@ -137,15 +137,39 @@ double threshold_size(const JudgedDecision& r, const float* scores, std::vector<
   return std::max(size_of(nearest), std::fabs(threshold));
 }
 
-/// What priority ranks: softmax at `branch`. NaN: not known.
-double confidence(const JudgedDecision& d, int64_t cell, int64_t slot) {
-  const auto at = static_cast<size_t>(cell * d.shape.fan_out + slot);
+/// What priority ranks: softmax at the branch of choice `i` [cells, fan_out]. NaN: not known.
+double confidence(const JudgedDecision& d, int64_t i) {
+  const auto at = static_cast<size_t>(i);
   if (d.scores.empty()) return d.protocol.renormalize ? NAN : static_cast<double>(d.weight[at]) / static_cast<double>(d.protocol.scale);
-  const float* scores = d.scores.data() + cell * d.score_columns;
+  const float* scores = d.scores.data() + i / d.shape.fan_out * d.score_columns;
   const double own = usable(scores[branch_of(d.choice[at])]);
   double sum = 0;
   for (int32_t b = 0; b < d.score_columns; ++b) sum += std::exp(static_cast<double>(scores[b]) - own);
   return 1 / sum;
+}
+
+/// Where the confidence of those that a branch kept ends, and that of those that it dropped begins.
+struct LastPlace {
+  double least_kept = kNever, most_dropped = -kNever;
+  bool is_known = true;
+
+  /// By how much the confidence of a cell would have to change for the other fate: below 0 where it should have had that. 0: not known.
+  double margin(int32_t choice, double confidence_in_it) const {
+    if (!is_known) return 0;
+    return is_kept(choice) ? confidence_in_it - most_dropped : least_kept - confidence_in_it;
+  }
+};
+LastPlace last_place(const JudgedDecision& d, int32_t branch) {
+  LastPlace last;
+  for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
+    const int32_t choice = d.choice[static_cast<size_t>(i)];
+    if (branch_of(choice) != branch) continue;
+    const double x = confidence(d, i);
+    if (std::isnan(x)) last.is_known = false;
+    if (is_kept(choice)) last.least_kept = std::min(last.least_kept, x);
+    if (is_dropped(choice)) last.most_dropped = std::max(last.most_dropped, x);
+  }
+  return last;
 }
 
 // Both compute the capacity by themselves: an error in the function that routers ask (core/cell/capacity.h) would go unseen with it.
@@ -155,6 +179,7 @@ double confidence(const JudgedDecision& d, int64_t cell, int64_t slot) {
 int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int32_t>& choice, const std::vector<float>* weight) {
   const int64_t even_share = (d.shape.cells + d.shape.branches - 1) / d.shape.branches;
   const auto capacity = static_cast<int64_t>(d.protocol.capacity_factor * static_cast<double>(even_share));
+  // Divided by itself a weight is 1, whatever the confidence: who of those is dropped is judged by the reference's scores alone.
   const bool ranked = weight && !d.protocol.renormalize;
   const auto branches = static_cast<size_t>(d.shape.branches);
   std::vector<int64_t> wanted(branches), dropped(branches);
@@ -289,19 +314,26 @@ int64_t capacity_group(const JudgedDecision& d, int64_t cell) {
 
 double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
   if (!r.protocol.mixes_batch()) return kNever;
-  double own = 0, least_kept = kNever, most_dropped = -kNever;
-  bool is_kept_there = false;
-  for (int64_t i = 0; i < r.shape.slot_count(); ++i) {
-    const int32_t choice = r.choice[static_cast<size_t>(i)];
-    if (branch_of(choice) != branch) continue;
-    const int64_t c = i / r.shape.fan_out;
-    const double x = confidence(r, c, i % r.shape.fan_out);
-    if (std::isnan(x)) return 0;
-    if (c == cell) own = x, is_kept_there = is_kept(choice);
-    if (is_kept(choice)) least_kept = std::min(least_kept, x);
-    if (is_dropped(choice)) most_dropped = std::max(most_dropped, x);
+  const LastPlace last = last_place(r, branch);
+  for (int64_t i = cell * r.shape.fan_out; i < (cell + 1) * r.shape.fan_out; ++i)
+    if (const int32_t choice = r.choice[static_cast<size_t>(i)]; branch_of(choice) == branch) return last.margin(choice, confidence(r, i));
+  return kNever;
+}
+
+std::vector<Misplaced> misplaced(const JudgedDecision& d) {
+  std::vector<Misplaced> found;
+  if (!d.protocol.mixes_batch()) return found;
+  for (int32_t b = 0; b < d.shape.branches; ++b) {
+    const LastPlace last = last_place(d, b);
+    if (last.most_dropped <= last.least_kept) continue;
+    for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
+      const int32_t choice = d.choice[static_cast<size_t>(i)];
+      if (branch_of(choice) != b) continue;
+      const double margin = last.margin(choice, confidence(d, i));
+      if (margin < 0) found.push_back({i / d.shape.fan_out, choice, -margin});
+    }
   }
-  return is_kept_there ? own - most_dropped : least_kept - own;
+  return found;
 }
 
 double margin_size(const JudgedDecision& r, int64_t cell, std::vector<double>& sizes) {

@@ -44,6 +44,13 @@ Flip drop_flip(int64_t batch, const JudgedDecision& reference, int64_t cell, int
   return flip;
 }
 
+Flip drop_flip(int64_t batch, const JudgedDecision& reference, const Misplaced& by_plan) {
+  Flip flip = flip_of(batch, reference, by_plan.cell);
+  (is_kept(by_plan.choice) ? flip.ours : flip.reference) = branch_of(by_plan.choice);
+  flip.margin = by_plan.distance;
+  return flip;
+}
+
 Flip one_sided_flip(int64_t batch, const JudgedDecision& d, int64_t cell, int32_t Flip::*side) {
   Flip flip = flip_of(batch, d, cell);
   if (const int32_t branch = branch_of(*d.of_cell(d.choice, cell)); branch != kNoBranch) flip.*side = branch;

@@ -126,8 +126,12 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
   Otherwise otherwise = compare_choices(batch, r, r_freely, plan, plan.choice);
   JudgedDecision whole = whole_batch;
   whole.protocol = r.protocol;
-  router(r).wrong_drops += wrong_drops(whole, whole.choice, &whole.weight);
-  // Of places that all cells of the batch share the part alone tells nothing.
+  Router& sum = router(r);
+  sum.wrong_drops += wrong_drops(whole, whole.choice, &whole.weight);
+  // Cells of the part by their confidence in the reference. Beside cells elsewhere in the batch they are ranked by the plan's own weights
+  // alone, and not at all where weights are renormalised: then of one choice each is 1, and a place may have gone to the wrong one of them.
+  for (const Misplaced& m : misplaced(r)) add_flip(drop_flip(batch, r, m), 0, sum.drops);
+  // Of places that all cells of the batch share the part alone tells nothing more.
   const bool shared = plan.protocol.mixes_batch() || (plan.protocol.mixes_parent() && plan.per_parent <= 0);
   if (!shared) compare_drops(batch, r_freely, plan.choice, otherwise);
 }
