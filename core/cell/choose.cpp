@@ -191,7 +191,6 @@ void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& 
     const float* s = in.data ? in.data + c * in.branches : nullptr;
     const int32_t* choice = out.choice + c * k;
     float* weight = out.choice_weight + c * k;
-    const auto branch = [&](int32_t j) { return is_kept(choice[j]) ? choice[j] : ~choice[j]; };
     const auto used = [&](int32_t j) { return choice[j] != kNoBranch; };
     // A NaN among the scores makes the weights NaN, as it does in every framework: a broken router must show.
     float most = kLowest, sum = 0;
@@ -200,9 +199,9 @@ void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& 
       for (int32_t b = 0; b < in.branches; ++b) sum += std::exp(s[b] - most);
     } else if (softmax == SoftmaxPlace::after) {
       for (int32_t j = 0; j < k; ++j)
-        if (used(j)) most = std::max(most, s[branch(j)]);
+        if (used(j)) most = std::max(most, s[branch_of(choice[j])]);
       for (int32_t j = 0; j < k; ++j)
-        if (used(j)) sum += std::exp(s[branch(j)] - most);
+        if (used(j)) sum += std::exp(s[branch_of(choice[j])] - most);
     }
     const auto weight_of = [&](int32_t b) {
       if (softmax != SoftmaxPlace::none) return std::exp(s[b] - most) / sum;
@@ -211,7 +210,7 @@ void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& 
     };
     float chosen = 0;
     for (int32_t j = 0; j < k; ++j) {
-      weight[j] = used(j) ? weight_of(branch(j)) : 0;
+      weight[j] = used(j) ? weight_of(branch_of(choice[j])) : 0;
       chosen += weight[j];
     }
     const float factor = protocol.scale / (protocol.renormalize && chosen > 0 ? chosen : 1.0f);

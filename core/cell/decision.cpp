@@ -26,7 +26,7 @@ void index_decision(DecisionView& d, int64_t cells) {
       ++d.offsets[choice + 1];
       ++d.wanted[choice];
     } else if (is_dropped(choice)) {
-      ++d.wanted[~choice];
+      ++d.wanted[branch_of(choice)];
     }
   }
   for (int32_t b = 0; b < d.branches; ++b) d.offsets[b + 1] += d.offsets[b];

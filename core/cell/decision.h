@@ -17,6 +17,8 @@ inline constexpr int32_t dropped_from(int32_t branch) { return ~branch; }
 inline constexpr int32_t kNotRecorded = kNoBranch + 1;
 inline constexpr bool is_kept(int32_t choice) { return choice >= 0; }
 inline constexpr bool is_dropped(int32_t choice) { return choice < 0 && choice != kNoBranch; }
+/// The branch that was chosen, whether the choice was kept or dropped; kNoBranch: none.
+inline constexpr int32_t branch_of(int32_t choice) { return is_dropped(choice) ? ~choice : choice; }
 
 /// Bounds from which a decision's memory is laid out.
 struct DecisionShape {

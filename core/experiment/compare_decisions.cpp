@@ -13,8 +13,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-int32_t branch_of(int32_t choice) { return is_dropped(choice) ? ~choice : choice; }
-
 // As the protocols compare: what is no number is below everything.
 double usable(float score) { return std::isnan(score) ? -kNever : static_cast<double>(score); }
 double distance(double a, double b) {
@@ -92,11 +90,11 @@ struct Cut {
 };
 template <class Score, class Allowed>
 Cut cut_of(const JudgedDecision& r, int64_t cell, Score score, Allowed allowed) {
-  const int32_t* choice = r.choice.data() + cell * r.shape.fan_out;
+  const int32_t* choice = r.of_cell(r.choice, cell);
   Cut cut;
   for (int32_t b = 0; b < r.score_columns; ++b) {
     bool chosen = false;
-    for (int32_t j = 0; j < r.shape.fan_out; ++j) chosen |= choice[j] != kNoBranch && branch_of(choice[j]) == b;
+    for (int32_t j = 0; j < r.shape.fan_out; ++j) chosen |= branch_of(choice[j]) == b;
     if (chosen && (cut.kept == kNoBranch || score(b) < score(cut.kept))) cut.kept = b;
     if (!chosen && allowed(b) && (cut.next == kNoBranch || score(b) > score(cut.next))) cut.next = b;
   }
@@ -139,15 +137,84 @@ double threshold_size(const JudgedDecision& r, const float* scores, std::vector<
   return std::max(size_of(nearest), std::fabs(threshold));
 }
 
-/// What priority ranks: softmax at `branch`. NaN: not known.
-double confidence(const JudgedDecision& d, int64_t cell, int64_t slot) {
-  const auto at = static_cast<size_t>(cell * d.shape.fan_out + slot);
+/// What priority ranks: softmax at the branch of choice `i` [cells, fan_out]. NaN: not known.
+double confidence(const JudgedDecision& d, int64_t i) {
+  const auto at = static_cast<size_t>(i);
   if (d.scores.empty()) return d.protocol.renormalize ? NAN : static_cast<double>(d.weight[at]) / static_cast<double>(d.protocol.scale);
-  const float* scores = d.scores.data() + cell * d.score_columns;
+  const float* scores = d.scores.data() + i / d.shape.fan_out * d.score_columns;
   const double own = usable(scores[branch_of(d.choice[at])]);
   double sum = 0;
   for (int32_t b = 0; b < d.score_columns; ++b) sum += std::exp(static_cast<double>(scores[b]) - own);
   return 1 / sum;
+}
+
+/// Where the confidence of those that a branch kept ends, and that of those that it dropped begins.
+struct LastPlace {
+  double least_kept = kNever, most_dropped = -kNever;
+  bool is_known = true;
+
+  /// By how much the confidence of a cell would have to change for the other fate: below 0 where it should have had that. 0: not known.
+  double margin(int32_t choice, double confidence_in_it) const {
+    if (!is_known) return 0;
+    return is_kept(choice) ? confidence_in_it - most_dropped : least_kept - confidence_in_it;
+  }
+};
+LastPlace last_place(const JudgedDecision& d, int32_t branch) {
+  LastPlace last;
+  for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
+    const int32_t choice = d.choice[static_cast<size_t>(i)];
+    if (branch_of(choice) != branch) continue;
+    const double x = confidence(d, i);
+    if (std::isnan(x)) last.is_known = false;
+    if (is_kept(choice)) last.least_kept = std::min(last.least_kept, x);
+    if (is_dropped(choice)) last.most_dropped = std::max(last.most_dropped, x);
+  }
+  return last;
+}
+
+// Both compute the capacity by themselves: an error in the function that routers ask (core/cell/capacity.h) would go unseen with it.
+
+/// Of each branch as many as fit are kept, and none that is dropped is more confident than one that is kept. What lies closer than rounding
+/// may stand either way.
+int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int32_t>& choice, const std::vector<float>* weight) {
+  const int64_t even_share = (d.shape.cells + d.shape.branches - 1) / d.shape.branches;
+  const auto capacity = static_cast<int64_t>(d.protocol.capacity_factor * static_cast<double>(even_share));
+  // Divided by itself a weight is 1, whatever the confidence: who of those is dropped is judged by the reference's scores alone.
+  const bool ranked = weight && !d.protocol.renormalize;
+  const auto branches = static_cast<size_t>(d.shape.branches);
+  std::vector<int64_t> wanted(branches), dropped(branches);
+  std::vector<double> least_kept(branches, kNever), most_dropped(branches, -kNever);
+  for (size_t i = 0; i < static_cast<size_t>(d.shape.slot_count()); ++i) {
+    const int32_t c = choice[i];
+    if (c == kNoBranch) continue;
+    const auto b = static_cast<size_t>(branch_of(c));
+    ++wanted[b];
+    dropped[b] += is_dropped(c);
+    if (!ranked) continue;
+    const auto w = static_cast<double>((*weight)[i]);
+    if (is_dropped(c)) most_dropped[b] = std::max(most_dropped[b], w);
+    if (is_kept(c)) least_kept[b] = std::min(least_kept[b], w);
+  }
+  int64_t wrong = 0;
+  for (size_t b = 0; b < branches; ++b) {
+    wrong += std::abs(dropped[b] - std::max<int64_t>(0, wanted[b] - capacity));
+    wrong += most_dropped[b] > least_kept[b] * (1 + 1e-6);
+  }
+  return wrong;
+}
+
+/// The first cells of each parent are kept, as many as fit in a branch.
+int64_t wrong_drops_in_order(const JudgedDecision& d, const std::vector<int32_t>& choice) {
+  const int64_t capacity = d.protocol.mixes_parent() ? d.protocol.capacity : std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> wanted(static_cast<size_t>(d.shape.branches));
+  int64_t group = -1, wrong = 0;
+  for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
+    const int64_t own = capacity_group(d, i / d.shape.fan_out);
+    if (own != group) std::fill(wanted.begin(), wanted.end(), 0), group = own;
+    const int32_t c = choice[static_cast<size_t>(i)];
+    if (c != kNoBranch) wrong += (++wanted[static_cast<size_t>(branch_of(c))] > capacity) != is_dropped(c);
+  }
+  return wrong;
 }
 
 }  // namespace
@@ -198,7 +265,7 @@ ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, i
       if (from[j] == kNoBranch) continue;
       const int32_t b = branch_of(from[j]);
       bool found = false;
-      for (int32_t i = 0; i < fan_out; ++i) found |= in[i] != kNoBranch && branch_of(in[i]) == b;
+      for (int32_t i = 0; i < fan_out; ++i) found |= branch_of(in[i]) == b;
       if (!found) missing.push_back(b);
     }
     return missing;
@@ -229,33 +296,44 @@ double flip_margin(const JudgedDecision& r, int64_t cell, const ChoiceDifference
 int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out) {
   for (int32_t i = 0; i < fan_out; ++i)
     for (int32_t j = 0; j < fan_out; ++j)
-      if (reference[i] != kNoBranch && other[j] == ~reference[i]) return branch_of(reference[i]);
+      if (const int32_t branch = branch_of(reference[i]);
+          branch != kNoBranch && branch_of(other[j]) == branch && is_kept(other[j]) != is_kept(reference[i]))
+        return branch;
   return kNoBranch;
 }
 
-int64_t sharing(const JudgedDecision& d, int64_t cell) {
+int64_t capacity_group(const JudgedDecision& d, int64_t cell) {
   if (d.per_parent <= 0 || d.protocol.mixes_batch()) return 0;
-  // A parent that was sent to several branches is several parents. No router has more than 4,096 branches.
-  int64_t number = d.row(cell) / d.per_parent;
-  for (size_t i = 1; i < d.depth(); ++i) number = number << 12 | d.place[static_cast<size_t>(cell) * d.depth() + i];
-  return number;
+  // A parent that was sent to several branches is several parents.
+  constexpr int kBranchBits = 12;
+  static_assert(kMostBranches <= 1 << kBranchBits);
+  int64_t group = d.row(cell) / d.per_parent;
+  for (size_t i = 1; i < d.depth(); ++i) group = group << kBranchBits | d.place[static_cast<size_t>(cell) * d.depth() + i];
+  return group;
 }
 
 double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
   if (!r.protocol.mixes_batch()) return kNever;
-  double own = 0, least_kept = kNever, most_dropped = -kNever;
-  bool is_kept_there = false;
-  for (int64_t i = 0; i < r.shape.slot_count(); ++i) {
-    const int32_t choice = r.choice[static_cast<size_t>(i)];
-    if (choice == kNoBranch || branch_of(choice) != branch) continue;
-    const int64_t c = i / r.shape.fan_out;
-    const double x = confidence(r, c, i % r.shape.fan_out);
-    if (std::isnan(x)) return 0;
-    if (c == cell) own = x, is_kept_there = is_kept(choice);
-    if (is_kept(choice)) least_kept = std::min(least_kept, x);
-    if (is_dropped(choice)) most_dropped = std::max(most_dropped, x);
+  const LastPlace last = last_place(r, branch);
+  for (int64_t i = cell * r.shape.fan_out; i < (cell + 1) * r.shape.fan_out; ++i)
+    if (const int32_t choice = r.choice[static_cast<size_t>(i)]; branch_of(choice) == branch) return last.margin(choice, confidence(r, i));
+  return kNever;
+}
+
+std::vector<Misplaced> misplaced(const JudgedDecision& d) {
+  std::vector<Misplaced> found;
+  if (!d.protocol.mixes_batch()) return found;
+  for (int32_t b = 0; b < d.shape.branches; ++b) {
+    const LastPlace last = last_place(d, b);
+    if (last.most_dropped <= last.least_kept) continue;
+    for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
+      const int32_t choice = d.choice[static_cast<size_t>(i)];
+      if (branch_of(choice) != b) continue;
+      const double margin = last.margin(choice, confidence(d, i));
+      if (margin < 0) found.push_back({i / d.shape.fan_out, choice, -margin});
+    }
   }
-  return is_kept_there ? own - most_dropped : least_kept - own;
+  return found;
 }
 
 double margin_size(const JudgedDecision& r, int64_t cell, std::vector<double>& sizes) {
@@ -298,51 +376,15 @@ ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const st
     for (const CellPair& pair : pair_cells(r, *o)) {
       if (pair.a >= 0 && pair.b < 0) count.elsewhere += chosen(pair.a);
       if (pair.a < 0 || pair.b < 0) continue;
-      const int32_t *theirs = r.choice.data() + pair.a * r.shape.fan_out, *ours = o->choice.data() + pair.b * r.shape.fan_out;
-      count.elsewhere += static_cast<int64_t>(difference_of(theirs, ours, r.shape.fan_out).lost.size());
+      const ChoiceDifference difference = difference_of(r.of_cell(r.choice, pair.a), o->of_cell(o->choice, pair.b), r.shape.fan_out);
+      count.elsewhere += static_cast<int64_t>(difference.lost.size());
     }
   }
   return count;
 }
 
 int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice, const std::vector<float>* weight) {
-  const Protocol& p = d.protocol;
-  const int64_t cells = d.shape.cells, slots = d.shape.slot_count();
-  const auto branches = static_cast<size_t>(d.shape.branches);
-  int64_t wrong = 0;
-  if (p.mixes_batch()) {
-    const int64_t per_branch = (cells + d.shape.branches - 1) / d.shape.branches;
-    const auto capacity = static_cast<int64_t>(p.capacity_factor * static_cast<double>(per_branch));
-    // Of each branch as many as fit are kept, and none that is dropped is more confident than one that is kept. What lies closer than
-    // rounding may stand either way.
-    std::vector<int64_t> wanted(branches), dropped(branches);
-    std::vector<double> least_kept(branches, kNever), most_dropped(branches, -kNever);
-    for (int64_t i = 0; i < slots; ++i) {
-      const int32_t c = choice[static_cast<size_t>(i)];
-      if (c == kNoBranch) continue;
-      const auto b = static_cast<size_t>(branch_of(c));
-      const double w = weight ? static_cast<double>((*weight)[static_cast<size_t>(i)]) : 0;
-      ++wanted[b];
-      dropped[b] += is_dropped(c);
-      if (is_dropped(c)) most_dropped[b] = std::max(most_dropped[b], w);
-      if (is_kept(c)) least_kept[b] = std::min(least_kept[b], w);
-    }
-    for (size_t b = 0; b < branches; ++b) {
-      wrong += std::abs(dropped[b] - std::max<int64_t>(0, wanted[b] - capacity));
-      wrong += weight && !p.renormalize && most_dropped[b] > least_kept[b] * (1 + 1e-6);
-    }
-    return wrong;
-  }
-  const int64_t capacity = p.mixes_parent() ? p.capacity : std::numeric_limits<int64_t>::max();
-  int64_t parent = -1;
-  std::vector<int64_t> counts(branches);
-  for (int64_t i = 0; i < slots; ++i) {
-    const int64_t of = sharing(d, i / d.shape.fan_out);
-    if (of != parent) std::fill(counts.begin(), counts.end(), 0), parent = of;
-    const int32_t c = choice[static_cast<size_t>(i)];
-    if (c != kNoBranch) wrong += (++counts[static_cast<size_t>(branch_of(c))] > capacity) != is_dropped(c);
-  }
-  return wrong;
+  return d.protocol.mixes_batch() ? wrong_drops_by_confidence(d, choice, weight) : wrong_drops_in_order(d, choice);
 }
 
 }  // namespace stormcell

@@ -31,12 +31,22 @@ double flip_margin(const JudgedDecision& reference, int64_t cell, const ChoiceDi
 
 /// The first branch that one side dropped and the other kept, of `fan_out` choices each; kNoBranch: none.
 int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out);
-/// Whose places a cell takes: cells of the same number share a capacity.
-int64_t sharing(const JudgedDecision& decision, int64_t cell);
+/// Whose places a cell takes: cells of the same group share a capacity.
+int64_t capacity_group(const JudgedDecision& decision, int64_t cell);
 /// How far a cell's confidence in `branch` lies from the last place there, as a probability, where the most confident are served first:
 /// from the least confident cell kept for a dropped one, and the reverse. 0 where the confidence is not known. Infinite where places are
 /// given in the cells' order: then no score decides.
 double drop_margin(const JudgedDecision& reference, int64_t cell, int32_t branch);
+
+/// A choice that was kept though a more confident cell was dropped from the same branch, or dropped though a less confident one was kept:
+/// by so much at most.
+struct Misplaced {
+  int64_t cell = 0;
+  int32_t choice = 0;
+  double distance = 0;
+};
+/// Where the most confident are served first: by the decision's own scores, among its own cells, which may be some of a batch's.
+std::vector<Misplaced> misplaced(const JudgedDecision& decision);
 
 /// What the error of a cell's margin is measured by, in the unit of the margins: the size of the scores that it is the distance of, so that
 /// a score which can never win or never lose (a masked branch) measures nothing. 1 where margins are probabilities; 1 + |correction| of the
@@ -52,7 +62,8 @@ struct ChoiceCount {
 ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
 
 /// Choices that capacity should have dropped and did not, or the reverse, by the protocol's rule from the choices alone. `weight` [cells,
-/// fan_out] ranks them where the most confident are served first; without it only how many were dropped can be judged there.
+/// fan_out] ranks them where the most confident are served first; without it, or where weights are renormalised, only how many were
+/// dropped can be judged there.
 int64_t wrong_drops(const JudgedDecision& decision, const std::vector<int32_t>& choice, const std::vector<float>* weight);
 
 }  // namespace stormcell

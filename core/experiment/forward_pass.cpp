@@ -38,7 +38,7 @@ class JudgedForwardPass final : public JudgedPlan {
 
   void compare_part(const Batch& batch, const Observed& reference, const Observed& ours,
                     const std::vector<JudgedDecision>& whole) override {
-    beside_oracle_.add_led(batch.index, reference, ours, whole);
+    beside_oracle_.add_reference_replaying(batch.index, reference, ours, whole);
   }
 
   /// Freely, as it is measured. Where it decides as the baseline did, that is a replay; else it replays too.

@@ -69,9 +69,10 @@ Reached Judge::add_free(int64_t batch, const Observed& reference, const std::vec
   return reached;
 }
 
-void Judge::add_led(int64_t batch, const Observed& reference, const Observed& ours, const std::vector<JudgedDecision>& whole) {
-  routing_.add_led(batch, reference.decisions, ours.decisions, whole);
-  for (OutputJudge* judge : {&replayed_, &free_}) judge->add(ours.outputs, reference.outputs, reference.real, reference.items, batch);
+void Judge::add_reference_replaying(int64_t batch, const Observed& reference, const Observed& plan,
+                                    const std::vector<JudgedDecision>& whole_batch) {
+  routing_.add_reference_replaying(batch, reference.decisions, plan.decisions, whole_batch);
+  for (OutputJudge* judge : {&replayed_, &free_}) judge->add(plan.outputs, reference.outputs, reference.real, reference.items, batch);
 }
 
 Verification Judge::verdict() const {

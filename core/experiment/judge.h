@@ -38,9 +38,10 @@ class Judge {
   Reached add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
                    const std::vector<JudgedDecision>& replayed, const Observed* free);
 
-  /// Some items of a batch, of which the reference replayed what the plan decided of them in the whole of it, running freely. `ours`: what
-  /// the plan gave of these items; `whole`: all that it decided.
-  void add_led(int64_t batch, const Observed& reference, const Observed& ours, const std::vector<JudgedDecision>& whole);
+  /// Some items of a batch, of which the reference replayed what the plan decided of them in the whole of it, running freely. `plan`: what
+  /// it gave of these items; `whole_batch`: all that it decided.
+  void add_reference_replaying(int64_t batch, const Observed& reference, const Observed& plan,
+                               const std::vector<JudgedDecision>& whole_batch);
 
   /// Outputs (with the reference's decisions, and freely where they are the same for all that an item depends on), flips, drops, and what
   /// is wrong with them; `passed` where nothing is.

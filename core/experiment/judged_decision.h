@@ -43,6 +43,8 @@ struct JudgedDecision {
 
   size_t depth() const { return 1 + above.size(); }
   int32_t row(int64_t cell) const { return place[static_cast<size_t>(cell) * depth()]; }
+  /// [fan_out] of `choices` [cells, fan_out].
+  const int32_t* of_cell(const std::vector<int32_t>& choices, int64_t cell) const { return choices.data() + cell * shape.fan_out; }
 };
 
 /// How cells of one item reach others, running freely (core/graph/cell_flow.h).

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
+#include <set>
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/cell/protocol_row.h"
+#include "core/experiment/make_flip.h"
 
 namespace stormcell {
 namespace {
@@ -18,10 +20,6 @@ constexpr int64_t kEnoughCells = 16;
 /// Whether anything was decided: a plan may leave out a router inside a branch that its guards keep empty.
 bool decides(const JudgedDecision& d) { return d.shape.cells > 0; }
 
-const int32_t* choices_of(const JudgedDecision& d, const std::vector<int32_t>& choice, int64_t cell) {
-  return choice.data() + cell * d.shape.fan_out;
-}
-
 bool same_cells(const JudgedDecision& a, const JudgedDecision& b) { return a.shape == b.shape && a.above == b.above && a.place == b.place; }
 
 std::string cell_text(const JudgedDecision& d, int64_t cell) { return "cell " + std::to_string(d.row(cell)); }
@@ -30,50 +28,6 @@ std::string cell_text(const JudgedDecision& d, int64_t cell) { return "cell " + 
 float score_of(const JudgedDecision& d, int64_t cell) {
   const auto first = d.scores.begin() + cell * d.score_columns;
   return d.scores.empty() || std::none_of(first, first + d.score_columns, [](float s) { return std::isnan(s); }) ? 0 : NAN;
-}
-
-std::string path_of(const JudgedDecision& d, int64_t cell) {
-  std::string path;
-  for (size_t i = 0; i < d.above.size(); ++i)
-    path += (i ? ", " : "") + d.above[i] + "=" + std::to_string(d.place[static_cast<size_t>(cell) * d.depth() + 1 + i]);
-  return path;
-}
-
-Flip flip_of(int64_t batch, const JudgedDecision& d, int64_t cell) {
-  Flip flip;
-  flip.router = d.router;
-  flip.batch = batch;
-  flip.execution = d.execution, flip.turn = d.turn;
-  flip.cell = d.place[static_cast<size_t>(cell) * d.depth()];
-  if (d.per_item > 0) flip.item = flip.cell / d.per_item, flip.position = flip.cell % d.per_item;
-  flip.above = path_of(d, cell);
-  flip.reference = flip.ours = -1;
-  return flip;
-}
-
-Flip flip_of(int64_t batch, const JudgedDecision& reference, int64_t cell, const ChoiceDifference& difference) {
-  Flip flip = flip_of(batch, reference, cell);
-  if (!difference.lost.empty()) flip.reference = difference.lost[0];
-  if (!difference.gained.empty()) flip.ours = difference.gained[0];
-  flip.margin = flip_margin(reference, cell, difference);
-  return flip;
-}
-
-/// A decision that one side alone made: its first branch there.
-Flip one_sided(int64_t batch, const JudgedDecision& d, int64_t cell, int32_t Flip::*side) {
-  Flip flip = flip_of(batch, d, cell);
-  const int32_t choice = *choices_of(d, d.choice, cell);
-  if (choice != kNoBranch) flip.*side = is_dropped(choice) ? ~choice : choice;
-  return flip;
-}
-
-/// A choice that one side dropped and the other kept.
-Flip dropped_flip(int64_t batch, const JudgedDecision& reference, int64_t cell, int32_t branch) {
-  Flip flip = flip_of(batch, reference, cell);
-  const int32_t* choices = choices_of(reference, reference.choice, cell);
-  (std::count(choices, choices + reference.shape.fan_out, branch) > 0 ? flip.reference : flip.ours) = branch;
-  flip.margin = drop_margin(reference, cell, branch);
-  return flip;
 }
 
 std::string rough(double value) {
@@ -86,32 +40,33 @@ std::string rough(double value) {
 
 // Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are rounded.
 double rounding_unit(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 0x1p-20 : 0x1p-9; }
-double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 1e-4 : kRoundedTolerance; }
+double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? kF32Tolerance : kRoundedTolerance; }
 
-RoutingJudge::Router& RoutingJudge::router(const std::string& name) {
+RoutingJudge::Router& RoutingJudge::router(const JudgedDecision& reference) {
   for (Router& r : routers_)
-    if (r.name == name) return r;
+    if (r.name == reference.router) return r;
   Router& made = routers_.emplace_back();
-  made.name = name, made.nonfinite = NonFiniteValues(nonfinite_);
+  made.name = reference.router, made.nonfinite = NonFiniteValues(nonfinite_);
+  made.scores_apart = scores_apart(protocol_row(reference.protocol.kind).margin);
   return made;
 }
 
-void RoutingJudge::add(Flip flip, double size, Router::Found& found) {
+void RoutingJudge::add_flip(Flip flip, double size, Router::Found& found) {
   found.margins_and_sizes.emplace_back(flip.margin, size);
   if (found.listed.size() < kListedFlips) found.listed.push_back(std::move(flip));
 }
 
-void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, int64_t a, const JudgedDecision& ours, int64_t b, Router& sum) {
+void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, const JudgedDecision& plan, CellPair cells, Router& sum) {
   const int32_t k = r.shape.fan_out;
-  const int32_t *theirs = choices_of(r, r.choice, a), *mine = choices_of(ours, ours.choice, b);
-  const auto branch = [](int32_t choice) { return is_dropped(choice) ? ~choice : choice; };
+  const int32_t *chosen = r.of_cell(r.choice, cells.a), *chosen_by_plan = plan.of_cell(plan.choice, cells.b);
   for (int32_t i = 0; i < k; ++i)
     for (int32_t j = 0; j < k; ++j) {
-      if (theirs[i] == kNoBranch || mine[j] == kNoBranch || branch(theirs[i]) != branch(mine[j])) continue;
-      const float w = r.weight[static_cast<size_t>(a * k + i)], m = ours.weight[static_cast<size_t>(b * k + j)];
-      if (!sum.nonfinite.add(m, w, batch, [&] { return "the weight of " + cell_text(r, a); }) || !std::isfinite(w)) continue;
-      sum.weight_scale = std::max(sum.weight_scale, std::fabs(static_cast<double>(w)));
-      sum.weight_error = std::max(sum.weight_error, std::fabs(static_cast<double>(m) - static_cast<double>(w)));
+      if (chosen[i] == kNoBranch || branch_of(chosen[i]) != branch_of(chosen_by_plan[j])) continue;
+      const float weight = r.weight[static_cast<size_t>(cells.a * k + i)], of_plan = plan.weight[static_cast<size_t>(cells.b * k + j)];
+      const auto place = [&] { return "the weight of " + cell_text(r, cells.a); };
+      if (!sum.nonfinite.add(of_plan, weight, batch, place) || !std::isfinite(weight)) continue;
+      sum.weight_scale = std::max(sum.weight_scale, std::fabs(static_cast<double>(weight)));
+      sum.weight_error = std::max(sum.weight_error, std::fabs(static_cast<double>(of_plan) - static_cast<double>(weight)));
     }
 }
 
@@ -134,21 +89,21 @@ Reached RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& refe
   }
   for (const JudgedDecision& p : replayed)
     if (!find_decision(reference, p) && decides(p)) wrong(p.router, "decided where the reference did not");
-  return free ? compare_free(batch, reference, *free, judged) : Reached();
+  return free ? compare_batch_freely(batch, reference, *free, judged) : Reached();
 }
 
-void RoutingJudge::add_led(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& ours,
-                           const std::vector<JudgedDecision>& whole) {
+void RoutingJudge::add_reference_replaying(int64_t batch, const std::vector<JudgedDecision>& reference,
+                                           const std::vector<JudgedDecision>& plan, const std::vector<JudgedDecision>& whole_batch) {
   for (const JudgedDecision& r : reference) {
     for (const int32_t choice : r.choice) dropped_ += is_dropped(choice);
-    const JudgedDecision *o = find_decision(ours, r), *of_batch = find_decision(whole, r);
-    if (o && of_batch)
-      compare_led(batch, r, *o, *of_batch);
+    const JudgedDecision *p = find_decision(plan, r), *of_batch = find_decision(whole_batch, r);
+    if (p && of_batch)
+      compare_reference_replaying(batch, r, *p, *of_batch);
     else if (decides(r))
       wrong(r.router, "did not decide where the reference did");
   }
-  for (const JudgedDecision& o : ours)
-    if (!find_decision(reference, o) && decides(o)) wrong(o.router, "decided where the reference did not");
+  for (const JudgedDecision& p : plan)
+    if (!find_decision(reference, p) && decides(p)) wrong(p.router, "decided where the reference did not");
 }
 
 RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r, const JudgedDecision& p) {
@@ -157,49 +112,54 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     return Otherwise(static_cast<size_t>(r.shape.cells));
   }
   Otherwise otherwise = compare_choices(batch, r, r, p, p.free_choice);
-  if (!p.protocol.mixes_batch()) router(r.router).wrong_drops += wrong_drops(p, p.free_choice, nullptr);
+  if (!p.protocol.mixes_batch()) router(r).wrong_drops += wrong_drops(p, p.free_choice, nullptr);
   compare_drops(batch, r, p.free_choice, otherwise);
   return otherwise;
 }
 
-void RoutingJudge::compare_led(int64_t batch, const JudgedDecision& r, const JudgedDecision& ours, const JudgedDecision& whole) {
-  if (!same_cells(r, ours) || r.choice != ours.choice || r.free_choice.size() != r.choice.size())
+void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecision& r, const JudgedDecision& plan,
+                                               const JudgedDecision& whole_batch) {
+  if (!same_cells(r, plan) || r.choice != plan.choice || r.free_choice.size() != r.choice.size())
     return wrong(r.router, "decided over other cells than the reference");
-  JudgedDecision freely = r;
-  freely.choice = r.free_choice;
-  Otherwise otherwise = compare_choices(batch, r, freely, ours, ours.choice);
-  JudgedDecision all = whole;
-  all.protocol = r.protocol;
-  router(r.router).wrong_drops += wrong_drops(all, all.choice, &all.weight);
-  // Of places that all cells of the batch share the part alone tells nothing.
-  const bool shared = ours.protocol.mixes_batch() || (ours.protocol.mixes_parent() && ours.per_parent <= 0);
-  if (!shared) compare_drops(batch, freely, ours.choice, otherwise);
+  JudgedDecision r_freely = r;
+  r_freely.choice = r.free_choice;
+  Otherwise otherwise = compare_choices(batch, r, r_freely, plan, plan.choice);
+  JudgedDecision whole = whole_batch;
+  whole.protocol = r.protocol;
+  Router& sum = router(r);
+  sum.wrong_drops += wrong_drops(whole, whole.choice, &whole.weight);
+  // Cells of the part by their confidence in the reference. Beside cells elsewhere in the batch they are ranked by the plan's own weights
+  // alone, and not at all where weights are renormalised: then of one choice each is 1, and a place may have gone to the wrong one of them.
+  for (const Misplaced& m : misplaced(r)) add_flip(drop_flip(batch, r, m), 0, sum.drops);
+  // Of places that all cells of the batch share the part alone tells nothing more.
+  const bool shared = plan.protocol.mixes_batch() || (plan.protocol.mixes_parent() && plan.per_parent <= 0);
+  if (!shared) compare_drops(batch, r_freely, plan.choice, otherwise);
 }
 
-RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r, const JudgedDecision& freely,
-                                                      const JudgedDecision& p, const std::vector<int32_t>& own) {
+RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r, const JudgedDecision& r_freely,
+                                                      const JudgedDecision& plan, const std::vector<int32_t>& plan_freely) {
   Otherwise otherwise(static_cast<size_t>(r.shape.cells));
-  Router& sum = router(r.router);
+  Router& sum = router(r);
   std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {
-    compare_weights(batch, r, c, p, c, sum);
-    const ChoiceDifference difference = difference_of(choices_of(r, freely.choice, c), choices_of(p, own, c), r.shape.fan_out);
+    compare_weights(batch, r, plan, {c, c}, sum);
+    const ChoiceDifference difference = difference_of(r.of_cell(r_freely.choice, c), plan.of_cell(plan_freely, c), r.shape.fan_out);
     const auto cell = static_cast<size_t>(c);
-    const double theirs = static_cast<double>(r.margin[cell]), ours = static_cast<double>(p.margin[cell]);
+    const double margin = static_cast<double>(r.margin[cell]), of_plan = static_cast<double>(plan.margin[cell]);
     // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its margin and weights tell.
-    if (std::isnan(theirs) || std::isnan(ours))
-      sum.nonfinite.add(p.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
+    if (std::isnan(margin) || std::isnan(of_plan))
+      sum.nonfinite.add(plan.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
     else if (const float score = score_of(r, c); std::isnan(score))
       sum.nonfinite.add(score, score, batch, [&] { return "the scores of " + cell_text(r, c); });
     sizes.clear();
-    const double size = margin_size(freely, c, sizes);
+    const double size = margin_size(r_freely, c, sizes);
     for (const double s : sizes) sum.scores.add_size(s);
     if (!difference.none()) {
       otherwise.chosen[cell] = true;
-      add(flip_of(batch, freely, c, difference), size, sum.flips);
-    } else if (std::isfinite(theirs) || std::isfinite(ours)) {
+      add_flip(choice_flip(batch, r_freely, c, difference), size, sum.flips);
+    } else if (std::isfinite(margin) || std::isfinite(of_plan)) {
       // A flipped cell measures nothing: it would explain itself.
-      sum.scores.add_difference(std::fabs(theirs - ours), size);
+      sum.scores.add_difference(std::fabs(margin - of_plan), size);
       ++sum.measured;
     }
   }
@@ -207,64 +167,34 @@ RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const Judge
 }
 
 /// Where no cell chose otherwise that shares the places, the same cells get them.
-void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& freely, const std::vector<int32_t>& own, Otherwise& otherwise) {
+void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& r_freely, const std::vector<int32_t>& plan_freely,
+                                 Otherwise& otherwise) {
   std::set<int64_t> chosen_otherwise;
-  for (int64_t c = 0; c < freely.shape.cells; ++c)
-    if (otherwise.chosen[static_cast<size_t>(c)]) chosen_otherwise.insert(sharing(freely, c));
-  for (int64_t c = 0; c < freely.shape.cells; ++c) {
-    const int32_t branch = dropped_otherwise(choices_of(freely, freely.choice, c), choices_of(freely, own, c), freely.shape.fan_out);
-    if (branch == kNoBranch || chosen_otherwise.contains(sharing(freely, c))) continue;
+  for (int64_t c = 0; c < r_freely.shape.cells; ++c)
+    if (otherwise.chosen[static_cast<size_t>(c)]) chosen_otherwise.insert(capacity_group(r_freely, c));
+  for (int64_t c = 0; c < r_freely.shape.cells; ++c) {
+    const int32_t branch =
+        dropped_otherwise(r_freely.of_cell(r_freely.choice, c), r_freely.of_cell(plan_freely, c), r_freely.shape.fan_out);
+    if (branch == kNoBranch || chosen_otherwise.contains(capacity_group(r_freely, c))) continue;
     otherwise.dropped[static_cast<size_t>(c)] = true;
-    add(dropped_flip(batch, freely, c, branch), 0, router(freely.router).drops);
+    add_flip(drop_flip(batch, r_freely, c, branch), 0, router(r_freely).drops);
   }
 }
 
-void RoutingJudge::Disturbed::add(const JudgedDecision& r, int32_t row) {
-  Cells& of = cells[r.dense_space];
-  of.rows.insert(row);
-  if (r.per_item > 0)
-    of.items.insert(row / r.per_item);
-  else
-    of.every_item = true;
-}
-
-bool RoutingJudge::Disturbed::reaches(const JudgedDecision& r, int32_t row) const {
-  if (r.together == 0) return !none();
-  for (const auto& [space, disturbed] : cells) {
-    if (space != r.dense_space) {
-      // Cells that depend on each other lie in one item, in whatever spaces.
-      if (disturbed.every_item || r.per_item == 0 || disturbed.items.contains(row / r.per_item)) return true;
-      continue;
-    }
-    const auto first = static_cast<int32_t>(row / r.together * r.together);
-    const auto at = disturbed.rows.lower_bound(first);
-    if (at != disturbed.rows.end() && *at < first + r.together) return true;
-  }
-  return false;
-}
-
-void RoutingJudge::Disturbed::add_to(Reached& reached) const {
-  for (const auto& [space, disturbed] : cells) {
-    reached.any = true;
-    reached.every_item |= disturbed.every_item;
-    reached.items.insert(disturbed.items.begin(), disturbed.items.end());
-  }
-}
-
-Reached RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
-                                   const std::vector<Otherwise>& judged) {
-  Disturbed disturbed, one_side_alone;
+Reached RoutingJudge::compare_batch_freely(int64_t batch, const std::vector<JudgedDecision>& reference,
+                                           const std::vector<JudgedDecision>& free, const std::vector<Otherwise>& judged) {
+  DisturbedCells disturbed, one_side_alone;
   for (size_t i = 0; i < reference.size(); ++i) {
     const JudgedDecision& r = reference[i];
     if (const JudgedDecision* f = find_decision(free, r)) {
-      compare_free(batch, r, *f, judged[i], disturbed);
+      compare_router_freely(batch, r, *f, judged[i], disturbed);
       continue;
     }
     // A repeat that ends earlier, because its cells left.
     if (disturbed.none() && decides(r)) wrong(r.router, "did not decide where the reference did");
     for (int64_t c = 0; c < r.shape.cells; ++c) {
       one_side_alone.add(r, r.row(c));
-      add_consequence(one_sided(batch, r, c, &Flip::reference));
+      add_consequence(one_sided_flip(batch, r, c, &Flip::reference));
     }
   }
   for (const JudgedDecision& f : free) {
@@ -272,7 +202,7 @@ Reached RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecisi
     if (disturbed.none() && decides(f)) wrong(f.router, "decided where the reference did not");
     for (int64_t c = 0; c < f.shape.cells; ++c) {
       one_side_alone.add(f, f.row(c));
-      add_consequence(one_sided(batch, f, c, &Flip::ours));
+      add_consequence(one_sided_flip(batch, f, c, &Flip::ours));
     }
   }
   Reached reached;
@@ -282,23 +212,23 @@ Reached RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecisi
   return reached;
 }
 
-void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const Otherwise& judged,
-                                Disturbed& disturbed) {
+void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const Otherwise& judged,
+                                         DisturbedCells& disturbed) {
   if (r.shape.fan_out != f.shape.fan_out || r.shape.branches != f.shape.branches || r.above != f.above) {
     wrong(r.router, "is another router than the reference's");
     return;
   }
-  Router& sum = router(r.router);
+  Router& sum = router(r);
   sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
-  const Disturbed before = disturbed;
+  const DisturbedCells before = disturbed;
   const std::vector<CellPair> pairs = pair_cells(r, f);
   // Whose places may go to others: another cell came or chose, or, where confidence ranks them, a cell's own is another.
   std::set<int64_t> places_move;
   for (const CellPair& pair : pairs) {
     const bool both = pair.a >= 0 && pair.b >= 0;
-    if (!both || !difference_of(choices_of(r, r.choice, pair.a), choices_of(f, f.choice, pair.b), r.shape.fan_out).none() ||
+    if (!both || !difference_of(r.of_cell(r.choice, pair.a), f.of_cell(f.choice, pair.b), r.shape.fan_out).none() ||
         (r.protocol.mixes_batch() && before.reaches(r, r.row(pair.a))))
-      places_move.insert(pair.a >= 0 ? sharing(r, pair.a) : sharing(f, pair.b));
+      places_move.insert(pair.a >= 0 ? capacity_group(r, pair.a) : capacity_group(f, pair.b));
   }
   for (const CellPair& pair : pairs) {
     if (pair.a < 0 || pair.b < 0) {
@@ -306,32 +236,32 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
       const int64_t cell = pair.b < 0 ? pair.a : pair.b;
       if (!before.reaches(r, side.row(cell))) wrong(r.router, "decided over other cells than the reference");
       disturbed.add(r, side.row(cell));
-      add_consequence(one_sided(batch, side, cell, pair.b < 0 ? &Flip::reference : &Flip::ours));
+      add_consequence(one_sided_flip(batch, side, cell, pair.b < 0 ? &Flip::reference : &Flip::ours));
       continue;
     }
     const bool other_inputs = before.reaches(r, r.row(pair.a));
-    const int32_t *theirs = choices_of(r, r.choice, pair.a), *ours = choices_of(f, f.choice, pair.b);
-    const ChoiceDifference difference = difference_of(theirs, ours, r.shape.fan_out);
+    const int32_t *chosen = r.of_cell(r.choice, pair.a), *chosen_freely = f.of_cell(f.choice, pair.b);
+    const ChoiceDifference difference = difference_of(chosen, chosen_freely, r.shape.fan_out);
     if (!difference.none()) {
       disturbed.add(r, r.row(pair.a));
       if (judged.chosen[static_cast<size_t>(pair.a)]) continue;  // already
-      Flip flip = flip_of(batch, r, pair.a, difference);
+      Flip flip = choice_flip(batch, r, pair.a, difference);
       if (other_inputs) {
         add_consequence(std::move(flip));
       } else {
         std::vector<double> sizes;
-        add(std::move(flip), margin_size(r, pair.a, sizes), sum.flips);
+        add_flip(std::move(flip), margin_size(r, pair.a, sizes), sum.flips);
       }
-    } else if (const int32_t branch = dropped_otherwise(theirs, ours, r.shape.fan_out); branch != kNoBranch) {
+    } else if (const int32_t branch = dropped_otherwise(chosen, chosen_freely, r.shape.fan_out); branch != kNoBranch) {
       disturbed.add(r, r.row(pair.a));
-      Flip flip = dropped_flip(batch, r, pair.a, branch);
-      if (places_move.contains(sharing(r, pair.a))) {
+      Flip flip = drop_flip(batch, r, pair.a, branch);
+      if (places_move.contains(capacity_group(r, pair.a))) {
         add_consequence(std::move(flip));
       } else if (!judged.dropped[static_cast<size_t>(pair.a)]) {
-        add(std::move(flip), 0, sum.drops);
+        add_flip(std::move(flip), 0, sum.drops);
       }
     } else if (!other_inputs) {
-      compare_weights(batch, r, pair.a, f, pair.b, sum);
+      compare_weights(batch, r, f, pair, sum);
     }
   }
 }
@@ -340,7 +270,7 @@ double RoutingJudge::score_error(const Router& r) const {
   return r.measured < kEnoughCells ? std::max(r.scores.largest(), rounding_unit(arithmetic_)) : r.scores.largest();
 }
 
-void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const {
+void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const {
   const double share = score_error(r), usual = r.scores.usual_size(), error = share * usual;
   RouterDifference d{r.name, error, usual, r.weight_error, 0, 0};
   // `error_at`: of a margin, by the size of the scores there.
@@ -373,10 +303,10 @@ void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& un
     v.what_to_do = kNonFiniteAdvice;
   }
   v.nonfinite += r.nonfinite.allowed();
-  // A margin is the distance of two scores, so it moves by twice what each of them does.
-  const double tolerance = score_tolerance(arithmetic_);
-  if (share / 2 > tolerance)
-    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(share / 2) + " of their size, the tolerance is " +
+  // A distance of two scores moves by twice what each of them does.
+  const double tolerance = score_tolerance(arithmetic_), of_score = share / r.scores_apart;
+  if (of_score > tolerance)
+    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(of_score) + " of their size, the tolerance is " +
                         rough(tolerance));
   if (r.weight_error > std::max(tolerance * r.weight_scale, kMarginFactor * error))
     v.reasons.push_back("the weights of router " + r.name + " differ by " + rough(r.weight_error) + ", more than its scores explain");
@@ -392,7 +322,7 @@ void RoutingJudge::judge(Verification& v) const {
   v.dropped = dropped_;
   v.consequences = consequence_count_;
   std::vector<Flip> unexplained, explained;
-  for (const Router& r : routers_) judge(r, v, unexplained, explained);
+  for (const Router& r : routers_) judge_router(r, v, unexplained, explained);
   for (const auto& [router, what] : wrong_) v.reasons.push_back("router " + router + " " + what);
   for (const std::vector<Flip>* flips : {&std::as_const(unexplained), &std::as_const(explained), &consequences_})
     for (const Flip& flip : *flips)

@@ -5,12 +5,12 @@
 // follows from flips; there only what nothing before it can explain is judged.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/experiment/compare_decisions.h"
+#include "core/experiment/disturbed_cells.h"
 #include "core/experiment/nonfinite.h"
 #include "core/experiment/relative_error.h"
 #include "core/summary/results.h"
@@ -31,14 +31,6 @@ double score_tolerance(Arithmetic arithmetic);
 double rounding_unit(Arithmetic arithmetic);
 inline constexpr double kMarginFactor = 8;  ///< times the measured error: a near tie
 
-/// Where the free execution of a batch may differ from the reference's because choices do.
-struct Reached {
-  bool ran = false;         ///< freely
-  bool any = false;         ///< a cell decided otherwise, or was dropped or kept otherwise
-  bool every_item = false;  ///< nobody knows whose cells those are
-  std::set<int64_t> items;  ///< of the batch, whose cells those are: what depends on other items alone is not reached
-};
-
 class RoutingJudge {
  public:
   explicit RoutingJudge(Arithmetic arithmetic, NonFinite nonfinite = NonFinite::refused) : arithmetic_(arithmetic), nonfinite_(nonfinite) {}
@@ -47,9 +39,9 @@ class RoutingJudge {
   Reached add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
               const std::vector<JudgedDecision>* free);
   /// The same the other way round, of some items of a batch: the reference replayed what the plan decided freely of their cells in the
-  /// whole batch (`whole`), and tells what it would have chosen. What capacity drops there is judged by the whole.
-  void add_led(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& ours,
-               const std::vector<JudgedDecision>& whole);
+  /// whole batch, and tells what it would have chosen. What capacity drops there is judged by the whole.
+  void add_reference_replaying(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& plan,
+                               const std::vector<JudgedDecision>& whole_batch);
   /// Fills what is about routing, and adds what is wrong to the reasons. Flips say the place of their item in its batch: name_items().
   void judge(Verification& verification) const;
 
@@ -58,6 +50,7 @@ class RoutingJudge {
     std::string name;
     NonFiniteValues nonfinite;            ///< scores of the reference, margins and weights of both
     RelativeError scores{Median::upper};  ///< of margins
+    int scores_apart = 1;                 ///< of a margin
     double weight_error = 0, weight_scale = 0;
     int64_t measured = 0;  ///< cells whose margins were compared
     int64_t wrong_drops = 0;
@@ -74,43 +67,28 @@ class RoutingJudge {
     std::vector<bool> chosen, dropped;
   };
 
-  /// Cells that decided otherwise in one batch so far: by the reference's dense space their rows, and whose they are.
-  struct Disturbed {
-    struct Cells {
-      std::set<int32_t> rows;
-      std::set<int64_t> items;
-      bool every_item = false;
-    };
-    std::map<SpaceId, Cells> cells;
-    void add(const JudgedDecision& reference, int32_t row);
-    bool none() const { return cells.empty(); }
-    /// Whether a cell of this router, in `row`, may have got other inputs than the reference's.
-    bool reaches(const JudgedDecision& reference, int32_t row) const;
-    void add_to(Reached& reached) const;
-  };
-
   Otherwise compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
-  void compare_led(int64_t batch, const JudgedDecision& reference, const JudgedDecision& ours, const JudgedDecision& whole);
-  /// Two executions that made the same choices, of which one did so freely. `freely`: the reference with what it would have chosen;
-  /// `own`: what the plan would have.
-  Otherwise compare_choices(int64_t batch, const JudgedDecision& reference, const JudgedDecision& freely, const JudgedDecision& plan,
-                            const std::vector<int32_t>& own);
-  void compare_drops(int64_t batch, const JudgedDecision& freely, const std::vector<int32_t>& own, Otherwise& otherwise);
-  Reached compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
-                       const std::vector<Otherwise>& judged);
+  void compare_reference_replaying(int64_t batch, const JudgedDecision& reference, const JudgedDecision& plan,
+                                   const JudgedDecision& whole_batch);
+  /// Two executions that made the same choices, of which one did so freely. `reference_freely`: the reference with what it would have
+  /// chosen; `plan_freely`: what the plan would have.
+  Otherwise compare_choices(int64_t batch, const JudgedDecision& reference, const JudgedDecision& reference_freely,
+                            const JudgedDecision& plan, const std::vector<int32_t>& plan_freely);
+  void compare_drops(int64_t batch, const JudgedDecision& reference_freely, const std::vector<int32_t>& plan_freely, Otherwise& otherwise);
+  Reached compare_batch_freely(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
+                               const std::vector<Otherwise>& judged);
   /// Adds to `disturbed` what differs here.
-  void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const Otherwise& judged,
-                    Disturbed& disturbed);
-  static void add(Flip flip, double size, Router::Found& found);
+  void compare_router_freely(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const Otherwise& judged,
+                             DisturbedCells& disturbed);
+  static void add_flip(Flip flip, double size, Router::Found& found);
   /// Weights that two decisions give the same branches of a cell.
-  static void compare_weights(int64_t batch, const JudgedDecision& reference, int64_t a, const JudgedDecision& ours, int64_t b,
-                              Router& sum);
+  static void compare_weights(int64_t batch, const JudgedDecision& reference, const JudgedDecision& plan, CellPair cells, Router& sum);
   void add_consequence(Flip flip);
   void wrong(const std::string& router, const std::string& what);
-  Router& router(const std::string& name);
+  Router& router(const JudgedDecision& reference);
   /// As a share of the scores' size.
   double score_error(const Router& router) const;
-  void judge(const Router& router, Verification& verification, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const;
+  void judge_router(const Router& router, Verification& verification, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const;
 
   Arithmetic arithmetic_;
   NonFinite nonfinite_;

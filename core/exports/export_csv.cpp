@@ -134,7 +134,7 @@ void put_decision(const Source& from, int32_t router, int64_t batch, const Store
       const auto slot = static_cast<size_t>(c * d.fan_out + k);
       const int32_t choice = d.choice[slot];
       if (choice == kNoBranch) continue;
-      put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, is_kept(choice) ? choice : ~choice,
+      put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, branch_of(choice),
                    int64_t{is_dropped(choice)}, slot < d.weight.size() ? cell_text(d.weight[slot]) : std::string());
     }
   }

@@ -211,7 +211,7 @@ class TraceWriter {
           const size_t from = c * k + i, to = row * k + i;
           indices_[to] = is_kept(choice) ? choice : kDropped;
           if (parts.weights && from < d->weight.size()) weights_[to] = d->weight[from];
-          if (parts.dropped && is_dropped(choice)) dropped_[to] = ~choice;
+          if (parts.dropped && is_dropped(choice)) dropped_[to] = branch_of(choice);
           if (parts.residency && from < d->residency.size()) residency_[to] = d->residency[from];
           if (parts.bytes) bytes_[to] = from < d->bytes_read.size() ? d->bytes_read[from] : bytes_of(*d, from, router);
         }

@@ -122,8 +122,8 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
     for (const int32_t row : d.ancestor)
       if (row < 0 || row >= rows) wrong(info.name + " decided on row " + std::to_string(row) + " of " + std::to_string(rows));
     for (const int32_t choice : d.choice)
-      if (choice != kNoBranch && (is_kept(choice) ? choice : ~choice) >= info.branches)
-        wrong(info.name + " chose branch " + std::to_string(is_kept(choice) ? choice : ~choice) + " of " + std::to_string(info.branches));
+      if (branch_of(choice) >= info.branches)
+        wrong(info.name + " chose branch " + std::to_string(branch_of(choice)) + " of " + std::to_string(info.branches));
   }
 }
 

@@ -42,7 +42,7 @@ int64_t add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint
     for (size_t i = c * k; i < (c + 1) * k; ++i) {
       const int32_t choice = d.choice[i];
       if (choice == kNoBranch) continue;
-      const int32_t branch = is_kept(choice) ? choice : ~choice;
+      const int32_t branch = branch_of(choice);
       if (branch >= branches)
         failed("recorder",
                "router " + std::to_string(d.router) + " chose branch " + std::to_string(branch) + " of " + std::to_string(branches));

@@ -26,7 +26,7 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
       ++offsets[static_cast<size_t>(c) + 1];
       most = std::max(most, static_cast<uint32_t>(c));
     } else if (is_dropped(c)) {
-      most = std::max(most, static_cast<uint32_t>(branches + ~c));
+      most = std::max(most, static_cast<uint32_t>(branches + branch_of(c)));
     }
   }
   for (size_t b = 1; b < offsets.size(); ++b) offsets[b] += offsets[b - 1];
@@ -52,7 +52,7 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
   w.align4();
   w.integers(choices, choice_width, [&](size_t i) {
     const int32_t c = d.choice[i];
-    return is_kept(c) ? static_cast<uint32_t>(c) : is_dropped(c) ? static_cast<uint32_t>(branches + ~c) : ~uint32_t{0};
+    return is_kept(c) ? static_cast<uint32_t>(c) : is_dropped(c) ? static_cast<uint32_t>(branches + branch_of(c)) : ~uint32_t{0};
   });
   w.align4();
   w.array(d.weight);

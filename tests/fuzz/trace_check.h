@@ -57,7 +57,7 @@ class CheckedSink : public TraceSink {
       must(fits(d.weight.size()) && fits(d.residency.size()) && fits(d.bytes_read.size()), "parts fit the choices");
       must(d.row.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.row.size() == n, "every cell is named");
       for (const int32_t row : d.row) must(row >= 0 && row < of->cells.cells(), "rows are cells");
-      for (const int32_t c : d.choice) must(c == kNoBranch || (is_kept(c) ? c : ~c) < r.branches, "choices are branches");
+      for (const int32_t c : d.choice) must(branch_of(c) < r.branches, "choices are branches");
       for (const uint8_t v : d.residency) must(v <= 2, "a residency");
       for (const int64_t v : d.bytes_read) must(v >= 0, "bytes");
       rows_ += static_cast<int64_t>(d.choice.size());

@@ -46,7 +46,7 @@ void RoutedAlone::strip(const TraceDecision& d, const Router& router, Routed& ou
     for (size_t j = i * width; j < (i + 1) * width; ++j) {
       const int32_t choice = d.choice[j];
       if (choice == kNoBranch) continue;
-      if ((is_kept(choice) ? choice : ~choice) >= router.routed) {
+      if (branch_of(choice) >= router.routed) {
         ++shared;
         continue;
       }

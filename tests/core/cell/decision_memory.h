@@ -49,7 +49,7 @@ inline std::string broken_invariant(const DecisionView& d, int64_t cells) {
         if (d.slot[i] != -1) return "no branch, but a slot";
         continue;
       }
-      const int32_t branch = is_kept(choice) ? choice : ~choice;
+      const int32_t branch = branch_of(choice);
       if (branch < 0 || branch >= d.branches) return "a choice is no branch";
       if (!branches.insert(branch).second) return "a cell has a branch twice";
       if (is_dropped(choice)) {

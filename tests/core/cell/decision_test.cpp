@@ -101,9 +101,11 @@ class DecisionTest : public QObject {
   void dropped_and_none_are_told_apart_for_every_branch() {
     for (const int32_t branch : {0, 1, 4095, INT32_MAX - 1}) {
       QVERIFY(is_dropped(dropped_from(branch)) && !is_kept(dropped_from(branch)));
-      QCOMPARE(~dropped_from(branch), branch);
+      QCOMPARE(branch_of(dropped_from(branch)), branch);
+      QCOMPARE(branch_of(branch), branch);
     }
     QVERIFY(!is_dropped(kNoBranch) && !is_kept(kNoBranch));
+    QCOMPARE(branch_of(kNoBranch), kNoBranch);
   }
 
   void combine_after_dispatch_is_the_identity() {

@@ -80,6 +80,36 @@ class JudgedDropsTest : public QObject {
     QVERIFY(reasons_of(judged({r}, {replayed(r)}, {free})).contains("2 drops of router moe differ from the reference's"));
   }
 
+  void places_in_a_part_of_a_batch_are_ranked_by_the_reference_s_scores() {
+    // Eight cells of a batch want four places; four of them are judged. Their weights, each divided by itself, rank nothing.
+    Protocol p;
+    p.kind = ProtocolKind::batch_prioritized;
+    p.capacity_factor = 1, p.renormalize = true;
+    const int32_t dropped = dropped_from(0);
+    const JudgedDecision whole = decision("moe", p, 2, {0, 0, dropped, dropped, 0, 0, dropped, dropped});
+    const JudgedDecision plan = decision("moe", p, 2, {0, 0, dropped, dropped});
+    const auto judged_with = [&](const std::vector<float>& scores) {
+      JudgedDecision r = plan;
+      r.free_choice.assign(4, 0);
+      r.score_columns = 2;
+      for (const float score : scores) r.scores.insert(r.scores.end(), {score, 0.0f});
+      RoutingJudge judge(Arithmetic::f32);
+      judge.add_reference_replaying(0, {r}, {plan}, {whole});
+      Verification v;
+      judge.judge(v);
+      return v;
+    };
+    const Verification right = judged_with({4, 3, 2, 1});
+    QVERIFY2(right.reasons.empty() && right.flips == 0, qPrintable(reasons_of(right)));
+    const Verification near = judged_with({4, 2, 2 + kError, 1});
+    QVERIFY2(near.reasons.empty(), qPrintable(reasons_of(near)));
+    QCOMPARE(near.explained_flips, int64_t{2});
+    const Verification wrong = judged_with({4, 2, 3, 1});
+    QVERIFY2(reasons_of(wrong).contains("2 drops of router moe differ from the reference's"), qPrintable(reasons_of(wrong)));
+    QVERIFY(wrong.listed[0].cell == 1 && wrong.listed[0].ours == 0 && wrong.listed[0].reference == -1);
+    QVERIFY(wrong.listed[1].cell == 2 && wrong.listed[1].ours == -1 && wrong.listed[1].reference == 0);
+  }
+
   void the_most_confident_cells_are_served_first() {
     Protocol p;
     p.kind = ProtocolKind::batch_prioritized;

@@ -62,7 +62,7 @@ inline void add_scores(JudgedDecision& d) {
   d.score_columns = d.shape.branches;
   d.scores.assign(static_cast<size_t>(d.shape.cells * d.shape.branches), 0);
   for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
-    const int32_t choice = d.choice[size_t(i)], b = is_dropped(choice) ? ~choice : choice;
+    const int32_t b = branch_of(d.choice[size_t(i)]);
     d.scores[size_t(i / d.shape.fan_out * d.shape.branches + b)] = kFar * float(1 + d.shape.fan_out - i % d.shape.fan_out);
   }
 }

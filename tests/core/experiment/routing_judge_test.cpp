@@ -64,6 +64,42 @@ class RoutingJudgeTest : public QObject {
     QVERIFY2(reasons_of(v).contains("the scores of router moe differ"), qPrintable(reasons_of(v)));
   }
 
+  // Of a margin between two scores each has half its error, of one between a score and a threshold the score has all of it.
+  void a_score_is_held_to_the_tolerance_and_not_its_margin_data() {
+    QTest::addColumn<Protocol>("protocol");
+    QTest::addColumn<int>("scores");
+    const auto of_kind = [](ProtocolKind kind) {
+      Protocol p;
+      p.kind = kind, p.threshold = 0.5f, p.residual = 1;
+      return p;
+    };
+    QTest::newRow("top-k") << top(1) << 2;
+    QTest::newRow("groups") << of_kind(ProtocolKind::sigmoid_groups) << 2;
+    QTest::newRow("threshold") << of_kind(ProtocolKind::threshold) << 1;
+    QTest::newRow("sum") << of_kind(ProtocolKind::residual_threshold) << 1;
+    QTest::newRow("exit") << of_kind(ProtocolKind::exit_threshold) << 1;
+  }
+  void a_score_is_held_to_the_tolerance_and_not_its_margin() {
+    QFETCH(const Protocol, protocol);
+    QFETCH(const int, scores);
+    std::vector<int32_t> choice;
+    for (int c = 0; c < 20; ++c) {
+      choice.push_back(0);
+      if (protocol.fan_out(2) == 2) choice.push_back(kNoBranch);
+    }
+    JudgedDecision r = decision("moe", protocol, 2, choice);
+    r.score_columns = 2;
+    for (int c = 0; c < 20; ++c) r.scores.insert(r.scores.end(), {1.0f, 0.0f});
+    const auto reasons_with = [&](float error) {
+      JudgedDecision p = replayed(r);
+      p.margin.assign(p.margin.size(), kFar + error * static_cast<float>(scores));
+      return reasons_of(judged({r}, {p}, {r}));
+    };
+    QCOMPARE(reasons_with(0.75e-4f), QString());
+    QVERIFY2(reasons_with(1.5e-4f).contains("the scores of router moe differ by 0.00015 of their size, the tolerance is 0.0001"),
+             qPrintable(reasons_with(1.5e-4f)));
+  }
+
   void a_large_error_of_some_cells_does_not_explain_flips_that_need_a_larger_one() {
     JudgedDecision r = decision("moe", top(1), 4, std::vector<int32_t>(50, 2)), p = replayed(r), f = r;
     add_scores(r);

@@ -74,7 +74,7 @@ std::vector<std::vector<std::string>> rows_of(const SessionReader& reader, int64
         char weight[32];
         const std::string written(weight, std::to_chars(weight, weight + sizeof weight, d->weight.at(slot)).ptr);
         rows.push_back({std::to_string(batch), layout.routers[r].name, std::to_string(id.sequence), std::to_string(id.position),
-                        std::to_string(id.step), is_real ? "1" : "0", std::to_string(k), std::to_string(is_kept(choice) ? choice : ~choice),
+                        std::to_string(id.step), is_real ? "1" : "0", std::to_string(k), std::to_string(branch_of(choice)),
                         is_dropped(choice) ? "1" : "0", written});
       }
     }
