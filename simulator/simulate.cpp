@@ -250,7 +250,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);
-  f.deployment = compare_deployment(options.made_from, task_options(options).from, options.phase, session, task);
+  f.deployment = compare_deployment(options.made_from, task_options(options).from, session, task);
   if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)
     f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " + std::to_string(f.ranks));
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);

@@ -22,6 +22,7 @@
 #include "core/planning/place_task.h"
 #include "core/planning/placement_search.h"
 #include "core/planning/solved_placement.h"
+#include "core/planning/step_loads.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_writer.h"
@@ -195,8 +196,7 @@ void check_options(const PlaceOptions& options) {
   check_bounds("--tokens-per-step", options.step.tokens_per_step, {0, kMostTokens});
   check_bounds("--redundant", options.redundant, {0, kMostSpare});
   find_solver(options.solver);
-  if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
-    bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill, decode, or each of both");
+  parse_phase(options.phase);
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
     bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
   if (!options.aim.empty() && options.solver != "joint" && options.solver != "exact")

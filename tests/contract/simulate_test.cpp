@@ -125,6 +125,13 @@ class ContractSimulateTest : public QObject, private Imports {
                    "do not divide among 3 GPUs (--placement of one with spare slots, which stormcell place --redundant");
   }
 
+  void a_word_that_is_no_phase_is_refused() {
+    const std::string session = traced("phase");
+    for (const char* word : {"each", "decoding"})
+      VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--phase", word}), "--phase",
+                     "is no phase of a placement (prefill or decode");
+  }
+
   void pages_of_a_placement_and_of_a_simulation() {
     const std::string session = traced("pages"), placed = scratch_.path("placed.html"), page = scratch_.path("simulated.html");
     const Arguments place = {"place",    session, "--cluster",    cluster_, "--hidden",    "64", "--ffn",    "32",
