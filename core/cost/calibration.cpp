@@ -280,8 +280,9 @@ class Predictor {
     return best;
   }
 
-  /// One size of message says no rate; the other direction's on the same GPUs may.
+  /// One size of message says no rate; the other direction's on the same GPUs may, where an operation has one.
   Prediction other_direction(const std::vector<size_t>& own, double sent) const {
+    if (call_.op != "dispatch" && call_.op != "combine") return none("no two sizes were measured with as many ranks");
     MeasuredCall back = calls_[own[0]];
     back.op = back.op == "dispatch" ? "combine" : "dispatch";
     const auto reverse = find([&](const MeasuredCall& c) { return same_series(c, back); });
