@@ -53,15 +53,16 @@ QString about_of(const SimulateFigures& f) {
 SimulatedFigure calibrated_figure(const CalibratedPhase& p, const std::string& file) {
   QString name = tr("%1 by").arg(of(p.phase));
   name[0] = name[0].toUpper();
-  if (p.kind == "none") return {name, tr("data sheet"), tr("Not calibrated: %1").arg(of(p.why_not))};
-  QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), of(p.kind), of(p.like), of(file));
+  if (!p.calibrated()) return {name, tr("data sheet"), tr("Not calibrated: %1").arg(of(p.why_not))};
+  const QString kind = of(std::string(to_text(p.kind)));
+  QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), kind, of(p.like), of(file));
   if (p.rows)
     tip += tr("; experts get %1 to %2 rows, measured at %3 to %4")
                .arg(number_text(p.rows->least), number_text(p.rows->most), number_text(p.rows->least_measured),
                     number_text(p.rows->most_measured));
-  if (!p.held_out) return {name, of(p.kind), tip};
+  if (!p.held_out) return {name, kind, tip};
   const QString off = percent_change_text(100 * *p.held_out);
-  return {name, tr("%1, %2 held out").arg(of(p.kind), off), tr("%1; the nearest measured call, left out, is told %2 off").arg(tip, off)};
+  return {name, tr("%1, %2 held out").arg(kind, off), tr("%1; the nearest measured call, left out, is told %2 off").arg(tip, off)};
 }
 
 std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
