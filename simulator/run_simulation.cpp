@@ -5,6 +5,8 @@
 #include <numeric>
 #include <span>
 
+#include "core/base/quantile.h"
+
 namespace stormcell {
 namespace {
 
@@ -49,7 +51,7 @@ class StepSums {
   void tell_times(SimulateFigures& f) const {
     const double all = std::accumulate(seconds_.begin(), seconds_.end(), 0.), steps = count();
     f.mean_ms = 1e3 * all / steps;
-    f.p50_ms = 1e3 * percentile(seconds_, 0.5), f.p95_ms = 1e3 * percentile(seconds_, 0.95);
+    f.p50_ms = 1e3 * quantile(seconds_, 0.5), f.p95_ms = 1e3 * quantile(seconds_, 0.95);
     for (size_t l = 0; l < layers_.size(); ++l) {
       SimulatedLayer& layer = f.layers[l];
       layer.dispatch_ms = 1e3 * layers_[l].dispatch_s / steps, layer.compute_ms = 1e3 * layers_[l].compute_s / steps;
@@ -197,10 +199,10 @@ std::vector<Variation> variations_of(const CostModel& model) {
     out.push_back({"costs between ranks", model});
     out.back().model.rank_cost_factor *= 1 + kTenth;
   }
-  if (model.call_t0_s + model.dispatch.t0_s + model.combine.t0_s > 0) {
+  if (model.dispatch.t0_s + model.combine.t0_s > 0) {
     out.push_back({"start of calls", model});
     CostModel& later = out.back().model;
-    for (double* start : {&later.call_t0_s, &later.dispatch.t0_s, &later.combine.t0_s}) *start *= 1 + kTenth;
+    for (double* start : {&later.dispatch.t0_s, &later.combine.t0_s}) *start *= 1 + kTenth;
   }
   out.push_back({"bytes of a row", model});
   out.back().model.dispatch_row_bytes *= 1 + kTenth, out.back().model.combine_row_bytes *= 1 + kTenth;

@@ -187,8 +187,8 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
     used.push_back(l), out.links.push_back(network.links()[l].name);
   }
   const bool each_message = network.ranks() <= kMostRanksOfMessages;
-  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.call_t0_s + model.dispatch.t0_s, each_message);
-  out.combine = exchange_of(combine, back, used, closed.combine_s, model.call_t0_s + model.combine.t0_s, each_message);
+  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.dispatch.t0_s, each_message);
+  out.combine = exchange_of(combine, back, used, closed.combine_s, model.combine.t0_s, each_message);
   return out;
 }
 

@@ -1,8 +1,9 @@
 #include "core/placement/placed_steps.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "core/base/quantile.h"
 
 namespace stormcell {
 
@@ -95,12 +96,7 @@ void PlacedSteps::begin() {
 
 double PlacedSteps::mean_s() const { return sum_s_ / static_cast<double>(steps()); }
 
-double PlacedSteps::p95_s() const {
-  sorted_ = step_s_;
-  const auto nth = sorted_.begin() + static_cast<std::ptrdiff_t>(std::ceil(0.95 * static_cast<double>(sorted_.size()))) - 1;
-  std::nth_element(sorted_.begin(), nth, sorted_.end());
-  return *nth;
-}
+double PlacedSteps::p95_s() const { return quantile(step_s_, 0.95); }
 
 double PlacedSteps::layer_s(size_t layer) const {
   double sum = 0;

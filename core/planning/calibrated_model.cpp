@@ -12,10 +12,6 @@
 namespace stormcell {
 namespace {
 
-/// Two sizes nearer than this say more of rounding than of a rate.
-constexpr double kApart = 1.25;
-constexpr double kMatrices = 3;  // of a gated expert, as measured products have
-
 PredictionKind less_sure(PredictionKind a, PredictionKind b) {
   if (a == PredictionKind::none || b == PredictionKind::none) return PredictionKind::none;
   return std::max(a, b);
@@ -142,7 +138,8 @@ class ModelCalibrator {
 
   FittedLine experts() const {
     if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
-    if (sizes_.matrices != kMatrices || sizes_.ffn < 1) return no_line("measured products are of gated experts whose inner width is known");
+    if (sizes_.matrices != kGatedMatrices || sizes_.ffn < 1)
+      return no_line("measured products are of gated experts whose inner width is known");
     if (cluster_.ranks() > step_.experts) return no_line("there are more GPUs than experts");
     FittedLine best = no_call("no products of " + cluster_.gpu + " were measured");
     for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_rank_experts() && is_gpu_of(c.gpu, cluster_.gpu); })) {
@@ -158,7 +155,7 @@ class ModelCalibrator {
     return best;
   }
 
-  double weights() const { return kMatrices * static_cast<double>(sizes_.hidden) * static_cast<double>(sizes_.ffn); }
+  double weights() const { return kGatedMatrices * static_cast<double>(sizes_.hidden) * static_cast<double>(sizes_.ffn); }
 
   CalibratedPhase as_phase(const char* phase, const FittedLine& line, double bytes_per_s) const {
     CalibratedPhase out;
