@@ -84,6 +84,9 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
     out.emplace_back(
         "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its sender and its receiver "
         "as long: costs of pairs do not say which links messages share");
+  if (f.dropped_choices > 0)
+    out.push_back(counted(f.dropped_choices, "choice") + " dropped by capacity " + (f.dropped_choices == 1 ? "costs" : "cost") +
+                  " nothing");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
@@ -205,6 +208,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   for (size_t l = 0; l < task.layout.routers.size(); ++l)
     f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], 0, 0, 0, 0});
   f.lacks = lacks_of_import(task.run);
+  if (task.routes) f.dropped_choices = task.routes->dropped_choices;
   if (task.dropped_homes > 0)
     f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                          std::to_string(f.ranks) + " of the cluster: tokens are taken to live on any of these alike");

@@ -104,6 +104,7 @@ struct SimulateFigures {
   std::optional<CalibrationUse> calibration;
   std::optional<StepTrust> trust;  ///< in the mean step without overlap; null: nothing is calibrated by
   int64_t steps = 0;
+  int64_t dropped_choices = 0;  ///< by a capacity while it was recorded: they cost nothing
   double mean_ms = 0, p50_ms = 0, p95_ms = 0;
   double serial_ms = 0;  ///< mean of what the same phases take without overlap
   std::optional<double> tokens_per_step, tokens_per_s;

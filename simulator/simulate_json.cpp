@@ -96,6 +96,7 @@ std::string to_json(const SimulateFigures& f) {
   json["residence"] = f.residence;
   json["overlap"] = f.overlap;
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
+  json["dropped_choices"] = f.dropped_choices;
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
   json["tokens_per_step"] = f.tokens_per_step ? Json(*f.tokens_per_step) : Json();
   json["tokens_per_s"] = f.tokens_per_s ? Json(*f.tokens_per_s) : Json();

@@ -100,6 +100,9 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
   else if (task.routes && task.routes->parts.requests_fit == 0)
     warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
                        std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+  if (task.routes && task.routes->dropped_choices > 0)
+    warnings.push_back(counted(task.routes->dropped_choices, "choice") + " dropped by capacity " +
+                       (task.routes->dropped_choices == 1 ? "is" : "are") + " in no figure");
   if (task.dropped_homes > 0)
     warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                        std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
@@ -215,6 +218,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
   f.held_out = f.steps_held_out == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
   f.requests = task.routes ? task.routes->parts.requests : 0;
+  f.dropped_choices = task.routes ? task.routes->dropped_choices : 0;
   f.sizes = task.sizes;
   if (task.objective) {
     f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();

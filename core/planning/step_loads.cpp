@@ -97,9 +97,12 @@ std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const
   const auto elsewhere = [&](const RouterInfo& r) { return r.space != layout.routers[0].space; };
   if (!session.has_decisions(run.id) || std::any_of(layout.routers.begin(), layout.routers.end(), elsewhere)) return {};
   SplitRoutes out{read_token_routes(session, run, progress, kMostTokenChoices, order), {}, {}};
+  const auto is_of = [&](Phase p) { return !phase || (p == Phase::decode) == (*phase == Phase::decode); };
   std::vector<size_t> tokens;
   for (size_t t = 0; t < out.routes.size(); ++t)
-    if (!phase || (out.routes.tokens[t].phase == Phase::decode) == (*phase == Phase::decode)) tokens.push_back(t);
+    if (is_of(out.routes.tokens[t].phase)) tokens.push_back(t);
+  for (const Phase p : {Phase::forward, Phase::prefill, Phase::decode})
+    if (is_of(p)) out.dropped_choices += out.routes.dropped[static_cast<size_t>(p)];
   if (tokens.empty()) refuse_no_step(session, run.id, phase);
   out.step_tokens.resize(static_cast<size_t>(out.routes.steps()));
   for (const size_t t : tokens) ++out.step_tokens[static_cast<size_t>(out.routes.tokens[t].step)];

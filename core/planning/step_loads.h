@@ -46,6 +46,7 @@ struct SplitRoutes {
   TokenRoutes routes;
   TokenParts parts;
   std::vector<int64_t> step_tokens;  ///< [steps] of the phase that is placed for, whichever part they are in
+  int64_t dropped_choices = 0;       ///< of these tokens, by a capacity
 };
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
                                              std::optional<Phase> phase, double fit_fraction, const Progress& progress,

@@ -1,5 +1,6 @@
 // Every choice of a recorded run in the order of time: what predictions, caches and placements are asked about.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,6 +34,7 @@ struct TokenRoutes {
   std::vector<int32_t> choice;        ///< [tokens, layers, k] -1: no choice; what a capacity dropped is none; kept ones in front
   bool heaviest_first = false;        ///< the first choice of each is that of the largest weight
   std::vector<int64_t> branch_bytes;  ///< [layers] 0: not known
+  std::array<int64_t, 3> dropped{};   ///< [phases] choices of these tokens that a capacity dropped
 
   size_t size() const { return tokens.size(); }
   int64_t steps() const { return tokens.empty() ? 0 : tokens.back().step + 1; }
