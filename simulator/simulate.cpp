@@ -187,7 +187,8 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   std::vector<size_t> used;
   for (size_t l = 0; l < network.links().size(); ++l) {
     if (dispatch.link_load[l] <= 0 && combine.link_load[l] <= 0) continue;
-    used.push_back(l), out.links.push_back(network.links()[l].name);
+    const Link& link = network.links()[l];
+    used.push_back(l), out.links.push_back({link.name(), link.lane(), link.sends});
   }
   const bool each_message = network.ranks() <= kMostRanksOfMessages;
   out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.dispatch.t0_s, each_message);

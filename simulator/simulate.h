@@ -87,10 +87,17 @@ struct SimulatedExchange {
 };
 inline constexpr int32_t kMostRanksOfMessages = 8;
 
+/// One direction of a port or uplink.
+struct CollectiveLink {
+  std::string name;   ///< "GPU 3, fabric out"
+  std::string owner;  ///< "GPU 3", "node 1 uplink"
+  bool sends = false;
+};
+
 struct SimulatedCollective {
   std::string layer;
   int64_t step = 0;
-  std::vector<std::string> links;
+  std::vector<CollectiveLink> links;
   SimulatedExchange dispatch, combine;
 };
 

@@ -64,9 +64,11 @@ Json json_of(const SimulatedExchange& e, bool each_message) {
 }
 
 Json json_of(const SimulatedCollective& c, bool each_message) {
+  Json links = Json::array();
+  for (const CollectiveLink& l : c.links) links.push_back(l.name);
   return {{"layer", c.layer},
           {"step", c.step},
-          {"links", c.links},
+          {"links", links},
           {"dispatch", json_of(c.dispatch, each_message)},
           {"combine", json_of(c.combine, each_message)}};
 }

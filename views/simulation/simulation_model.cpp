@@ -81,17 +81,6 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
   return out;
 }
 
-/// "GPU 3, fabric out": whose lane, and whether it sends.
-struct Port {
-  QString lane;
-  bool sends;
-};
-Port port_of(const std::string& link) {
-  const QString name = of(link);
-  const bool uplink = name.contains("uplink");
-  return {uplink ? name.section(' ', 0, -2).remove(',') : name.section(',', 0, 0), name.endsWith(" out")};
-}
-
 ShownExchange exchange_of(const QString& way, const QString& layer, const SimulatedCollective& c, const SimulatedExchange& e) {
   ShownExchange out;
   out.way = way;
@@ -101,12 +90,12 @@ ShownExchange exchange_of(const QString& way, const QString& layer, const Simula
                   .arg(way, layer, QString::number(c.step), counted_text(e.messages, "message"), bytes_text(e.bytes),
                        duration_text(e.filled_ms), duration_text(e.closed_form_ms));
   for (const SimulatedMessage& m : e.sent) out.sent.push_back({m.from, m.to, m.bytes, m.end_ms});
-  std::map<QString, size_t> lane_of;
+  std::map<std::string, size_t> lane_of;
   for (size_t l = 0; l < c.links.size(); ++l) {
-    const Port port = port_of(c.links[l]);
-    const auto [at, is_new] = lane_of.try_emplace(port.lane, out.lanes.size());
-    if (is_new) out.lanes.push_back({port.lane, std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
-    std::vector<double>& shares = port.sends ? out.lanes[at->second].sends : out.lanes[at->second].receives;
+    const CollectiveLink& link = c.links[l];
+    const auto [at, is_new] = lane_of.try_emplace(link.owner, out.lanes.size());
+    if (is_new) out.lanes.push_back({of(link.owner), std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
+    std::vector<double>& shares = link.sends ? out.lanes[at->second].sends : out.lanes[at->second].receives;
     for (size_t s = 0; s < e.timeline.size(); ++s) shares[s] = std::max(shares[s], e.timeline[s].link_share[l]);
   }
   return out;
