@@ -5,6 +5,9 @@
 #include <numeric>
 #include <span>
 
+#include "core/base/quantile.h"
+#include "simulator/network/network.h"
+
 namespace stormcell {
 namespace {
 
@@ -49,7 +52,7 @@ class StepSums {
   void tell_times(SimulateFigures& f) const {
     const double all = std::accumulate(seconds_.begin(), seconds_.end(), 0.), steps = count();
     f.mean_ms = 1e3 * all / steps;
-    f.p50_ms = 1e3 * percentile(seconds_, 0.5), f.p95_ms = 1e3 * percentile(seconds_, 0.95);
+    f.p50_ms = 1e3 * quantile(seconds_, 0.5), f.p95_ms = 1e3 * quantile(seconds_, 0.95);
     for (size_t l = 0; l < layers_.size(); ++l) {
       SimulatedLayer& layer = f.layers[l];
       layer.dispatch_ms = 1e3 * layers_[l].dispatch_s / steps, layer.compute_ms = 1e3 * layers_[l].compute_s / steps;
@@ -87,13 +90,13 @@ class StepSums {
       if (model_.rank_cost) {
         tell_port(gpu, work_[r], combined_[r], f);
       } else {
-        tell_link(gpu + ", fabric", work_[r], combined_[r], &RankWork::fabric_out, &RankWork::fabric_in, model_.fabric_bytes_per_s, f);
-        tell_link(gpu + ", network", work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in, model_.network_bytes_per_s, f);
+        tell_link(gpu, "fabric", work_[r], combined_[r], &RankWork::fabric_out, &RankWork::fabric_in, model_.fabric_bytes_per_s, f);
+        tell_link(gpu, "network", work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in, model_.network_bytes_per_s, f);
       }
       add(work_[r], of_node[r / static_cast<size_t>(each)]), add(combined_[r], back_of_node[r / static_cast<size_t>(each)]);
     }
     for (size_t n = 0; n < of_node.size(); ++n)
-      tell_link("node " + std::to_string(n) + ", uplink", of_node[n], back_of_node[n], &RankWork::network_out, &RankWork::network_in,
+      tell_link("node " + std::to_string(n), "uplink", of_node[n], back_of_node[n], &RankWork::network_out, &RankWork::network_in,
                 model_.uplink_bytes_per_s, f);
   }
 
@@ -111,7 +114,7 @@ class StepSums {
       const double bytes = sends ? bytes_of(out, back_in) : bytes_of(in, back_out);
       const double seconds =
           model_.rank_cost_factor * (sends ? bytes_of(w.dispatch_out, back.combine_out) : bytes_of(w.dispatch_in, back.combine_in));
-      f.links.push_back({gpu + (sends ? " out" : " in"), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
+      f.links.push_back({Link{gpu, "", sends}.name(), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
     }
   }
   static CostModel without_uplinks(CostModel model) {
@@ -128,12 +131,12 @@ class StepSums {
     sum.dispatch_out += w.dispatch_out, sum.dispatch_in += w.dispatch_in;
     sum.combine_out += w.combine_out, sum.combine_in += w.combine_in;
   }
-  void tell_link(const std::string& name, const RankWork& w, const RankWork& back, double RankWork::*out, double RankWork::*in, double rate,
-                 SimulateFigures& f) const {
+  void tell_link(const std::string& owner, const char* port, const RankWork& w, const RankWork& back, double RankWork::*out,
+                 double RankWork::*in, double rate, SimulateFigures& f) const {
     if (rate <= 0 || std::max({w.*out, w.*in, back.*out, back.*in}) <= 0) return;
     for (const bool sends : {true, false}) {
       const double bytes = sends ? bytes_of(w.*out, back.*in) : bytes_of(w.*in, back.*out);
-      f.links.push_back({name + (sends ? " out" : " in"), bytes, f.mean_ms > 0 ? 1e3 * bytes / rate / f.mean_ms : 0});
+      f.links.push_back({Link{owner, port, sends}.name(), bytes, f.mean_ms > 0 ? 1e3 * bytes / rate / f.mean_ms : 0});
     }
   }
 
@@ -197,10 +200,10 @@ std::vector<Variation> variations_of(const CostModel& model) {
     out.push_back({"costs between ranks", model});
     out.back().model.rank_cost_factor *= 1 + kTenth;
   }
-  if (model.call_t0_s + model.dispatch.t0_s + model.combine.t0_s > 0) {
+  if (model.dispatch.t0_s + model.combine.t0_s > 0) {
     out.push_back({"start of calls", model});
     CostModel& later = out.back().model;
-    for (double* start : {&later.call_t0_s, &later.dispatch.t0_s, &later.combine.t0_s}) *start *= 1 + kTenth;
+    for (double* start : {&later.dispatch.t0_s, &later.combine.t0_s}) *start *= 1 + kTenth;
   }
   out.push_back({"bytes of a row", model});
   out.back().model.dispatch_row_bytes *= 1 + kTenth, out.back().model.combine_row_bytes *= 1 + kTenth;

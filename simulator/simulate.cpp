@@ -84,6 +84,9 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
     out.emplace_back(
         "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its sender and its receiver "
         "as long: costs of pairs do not say which links messages share");
+  if (f.dropped_choices > 0)
+    out.push_back(counted(f.dropped_choices, "choice") + " dropped by capacity " + (f.dropped_choices == 1 ? "costs" : "cost") +
+                  " nothing");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
@@ -184,11 +187,12 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   std::vector<size_t> used;
   for (size_t l = 0; l < network.links().size(); ++l) {
     if (dispatch.link_load[l] <= 0 && combine.link_load[l] <= 0) continue;
-    used.push_back(l), out.links.push_back(network.links()[l].name);
+    const Link& link = network.links()[l];
+    used.push_back(l), out.links.push_back({link.name(), link.lane(), link.sends});
   }
   const bool each_message = network.ranks() <= kMostRanksOfMessages;
-  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.call_t0_s + model.dispatch.t0_s, each_message);
-  out.combine = exchange_of(combine, back, used, closed.combine_s, model.call_t0_s + model.combine.t0_s, each_message);
+  out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.dispatch.t0_s, each_message);
+  out.combine = exchange_of(combine, back, used, closed.combine_s, model.combine.t0_s, each_message);
   return out;
 }
 
@@ -205,6 +209,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   for (size_t l = 0; l < task.layout.routers.size(); ++l)
     f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], 0, 0, 0, 0});
   f.lacks = lacks_of_import(task.run);
+  if (task.routes) f.dropped_choices = task.routes->dropped_choices;
   if (task.dropped_homes > 0)
     f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                          std::to_string(f.ranks) + " of the cluster: tokens are taken to live on any of these alike");
@@ -250,7 +255,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);
-  f.deployment = compare_deployment(options.made_from, task_options(options).from, options.phase, session, task);
+  f.deployment = compare_deployment(options.made_from, task_options(options).from, session, task);
   if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)
     f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " + std::to_string(f.ranks));
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);

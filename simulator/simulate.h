@@ -87,10 +87,17 @@ struct SimulatedExchange {
 };
 inline constexpr int32_t kMostRanksOfMessages = 8;
 
+/// One direction of a port or uplink.
+struct CollectiveLink {
+  std::string name;   ///< "GPU 3, fabric out"
+  std::string owner;  ///< "GPU 3", "node 1 uplink"
+  bool sends = false;
+};
+
 struct SimulatedCollective {
   std::string layer;
   int64_t step = 0;
-  std::vector<std::string> links;
+  std::vector<CollectiveLink> links;
   SimulatedExchange dispatch, combine;
 };
 
@@ -104,6 +111,7 @@ struct SimulateFigures {
   std::optional<CalibrationUse> calibration;
   std::optional<StepTrust> trust;  ///< in the mean step without overlap; null: nothing is calibrated by
   int64_t steps = 0;
+  int64_t dropped_choices = 0;  ///< by a capacity while it was recorded: they cost nothing
   double mean_ms = 0, p50_ms = 0, p95_ms = 0;
   double serial_ms = 0;  ///< mean of what the same phases take without overlap
   std::optional<double> tokens_per_step, tokens_per_s;

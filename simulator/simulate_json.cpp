@@ -64,9 +64,11 @@ Json json_of(const SimulatedExchange& e, bool each_message) {
 }
 
 Json json_of(const SimulatedCollective& c, bool each_message) {
+  Json links = Json::array();
+  for (const CollectiveLink& l : c.links) links.push_back(l.name);
   return {{"layer", c.layer},
           {"step", c.step},
-          {"links", c.links},
+          {"links", links},
           {"dispatch", json_of(c.dispatch, each_message)},
           {"combine", json_of(c.combine, each_message)}};
 }
@@ -96,6 +98,7 @@ std::string to_json(const SimulateFigures& f) {
   json["residence"] = f.residence;
   json["overlap"] = f.overlap;
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
+  json["dropped_choices"] = f.dropped_choices;
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
   json["tokens_per_step"] = f.tokens_per_step ? Json(*f.tokens_per_step) : Json();
   json["tokens_per_s"] = f.tokens_per_s ? Json(*f.tokens_per_s) : Json();

@@ -36,12 +36,12 @@ std::string calibration_text(const CalibrationUse& use) {
   std::vector<std::vector<std::string>> rows = {
       {"calibrated", "kind", "start us", "GB/s", "us a layer", "size", "held out", "laboratories", "by"}};
   for (const CalibratedPhase& p : use.phases) {
-    if (p.kind == "none")
+    if (!p.calibrated())
       rows.push_back({p.phase, "no", "-", "-", "-", "-", "-", "-", p.why_not});
     else
-      rows.push_back({p.phase, p.kind, p.rows ? "-" : number_text(p.t0_us), p.rows ? "-" : number_text(p.bytes_per_s / 1e9),
-                      number_text(p.us), p.rows ? "-" : number_text(p.size), percent(p.held_out), percent(p.laboratories),
-                      p.like + ": " + names_of(p)});
+      rows.push_back({p.phase, std::string(to_text(p.kind)), p.rows ? "-" : number_text(p.t0_us),
+                      p.rows ? "-" : number_text(p.bytes_per_s / 1e9), number_text(p.us), p.rows ? "-" : number_text(p.size),
+                      percent(p.held_out), percent(p.laboratories), p.like + ": " + names_of(p)});
   }
   return "\n" + table_text(rows, {2, 3, 4, 5, 6, 7}) + "us a layer: of a mean step of " + number_text(use.tokens_per_step) +
          " tokens, routed evenly; size: what it moves / the nearest size that " + use.file +

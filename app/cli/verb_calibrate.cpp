@@ -55,7 +55,7 @@ std::string check_text(const CalibrateFigures& f) {
   for (const CheckedCall& c : *f.check) {
     std::vector<std::string> from(c.from.begin(), c.from.begin() + static_cast<std::ptrdiff_t>(std::min(c.from.size(), kMostNames)));
     rows.push_back({c.id, c.op, c.gpu, c.ranks > 0 ? std::to_string(c.ranks) : "-", known(c.measured_us), known(c.predicted_us),
-                    percent(c.error), c.kind, percent(c.held_out), percent(c.laboratories),
+                    percent(c.error), std::string(to_text(c.kind)), percent(c.held_out), percent(c.laboratories),
                     c.predicted_us ? joined(from) + (c.from.size() > kMostNames ? ", ..." : "") : c.why_not});
   }
   std::string text =
@@ -65,7 +65,8 @@ std::string check_text(const CalibrateFigures& f) {
   if (f.errors.empty()) return text;
   std::vector<std::vector<std::string>> errors = {{"predictions", "calls", "mean |error|", "worst"}};
   for (const ErrorLine& e : f.errors)
-    errors.push_back({e.kind, count_text(e.calls), number_text(100 * e.mean, 2) + " %", number_text(100 * e.worst, 2) + " %"});
+    errors.push_back(
+        {std::string(to_text(e.kind)), count_text(e.calls), number_text(100 * e.mean, 2) + " %", number_text(100 * e.worst, 2) + " %"});
   return text + "\n" + table_text(errors, {1, 2, 3});
 }
 

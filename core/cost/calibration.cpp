@@ -9,9 +9,6 @@
 namespace stormcell {
 namespace {
 
-/// Beyond what was measured, bytes may be this many times as many.
-constexpr double kFarthest = 2;
-
 /// Null: fewer than two numbers of rows.
 std::optional<RowCurve> row_curve_of(const std::vector<MeasuredCall>& calls, const std::vector<size_t>& of) {
   std::vector<RowCurve::Point> points;
@@ -109,8 +106,7 @@ class Predictor {
   Prediction of_curve(const std::vector<size_t>& own) const {
     if (call_.is_rank_experts()) {
       const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / static_cast<double>(call_.experts);
-      constexpr double kTile = 64;  // rows of an expert that cost as much as one: reading its weights takes the time
-      if (rows > kTile && std::none_of(own.begin(), own.end(), [&](size_t i) { return calls_[i].tokens_total >= call_.tokens_total; }))
+      if (rows > kRowTile && std::none_of(own.begin(), own.end(), [&](size_t i) { return calls_[i].tokens_total >= call_.tokens_total; }))
         return none("experts get more than 64 rows, which is not measured");
     }
     return on(curve(own, moved_bytes), moved_bytes(call_));
@@ -280,8 +276,9 @@ class Predictor {
     return best;
   }
 
-  /// One size of message says no rate; the other direction's on the same GPUs may.
+  /// One size of message says no rate; the other direction's on the same GPUs may, where an operation has one.
   Prediction other_direction(const std::vector<size_t>& own, double sent) const {
+    if (call_.op != "dispatch" && call_.op != "combine") return none("no two sizes were measured with as many ranks");
     MeasuredCall back = calls_[own[0]];
     back.op = back.op == "dispatch" ? "combine" : "dispatch";
     const auto reverse = find([&](const MeasuredCall& c) { return same_series(c, back); });

@@ -5,23 +5,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/cost/measured_call.h"
+#include "core/cost/prediction_kind.h"
 #include "core/cost/row_curve.h"
 
 namespace stormcell {
-
-enum class PredictionKind : uint8_t {
-  none,          ///< nothing that was measured says it
-  measured,      ///< this very call was
-  interpolated,  ///< between calls of the same hardware and laboratory
-  extrapolated,  ///< beyond them, by at most twice the bytes or as RowCurve has it; never beyond the largest number of ranks
-  borrowed,      ///< from other hardware or another laboratory, or of within a fabric the rate of the other direction
-};
-inline constexpr std::string_view kPredictionKinds[] = {"none", "measured", "interpolated", "extrapolated", "borrowed"};
-inline std::string_view to_text(PredictionKind kind) { return kPredictionKinds[static_cast<size_t>(kind)]; }
 
 struct Prediction {
   PredictionKind kind = PredictionKind::none;

@@ -13,11 +13,10 @@ double sent_bytes(const MeasuredCall& c) {
 double moved_bytes(const MeasuredCall& c) {
   if (c.is_product()) return static_cast<double>(c.rows);
   if (c.is_rank_experts()) {
-    constexpr double kMatrices = 3;  // of a gated expert
     const double missed = 1 - static_cast<double>(c.top_k) / static_cast<double>(c.experts);
     const double touched = 1 - std::pow(missed, static_cast<double>(c.tokens_total));
     const double here = static_cast<double>(c.experts) / static_cast<double>(c.ranks);
-    return here * touched * kMatrices * static_cast<double>(c.hidden) * static_cast<double>(c.ffn);
+    return here * touched * kGatedMatrices * static_cast<double>(c.hidden) * static_cast<double>(c.ffn);
   }
   if (c.op == "all_reduce") return sent_bytes(c) * 2 * (1 - 1 / static_cast<double>(c.ranks));
   return c.leaves_node() ? sent_bytes(c) * (1 - 1 / static_cast<double>(c.nodes)) : sent_bytes(c);

@@ -5,6 +5,9 @@
 
 namespace stormcell {
 
+/// Of an expert whose products were measured together: it is gated.
+inline constexpr double kGatedMatrices = 3;
+
 /// Numbers that do not apply are 0, texts empty.
 struct MeasuredCall {
   std::string id;

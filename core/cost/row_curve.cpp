@@ -6,9 +6,6 @@
 namespace stormcell {
 namespace {
 
-/// The last stretch reaches back at least so far: two numbers of rows that are nearer say more of noise than of a slope.
-constexpr double kApart = 1.25;
-
 /// Pools neighbours that fall, until none does: the nearest curve that never falls, by least squares.
 void make_monotone(std::vector<RowCurve::Point>& points) {
   struct Pool {
@@ -92,6 +89,6 @@ std::vector<size_t> RowCurve::from(double rows) const {
   return out;
 }
 
-double RowCurve::least_told() const { return least() <= kFlatRows ? std::min(1., least()) : least() / kFarthest; }
+double RowCurve::least_told() const { return least() <= kRowTile ? std::min(1., least()) : least() / kFarthest; }
 
 }  // namespace stormcell

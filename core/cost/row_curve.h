@@ -6,6 +6,13 @@
 
 namespace stormcell {
 
+/// Products compute whole tiles of rows: so many of an expert cost as much as one, reading its weights takes the time.
+inline constexpr double kRowTile = 64;
+/// Beyond what was measured, bytes or rows may be this many times as many.
+inline constexpr double kFarthest = 2;
+/// Two sizes nearer than this say more of noise and of rounding than of a rate.
+inline constexpr double kApart = 1.25;
+
 struct RowRange {
   double least = 0, most = 0;
 };
@@ -33,7 +40,7 @@ class RowCurve {
   /// The calls of the points beside these rows, of which us() is made: each point has at least one.
   std::vector<size_t> from(double rows) const;
 
-  /// How far us() may be believed. Below the fewest measured rows as far as 1 row if these are at most kFlatRows, else half of them; beyond
+  /// How far us() may be believed. Below the fewest measured rows as far as 1 row if these are at most kRowTile, else half of them; beyond
   /// the most to kFarthest times as many.
   bool reaches(double rows) const { return rows >= least_told() && rows <= most_told(); }
   double least_told() const;
@@ -42,9 +49,6 @@ class RowCurve {
   double least() const { return points_.front().rows; }
   double most() const { return points_.back().rows; }
   const std::vector<Point>& points() const { return points_; }
-
-  static constexpr double kFarthest = 2;
-  static constexpr double kFlatRows = 64;  ///< as many as cost what one does: kRowTile
 
  private:
   std::vector<Point> points_;  // by rows, times ascending

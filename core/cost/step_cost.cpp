@@ -43,7 +43,7 @@ double exchange_s(std::span<const RankWork> ranks, Way to, const CostModel& mode
         out += r.network_out, in += r.network_in;
       slowest = std::max(slowest, std::max(out, in) * row_bytes / model.uplink_bytes_per_s * way.network_factor);
     }
-  return slowest > 0 ? slowest + model.call_t0_s + way.t0_s : 0;
+  return slowest > 0 ? slowest + way.t0_s : 0;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ inline std::string_view to_text(Backend backend) { return kBackends[static_cast<
 
 /// How one way of an exchange departs from the rates of the links, as measured calls say: factor * bytes / rate + t0.
 struct WayCost {
-  double t0_s = 0;  ///< beside that of all calls
+  double t0_s = 0;  ///< whatever its size
   double fabric_factor = 1, network_factor = 1;
 };
 
@@ -34,7 +34,7 @@ struct WayCost {
 struct CostModel {
   double memory_bytes_per_s = 0, flops_per_s = 0;
   double fabric_bytes_per_s = 0, network_bytes_per_s = 0;  ///< within a node; between nodes, where there are several
-  double product_t0_s = 0, call_t0_s = 0;                  ///< of a rank's products, of a dispatch or combine, whatever their size
+  double product_t0_s = 0;                                 ///< of a rank's products, whatever their size
   double branch_bytes = 0;                                 ///< weights of an expert
   double flops_per_row = 0;                                ///< of an expert on one token
   double dispatch_row_bytes = 0, combine_row_bytes = 0;    ///< a token's hidden state on its way there and back
@@ -49,9 +49,6 @@ struct CostModel {
   std::shared_ptr<const RowCurve> expert_curve;
   double expert_factor = 1;
 };
-
-/// Products compute whole tiles of rows.
-inline constexpr double kRowTile = 64;
 
 /// What a rank does in one layer of one step. Rows of a token's hidden state that it sends and gets in the dispatch; the combine is the
 /// same the other way.

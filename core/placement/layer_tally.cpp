@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/profile/token_routes.h"
+
 namespace stormcell {
 
 std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, int32_t ranks) {
@@ -98,16 +100,11 @@ void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& sh
 }
 
 void TallyRule::add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, double sign) {
-  const auto first = std::find_if(choices.begin(), choices.end(), [](int32_t c) { return c >= 0; });
-  if (first == choices.end()) return;
-  BranchShares its_own(1);
-  for (const BranchShare& s : shares[static_cast<size_t>(*first)]) {
-    its_own[0] = {s.rank, 1};
-    const auto of_choice = [&](int32_t choice) -> const BranchShares& {
-      return choice == *first ? its_own : shares[static_cast<size_t>(choice)];
-    };
+  const int32_t first = first_kept(choices);
+  if (first < 0) return;
+  for_each_following(shares, first, [&](const BranchShare& s, const auto& of_choice) {
     add_chosen(tally, choices, of_choice, static_cast<int32_t>(s.rank), sign * s.part);
-  }
+  });
 }
 
 template <class SharesOf>

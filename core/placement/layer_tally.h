@@ -33,6 +33,17 @@ std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, i
 /// The same of one branch, into `shares`.
 void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchShares& shares);
 
+/// Of a token that moves to its first choice: `visit(share, shares_of)` for each replica of that. Its part goes there and finds this choice
+/// there, the others as `shares` says.
+template <class Visit>
+void for_each_following(std::span<const BranchShares> shares, int32_t first, Visit&& visit) {
+  BranchShares its_own(1);
+  for (const BranchShare& s : shares[static_cast<size_t>(first)]) {
+    its_own[0] = {s.rank, 1};
+    visit(s, [&](int32_t choice) -> const BranchShares& { return choice == first ? its_own : shares[static_cast<size_t>(choice)]; });
+  }
+}
+
 /// Which replicas of an expert a token goes to.
 enum class ReplicaRule : uint8_t {
   even,     ///< to all alike

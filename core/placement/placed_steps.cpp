@@ -1,16 +1,11 @@
 #include "core/placement/placed_steps.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "core/base/quantile.h"
+
 namespace stormcell {
-namespace {
-
-/// Where it moves on from, of tokens that follow; -1: it stays.
-int32_t heaviest(std::span<const int32_t> choices) { return choices.empty() ? -1 : choices[0]; }
-
-}  // namespace
 
 PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence,
                          size_t steps)
@@ -101,12 +96,7 @@ void PlacedSteps::begin() {
 
 double PlacedSteps::mean_s() const { return sum_s_ / static_cast<double>(steps()); }
 
-double PlacedSteps::p95_s() const {
-  sorted_ = step_s_;
-  const auto nth = sorted_.begin() + static_cast<std::ptrdiff_t>(std::ceil(0.95 * static_cast<double>(sorted_.size()))) - 1;
-  std::nth_element(sorted_.begin(), nth, sorted_.end());
-  return *nth;
-}
+double PlacedSteps::p95_s() const { return quantile(step_s_, 0.95); }
 
 double PlacedSteps::layer_s(size_t layer) const {
   double sum = 0;
@@ -221,8 +211,7 @@ void PlacedSteps::add_branch(size_t layer, int32_t branch, double sign) {
   if (!by_token_) return;
   for (const Visit& v : visits_of(layer, static_cast<size_t>(branch))) {
     add_token(v, layer, sign);
-    if (residence_ == Residence::follow && heaviest(routes_->at(v.token, static_cast<int32_t>(layer))) == branch)
-      add_onward(v, layer, sign);
+    if (residence_ == Residence::follow && routes_->heaviest(v.token, static_cast<int32_t>(layer)) == branch) add_onward(v, layer, sign);
   }
 }
 
@@ -270,10 +259,9 @@ void PlacedSteps::add_token(Visit v, size_t layer, double sign) {
 void PlacedSteps::add_dispatch(Visit v, size_t layer, double sign) {
   LayerTally& tally = tally_[at(v.step, layer)];
   const std::span<const int32_t> choices = routes_->at(v.token, static_cast<int32_t>(layer));
-  for (size_t l = layer; residence_ == Residence::follow && l-- > 0;) {
-    const int32_t last = heaviest(routes_->at(v.token, static_cast<int32_t>(l)));
-    if (last < 0) continue;
-    for (const BranchShare& s : shares_[l][static_cast<size_t>(last)])
+  const int32_t moved = residence_ == Residence::follow ? routes_->moved_at(v.token, static_cast<int32_t>(layer)) : -1;
+  if (moved >= 0) {
+    for (const BranchShare& s : shares_[static_cast<size_t>(moved)][static_cast<size_t>(routes_->heaviest(v.token, moved))])
       rule_.add_token(tally, shares_[layer], choices, static_cast<int32_t>(s.rank), sign * s.part);
     return;
   }
@@ -281,11 +269,11 @@ void PlacedSteps::add_dispatch(Visit v, size_t layer, double sign) {
 }
 
 void PlacedSteps::add_onward(Visit v, size_t layer, double sign) {
-  if (heaviest(routes_->at(v.token, static_cast<int32_t>(layer))) < 0) return;
+  if (routes_->heaviest(v.token, static_cast<int32_t>(layer)) < 0) return;
   for (size_t l = layer + 1; l < shares_.size(); ++l) {
     add_dispatch(v, l, sign);
     touch(v.step, l);
-    if (heaviest(routes_->at(v.token, static_cast<int32_t>(l))) >= 0) return;
+    if (routes_->heaviest(v.token, static_cast<int32_t>(l)) >= 0) return;
   }
 }
 

@@ -104,7 +104,6 @@ class PlacedSteps {
   BranchShares next_;
   std::vector<double> count_of_home_;  // [ranks] of the branch and step at hand
   std::vector<RankWork> dispatch_;     // while the combine is looked at
-  mutable std::vector<double> sorted_;
 };
 
 }  // namespace stormcell

@@ -92,7 +92,7 @@ void StepWork::add_following(size_t layer, std::span<const int32_t> choices, Bra
   if (homes.empty()) rule_.add_token(tally_, shares_[layer], choices, -1, 1);
   for (const BranchShare& h : homes) rule_.add_token(tally_, shares_[layer], choices, static_cast<int32_t>(h.rank), h.part);
   rule_.add_following(combined_, shares_[layer], choices, 1);
-  if (!choices.empty() && choices[0] >= 0) homes = shares_[layer][static_cast<size_t>(choices[0])];
+  if (const int32_t first = first_kept(choices); first >= 0) homes = shares_[layer][static_cast<size_t>(first)];
 }
 
 void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor) {

@@ -51,8 +51,8 @@ RowsLine line_of(const CallRows& rows) {
 
 CheckedCall checked(const Calibration& calibration, const MeasuredCall& call) {
   const Prediction p = calibration.predict(call);
-  CheckedCall out{call.id,   call.op, call.gpu,   call.laboratory, call.ranks, {}, p.us, {}, {}, {}, std::string(to_text(p.kind)),
-                  p.why_not, {},      p.held_out, p.laboratories};
+  CheckedCall out{call.id, call.op, call.gpu,  call.laboratory, call.ranks, {},         p.us,          {},
+                  {},      {},      p.kind,    p.why_not,       {},         p.held_out, p.laboratories};
   if (call.us > 0) out.measured_us = call.us;
   if (p.us && call.us > 0) out.error = *p.us / call.us - 1;
   if (p.us && p.low_us < p.high_us) out.low_us = p.low_us, out.high_us = p.high_us;
@@ -64,8 +64,9 @@ CheckedCall checked(const Calibration& calibration, const MeasuredCall& call) {
 
 std::vector<ErrorLine> errors_of(const std::vector<CheckedCall>& calls) {
   std::vector<ErrorLine> out;
-  for (const std::string_view kind : kPredictionKinds) {
-    ErrorLine line{std::string(kind), 0, 0, 0};
+  for (size_t k = 0; k < std::size(kPredictionKinds); ++k) {
+    const auto kind = static_cast<PredictionKind>(k);
+    ErrorLine line{kind, 0, 0, 0};
     for (const CheckedCall& c : calls)
       if (c.kind == kind && c.error) {
         ++line.calls, line.mean += std::fabs(*c.error);
@@ -107,7 +108,7 @@ Json json_of(const CheckedCall& c) {
           {"measured", known(c.measured_us)},
           {"predicted", known(c.predicted_us)},
           {"error", known(c.error)},
-          {"kind", c.kind == "none" ? Json() : Json(c.kind)},
+          {"kind", c.kind == PredictionKind::none ? Json() : Json(std::string(to_text(c.kind)))},
           {"from", c.from},
           {"range", c.low_us ? Json{*c.low_us, *c.high_us} : Json()},
           {"held_out_error", known(c.held_out)},
@@ -187,7 +188,7 @@ std::string to_json(const CalibrateFigures& f) {
   }
   json["errors"] = Json::array();
   for (const ErrorLine& e : f.errors)
-    json["errors"].push_back({{"kind", e.kind}, {"calls", e.calls}, {"mean", e.mean}, {"worst", e.worst}});
+    json["errors"].push_back({{"kind", std::string(to_text(e.kind))}, {"calls", e.calls}, {"mean", e.mean}, {"worst", e.worst}});
   json["warnings"] = f.warnings;
   return json_text(json);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/cost/prediction_kind.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
@@ -41,14 +42,15 @@ struct CheckedCall {
   std::string id, op, gpu, laboratory;
   int64_t ranks = 0;
   std::optional<double> measured_us, predicted_us, low_us, high_us, error;
-  std::string kind, why_not;                     ///< kPredictionKinds; why there is no prediction
+  PredictionKind kind = PredictionKind::none;
+  std::string why_not;                           ///< of kind none
   std::vector<std::string> from;                 ///< ids
   std::optional<double> held_out, laboratories;  ///< as Prediction has them
 };
 
 /// Of the calls of one kind that have a prediction and a time.
 struct ErrorLine {
-  std::string kind;
+  PredictionKind kind = PredictionKind::none;
   int64_t calls = 0;
   double mean = 0, worst = 0;  ///< of |error|
 };

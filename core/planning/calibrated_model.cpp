@@ -12,73 +12,76 @@
 namespace stormcell {
 namespace {
 
-/// Two sizes nearer than this say more of rounding than of a rate.
-constexpr double kApart = 1.25;
-constexpr double kMatrices = 3;  // of a gated expert, as measured products have
-
 PredictionKind less_sure(PredictionKind a, PredictionKind b) {
   if (a == PredictionKind::none || b == PredictionKind::none) return PredictionKind::none;
   return std::max(a, b);
 }
 
 /// What calls of one series say at sizes about the asked one.
-struct ToldSize {
+struct PredictedSize {
   double bytes = 0;
   MeasuredCall call;
-  Prediction told;
+  Prediction predicted;
 };
 
 /// t0 + bytes * us_per_byte through what is told at, or nearest to, the asked size.
-struct ToldLine {
+struct FittedLine {
   PredictionKind kind = PredictionKind::none;
   double us = 0, t0_us = 0, us_per_byte = 0, size = 1;
   Prediction at;
   const MeasuredCall* like = nullptr;
   std::string why_not;
+  bool found_no_call = false;  ///< why_not is what is said before any call was looked at: another reason says more
 };
 
-ToldLine no_line(std::string why_not) {
-  ToldLine line;
+FittedLine no_line(std::string why_not) {
+  FittedLine line;
   line.why_not = std::move(why_not);
+  return line;
+}
+FittedLine no_call(std::string why_not) {
+  FittedLine line = no_line(std::move(why_not));
+  line.found_no_call = true;
   return line;
 }
 
 /// `sizes`: those that are told, by bytes.
-ToldLine line_at(const Calibration& calibration, const std::vector<ToldSize>& sizes, double bytes, const std::string& why_not) {
+FittedLine line_at(const Calibration& calibration, const std::vector<PredictedSize>& sizes, double bytes, const std::string& why_not) {
   if (sizes.empty()) return no_line(why_not);
   if (const double more = bytes / sizes.back().bytes; more > 1 + 1e-9)
     return no_line("a step moves " + (more < 10 ? std::to_string(more).substr(0, 3) : std::to_string(std::lround(more))) +
                    " times the largest size that is told");
-  const auto far = [&](const ToldSize& s) { return std::fabs(std::log(s.bytes / bytes)); };
-  const ToldSize& at = *std::min_element(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
-  const ToldSize *below = nullptr, *above = nullptr;
-  for (const ToldSize& s : sizes) {
+  const auto far = [&](const PredictedSize& s) { return std::fabs(std::log(s.bytes / bytes)); };
+  const PredictedSize& at = *std::min_element(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
+  const PredictedSize *below = nullptr, *above = nullptr;
+  for (const PredictedSize& s : sizes) {
     if (s.bytes * kApart <= at.bytes) below = &s;
     if (!above && s.bytes >= at.bytes * kApart) above = &s;
   }
   // The surer side alone says the rate.
-  if (below && above && below->told.kind != above->told.kind) (below->told.kind < above->told.kind ? above : below) = nullptr;
+  if (below && above && below->predicted.kind != above->predicted.kind)
+    (below->predicted.kind < above->predicted.kind ? above : below) = nullptr;
   if (!below && !above) return no_line("one size alone is told, so nobody knows what of its time is start-up");
-  const ToldSize &low = below ? *below : at, &high = above ? *above : at;
-  ToldLine line;
-  line.us_per_byte = (*high.told.us - *low.told.us) / (high.bytes - low.bytes);
+  const PredictedSize &low = below ? *below : at, &high = above ? *above : at;
+  FittedLine line;
+  line.us_per_byte = (*high.predicted.us - *low.predicted.us) / (high.bytes - low.bytes);
   if (!(line.us_per_byte > 0)) return no_line("more bytes took no longer, which is no rate");
-  line.t0_us = *at.told.us - line.us_per_byte * at.bytes;
-  if (line.t0_us < 0) line.t0_us = 0, line.us_per_byte = *at.told.us / at.bytes;
+  line.t0_us = *at.predicted.us - line.us_per_byte * at.bytes;
+  if (line.t0_us < 0) line.t0_us = 0, line.us_per_byte = *at.predicted.us / at.bytes;
   // A line is never one measured call.
-  line.kind = less_sure(PredictionKind::interpolated, at.told.kind);
-  for (const ToldSize* s : {below, above})
-    if (s) line.kind = less_sure(line.kind, s->told.kind);
+  line.kind = less_sure(PredictionKind::interpolated, at.predicted.kind);
+  for (const PredictedSize* s : {below, above})
+    if (s) line.kind = less_sure(line.kind, s->predicted.kind);
   line.size = bytes / at.bytes;
   if (std::fabs(line.size - 1) > 1e-9) line.kind = less_sure(line.kind, PredictionKind::extrapolated);
   line.us = line.t0_us + line.us_per_byte * bytes;
   line.at = calibration.predict(at.call);
-  for (const ToldSize* s : {below, above})
-    for (const size_t i : s ? s->told.from : std::vector<size_t>())
+  for (const PredictedSize* s : {below, above})
+    for (const size_t i : s ? s->predicted.from : std::vector<size_t>())
       if (std::find(line.at.from.begin(), line.at.from.end(), i) == line.at.from.end()) line.at.from.push_back(i);
-  for (const ToldSize* s : {below, above}) {
+  for (const PredictedSize* s : {below, above}) {
     if (!s) continue;
-    if (!line.at.laboratories) line.at.laboratories = s->told.laboratories;
+    if (!line.at.laboratories) line.at.laboratories = s->predicted.laboratories;
     if (!line.at.held_out) line.at.held_out = calibration.predict(s->call).held_out;
   }
   return line;
@@ -89,11 +92,11 @@ class ModelCalibrator {
   ModelCalibrator(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes, const MeanStep& step)
       : calibration_(calibration), cluster_(cluster), sizes_(sizes), step_(step) {}
 
-  ToldLine exchange(std::string_view op, double row_bytes, double& copy_bytes) const {
+  FittedLine exchange(std::string_view op, double row_bytes, double& copy_bytes) const {
     if (cluster_.ranks() == 1) return no_line("one GPU exchanges nothing");
     if (!cluster_.rank_cost.empty()) return no_line("the cluster says the costs between its ranks");
     if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
-    ToldLine best = no_line("no " + std::string(op) + " was measured on such links (" + links() + ")");
+    FittedLine best = no_call("no " + std::string(op) + " was measured on such links (" + links() + ")");
     const double copies = *step_.tokens / cluster_.ranks() * static_cast<double>(step_.k);
     // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a node none does.
     for (const bool own : {true, false})
@@ -103,7 +106,7 @@ class ModelCalibrator {
              series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu_of(c.gpu, cluster_.gpu); })) {
           const double copy =
               like.hidden > 0 ? like.bytes_per_copy * static_cast<double>(sizes_.hidden) / static_cast<double>(like.hidden) : row_bytes;
-          ToldLine line = exchange_line(like, copies * copy);
+          FittedLine line = exchange_line(like, copies * copy);
           if (better(line, best)) best = std::move(line), copy_bytes = copy;
         }
       }
@@ -123,39 +126,40 @@ class ModelCalibrator {
     if (!(rows.active > 0) || !std::isfinite(rows.mean)) return out;
     return find_expert_curve(calibration_, cluster_.gpu, sizes_, bits(), rows);
   }
-  CalibratedPhase told(const ExpertCurve& found) const {
+  CalibratedPhase as_phase(const ExpertCurve& found) const {
     CalibratedPhase out;
     const ExpertRows rows = expert_rows();
-    out.phase = "experts", out.kind = to_text(found.kind), out.like = words_of(*found.like), out.held_out = found.held_out;
+    out.phase = "experts", out.kind = found.kind, out.like = words_of(*found.like), out.held_out = found.held_out;
     out.us = rows.active * found.curve->us(rows.mean);
     out.rows = PhaseRows{found.curve->least(), found.curve->most(), rows.range.least, rows.mean, rows.range.most};
     for (const size_t i : found.from) out.from.push_back(calibration_.calls()[i].id);
     return out;
   }
 
-  ToldLine experts() const {
+  FittedLine experts() const {
     if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
-    if (sizes_.matrices != kMatrices || sizes_.ffn < 1) return no_line("measured products are of gated experts whose inner width is known");
+    if (sizes_.matrices != kGatedMatrices || sizes_.ffn < 1)
+      return no_line("measured products are of gated experts whose inner width is known");
     if (cluster_.ranks() > step_.experts) return no_line("there are more GPUs than experts");
-    ToldLine best = no_line("no products of " + cluster_.gpu + " were measured");
+    FittedLine best = no_call("no products of " + cluster_.gpu + " were measured");
     for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_rank_experts() && is_gpu_of(c.gpu, cluster_.gpu); })) {
       if (std::fabs(bits_of_label(like.dtype) / bits() - 1) > 0.1) {
         if (!best.like)
-          best.why_not =
-              "products of " + cluster_.gpu + " were measured in " + like.dtype + ", the model's weights take " + rounded(bits()) + " bits";
+          best = no_line("products of " + cluster_.gpu + " were measured in " + like.dtype + ", the model's weights take " +
+                         rounded(bits()) + " bits");
         continue;
       }
-      ToldLine line = products_line(like);
+      FittedLine line = products_line(like);
       if (better(line, best)) best = std::move(line);
     }
     return best;
   }
 
-  double weights() const { return kMatrices * static_cast<double>(sizes_.hidden) * static_cast<double>(sizes_.ffn); }
+  double weights() const { return kGatedMatrices * static_cast<double>(sizes_.hidden) * static_cast<double>(sizes_.ffn); }
 
-  CalibratedPhase told(const char* phase, const ToldLine& line, double bytes_per_s) const {
+  CalibratedPhase as_phase(const char* phase, const FittedLine& line, double bytes_per_s) const {
     CalibratedPhase out;
-    out.phase = phase, out.kind = to_text(line.kind), out.why_not = line.why_not;
+    out.phase = phase, out.kind = line.kind, out.why_not = line.why_not;
     if (line.kind == PredictionKind::none) return out;
     out.like = words_of(*line.like);
     out.us = line.us, out.t0_us = line.t0_us, out.bytes_per_s = bytes_per_s, out.size = line.size;
@@ -204,11 +208,11 @@ class ModelCalibrator {
   }
 
   /// What is told, then the surer, then what was nearer where it could be checked.
-  static bool better(const ToldLine& a, const ToldLine& b) {
-    if (!a.like) return !b.like && b.why_not.starts_with("no ");
+  static bool better(const FittedLine& a, const FittedLine& b) {
+    if (!a.like) return !b.like && b.found_no_call;
     if (!b.like) return true;
     if (a.kind != b.kind) return a.kind < b.kind;
-    const auto error = [](const ToldLine& l) { return l.at.held_out ? std::fabs(*l.at.held_out) : 1e9; };
+    const auto error = [](const FittedLine& l) { return l.at.held_out ? std::fabs(*l.at.held_out) : 1e9; };
     return error(a) < error(b);
   }
 
@@ -217,9 +221,9 @@ class ModelCalibrator {
     return &*std::find_if(calls.begin(), calls.end(), [&](const MeasuredCall& c) { return same_series(c, like); });
   }
 
-  ToldLine asked(const std::vector<MeasuredCall>& calls, double (*bytes_of)(const MeasuredCall&), double bytes,
-                 const MeasuredCall& like) const {
-    std::vector<ToldSize> sizes;
+  FittedLine fit_through(const std::vector<MeasuredCall>& calls, double (*bytes_of)(const MeasuredCall&), double bytes,
+                         const MeasuredCall& like) const {
+    std::vector<PredictedSize> sizes;
     std::string why_not;
     for (const MeasuredCall& call : calls) {
       Prediction p = calibration_.predict_without(call, {});
@@ -228,14 +232,14 @@ class ModelCalibrator {
       else if (why_not.empty())
         why_not = p.why_not;
     }
-    std::sort(sizes.begin(), sizes.end(), [](const ToldSize& a, const ToldSize& b) { return a.bytes < b.bytes; });
-    ToldLine line = line_at(calibration_, sizes, bytes, why_not);
+    std::sort(sizes.begin(), sizes.end(), [](const PredictedSize& a, const PredictedSize& b) { return a.bytes < b.bytes; });
+    FittedLine line = line_at(calibration_, sizes, bytes, why_not);
     if (line.kind != PredictionKind::none) line.like = stored(like);
     return line;
   }
 
   /// Asked at the step's size first, then at sizes about it of which something may be told.
-  ToldLine exchange_line(const MeasuredCall& like, double bytes) const {
+  FittedLine exchange_line(const MeasuredCall& like, double bytes) const {
     std::vector<double> measured;
     for (const MeasuredCall& c : calibration_.calls())
       if (same_network(c, like)) measured.push_back(sent_bytes(c));
@@ -243,21 +247,21 @@ class ModelCalibrator {
     measured.erase(std::unique(measured.begin(), measured.end()), measured.end());
     constexpr std::ptrdiff_t kNeighbours = 4;
     const auto middle = std::lower_bound(measured.begin(), measured.end(), bytes);
-    std::vector<MeasuredCall> calls = {sized(like, bytes)};
+    std::vector<MeasuredCall> calls = {call_of_bytes(like, bytes)};
     for (auto at = middle - std::min(kNeighbours, middle - measured.begin()); at != middle + std::min(kNeighbours, measured.end() - middle);
          ++at)
-      for (const double factor : {0.5, 0.75, 1., 1.5, 2.}) calls.push_back(sized(like, *at * factor));
-    return asked(calls, sent_bytes, bytes, like);
+      for (const double factor : {0.5, 0.75, 1., 1.5, 2.}) calls.push_back(call_of_bytes(like, *at * factor));
+    return fit_through(calls, sent_bytes, bytes, like);
   }
   /// A call of this cluster in which a rank sends so many bytes.
-  MeasuredCall sized(const MeasuredCall& like, double bytes) const {
+  MeasuredCall call_of_bytes(const MeasuredCall& like, double bytes) const {
     MeasuredCall c = like;
     if (!is_gpu_of(like.gpu, cluster_.gpu)) c.gpu = cluster_.gpu;
     c.nodes = cluster_.nodes, c.ranks = cluster_.ranks(), c.tokens_per_rank = 1, c.tokens_total = 0, c.top_k = 1, c.bytes_per_copy = bytes;
     return c;
   }
 
-  ToldLine products_line(const MeasuredCall& like) const {
+  FittedLine products_line(const MeasuredCall& like) const {
     int64_t most = 1;
     for (const MeasuredCall& c : calibration_.calls())
       if (same_series(c, like)) most = std::max(most, c.tokens_total);
@@ -273,7 +277,7 @@ class ModelCalibrator {
     if (static_cast<double>(tokens * step_.k) > kRowTile * step_.experts)
       if (const Prediction whole = calibration_.predict_without(calls[0], {}); !whole.us) return no_line(whole.why_not);
     for (int64_t t = 1; t <= 2 * most; t *= 2) calls.push_back(of(t)), calls.push_back(of(t + t / 2));
-    return asked(calls, moved_bytes, moved_bytes(calls[0]), like);
+    return fit_through(calls, moved_bytes, moved_bytes(calls[0]), like);
   }
 
   const Calibration& calibration_;
@@ -291,7 +295,7 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
   use.tokens_per_step = step.tokens.value_or(0);
   const auto way = [&](const char* op, double row_bytes, WayCost& cost) {
     double copy_bytes = 0, bytes_per_s = 0;
-    const ToldLine line = calibrator.exchange(op, row_bytes, copy_bytes);
+    const FittedLine line = calibrator.exchange(op, row_bytes, copy_bytes);
     if (line.kind != PredictionKind::none) {
       // Of all copies that a rank sends, those that go over the links in question.
       const double share = 1 - 1. / (cluster.nodes > 1 ? cluster.nodes : cluster.ranks());
@@ -300,21 +304,21 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
       (cluster.nodes > 1 ? cost.network_factor : cost.fabric_factor) =
           (cluster.nodes > 1 ? cluster.network_bytes_per_s : cluster.fabric_bytes_per_s) / bytes_per_s;
     }
-    use.phases.push_back(calibrator.told(op, line, bytes_per_s));
+    use.phases.push_back(calibrator.as_phase(op, line, bytes_per_s));
   };
   way("dispatch", model.dispatch_row_bytes, model.dispatch);
   // Products over rows say more than those of a rank together: what each expert takes that gets more or fewer.
   const ExpertCurve curve = calibrator.curve();
   if (curve.curve) {
     model.expert_curve = curve.curve;
-    use.phases.push_back(calibrator.told(curve));
+    use.phases.push_back(calibrator.as_phase(curve));
   } else {
-    const ToldLine experts = calibrator.experts();
+    const FittedLine experts = calibrator.experts();
     if (experts.kind != PredictionKind::none) {
       model.product_t0_s = 1e-6 * experts.t0_us;
       model.memory_bytes_per_s = model.branch_bytes / (1e-6 * experts.us_per_byte * calibrator.weights());
     }
-    use.phases.push_back(calibrator.told("experts", experts, model.memory_bytes_per_s));
+    use.phases.push_back(calibrator.as_phase("experts", experts, model.memory_bytes_per_s));
     if (experts.kind == PredictionKind::none && !curve.why_not.empty()) use.phases.back().why_not = curve.why_not;
   }
   way("combine", model.combine_row_bytes, model.combine);
@@ -323,22 +327,19 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
 
 StepTrust trust_in(const CalibrationUse& use, double dispatch, double compute, double combine) {
   StepTrust out;
-  out.kind = to_text(PredictionKind::none);
   const double all = dispatch + compute + combine;
   double calibrated = 0, off = 0;
   bool known = true;
   PredictionKind least = PredictionKind::none;
   for (const CalibratedPhase& p : use.phases) {
     const double time = p.phase == "dispatch" ? dispatch : p.phase == "experts" ? compute : combine;
-    const auto found = std::find(std::begin(kPredictionKinds), std::end(kPredictionKinds), p.kind);
-    const auto kind = static_cast<PredictionKind>(found - std::begin(kPredictionKinds));
-    if (kind == PredictionKind::none || time <= 0) continue;
-    least = std::max(least, kind), calibrated += time;
+    if (!p.calibrated() || time <= 0) continue;
+    least = std::max(least, p.kind), calibrated += time;
     known = known && p.held_out.has_value();
     off += time * std::fabs(p.held_out.value_or(0));
   }
   if (calibrated <= 0) return out;
-  out.kind = to_text(least), out.share = calibrated / all;
+  out.kind = least, out.share = calibrated / all;
   if (known) out.held_out = off / calibrated;
   return out;
 }

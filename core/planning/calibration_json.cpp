@@ -1,6 +1,7 @@
 #include "core/planning/calibration_json.h"
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace stormcell {
 namespace {
@@ -14,10 +15,10 @@ Json json_of(const PhaseRows& r) {
 }
 
 Json json_of(const CalibratedPhase& p) {
-  const bool told = p.kind != "none";
+  const bool told = p.calibrated();
   const auto number = [&](double value) { return told ? Json(value) : Json(); };
   return {{"phase", p.phase},
-          {"kind", told ? Json(p.kind) : Json()},
+          {"kind", told ? Json(std::string(to_text(p.kind))) : Json()},
           {"why_not", told ? Json() : Json(p.why_not)},
           {"like", told ? Json(p.like) : Json()},
           {"us", number(p.us)},
@@ -41,8 +42,9 @@ Json json_of_calibration(const std::optional<CalibrationUse>& use) {
 
 Json json_of_trust(const std::optional<StepTrust>& trust) {
   if (!trust) return {};
-  return {
-      {"kind", trust->kind == "none" ? Json() : Json(trust->kind)}, {"share", trust->share}, {"held_out_error", known(trust->held_out)}};
+  return {{"kind", trust->kind == PredictionKind::none ? Json() : Json(std::string(to_text(trust->kind)))},
+          {"share", trust->share},
+          {"held_out_error", known(trust->held_out)}};
 }
 
 }  // namespace stormcell

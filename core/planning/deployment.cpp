@@ -32,7 +32,7 @@ std::optional<SessionPath> named_origin(const std::string& made_from, const std:
   return path;
 }
 
-Origin read_origin(const SessionPath& path, const std::string& phase, const PlaceTask& task) {
+Origin read_origin(const SessionPath& path, const PlaceTask& task) {
   const SessionReader session(path.file);
   Origin origin{path.file, choose_run(session, path.run, has_batches, "holds no batch yet"), {}, {}};
   origin.layout = session.layout(origin.run.id);
@@ -48,7 +48,7 @@ Origin read_origin(const SessionPath& path, const std::string& phase, const Plac
                   std::to_string(ours.size()) + " of " + std::to_string(task.branches) +
                   (theirs.size() == ours.size() ? ", or others" : ""),
               "name the run that the placement was made from");
-  origin.loads = read_split_loads(session, origin.run.id, origin.layout, phase, 1, {}).fit;
+  origin.loads = read_split_loads(session, origin.run.id, origin.layout, task.phase, 1, {}).fit;
   return origin;
 }
 
@@ -62,10 +62,10 @@ bool as_placed(const LayerSlots& placed, const std::vector<int32_t>& recorded, i
 }
 
 /// Why what slots got is not told; empty: it is.
-std::string why_not_slots(const RecordedSlots& slots, const std::string& phase, const PlaceTask& task) {
+std::string why_not_slots(const RecordedSlots& slots, const PlaceTask& task) {
   if (slots.layers.size() != task.before.layers.size())
     return "the recording does not say what each slot got, or experts moved while it was made";
-  if (!phase.empty()) return "slots were counted over all phases";
+  if (task.phase) return "slots were counted over all phases";
   if (slots.ranks > 0 && slots.ranks != task.shape.ranks)
     return "it was recorded on " + counted(slots.ranks, "GPU") + ", not on " + std::to_string(task.shape.ranks);
   for (size_t l = 0; l < slots.layers.size(); ++l)
@@ -83,18 +83,18 @@ double imbalance_of_slots(const std::vector<int64_t>& load, int32_t ranks) {
 
 }  // namespace
 
-std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from, const std::string& phase,
-                                                    const SessionReader& session, const PlaceTask& task) {
+std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from, const SessionReader& session,
+                                                    const PlaceTask& task) {
   const std::optional<SessionPath> path = named_origin(made_from, from);
   if (!path) return {};
-  const Origin origin = read_origin(*path, phase, task);
+  const Origin origin = read_origin(*path, task);
   std::error_code error;
   if (origin.run.id == task.run.id && std::filesystem::equivalent(path->file, session.path(), error)) {
     if (made_from.empty()) return {};
     bad_input("--made-from", made_from + " is the recorded run itself", "name the run that the placement was made from");
   }
   const RecordedSlots slots = slots_at(json_or_null(task.run.dataset));
-  DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, phase, task), slots.ranks > 0};
+  DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, task), slots.ranks > 0};
   if (f.why_not.empty()) f.mean.recorded = 0;
   const auto layers = static_cast<double>(task.before.layers.size());
   for (size_t l = 0; l < task.before.layers.size(); ++l) {

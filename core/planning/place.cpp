@@ -22,6 +22,7 @@
 #include "core/planning/place_task.h"
 #include "core/planning/placement_search.h"
 #include "core/planning/solved_placement.h"
+#include "core/planning/step_loads.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_writer.h"
@@ -99,6 +100,9 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
   else if (task.routes && task.routes->parts.requests_fit == 0)
     warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
                        std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+  if (task.routes && task.routes->dropped_choices > 0)
+    warnings.push_back(counted(task.routes->dropped_choices, "choice") + " dropped by capacity " +
+                       (task.routes->dropped_choices == 1 ? "is" : "are") + " in no figure");
   if (task.dropped_homes > 0)
     warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                        std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
@@ -195,8 +199,7 @@ void check_options(const PlaceOptions& options) {
   check_bounds("--tokens-per-step", options.step.tokens_per_step, {0, kMostTokens});
   check_bounds("--redundant", options.redundant, {0, kMostSpare});
   find_solver(options.solver);
-  if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
-    bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill, decode, or each of both");
+  parse_phase(options.phase);
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
     bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
   if (!options.aim.empty() && options.solver != "joint" && options.solver != "exact")
@@ -215,6 +218,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
   f.held_out = f.steps_held_out == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
   f.requests = task.routes ? task.routes->parts.requests : 0;
+  f.dropped_choices = task.routes ? task.routes->dropped_choices : 0;
   f.sizes = task.sizes;
   if (task.objective) {
     f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();

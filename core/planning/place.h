@@ -94,6 +94,7 @@ struct PlaceFigures {
   double fit_fraction = 0, seconds = 0;
   std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
   int64_t steps_fit = 0, steps_held_out = 0;
+  int64_t dropped_choices = 0;  ///< by a capacity while it was recorded: they are in no figure
   std::optional<ModelSizes> sizes;
   std::string replicas, residence;              ///< of replica_rules(), residences(); empty where steps are not costed
   std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it

@@ -76,6 +76,7 @@ Json json_of(const PlaceFigures& f) {
   json["fit_fraction"] = f.fit_fraction;
   json["unit"] = f.unit;
   json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
+  json["dropped_choices"] = f.dropped_choices;
   json["residence"] = text_or_null(f.residence);
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
   json["replicas"] = text_or_null(f.replicas);

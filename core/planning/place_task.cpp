@@ -173,6 +173,7 @@ bool task_lacks(const PlaceTask& task, std::string_view fact) {
 
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress) {
+  task.phase = parse_phase(options.phase);
   task.cluster = read_cluster(options.cluster);
   task.run = choose_run(session, selector, has_batches, "holds no batch yet");
   task.layout = session.layout(task.run.id);
@@ -184,7 +185,7 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   find_shape(options, json_or_null(task.run.dataset), from, task);
   task.before = find_before(options, from, task);
   const ChoiceOrder order = follows(options) ? ChoiceOrder::heaviest_first : ChoiceOrder::recorded;
-  task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress, order);
+  task.routes = read_split_routes(session, task.run, task.layout, task.phase, options.fit_fraction, progress, order);
   if (follows(options) && !task.routes)
     bad_input("--residence", "follow needs single choices with their weights, and the data has counts",
               how_to_get(task.run, "decisions", "leave it out"));
@@ -198,7 +199,7 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
                   {},
                   {}};
   } else {
-    task.loads = read_split_loads(session, task.run.id, task.layout, options.phase, options.fit_fraction, progress);
+    task.loads = read_split_loads(session, task.run.id, task.layout, task.phase, options.fit_fraction, progress);
   }
   if (task.routes) look_at_homes(task);
   find_objective(options, session, task);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cell/cell_space.h"
 #include "core/cost/cluster.h"
 #include "core/placement/eplb.h"
 #include "core/placement/traffic.h"
@@ -23,6 +24,7 @@ struct PlaceTask {
 
   Cluster cluster;
   double oversubscription = 1;  ///< what a node's network ports could send / what its uplink carries
+  std::optional<Phase> phase;   ///< of whose steps alone; none: of all
   RunSummary run;
   RunLayout layout;
   SplitLoads loads;

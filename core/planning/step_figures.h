@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/cost/prediction_kind.h"
+
 namespace stormcell {
 
 struct SizeOptions {
@@ -40,17 +42,18 @@ struct PhaseRows {
 
 /// What measured calls say of one phase of a layer's step, at the size of a mean step under even routing.
 struct CalibratedPhase {
-  std::string phase;                   ///< "dispatch", "experts", "combine"
-  std::string kind;                    ///< of kPredictionKinds; "none": rates are those of the data sheets, and there is no start-up time
-  std::string why_not;                 ///< of kind none
-  std::string like;                    ///< the calls: "dispatch low-latency fp8 of H100 (NVIDIA)"
-  double us = 0;                       ///< of a mean step's phase
-  double t0_us = 0, bytes_per_s = 0;   ///< the line that steps are costed by, in bytes of this model; 0 of a curve over rows
-  double size = 1;                     ///< bytes that such a step moves / those of the nearest size that is told; 1: this size is
-  std::optional<PhaseRows> rows;       ///< of a curve over rows, which steps are costed by in place of a line
-  std::optional<double> held_out;      ///< predicted / measured - 1 of the nearest call, left out
-  std::optional<double> laboratories;  ///< of what is borrowed: the slowest laboratory's time of a common call / the fastest's - 1
-  std::vector<std::string> from;       ///< ids of calls
+  std::string phase;                           ///< "dispatch", "experts", "combine"
+  PredictionKind kind = PredictionKind::none;  ///< none: rates are those of the data sheets, and there is no start-up time
+  std::string why_not;                         ///< of kind none
+  std::string like;                            ///< the calls: "dispatch low-latency fp8 of H100 (NVIDIA)"
+  double us = 0;                               ///< of a mean step's phase
+  double t0_us = 0, bytes_per_s = 0;           ///< the line that steps are costed by, in bytes of this model; 0 of a curve over rows
+  double size = 1;                             ///< bytes that such a step moves / those of the nearest size that is told; 1: this size is
+  std::optional<PhaseRows> rows;               ///< of a curve over rows, which steps are costed by in place of a line
+  std::optional<double> held_out;              ///< predicted / measured - 1 of the nearest call, left out
+  std::optional<double> laboratories;          ///< of what is borrowed: the slowest laboratory's time of a common call / the fastest's - 1
+  std::vector<std::string> from;               ///< ids of calls
+  bool calibrated() const { return kind != PredictionKind::none; }
 };
 
 struct CalibrationUse {
@@ -61,9 +64,9 @@ struct CalibrationUse {
 
 /// How far a time is measured calls' word.
 struct StepTrust {
-  std::string kind;                ///< the least sure one of its phases that are calibrated; "none": none is
-  double share = 0;                ///< of the time, in calibrated phases
-  std::optional<double> held_out;  ///< their |errors| by their shares of that; null: one is not known
+  PredictionKind kind = PredictionKind::none;  ///< the least sure one of its phases that are calibrated; none: none is
+  double share = 0;                            ///< of the time, in calibrated phases
+  std::optional<double> held_out;              ///< their |errors| by their shares of that; null: one is not known
 };
 StepTrust trust_in(const CalibrationUse& use, double dispatch, double compute, double combine);
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/formats/file_text.h"
 #include "core/readings/lacks.h"
 
 namespace stormcell {
@@ -13,15 +15,20 @@ namespace {
 constexpr int64_t kStepsAtATime = 256;
 
 /// Numbers of the steps, ascending.
-std::vector<int64_t> steps_of(const SessionReader& session, int64_t run, const std::string& phase) {
+std::vector<int64_t> steps_of(const SessionReader& session, int64_t run, std::optional<Phase> phase) {
   std::vector<int64_t> steps;
-  if (phase.empty()) {
+  if (!phase) {
     for (const BatchSummary& batch : session.batches(run)) steps.push_back(batch.number);
   } else {
-    for (const SpaceOfBatch& s : session.batches_of_phase(run, phase == "decode" ? Phase::decode : Phase::prefill, {}))
+    for (const SpaceOfBatch& s : session.batches_of_phase(run, *phase, {}))
       if (steps.empty() || steps.back() != s.batch) steps.push_back(s.batch);
   }
   return steps;
+}
+
+[[noreturn]] void refuse_no_step(const SessionReader& session, int64_t run, std::optional<Phase> phase) {
+  const std::string of_phase = !phase ? "" : *phase == Phase::decode ? " of decode" : " of prefill";
+  bad_input(session.path(), "run #" + std::to_string(run) + " has no step" + of_phase, phase ? "leave --phase out" : "name another run");
 }
 
 void add(const RouterLoads& loads, std::vector<double>& sum) {
@@ -53,6 +60,13 @@ class Chosen {
 
 }  // namespace
 
+std::optional<Phase> parse_phase(std::string_view word) {
+  if (word.empty()) return {};
+  if (word == "prefill") return Phase::prefill;
+  if (word == "decode") return Phase::decode;
+  bad_input("--phase", in_quotes(word) + " is no phase of a placement", "prefill or decode; place takes each of both too");
+}
+
 TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, int64_t fewest_requests) {
   std::vector<int64_t> requests;  // in the order in which they come
   std::unordered_map<int64_t, size_t> place;
@@ -79,14 +93,17 @@ TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens
 }
 
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
-                                             const std::string& phase, double fit_fraction, const Progress& progress, ChoiceOrder order) {
+                                             std::optional<Phase> phase, double fit_fraction, const Progress& progress, ChoiceOrder order) {
   const auto elsewhere = [&](const RouterInfo& r) { return r.space != layout.routers[0].space; };
   if (!session.has_decisions(run.id) || std::any_of(layout.routers.begin(), layout.routers.end(), elsewhere)) return {};
   SplitRoutes out{read_token_routes(session, run, progress, kMostTokenChoices, order), {}, {}};
+  const auto is_of = [&](Phase p) { return !phase || (p == Phase::decode) == (*phase == Phase::decode); };
   std::vector<size_t> tokens;
   for (size_t t = 0; t < out.routes.size(); ++t)
-    if (phase.empty() || (out.routes.tokens[t].phase == Phase::decode) == (phase == "decode")) tokens.push_back(t);
-  if (tokens.empty()) bad_input(session.path(), "run #" + std::to_string(run.id) + " has no step of " + phase, "leave --phase out");
+    if (is_of(out.routes.tokens[t].phase)) tokens.push_back(t);
+  for (const Phase p : {Phase::forward, Phase::prefill, Phase::decode})
+    if (is_of(p)) out.dropped_choices += out.routes.dropped[static_cast<size_t>(p)];
+  if (tokens.empty()) refuse_no_step(session, run.id, phase);
   out.step_tokens.resize(static_cast<size_t>(out.routes.steps()));
   for (const size_t t : tokens) ++out.step_tokens[static_cast<size_t>(out.routes.tokens[t].step)];
   const std::vector<std::string> lacks = lacks_of_import(run);
@@ -95,12 +112,10 @@ std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const
   return out;
 }
 
-SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, const std::string& phase,
+SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, std::optional<Phase> phase,
                             double fit_fraction, const Progress& progress) {
   const std::vector<int64_t> steps = steps_of(session, run, phase);
-  if (steps.empty())
-    bad_input(session.path(), "run #" + std::to_string(run) + " has no step" + (phase.empty() ? "" : " of " + phase),
-              phase.empty() ? "name another run" : "leave --phase out");
+  if (steps.empty()) refuse_no_step(session, run, phase);
   const auto all = static_cast<int64_t>(steps.size());
   SplitLoads out;
   out.steps_fit = fitted_of(all, fit_fraction);

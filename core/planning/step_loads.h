@@ -3,15 +3,19 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/cell/cell_space.h"
 #include "core/profile/token_routes.h"
 #include "core/readings/read_token_routes.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
+
+/// Which steps a placement is for: "prefill", "decode", nothing where the word is empty; Error(bad_input) that names --phase otherwise.
+std::optional<Phase> parse_phase(std::string_view word);
 
 /// [layers][branches] of real cells, summed over steps.
 using LayerLoads = std::vector<std::vector<double>>;
@@ -42,14 +46,15 @@ struct SplitRoutes {
   TokenRoutes routes;
   TokenParts parts;
   std::vector<int64_t> step_tokens;  ///< [steps] of the phase that is placed for, whichever part they are in
+  int64_t dropped_choices = 0;       ///< of these tokens, by a capacity
 };
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
-                                             const std::string& phase, double fit_fraction, const Progress& progress,
+                                             std::optional<Phase> phase, double fit_fraction, const Progress& progress,
                                              ChoiceOrder order = ChoiceOrder::recorded);
 
 /// The first `fit_fraction` of the steps (batches) to fit, the others to judge; one step: all of it to fit. `phase`: of these batches
-/// alone, empty: of all. Error(bad_input) where no step remains.
-SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, const std::string& phase,
+/// alone, none: of all. Error(bad_input) where no step remains.
+SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, std::optional<Phase> phase,
                             double fit_fraction, const Progress& progress);
 
 }  // namespace stormcell

@@ -1,12 +1,12 @@
 #include "core/planning/step_objective.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <random>
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/quantile.h"
 #include "core/formats/file_text.h"
 
 namespace stormcell {
@@ -113,12 +113,6 @@ size_t tokens_of(const std::vector<std::vector<size_t>>& steps) {
 }
 
 }  // namespace
-
-double percentile(std::vector<double> values, double share) {
-  const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
 
 CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double oversubscription) {
   CostModel model;
@@ -227,7 +221,7 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
   }
   const double ms = 1e3 / static_cast<double>(steps);
   StepFigures f{sum.seconds() * ms,
-                percentile(seconds, 0.95) * 1e3,
+                quantile(seconds, 0.95) * 1e3,
                 sum.cost.dispatch_s * ms,
                 sum.cost.compute_s * ms,
                 sum.cost.combine_s * ms,

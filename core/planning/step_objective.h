@@ -95,7 +95,4 @@ class StepObjective {
   std::vector<LayerLoads> loads_[2];
 };
 
-/// Of values that are there: the smallest that at least this share of them does not exceed.
-double percentile(std::vector<double> values, double share);
-
 }  // namespace stormcell

@@ -1,5 +1,6 @@
 // Every choice of a recorded run in the order of time: what predictions, caches and placements are asked about.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,6 +9,13 @@
 #include "core/cell/cell_space.h"
 
 namespace stormcell {
+
+/// The first of a cell's choices at a layer; -1: it chose nothing.
+inline int32_t first_kept(std::span<const int32_t> choices) {
+  for (const int32_t choice : choices)
+    if (choice >= 0) return choice;
+  return -1;
+}
 
 /// Cells of one space. A step is what a server computes together: a batch of prompts or of a forward pass, of decoding the cells that
 /// stand at one position in their turn.
@@ -23,15 +31,24 @@ struct TokenRoutes {
     int32_t rank = -1;  ///< where the token lives, -1: not known
   };
   std::vector<Token> tokens;          ///< in the order of steps
-  std::vector<int32_t> choice;        ///< [tokens, layers, k] -1: no choice; those that a capacity dropped are none
+  std::vector<int32_t> choice;        ///< [tokens, layers, k] -1: no choice; what a capacity dropped is none; kept ones in front
   bool heaviest_first = false;        ///< the first choice of each is that of the largest weight
   std::vector<int64_t> branch_bytes;  ///< [layers] 0: not known
+  std::array<int64_t, 3> dropped{};   ///< [phases] choices of these tokens that a capacity dropped
 
   size_t size() const { return tokens.size(); }
   int64_t steps() const { return tokens.empty() ? 0 : tokens.back().step + 1; }
   std::span<const int32_t> at(size_t token, int32_t layer) const {
     const auto width = static_cast<size_t>(k);
     return std::span(choice).subspan((token * static_cast<size_t>(layers) + static_cast<size_t>(layer)) * width, width);
+  }
+  /// Where a token that follows moves to at this layer: the choice of the largest weight, where they are heaviest first; -1: it stays.
+  int32_t heaviest(size_t token, int32_t layer) const { return first_kept(at(token, layer)); }
+  /// The last layer before this one at which it moved so; -1: it is at home.
+  int32_t moved_at(size_t token, int32_t layer) const {
+    while (--layer >= 0 && heaviest(token, layer) < 0) {
+    }
+    return layer;
   }
 };
 

@@ -116,12 +116,8 @@ std::vector<BranchShares> lives_of_following(const TokenRoutes& routes, std::spa
   std::vector<BranchShares> lives(tokens.size());
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (homes) lives[i] = {{static_cast<size_t>(routes.tokens[tokens[i]].rank), 1}};
-    for (int32_t l = layer - 1; l >= 0; --l) {
-      const std::span<const int32_t> choices = routes.at(tokens[i], l);
-      if (choices.empty() || choices[0] < 0) continue;
-      find_shares(placement.layers[static_cast<size_t>(l)], choices[0], placement.ranks, lives[i]);
-      break;
-    }
+    if (const int32_t moved = routes.moved_at(tokens[i], layer); moved >= 0)
+      find_shares(placement.layers[static_cast<size_t>(moved)], routes.heaviest(tokens[i], moved), placement.ranks, lives[i]);
   }
   return lives;
 }
@@ -130,19 +126,13 @@ RankRows followed_rows(const TokenRoutes& routes, std::span<const size_t> tokens
                        Backend backend, const Network& network) {
   RankRows out = no_rows(network);
   TokenCopies copies(network, backend);
-  BranchShares its_own(1);
   for (const size_t t : tokens) {
-    const std::span<const int32_t> choices = routes.at(t, layer);
-    const auto first = std::find_if(choices.begin(), choices.end(), [](int32_t c) { return c >= 0; });
-    if (first == choices.end()) continue;
-    for (const BranchShare& s : shares[static_cast<size_t>(*first)]) {
-      its_own[0] = {s.rank, 1};
-      const auto of_choice = [&](int32_t choice) -> const BranchShares& {
-        return choice == *first ? its_own : shares[static_cast<size_t>(choice)];
-      };
-      copies.look_at(choices, of_choice);
+    const int32_t first = routes.heaviest(t, layer);
+    if (first < 0) continue;
+    for_each_following(shares, first, [&](const BranchShare& s, const auto& of_choice) {
+      copies.look_at(routes.at(t, layer), of_choice);
       copies.send(static_cast<int32_t>(s.rank), s.part, out);
-    }
+    });
   }
   return out;
 }

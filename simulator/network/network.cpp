@@ -2,25 +2,28 @@
 
 namespace stormcell {
 
+std::string Link::name() const { return owner + ", " + port + (port.empty() ? "" : " ") + (sends ? "out" : "in"); }
+std::string Link::lane() const { return port == "uplink" ? owner + " uplink" : owner; }
+
 Network::Network(const Cluster& cluster, double oversubscription)
     : ranks_(cluster.ranks()), each_(cluster.gpus_per_node), rank_cost_(cluster.rank_cost) {
   for (int32_t r = 0; r < ranks_; ++r) {
     const std::string gpu = "GPU " + std::to_string(r);
     if (!rank_cost_.empty()) {
-      links_.push_back({gpu + ", out", 1});
-      links_.push_back({gpu + ", in", 1});
+      links_.push_back({gpu, "", true, 1});
+      links_.push_back({gpu, "", false, 1});
       continue;
     }
-    links_.push_back({gpu + ", fabric out", cluster.fabric_bytes_per_s});
-    links_.push_back({gpu + ", fabric in", cluster.fabric_bytes_per_s});
-    links_.push_back({gpu + ", network out", cluster.network_bytes_per_s});
-    links_.push_back({gpu + ", network in", cluster.network_bytes_per_s});
+    links_.push_back({gpu, "fabric", true, cluster.fabric_bytes_per_s});
+    links_.push_back({gpu, "fabric", false, cluster.fabric_bytes_per_s});
+    links_.push_back({gpu, "network", true, cluster.network_bytes_per_s});
+    links_.push_back({gpu, "network", false, cluster.network_bytes_per_s});
   }
   if (cluster.nodes == 1 || !rank_cost_.empty()) return;
   const double uplink = cluster.network_bytes_per_s * each_ / oversubscription;
   for (int32_t n = 0; n < cluster.nodes; ++n) {
-    links_.push_back({"node " + std::to_string(n) + ", uplink out", uplink});
-    links_.push_back({"node " + std::to_string(n) + ", uplink in", uplink});
+    links_.push_back({"node " + std::to_string(n), "uplink", true, uplink});
+    links_.push_back({"node " + std::to_string(n), "uplink", false, uplink});
   }
 }
 

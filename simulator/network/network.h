@@ -11,8 +11,14 @@ namespace stormcell {
 
 /// One direction of a port or of a node's uplink.
 struct Link {
-  std::string name;
+  std::string owner;  ///< "GPU 3", "node 1"
+  std::string port;   ///< "fabric", "network", "uplink"; empty: it has one
+  bool sends = false;
   double per_s = 0;  ///< of a message's load: bytes, or where GPUs have costs between them 1
+  /// "GPU 3, fabric out"
+  std::string name() const;
+  /// Whose load all of these are together: "GPU 3", "node 1 uplink".
+  std::string lane() const;
 };
 
 /// A message of one GPU to another, and the links that it crosses at a time (no two of them the same).

@@ -55,7 +55,7 @@ void tell(const char* what, std::vector<double> ms) {
 void run(size_t tokens) {
   const TokenRoutes routes = drawn(2 * tokens);
   const Placement start = contiguous_placement(kLayers, kBranches, kBranches + kRanks, kRanks);
-  const CostModel model{3.35e12, 9.9e14, 4.5e11, 5e10, 0, 0, 88e6, 88e6, 14336, 14336};
+  const CostModel model{3.35e12, 9.9e14, 4.5e11, 5e10, 0, 88e6, 88e6, 14336, 14336};
   const double begin = cpu_ms();
   std::vector<EditPart> parts(2);
   for (size_t p = 0; p < 2; ++p) {

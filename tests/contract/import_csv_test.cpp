@@ -22,12 +22,13 @@ class ContractImportCsvTest : public QObject, private Imports {
     QCOMPARE(import["model"]["layers"].get<int64_t>(), size.layers);
     QCOMPARE(import["model"]["branches"].get<int64_t>(), size.experts);
     QCOMPARE(import["model"]["k"].get<int64_t>(), size.k);
-    QVERIFY((import["lacks"] == Json::array({"timings"})));
+    QVERIFY((import["lacks"] == Json::array({"homes", "timings"})));
 
     const Json analysis = analyzed(session);
     QCOMPARE(analysis["schema"].get<std::string>(), std::string("stormcell.analyze/1"));
     QVERIFY((analysis["phases"] == Json::array({"prefill", "decode"})));
     QVERIFY(analysis["lacks"] == import["lacks"]);
+    QVERIFY(import["lacks_how"]["homes"].get<std::string>().find("cell.rank") != std::string::npos);
     QVERIFY(analysis["cache"].is_null());
     for (const char* figure : {"temporal_lag1", "static_in_sample", "static_from_prompt", "static_held_out", "transition_held_out"})
       QVERIFY2(analysis["predictability"][figure].get<double>() >= 0 && analysis["predictability"][figure].get<double>() <= 1, figure);
@@ -80,7 +81,7 @@ class ContractImportCsvTest : public QObject, private Imports {
       for (int layer = 0; layer < 2; ++layer)
         text += std::to_string((step + layer) % 4) + ",0," + std::to_string(layer) + "," + std::to_string(step) + ",1,0,x\r\n";
     const Json import = imported(scratch_.write("bare.csv", text), scratch_.path("bare.storm"));
-    QVERIFY((import["lacks"] == Json::array({"model", "weights", "residency", "branch_bytes", "timings"})));
+    QVERIFY((import["lacks"] == Json::array({"model", "homes", "weights", "residency", "branch_bytes", "timings"})));
     QCOMPARE(import["rows_read"].get<int>(), 6);
   }
 

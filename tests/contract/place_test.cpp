@@ -287,7 +287,7 @@ class ContractPlaceTest : public QObject, private Placements {
     const std::string counts = scratch_.path("no-phases.storm");
     imported(scratch_.write("no-phases.json", R"({"logical_count": [[[4, 2]], [[1, 3]]]})"), counts);
     VERIFY_REFUSED((Arguments{"place", counts, "--cluster", two, "--phase", "each"}), "--phase", "each needs prompts and decoding");
-    VERIFY_REFUSED((Arguments{"place", session, "--cluster", two, "--phase", "both"}), "--phase", "prefill, decode, or each of both");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", two, "--phase", "both"}), "--phase", "prefill or decode; place takes each of both too");
   }
 
   void published_architectures_are_recognised() {

@@ -93,6 +93,38 @@ class ContractSimulateTest : public QObject, private Simulations {
                    "do not divide among 3 GPUs (--placement of one with spare slots, which stormcell place --redundant");
   }
 
+  void a_word_that_is_no_phase_is_refused() {
+    const std::string session = traced("phase");
+    for (const char* word : {"each", "decoding"})
+      VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--phase", word}), "--phase",
+                     "is no phase of a placement (prefill or decode");
+  }
+
+  void dropped_choices_are_counted() {
+    std::string text = route_trace();
+    const std::string columns = "weight,residency,expert_bytes\n";
+    const size_t head = text.find(columns) + columns.size();
+    std::string dropping = text.substr(0, head - 1) + ",dropped\n";
+    int64_t row = 0;
+    for (size_t at = head; at < text.size();) {  // of every tenth cell the second choice
+      const size_t end = text.find('\n', at);
+      dropping += text.substr(at, end - at) + (row++ % 20 == 1 ? ",1\n" : ",0\n");
+      at = end + 1;
+    }
+    const std::string session = scratch_.path("dropped.storm");
+    imported(scratch_.write("dropped.csv", dropping), session);
+    const int64_t dropped = (row + 18) / 20;
+    const Json j = simulated(session);
+    QCOMPARE(j["dropped_choices"].get<int64_t>(), dropped);
+    QVERIFY(j["assumptions"].dump().find(std::to_string(dropped) + " choices dropped by capacity cost nothing") != std::string::npos);
+    const Json prefill = simulated(session, {"--phase", "prefill"}), decode = simulated(session, {"--phase", "decode"});
+    QCOMPARE(prefill["dropped_choices"].get<int64_t>() + decode["dropped_choices"].get<int64_t>(), dropped);
+    const Json placed = json_of({"place", session, "--cluster", cluster_, "--json", "-"});
+    QCOMPARE(placed["dropped_choices"].get<int64_t>(), dropped);
+    QVERIFY(placed["warnings"].dump().find("dropped by capacity are in no figure") != std::string::npos);
+    QCOMPARE(simulated(traced("kept"))["dropped_choices"].get<int64_t>(), int64_t{0});
+  }
+
   void pages_of_a_placement_and_of_a_simulation() {
     const std::string session = traced("pages"), placed = scratch_.path("placed.html"), page = scratch_.path("simulated.html");
     const Arguments place = {"place",    session, "--cluster",    cluster_, "--hidden",    "64", "--ffn",    "32",

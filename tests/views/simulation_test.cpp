@@ -253,7 +253,7 @@ class SimulationViewTest : public QObject {
     QCOMPARE(page.exchanges[0].lanes.back().name, QString("node 1 uplink"));
     // What a lane sends is the share of its busiest port.
     for (size_t l = 0; l < c.links.size(); ++l)
-      if (c.links[l].starts_with("GPU 3,") && c.links[l].ends_with(" out"))
+      if (c.links[l].owner == "GPU 3" && c.links[l].sends)
         for (size_t s = 0; s < c.dispatch.timeline.size(); ++s)
           QVERIFY(page.exchanges[0].lanes[3].sends[s] >= c.dispatch.timeline[s].link_share[l]);
     control_of<QComboBox>(view, "Cluster")->setCurrentText("1x-rtx4090-pcie");

@@ -53,15 +53,16 @@ QString about_of(const SimulateFigures& f) {
 SimulatedFigure calibrated_figure(const CalibratedPhase& p, const std::string& file) {
   QString name = tr("%1 by").arg(of(p.phase));
   name[0] = name[0].toUpper();
-  if (p.kind == "none") return {name, tr("data sheet"), tr("Not calibrated: %1").arg(of(p.why_not))};
-  QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), of(p.kind), of(p.like), of(file));
+  if (!p.calibrated()) return {name, tr("data sheet"), tr("Not calibrated: %1").arg(of(p.why_not))};
+  const QString kind = of(std::string(to_text(p.kind)));
+  QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), kind, of(p.like), of(file));
   if (p.rows)
     tip += tr("; experts get %1 to %2 rows, measured at %3 to %4")
                .arg(number_text(p.rows->least), number_text(p.rows->most), number_text(p.rows->least_measured),
                     number_text(p.rows->most_measured));
-  if (!p.held_out) return {name, of(p.kind), tip};
+  if (!p.held_out) return {name, kind, tip};
   const QString off = percent_change_text(100 * *p.held_out);
-  return {name, tr("%1, %2 held out").arg(of(p.kind), off), tr("%1; the nearest measured call, left out, is told %2 off").arg(tip, off)};
+  return {name, tr("%1, %2 held out").arg(kind, off), tr("%1; the nearest measured call, left out, is told %2 off").arg(tip, off)};
 }
 
 std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
@@ -80,17 +81,6 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
   return out;
 }
 
-/// "GPU 3, fabric out": whose lane, and whether it sends.
-struct Port {
-  QString lane;
-  bool sends;
-};
-Port port_of(const std::string& link) {
-  const QString name = of(link);
-  const bool uplink = name.contains("uplink");
-  return {uplink ? name.section(' ', 0, -2).remove(',') : name.section(',', 0, 0), name.endsWith(" out")};
-}
-
 ShownExchange exchange_of(const QString& way, const QString& layer, const SimulatedCollective& c, const SimulatedExchange& e) {
   ShownExchange out;
   out.way = way;
@@ -100,12 +90,12 @@ ShownExchange exchange_of(const QString& way, const QString& layer, const Simula
                   .arg(way, layer, QString::number(c.step), counted_text(e.messages, "message"), bytes_text(e.bytes),
                        duration_text(e.filled_ms), duration_text(e.closed_form_ms));
   for (const SimulatedMessage& m : e.sent) out.sent.push_back({m.from, m.to, m.bytes, m.end_ms});
-  std::map<QString, size_t> lane_of;
+  std::map<std::string, size_t> lane_of;
   for (size_t l = 0; l < c.links.size(); ++l) {
-    const Port port = port_of(c.links[l]);
-    const auto [at, is_new] = lane_of.try_emplace(port.lane, out.lanes.size());
-    if (is_new) out.lanes.push_back({port.lane, std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
-    std::vector<double>& shares = port.sends ? out.lanes[at->second].sends : out.lanes[at->second].receives;
+    const CollectiveLink& link = c.links[l];
+    const auto [at, is_new] = lane_of.try_emplace(link.owner, out.lanes.size());
+    if (is_new) out.lanes.push_back({of(link.owner), std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
+    std::vector<double>& shares = link.sends ? out.lanes[at->second].sends : out.lanes[at->second].receives;
     for (size_t s = 0; s < e.timeline.size(); ++s) shares[s] = std::max(shares[s], e.timeline[s].link_share[l]);
   }
   return out;

@@ -109,11 +109,7 @@ class Imatrix {
       router.layer = layer, router.name = "layer." + std::to_string(layer);
       router.branches = branches, router.fan_out = static_cast<int32_t>(std::clamp<int64_t>(told, 1, branches));
     }
-    if (model.name.empty()) header.lacks.emplace_back("model");
-    if (told == 0) header.lacks.emplace_back("k");
-    for (const char* fact :
-         {"decisions", "homes", "steps", "requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
-      header.lacks.emplace_back(fact);
+    header.lacks = lacks_without({{"model", !model.name.empty()}, "branches", {"k", told > 0}, "order"});
     sink_.begin(header);
   }
 

@@ -125,11 +125,7 @@ class LogicalCount {
     header.counts = true;
     header.model_layers = static_cast<int32_t>(layers_);
     header.routers = routers_by_layer(router_of_, branches_, std::clamp<int64_t>(model.k, 1, branches_));
-    if (model.name.empty()) header.lacks.emplace_back("model");
-    if (model.k == 0) header.lacks.emplace_back("k");
-    if (steps_ == 1) header.lacks.emplace_back("steps");
-    for (const char* fact : {"decisions", "homes", "requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
-      header.lacks.emplace_back(fact);
+    header.lacks = lacks_without({{"model", !model.name.empty()}, "branches", {"k", model.k > 0}, {"steps", steps_ != 1}, "order"});
     sink_.begin(header);
   }
 

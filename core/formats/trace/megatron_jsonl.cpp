@@ -92,10 +92,8 @@ class MegatronTrace {
       number_[place] = static_cast<int32_t>(header.routers.size());
       header.routers.push_back(router);
     }
-    if (model.name.empty()) header.lacks.emplace_back("model");
-    if (model.branches == 0) header.lacks.emplace_back("branches");
-    for (const char* fact : {"requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
-      header.lacks.emplace_back(fact);
+    header.lacks =
+        lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "homes", "steps", "order"});
     sink_.begin(header);
     last_step_ = -1;
   }

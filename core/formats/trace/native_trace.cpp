@@ -168,18 +168,22 @@ class NativeTrace {
     if (layers_.empty()) wrong("has no layer.0.indices");
     if (number_about("layers", static_cast<int64_t>(layers_.size()), INT32_MAX) != static_cast<int64_t>(layers_.size()))
       wrong("its metadata says layers=" + about("layers") + ", tensors are there for " + std::to_string(layers_.size()));
-    const auto lack = [&](bool is, const char* fact) {
-      if (is) header_.lacks.emplace_back(fact);
-    };
-    lack(header_.model.empty(), "model");
-    lack(!counted, "branches");
-    lack(!weighted, "weights");
-    lack(!resident, "residency");
-    lack(!sized, "branch_bytes");
-    lack(true, "timings");
+    // Of kNativeLacks the file itself says which mean nothing.
     const std::string told = ' ' + about("lacks") + ' ';
-    for (const std::string_view fact : kNativeLacks)
-      if (told.find(' ' + std::string(fact) + ' ') != std::string::npos) header_.lacks.emplace_back(fact);
+    const auto has = [&](const char* fact) { return told.find(' ' + std::string(fact) + ' ') == std::string::npos; };
+    header_.lacks = lacks_without({{"model", !header_.model.empty()},
+                                   {"branches", counted},
+                                   "k",
+                                   "decisions",
+                                   {"homes", rank_ && has("homes")},
+                                   {"steps", has("steps")},
+                                   {"order", has("order")},
+                                   {"requests", has("requests")},
+                                   {"positions", has("positions")},
+                                   {"phases", has("phases")},
+                                   {"weights", weighted},
+                                   {"residency", resident},
+                                   {"branch_bytes", sized}});
   }
 
   TraceRouter router_of(const Layer& l) const {

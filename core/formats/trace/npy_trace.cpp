@@ -122,10 +122,8 @@ class NpyTrace {
       router.fan_out = static_cast<int32_t>(k_);
       header.routers.push_back(std::move(router));
     }
-    if (model.name.empty()) header.lacks.emplace_back("model");
-    if (model.branches == 0) header.lacks.emplace_back("branches");
-    for (const char* fact : {"requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
-      header.lacks.emplace_back(fact);
+    header.lacks =
+        lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "steps", "order"});
     sink_.begin(header);
   }
 

@@ -12,6 +12,7 @@ struct HowTo {
 constexpr std::string_view kPerToken = "SGLang: --expert-distribution-recorder-mode per_token",
                            kOfRequests = "SGLang: --enable-return-routed-experts, and return_routed_experts in each request",
                            kVllmRequests = "vLLM: --enable-return-routed-experts, written as safetensors as the user guide shows",
+                           kCellRank = "write safetensors with cell.rank, as the user guide shows",
                            kHooks = "write the choices of a forward pass as safetensors, as the user guide shows";
 
 // The first row that fits counts.
@@ -40,6 +41,10 @@ constexpr HowTo kHowTo[] = {
     {"router-trace", "requests", kHooks},
     {"router-trace", "positions", kHooks},
     {"router-trace", "phases", kHooks},
+    {"route-trace", "homes", kCellRank},
+    {"router-trace", "homes", kCellRank},
+    {"npy", "homes", kCellRank},
+    {"native", "homes", kCellRank},
     {"", "model", "import --model-config config.json"},
     {"", "k", "import --model-config config.json"},
     {"", "branches", "import --model-config config.json"},

@@ -353,11 +353,18 @@ class RouteTrace {
       sized |= facts.expert_bytes > 0;
       header_.routers.push_back(std::move(router));
     }
-    if (header_.model.empty()) header_.lacks.emplace_back("model");
-    if (!weighted_) header_.lacks.emplace_back("weights");
-    if (!resident_) header_.lacks.emplace_back("residency");
-    if (!sized) header_.lacks.emplace_back("branch_bytes");
-    header_.lacks.emplace_back("timings");
+    header_.lacks = lacks_without({{"model", !header_.model.empty()},
+                                   "branches",
+                                   "k",
+                                   "decisions",
+                                   "steps",
+                                   "order",
+                                   "requests",
+                                   "positions",
+                                   "phases",
+                                   {"weights", weighted_},
+                                   {"residency", resident_},
+                                   {"branch_bytes", sized}});
     sink_.begin(header_);
     begun_ = true;
   }

@@ -87,9 +87,7 @@ class RouterTrace {
       router.fan_out = static_cast<int32_t>(k_);
       header_.routers.push_back(std::move(router));
     }
-    if (header_.model.empty()) header_.lacks.emplace_back("model");
-    for (const char* fact : {"requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
-      header_.lacks.emplace_back(fact);
+    header_.lacks = lacks_without({{"model", !header_.model.empty()}, "branches", "k", "decisions", "steps", "order"});
   }
 
   void read_selections() {

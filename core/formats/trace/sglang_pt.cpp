@@ -47,15 +47,13 @@ class SglangDump {
  private:
   [[noreturn]] void wrong(const std::string& what, const std::string& advice = kDump) const { bad_input(source_.path(), what, advice); }
 
-  /// A header with what all modes lack.
+  /// Of what all modes have.
   TraceHeader new_header(const char* mode) const {
     TraceHeader header;
     header.model = source_.model.name;
     header.family = source_.model.family;
     header.origin["format"] = std::string("SGLang expert distribution recorder, ") + mode;
     header.model_layers = static_cast<int32_t>(layers_);
-    if (header.model.empty()) header.lacks.emplace_back("model");
-    for (const char* fact : {"requests", "weights", "residency", "branch_bytes", "timings"}) header.lacks.emplace_back(fact);
     return header;
   }
   void check_size(const TorchTensor& tensor, size_t dims, const std::string& name, const char* expected) const {
@@ -115,10 +113,8 @@ class SglangDump {
     header.counts = true;
     header.rank = rank_;
     header.routers = routers_by_layer(router_of_, branches_, std::clamp<int64_t>(source_.model.k, 1, branches_));
-    if (source_.model.k == 0) header.lacks.emplace_back("k");
-    if (steps == 1) header.lacks.emplace_back("steps");
-    if (!ordered) header.lacks.emplace_back("order");
-    for (const char* fact : {"decisions", "homes", "positions", "phases"}) header.lacks.emplace_back(fact);
+    header.lacks = lacks_without(
+        {{"model", !header.model.empty()}, "branches", {"k", source_.model.k > 0}, {"steps", steps != 1}, {"order", ordered}});
     if (!map_name_.empty()) header.origin["physical_to_logical_map"] = map_name_;
     header.recorded_slots = slots_of_routers();
     sink_.begin(header);
@@ -268,8 +264,15 @@ class SglangDump {
     header.routers = routers_by_layer(router_of_, branches_ + (fused_ ? shared_ : 0), k_);
     header.origin["physical_to_logical_map"] = map_name_;
     header.recorded_slots = slots_of_routers();
-    if (!positions) header.lacks.emplace_back("positions");
-    if (!phases) header.lacks.emplace_back("phases");
+    header.lacks = lacks_without({{"model", !header.model.empty()},
+                                  "branches",
+                                  "k",
+                                  "decisions",
+                                  "homes",
+                                  "steps",
+                                  "order",
+                                  {"positions", positions},
+                                  {"phases", phases}});
     sink_.begin(header);
     for (size_t r = 0; r < records_.size(); ++r) {
       progress_.report("reading passes", static_cast<int64_t>(r), all);

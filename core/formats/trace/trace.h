@@ -1,6 +1,7 @@
 // Routing traces of other systems: one reader a file, all in one list, each handing batches of routing decisions to a sink.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,6 +64,14 @@ struct TraceHeader {
 /// What a trace may have and may lack.
 inline constexpr std::string_view kTraceFacts[] = {"model",    "branches",  "k",      "decisions", "homes",     "steps",        "order",
                                                    "requests", "positions", "phases", "weights",   "residency", "branch_bytes", "timings"};
+/// One that a trace has, or has under a condition.
+struct TracedFact {
+  TracedFact(const char* fact, bool is_there = true) : name(fact), had(is_there) {}
+  std::string_view name;
+  bool had;
+};
+/// All other facts: a reader says what it has, so that none is forgotten.
+std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts);
 /// Those that the tensors of a native trace seem to have in any case: its metadata says under `lacks` which of them it lacks.
 inline constexpr std::string_view kNativeLacks[] = {"homes", "steps", "order", "requests", "positions", "phases"};
 /// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing is known.

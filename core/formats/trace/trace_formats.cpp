@@ -55,6 +55,13 @@ const TraceFormat& recognize_trace(const MappedFile& file) {
   bad_input(file.path(), "line 1: is no routing trace of a known format", "--format names one of " + known_formats());
 }
 
+std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts) {
+  std::vector<std::string> lacks;
+  for (const std::string_view fact : kTraceFacts)
+    if (std::none_of(facts.begin(), facts.end(), [&](const TracedFact& f) { return f.had && f.name == fact; })) lacks.emplace_back(fact);
+  return lacks;
+}
+
 int64_t cells_a_batch(int64_t rows_a_cell) {
   constexpr int64_t kRows = 4096;
   return std::clamp<int64_t>(kRows / std::max<int64_t>(rows_a_cell, 1), 16, kRows);

@@ -96,10 +96,8 @@ class TrtllmStatistics {
       router.layer = layer, router.name = "layer." + std::to_string(layer);
       router.branches = static_cast<int32_t>(branches_), router.fan_out = static_cast<int32_t>(k_);
     }
-    if (model.name.empty()) header.lacks.emplace_back("model");
-    for (const char* fact : {"decisions", "homes", "requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
-      header.lacks.emplace_back(fact);
-    if (counts_of_.begin()->first.iteration == counts_of_.rbegin()->first.iteration) header.lacks.emplace_back("steps");
+    const bool one_step = counts_of_.begin()->first.iteration == counts_of_.rbegin()->first.iteration;
+    header.lacks = lacks_without({{"model", !model.name.empty()}, "branches", "k", {"steps", !one_step}, "order"});
     sink_.begin(header);
   }
 

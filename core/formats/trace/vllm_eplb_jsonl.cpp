@@ -104,11 +104,7 @@ class VllmLoads {
       router.branches = static_cast<int32_t>(branches_);
       router.fan_out = static_cast<int32_t>(std::clamp<int64_t>(model.k, 1, branches_));
     }
-    if (model.name.empty()) header.lacks.emplace_back("model");
-    if (model.k == 0) header.lacks.emplace_back("k");
-    for (const char* fact : {"decisions", "homes", "requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
-      header.lacks.emplace_back(fact);
-    if (steps_ == 1) header.lacks.emplace_back("steps");
+    header.lacks = lacks_without({{"model", !model.name.empty()}, "branches", {"k", model.k > 0}, {"steps", steps_ != 1}, "order"});
     sink_.begin(header);
   }
 

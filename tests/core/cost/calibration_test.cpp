@@ -201,6 +201,16 @@ class CalibrationTest : public QObject {
     QVERIFY2(close(*p.us, over_fabric(16, 1024) + 7), std::to_string(*p.us).c_str());
   }
 
+  void an_all_to_all_has_no_way_back_to_borrow_of() {
+    std::vector<MeasuredCall> calls;
+    for (const int64_t tokens : {128, 2048}) calls.push_back(fabric_call("dispatch", 8, tokens, over_fabric(8, tokens)));
+    for (const char* op : {"alltoall", "all_reduce"}) {
+      calls.push_back(fabric_call(op, 8, 128, 40));
+      const Prediction p = Calibration(calls).predict(fabric_call(op, 8, 1024, 0));
+      QVERIFY2(p.kind == PredictionKind::none && p.why_not == "no two sizes were measured with as many ranks", p.why_not.c_str());
+    }
+  }
+
   void products_cost_the_weights_that_they_read() {
     // 20 us and 11 us for each of a rank's experts; 256 tokens of 8 choices touch all but e^-8 of them.
     const auto us = [](int64_t ranks) { return 20 + 11 * 256. / static_cast<double>(ranks); };

@@ -20,11 +20,12 @@ const CostModel kModel{.memory_bytes_per_s = 100,
                        .fabric_bytes_per_s = 10,
                        .network_bytes_per_s = 2,
                        .product_t0_s = 0.1,
-                       .call_t0_s = 0.05,
                        .branch_bytes = 50,
                        .flops_per_row = 1,
                        .dispatch_row_bytes = 1,
-                       .combine_row_bytes = 2};
+                       .combine_row_bytes = 2,
+                       .dispatch = {.t0_s = 0.05},
+                       .combine = {.t0_s = 0.05}};
 
 /// Each pair of ranks at a cost of its own, either way.
 CostModel model_of_pairs() {

@@ -21,7 +21,6 @@ const CostModel kModel{.memory_bytes_per_s = 100,
                        .fabric_bytes_per_s = 10,
                        .network_bytes_per_s = 2,
                        .product_t0_s = 0,
-                       .call_t0_s = 0,
                        .branch_bytes = 50,
                        .flops_per_row = 1,
                        .dispatch_row_bytes = 1,
@@ -196,6 +195,21 @@ class StepWorkTest : public QObject {
     delivered.clear();
     work.of_tokens(routes, all_of(routes), visit);
     QVERIFY(near(delivered[0], 2 * 2. / 3) && near(delivered[1], 1));
+  }
+
+  void a_token_goes_on_from_its_first_kept_choice() {
+    TokenRoutes routes;
+    routes.layers = 2, routes.branches = 3, routes.k = 2;
+    routes.tokens = {{0, 0, 0, Phase::decode, 2}};
+    routes.choice = {-1, 0, 1, -1};
+    QVERIFY(routes.heaviest(0, 0) == 0 && routes.moved_at(0, 1) == 0 && routes.moved_at(0, 0) == -1);
+    const Placement p{3, 3, {{0, 1, 2}, {0, 1, 2}}};
+    std::vector<double> sent;  // by ranks 0, 1, 2 of each layer
+    StepWork(p, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow)
+        .of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& w, const LayerCost&) {
+          for (const RankWork& r : w.ranks) sent.push_back(r.fabric_out);
+        });
+    QVERIFY((sent == std::vector<double>{0, 0, 1, 1, 0, 0}));
   }
 
   void copies_per_expert_do_not_depend_on_the_placement() {

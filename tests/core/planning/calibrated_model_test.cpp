@@ -98,7 +98,7 @@ class CalibratedModelTest : public QObject {
     QVERIFY2(close(cost.dispatch_s, 115e-6) && close(cost.combine_s, 115e-6), std::to_string(1e6 * cost.dispatch_s).c_str());
     for (const char* way : {"dispatch", "combine"}) {
       const CalibratedPhase& p = c.phase(way);
-      QCOMPARE(p.kind, std::string("interpolated"));
+      QCOMPARE(p.kind, PredictionKind::interpolated);
       QVERIFY(close(p.us, 115) && close(p.t0_us, 40) && close(p.size, 1) && p.held_out && p.why_not.empty() && !p.from.empty());
     }
     // 2048 tokens of 8 of 256 experts are 64 rows each, as many as products cost their weights alone: beyond what was measured in tokens
@@ -121,7 +121,7 @@ class CalibratedModelTest : public QObject {
     const LayerCost cost = cost_of_layer(std::vector<RankWork>(8, w), c.model);
     QVERIFY(close(1e6 * cost.dispatch_s, 50) && close(1e6 * cost.combine_s, 92));
     // No products were measured: as the data sheet has it.
-    QVERIFY(c.phase("experts").kind == "none" && c.phase("experts").why_not.starts_with("no products of G"));
+    QVERIFY(c.phase("experts").kind == PredictionKind::none && c.phase("experts").why_not.starts_with("no products of G"));
     QCOMPARE(c.model.memory_bytes_per_s, c.before.memory_bytes_per_s);
     QCOMPARE(cost.compute_s, cost_of_layer(std::vector<RankWork>(8, w), c.before).compute_s);
   }
@@ -130,7 +130,7 @@ class CalibratedModelTest : public QObject {
     const Cluster cluster = cluster_of(2, 8);
     const Calibrated c(network_calls(40, 150), cluster, 1);
     const CalibratedPhase& p = c.phase("dispatch");
-    QVERIFY2(p.kind == "extrapolated" && p.size < 0.01 && close(p.t0_us, 40), std::to_string(p.t0_us).c_str());
+    QVERIFY2(p.kind == PredictionKind::extrapolated && p.size < 0.01 && close(p.t0_us, 40), std::to_string(p.t0_us).c_str());
     RankWork w;
     w.network_out = w.network_in = 1;
     const double us = 1e6 * cost_of_layer(std::vector<RankWork>(16, w), c.model).dispatch_s;
@@ -149,14 +149,14 @@ class CalibratedModelTest : public QObject {
       for (size_t i = 0; i < before.use.phases.size(); ++i) {
         const CalibratedPhase &a = before.use.phases[i], &b = after.use.phases[i];
         QCOMPARE(a.kind, b.kind);
-        if (a.kind != "none") QVERIFY(close(b.us, 1.3 * a.us) && close(b.bytes_per_s * 1.3, a.bytes_per_s) && a.from == b.from);
+        if (a.calibrated()) QVERIFY(close(b.us, 1.3 * a.us) && close(b.bytes_per_s * 1.3, a.bytes_per_s) && a.from == b.from);
       }
     }
     // Weights alone bound these products.
     const Calibrated before(network_calls(40, 150), cluster, 64), after(times(network_calls(40, 150), 1.3), cluster, 64);
     RankWork w;
     w.active = 12, w.rows = 64;
-    QVERIFY(before.phase("experts").kind != "none" && close(compute_s(w, after.model), 1.3 * compute_s(w, before.model)));
+    QVERIFY(before.phase("experts").kind != PredictionKind::none && close(compute_s(w, after.model), 1.3 * compute_s(w, before.model)));
   }
 
   void another_gpu_lends_over_the_network_alone() {
@@ -164,8 +164,8 @@ class CalibratedModelTest : public QObject {
     for (MeasuredCall& c : calls) c.gpu = "H";
     const Cluster cluster = cluster_of(4, 8);
     const Calibrated c(calls, cluster, 128 * 32);
-    QVERIFY(c.phase("dispatch").kind == "borrowed" && close(c.phase("dispatch").us, 40 + 150 * .75));
-    QCOMPARE(c.phase("experts").kind, std::string("none"));
+    QVERIFY(c.phase("dispatch").kind == PredictionKind::borrowed && close(c.phase("dispatch").us, 40 + 150 * .75));
+    QCOMPARE(c.phase("experts").kind, PredictionKind::none);
   }
 
   void what_is_not_told_stays_data() {
@@ -211,11 +211,11 @@ class CalibratedModelTest : public QObject {
     MeanStep step{tokens, kK, kExperts};
     if (what == "tokens") step.tokens.reset();
     const CalibrationUse use = calibrate_model(Calibration(calls), cluster, sizes_of(), step, model);
-    QVERIFY2(use.phases[0].kind == "none" && use.phases[0].why_not.find(words.toStdString()) != std::string::npos,
+    QVERIFY2(use.phases[0].kind == PredictionKind::none && use.phases[0].why_not.find(words.toStdString()) != std::string::npos,
              use.phases[0].why_not.c_str());
     QVERIFY(same(model, before));
     const StepTrust trust = trust_in(use, 1, 1, 1);
-    QVERIFY(trust.kind == "none" && trust.share == 0 && !trust.held_out);
+    QVERIFY(trust.kind == PredictionKind::none && trust.share == 0 && !trust.held_out);
   }
 
   void products_of_other_numbers_say_nothing() {
@@ -227,7 +227,7 @@ class CalibratedModelTest : public QObject {
     QVERIFY2(many.phase("experts").why_not.find("64 rows") != std::string::npos, many.phase("experts").why_not.c_str());
     ModelSizes plain = sizes_of();
     plain.matrices = 2;
-    QCOMPARE(Calibrated(network_calls(40, 150), cluster, 64, plain).phase("experts").kind, std::string("none"));
+    QCOMPARE(Calibrated(network_calls(40, 150), cluster, 64, plain).phase("experts").kind, PredictionKind::none);
   }
 
   // 30 us for the weights, beyond 120 rows 1/4 us a row; of a call of 4 weights four times that.
@@ -256,7 +256,7 @@ class CalibratedModelTest : public QObject {
   void experts_go_by_the_times_of_their_rows() {
     CostModel model = cost_model_of(cluster_of(1, 8), sizes_of()), slower = model;
     const CalibratedPhase p = experts_of(both_ways(), {1, 1000}, model);
-    QVERIFY2(p.kind == "interpolated" && p.rows && p.like == "product fp8 of G", p.why_not.c_str());
+    QVERIFY2(p.kind == PredictionKind::interpolated && p.rows && p.like == "product fp8 of G", p.why_not.c_str());
     QVERIFY(p.rows->least_measured == 1 && p.rows->most_measured == 1024 && p.rows->least == 1 && p.rows->most == 1000);
     // Three products of 30 us each for 32 experts of a GPU, all of which get rows.
     QVERIFY2(close(p.us, 32 * 90, 1e-6) && close(p.rows->mean, 64, 1e-6) && p.held_out && !p.from.empty(), std::to_string(p.us).c_str());
@@ -320,7 +320,8 @@ class CalibratedModelTest : public QObject {
     const ModelSizes sizes = sizes_of(what == "other numbers" ? 16 : 8);
     CostModel model = cost_model_of(cluster_of(1, 8), sizes);
     const CalibratedPhase p = experts_of(calls, {1, what.toInt() > 0 ? what.toDouble() : 1000}, model, 2048, sizes);
-    QVERIFY2(p.kind == kind.toStdString() && p.why_not.find(words.toStdString()) != std::string::npos, (p.kind + ": " + p.why_not).c_str());
+    QVERIFY2(to_text(p.kind) == kind.toStdString() && p.why_not.find(words.toStdString()) != std::string::npos,
+             (std::string(to_text(p.kind)) + ": " + p.why_not).c_str());
     QCOMPARE(model.expert_curve != nullptr, kind != "none");
     if (what == "joined") QVERIFY(close(model.expert_curve->us(10), 60));
     if (what == "one way") QVERIFY(close(model.expert_curve->us(10), 90));
@@ -340,14 +341,14 @@ class CalibratedModelTest : public QObject {
 
   void trust_weighs_what_is_calibrated() {
     CalibrationUse use;
-    use.phases = {{.phase = "dispatch", .kind = "interpolated", .held_out = -0.04},
-                  {.phase = "experts", .kind = "none", .why_not = "nobody did"},
-                  {.phase = "combine", .kind = "borrowed", .held_out = 0.08}};
+    use.phases = {{.phase = "dispatch", .kind = PredictionKind::interpolated, .held_out = -0.04},
+                  {.phase = "experts", .kind = PredictionKind::none, .why_not = "nobody did"},
+                  {.phase = "combine", .kind = PredictionKind::borrowed, .held_out = 0.08}};
     const StepTrust t = trust_in(use, 1, 4, 3);
-    QVERIFY(t.kind == "borrowed" && close(t.share, 0.5) && close(*t.held_out, (0.04 + 3 * 0.08) / 4));
+    QVERIFY(t.kind == PredictionKind::borrowed && close(t.share, 0.5) && close(*t.held_out, (0.04 + 3 * 0.08) / 4));
     use.phases[2].held_out.reset();
     QVERIFY(!trust_in(use, 1, 4, 3).held_out);
-    QCOMPARE(trust_in(use, 1, 4, 0).kind, std::string("interpolated"));
+    QCOMPARE(trust_in(use, 1, 4, 0).kind, PredictionKind::interpolated);
   }
 };
 
