@@ -36,8 +36,8 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);
   for (const GroupQuality& g : q.groups) {
     groups.push_back({g.name, count_text(g.items)});
-    if (q.baseline) groups.back().push_back(g.baseline ? quality_value_text(q, *g.baseline) : "-");
-    if (q.optimized) groups.back().push_back(g.optimized ? quality_value_text(q, *g.optimized) : "-");
+    if (q.baseline) groups.back().push_back(g.baseline ? quality_value_text(q.unit, *g.baseline) : "-");
+    if (q.optimized) groups.back().push_back(g.optimized ? quality_value_text(q.unit, *g.optimized) : "-");
   }
   return text + "\n" + table_text(groups, {1, 2, 3});
 }

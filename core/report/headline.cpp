@@ -152,9 +152,9 @@ std::string tiles_of(const ReportData& d) {
     const bool after = q.optimized && (d.trusted() || !q.baseline);
     const std::string classes = quality_classes_text(q, after ? &GroupQuality::optimized : &GroupQuality::baseline);
     if (const auto& shown = after ? q.optimized : q.baseline)
-      tiles += tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q, shown->value)),
+      tiles += tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q.unit, shown->value)),
                     escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
-                        (after && q.baseline ? "; baseline " + escape(quality_value_text(q, q.baseline->value)) : ""));
+                        (after && q.baseline ? "; baseline " + escape(quality_value_text(q.unit, q.baseline->value)) : ""));
   }
   if (f.item_costs) {
     const ItemCostFigures& c = *f.item_costs;

@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <cmath>
 
+#include "core/summary/exits_text.h"
 #include "core/summary/summary_json.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"
@@ -159,7 +160,7 @@ class ExitsTest : public QObject {
     QCOMPARE(page.target, QString("target met: accuracy of at least 96.0 %"));
     QVERIFY(page.target_value == 0.96 && !page.target_cost);
     QCOMPARE(page.points.back().name, QString("none leaves"));
-    QCOMPARE(share_at(page.points.front(), 0), 0.6);
+    QCOMPARE(share_at(page.points.front().items, 0), 0.6);
     QCOMPARE(page.classes.size(), size_t{10});
     QVERIFY(describe(page, 2).contains("50.0 % of the operations, accuracy 94.0 % [91.0, 96.0]"));
     const Table table = make_exits_table(page);
