@@ -66,10 +66,6 @@ void add_row(Rows& rows, const std::string& name, const RunSummaryFigures& f, st
   rows.push_back(std::move(row));
 }
 
-bool none_left_out(const RunSummaryFigures& f) {
-  return std::none_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
-}
-
 /// An unverified plan's times beside the baseline's would be a speed-up in other words.
 bool hides_optimized(const RunSummaryFigures& f) { return f.baseline && f.verified && !f.verified->passed; }
 
@@ -122,6 +118,32 @@ void add_flips(Rows& rows, const std::vector<Flip>& flips, const std::string& it
   }
 }
 
+void add_speedup(Rows& rows, const RunSummaryFigures& f) {
+  const auto add = [&](const std::string& text) { rows.push_back({"speed-up", text}); };
+  const auto add_measured = [&](const std::string& verdict) {
+    const auto& ci = f.speedup_ci95;
+    add(ratio_text(*f.speedup) + (ci ? "  95 % interval " + number_text((*ci)[0]) + " to " + number_text((*ci)[1]) : "") + verdict);
+    rows.push_back({"", speedup_basis_text(f)});
+    rows.push_back({"", "the plan beside the baseline on the same batch, one right after the other"});
+  };
+  switch (speed_verdict(f)) {
+    case SpeedVerdict::faster:
+      return add_measured("");
+    case SpeedVerdict::slower:
+      return add_measured(": slower than the baseline");
+    case SpeedVerdict::not_measurable:
+      return add_measured(": nothing measurable was gained");
+    case SpeedVerdict::none_stated:
+      return add("none stated: see the warnings");
+    case SpeedVerdict::nothing_applied:
+      return add("no pass applied; nothing to compare");
+    case SpeedVerdict::all_left_out:
+      return add("nothing was gained: every pass that applied is left out again");
+    case SpeedVerdict::not_verified:
+      return add("none stated, because the result is not verified");
+  }
+}
+
 std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
   Rows rows;
   if (!f.verified) {
@@ -133,36 +155,17 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({"", v.text});
     rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + counted(v.dropped, "cell") + " for capacity" : "")});
     for (const std::string& reason : v.reasons) rows.push_back({"", reason_text(reason)});
-    if (const auto& f = v.format) {
-      rows.push_back({f->dtype + " costs", number_text(f->max_rel_diff, 2) +
-                                               " of the largest value with the routing choices of the stored weights (--tolerance " +
-                                               number_text(f->tolerance, 1) + ")"});
-      if (const std::string freely = free_cost_text(*f); !freely.empty()) rows.push_back({"", freely});
+    if (const auto& format = v.format) {
+      rows.push_back({format->dtype + " costs", number_text(format->max_rel_diff, 2) +
+                                                    " of the largest value with the routing choices of the stored weights (--tolerance " +
+                                                    number_text(format->tolerance, 1) + ")"});
+      if (const std::string freely = free_cost_text(*format); !freely.empty()) rows.push_back({"", freely});
     }
     for (const OutputDifference& o : v.outputs)
       if (verbose) rows.push_back({"", "  " + o.name + ": " + number_text(o.max_rel_diff, 2) + " of its largest value"});
   }
   if (verbose && f.verified) add_flips(rows, f.verified->listed, item_noun(f.dataset));
-  if (run_kind(f.verb) == RunKind::optimize) {
-    const bool applied = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.applied; });
-    if (f.speedup && f.verified && f.verified->passed) {
-      const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
-      rows.push_back(
-          {"speed-up",
-           ratio_text(*f.speedup) +
-               (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " + number_text((*f.speedup_ci95)[1]) : "") +
-               (same ? ": nothing measurable was gained" : "")});
-      rows.push_back({"", speedup_basis_text(f)});
-      rows.push_back({"", "the plan beside the baseline on the same batch, one right after the other"});
-    } else if (!applied) {
-      rows.push_back({"speed-up", none_left_out(f) ? "no pass applied; nothing to compare"
-                                                   : "nothing was gained: every pass that applied is left out again"});
-    } else if (f.is_verified()) {
-      rows.push_back({"speed-up", "none stated: see the warnings"});
-    } else {
-      rows.push_back({"speed-up", "none stated, because the result is not verified"});
-    }
-  }
+  if (run_kind(f.verb) == RunKind::optimize) add_speedup(rows, f);
   return "\n" + table_text(rows, {});
 }
 

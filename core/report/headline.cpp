@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <array>
+#include <cctype>
 #include <cmath>
 
 #include "core/base/counted.h"
@@ -22,8 +21,25 @@
 namespace stormcell::report {
 namespace {
 
-/// Whether neither a gain nor a loss can be told.
-bool contains_one(const std::optional<std::array<double, 2>>& interval) { return interval && (*interval)[0] <= 1 && (*interval)[1] >= 1; }
+std::string speed_verdict_text(const RunSummaryFigures& f) {
+  switch (speed_verdict(f)) {
+    case SpeedVerdict::faster:
+      return number(*f.speedup) + " times as fast, with the same result.";
+    case SpeedVerdict::slower:
+      return "Slower than before: " + number(*f.speedup) + " times the speed, with the same result.";
+    case SpeedVerdict::not_measurable:
+      return "No measurable difference in speed; the result is the same.";
+    case SpeedVerdict::none_stated:
+      return "The same result; no speed-up can be told: see the warnings.";
+    case SpeedVerdict::nothing_applied:
+      return "No pass applied: there is nothing to compare.";
+    case SpeedVerdict::all_left_out:
+      return "Nothing was gained: the passes that applied are left out again.";
+    case SpeedVerdict::not_verified:
+      return "Not verified: no speed-up can be reported.";
+  }
+  return {};
+}
 
 std::string verdict(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
@@ -35,18 +51,7 @@ std::string verdict(const ReportData& d) {
   if (d.decoded && d.decoded->verified && !d.decoded->verified->passed)
     return is_inconclusive(d.decoded->verified->reasons) ? kTooLittle : "Not verified: what was decoded differs from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
-  if (run_kind(f.verb) == RunKind::optimize && d.trusted() && !f.optimized) {
-    const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
-    return lost ? "Nothing was gained: the passes that applied are left out again." : "No pass applied: there is nothing to compare.";
-  }
-  if (run_kind(f.verb) == RunKind::optimize && f.optimized) {
-    if (d.trusted() && !f.speedup) return "The same result; no speed-up can be told: see the warnings.";
-    if (!d.trusted()) return "Not verified: no speed-up can be reported.";
-    const bool faster = !f.speedup_ci95 || (*f.speedup_ci95)[0] > 1, slower = f.speedup_ci95 && (*f.speedup_ci95)[1] < 1;
-    if (faster && *f.speedup > 1) return number(*f.speedup) + " times as fast, with the same result.";
-    if (slower) return "Slower than before: " + number(*f.speedup) + " times the speed, with the same result.";
-    return "No measurable difference in speed; the result is the same.";
-  }
+  if (run_kind(f.verb) == RunKind::optimize) return speed_verdict_text(f);
   if (const auto& plan = f.optimized ? f.optimized : f.baseline)
     return milliseconds(typical_milliseconds(plan->latency_ms)) + " a batch (" + std::string(typical_name(plan->latency_ms)) + ")" +
            (d.trusted() ? ", verified." : ".");
@@ -106,7 +111,7 @@ std::string lead(const ReportData& d) {
   if (const std::string measured = measured_text(f); run_kind(f.verb) == RunKind::optimize && !measured.empty()) {
     text += " " + std::string(1, static_cast<char>(std::toupper(measured[0]))) + measured.substr(1) + ".";
   }
-  if (f.speedup && contains_one(f.speedup_ci95))
+  if (f.speedup_ci95 && speed_verdict(f) == SpeedVerdict::not_measurable)
     text += " The 95 % interval of the speed-up, " + interval(f.speedup_ci95) +
             ", contains 1: on this machine, at this time, neither a gain nor a loss can be told.";
   return text;
@@ -125,7 +130,7 @@ std::string tiles_of(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   std::string tiles;
   if (d.trusted() && f.speedup) {
-    const bool same = contains_one(f.speedup_ci95);
+    const bool same = speed_verdict(f) == SpeedVerdict::not_measurable;
     tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
                   (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " + speedup_basis_text(f));
   }

@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
@@ -33,6 +35,26 @@ Tone tone_of(const std::optional<std::array<double, 2>>& ci) {
   return Tone::plain;
 }
 
+std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
+  switch (speed_verdict(f)) {
+    case SpeedVerdict::faster:
+      return {tr("%1 as fast, with the same result.").arg(times_text(*f.speedup)), Tone::good};
+    case SpeedVerdict::slower:
+      return {tr("Slower than the baseline, with the same result."), Tone::bad};
+    case SpeedVerdict::not_measurable:
+      return {tr("No measurable difference in speed; the result is the same."), Tone::plain};
+    case SpeedVerdict::none_stated:
+      return {tr("The same result; no speed-up can be told: see the warnings."), Tone::warn};
+    case SpeedVerdict::nothing_applied:
+      return {tr("Nothing was gained: no pass applied."), Tone::plain};
+    case SpeedVerdict::all_left_out:
+      return {tr("Nothing was gained: the passes that applied are left out again."), Tone::plain};
+    case SpeedVerdict::not_verified:
+      return {tr("Not verified: no speed-up can be reported."), Tone::warn};
+  }
+  return {};
+}
+
 void set_headline(const Situation& s, OverviewPageModel& page) {
   if (!s.summary) {
     page.headline = s.facts.line.status == "running"    ? tr("This run is still going on.")
@@ -52,19 +74,8 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
     page.headline = is_inconclusive(generated->verified->reasons) ? tr("Not verified: too little could be compared with the reference.")
                                                                   : tr("Not verified: what was decoded differs from the reference.");
     page.tone = Tone::bad;
-  } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
-    const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
-    page.headline =
-        lost ? tr("Nothing was gained: the passes that applied are left out again.") : tr("Nothing was gained: no pass applied.");
-  } else if (run_kind(f.verb) == RunKind::optimize && !f.speedup) {
-    page.headline = f.is_verified() ? tr("The same result; no speed-up can be told: see the warnings.")
-                                    : tr("Not verified: no speed-up can be reported.");
-    page.tone = Tone::warn;
-  } else if (f.speedup) {
-    page.tone = tone_of(f.speedup_ci95);
-    page.headline = page.tone == Tone::good  ? tr("%1 as fast, with the same result.").arg(times_text(*f.speedup))
-                    : page.tone == Tone::bad ? tr("Slower than the baseline, with the same result.")
-                                             : tr("No measurable difference in speed; the result is the same.");
+  } else if (run_kind(f.verb) == RunKind::optimize) {
+    std::tie(page.headline, page.tone) = speed_headline(f);
   } else if (generated) {
     page.headline = tr("%1 written, %2 a second.").arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
