@@ -76,7 +76,7 @@ std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
   Rows rows;
-  for (auto& [title, text] : item_costs_lines(c)) rows.push_back({std::move(title), std::move(text)});
+  for (auto& [title, text] : item_costs_lines(f)) rows.push_back({std::move(title), std::move(text)});
   rows.push_back({"", item_costs_source_text(c)});
   const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
   std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});

@@ -208,10 +208,10 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           after ? q.optimized->value : 0});
 }
 
-QString item_costs_tip(const ItemCostFigures& costs) {
+QString item_costs_tip(const RunSummaryFigures& f) {
   QStringList lines;
-  for (const auto& [title, text] : item_costs_lines(costs)) lines << to_qstring(text).toHtmlEscaped();
-  return (lines << to_qstring(item_costs_source_text(costs)).toHtmlEscaped()).join("<br>");
+  for (const auto& [title, text] : item_costs_lines(f)) lines << to_qstring(text).toHtmlEscaped();
+  return (lines << to_qstring(item_costs_source_text(*f.item_costs)).toHtmlEscaped()).join("<br>");
 }
 
 /// What was held beside what was planned, of the whole process: of no plan alone.
@@ -272,7 +272,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   if (f.item_costs)
     page.figures.push_back({tr("Operations spent"),
                             tr("of all branches, in the model's own order"),
-                            item_costs_tip(*f.item_costs),
+                            item_costs_tip(f),
                             percent_text(f.item_costs->share),
                             {},
                             {},
@@ -281,7 +281,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   if (f.item_costs && f.item_costs->parts)
     page.figures.push_back({tr("Parts computed"),
                             tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
-                            item_costs_tip(*f.item_costs),
+                            item_costs_tip(f),
                             number_text(f.item_costs->parts->mean),
                             {},
                             {},
