@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "views/words/figure_text.h"
@@ -143,10 +144,9 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail) {
 int64_t places_that_computed(const GraphPage& page, const GraphWay& way) {
   std::vector<RouterLine> lines;
   for (const GraphRouter& router : page.graph.routers) lines.push_back(router.line);
-  return std::count_if(page.layout.places.begin(), page.layout.places.end(), [&](const RouterPlace& place) {
-    const size_t router = deciding_router(lines, static_cast<size_t>(place.routers.front()));
+  return places_computed(lines, page.layout.places, [&](size_t router) -> std::span<const int32_t> {
     const GraphWay::Stop* stop = way.at(static_cast<int32_t>(router));
-    return stop && std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return computes(lines, router, b); });
+    return stop ? std::span(stop->branches) : std::span<const int32_t>();
   });
 }
 
