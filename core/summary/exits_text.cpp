@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "core/base/counted.h"
@@ -29,10 +31,13 @@ std::string exit_threshold_text(double threshold) {
   return threshold <= kAllLeave ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
 }
 
+std::string exit_plan_text(const ExitCurve& c) {
+  return c.plan == "optimized" ? "as the optimised plan runs" : c.plan == "baseline" ? "in the model's own order" : "";
+}
+
 std::string exit_operations_text(const ExitCurve& c) {
-  return "of the operations of the whole network" + std::string(c.plan == "optimized"  ? " as the optimised plan runs"
-                                                                : c.plan == "baseline" ? " in the model's own order"
-                                                                                       : "");
+  const std::string plan = exit_plan_text(c);
+  return "of the operations of the whole network" + (plan.empty() ? "" : " " + plan);
 }
 
 std::string exit_order_text(const ExitCurve& c) {
@@ -63,6 +68,12 @@ std::string exits_headline(const RunSummaryFigures& f) {
   if (!f.exits || f.exits->exits.empty()) return {};
   return short_name(f.model) + " answers " + percent_text(share_at(f.exits->chosen.items, 0)) + " of the " + noun_for(2, f.exits->item) +
          " at the first exit, and needs " + percent_text(f.exits->chosen.mean_cost) + " " + exit_operations_text(*f.exits);
+}
+
+std::vector<ExitPoint> valued_points(const ExitCurve& c) {
+  std::vector<ExitPoint> points;
+  std::copy_if(c.curve.begin(), c.curve.end(), std::back_inserter(points), [](const ExitPoint& p) { return p.value.has_value(); });
+  return points;
 }
 
 std::vector<size_t> told_points(const ExitCurve& c, size_t most) {

@@ -233,6 +233,25 @@ class ExitsTest : public QObject {
     QCOMPARE(page.classes[1].items, (std::vector<int64_t>{0, 0, 0}));
   }
 
+  void a_point_without_a_value_is_none_of_the_curve() {
+    ExitsOfRun run = *read_exits_of_run(session_, 1, 5);
+    run.curve->curve[1].value.reset();
+    const ExitsPage page = make_exits_page(run);
+    QCOMPARE(page.points.size(), size_t{5});
+    for (const ShownPoint& p : page.points) QVERIFY2(p.name != "0.5" && p.value > 0, qPrintable(p.name));
+  }
+
+  void costs_say_of_which_plan_they_are() {
+    ExitsOfRun run = *read_exits_of_run(session_, 1, 5);
+    run.curve->plan = "optimized";
+    const ExitsPage page = make_exits_page(run);
+    QVERIFY2(describe(page, 2).contains("50.0 % of the operations as the optimised plan runs, accuracy 94.0 %"),
+             qPrintable(describe(page, 2)));
+    QCOMPARE(with_plan(page, "of all"), QString("of all as the optimised plan runs"));
+    run.curve->plan = "baseline";
+    QVERIFY(describe(make_exits_page(run), 2).contains("50.0 % of the operations in the model's own order, accuracy"));
+  }
+
   void without_labels_decisions_or_exits_it_says_what_is_lacking() {
     ExitsView bare;
     run_load(bare, context_of(make_exits_session(folder_.filePath("bare.storm").toStdString(), {.decisions = false, .figures = false})));

@@ -17,13 +17,13 @@ ShownPoint shown(const QString& name, const ExitPoint& p) { return {name, p.mean
 
 void add_curve(const ExitsOfRun& view, ExitsPage& page) {
   const ExitCurve& c = *view.curve;
-  page.measure = to_qstring(c.measure), page.unit = c.unit, page.item = to_qstring(c.item);
+  page.measure = to_qstring(c.measure), page.unit = c.unit, page.item = to_qstring(c.item), page.plan = to_qstring(exit_plan_text(c));
   for (size_t e = 0; e < c.exits.size(); ++e) {
     page.exits.push_back(to_qstring(exit_name(c, e)));
     page.costs.push_back(c.exits[e].cost);
   }
   page.points.push_back(shown(tr("those that ran"), c.chosen));
-  for (const ExitPoint& p : c.curve) page.points.push_back(shown(to_qstring(exit_threshold_text(p.threshold)), p));
+  for (const ExitPoint& p : valued_points(c)) page.points.push_back(shown(to_qstring(exit_threshold_text(p.threshold)), p));
   for (const ExitClass& g : c.classes) {
     page.classes.push_back({to_qstring(g.name), g.items});
     page.classes.back().items.resize(page.exits.size());  // a session of others may name fewer, and it is painted by exits
@@ -51,7 +51,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
     ran.items = view.left;
     page.points.push_back(shown(tr("those that ran"), ran));
     page.no_curve =
-        tr("No curve: the data say not what is right, or the run left no figures.\nLabels (a folder for each class, labels.csv, "
+        tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, labels.csv, "
            "--label-field) and `stormcell profile` or `optimize` give one.");
   }
   if (view.target) add_target(*view.target, page);
@@ -68,12 +68,14 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
 
 QString value_text(const ExitsPage& page, double value) { return to_qstring(quality_value_text(page.unit, value)); }
 
+QString with_plan(const ExitsPage& page, const QString& words) { return page.plan.isEmpty() ? words : words + " " + page.plan; }
+
 QString gain_text(const ExitsPage& page, size_t at) {
   const ShownPoint& p = page.points[at];
   QString text = tr("Thresholds, %1").arg(p.name);
   if (!page.has_curve()) return text;
-  return text + tr(": %1 of the operations, %2 %3")
-                    .arg(percent_text(p.cost), page.measure, to_qstring(quality_text(page.unit, p.value, p.interval)));
+  const QString quality = to_qstring(quality_text(page.unit, p.value, p.interval));
+  return text + tr(": %1 %2, %3 %4").arg(percent_text(p.cost), with_plan(page, tr("of the operations")), page.measure, quality);
 }
 
 QString describe(const ExitsPage& page, size_t at) {
@@ -101,7 +103,7 @@ Table make_exits_table(const ExitsPage& page) {
   Table table;
   table.columns = {{tr("Of"), tr("All items with one set of thresholds, or those of one class with the thresholds that ran")},
                    {tr("Thresholds"), tr("One for all exits; those that ran may differ by exit. Replayed on the scores of one run")},
-                   {tr("Operations"), tr("Mean of the items, as a share of the whole network; counted, no time")},
+                   {tr("Operations"), with_plan(page, tr("Mean of the items, counted, no time, as a share of the whole network"))},
                    {tr("Quality"), tr("The measure of the model's task over the labelled items")},
                    {tr("From"), tr("Lower end of its 95 % interval")},
                    {tr("To"), tr("Upper end of its 95 % interval")}};

@@ -30,6 +30,7 @@ struct ExitsPage {
   QString headline, measure;
   std::string unit;                ///< as ExitCurve has it
   QString item;                    ///< "picture", "item"
+  QString plan;                    ///< whose operations all costs are: "as the optimised plan runs"; empty: not known
   std::vector<QString> exits;      ///< names, the end last
   std::vector<double> costs;       ///< by exit, of the whole network; empty: not known
   std::vector<ShownPoint> points;  ///< those that ran first, then one threshold for all exits, ascending
@@ -47,7 +48,9 @@ ExitsPage make_exits_page(const ExitsOfRun& view);
 
 /// A value of the measure as text: "98.9 %".
 QString value_text(const ExitsPage& page, double value);
-/// "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]".
+/// Behind what a cost is a share of, which plan it is of: "of the operations as the optimised plan runs".
+QString with_plan(const ExitsPage& page, const QString& words);
+/// "Thresholds, 0.85: 48.1 % of the operations as the optimised plan runs, accuracy 98.4 % [97.2, 99.1]".
 QString gain_text(const ExitsPage& page, size_t point);
 /// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 % leave at exit 1,
 /// ...".

@@ -258,17 +258,17 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   }
   add_dense(f, page);
   add_quality(f, both, page);
-  if (f.exits && !f.exits->exits.empty())
+  if (f.exits && !f.exits->exits.empty()) {
+    const QString plan = to_qstring(exit_plan_text(*f.exits));
     page.figures.push_back({tr("Operations with exits"),
-                            f.exits->plan == "optimized"  ? tr("of the network, as the optimised plan runs")
-                            : f.exits->plan == "baseline" ? tr("of the network, in the model's own order")
-                                                          : tr("of the whole network, counted"),
+                            plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
                             to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
                             percent_text(f.exits->chosen.mean_cost),
                             {},
                             {},
                             f.exits->chosen.mean_cost,
                             0});
+  }
   if (f.item_costs)
     page.figures.push_back({tr("Operations spent"),
                             tr("of all branches, in the model's own order"),
