@@ -12,8 +12,6 @@
 namespace stormcell::cli {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 /// Of the answers, beside what the data say. A plan that is not verified is called so.
 std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.quality) return {};
