@@ -12,8 +12,6 @@
 namespace stormcell::cli {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 /// Of the answers, beside what the data say. A plan that is not verified is called so.
 std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.quality) return {};
@@ -36,8 +34,8 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);
   for (const GroupQuality& g : q.groups) {
     groups.push_back({g.name, count_text(g.items)});
-    if (q.baseline) groups.back().push_back(g.baseline ? quality_value_text(q, *g.baseline) : "-");
-    if (q.optimized) groups.back().push_back(g.optimized ? quality_value_text(q, *g.optimized) : "-");
+    if (q.baseline) groups.back().push_back(g.baseline ? quality_value_text(q.unit, *g.baseline) : "-");
+    if (q.optimized) groups.back().push_back(g.optimized ? quality_value_text(q.unit, *g.optimized) : "-");
   }
   return text + "\n" + table_text(groups, {1, 2, 3});
 }
@@ -76,7 +74,7 @@ std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
   Rows rows;
-  for (auto& [title, text] : item_costs_lines(c)) rows.push_back({std::move(title), std::move(text)});
+  for (auto& [title, text] : item_costs_lines(f)) rows.push_back({std::move(title), std::move(text)});
   rows.push_back({"", item_costs_source_text(c)});
   const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
   std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});

@@ -2,9 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/readings/session_runs.h"
 #include "core/summary/results.h"
 
 namespace stormcell::cli {
@@ -16,9 +14,5 @@ std::string to_text_of_first(const RunSummaryFigures& figures, bool verbose);
 std::string to_text_of_second(const RunSummaryFigures& figures, bool verbose);
 /// "forward", "decoding": what stands above figures and before warnings where there are two.
 std::string phase_title(std::string_view phase);
-std::string to_text(const GenerateFigures& figures, bool verbose);
-std::string to_text(const ModelStructure& structure, bool verbose);
-/// Of inspect SESSION.
-std::string to_text(const SessionRuns& runs);
 
 }  // namespace stormcell::cli

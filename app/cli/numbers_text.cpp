@@ -18,7 +18,7 @@ size_t columns(const std::string& text) {
 
 }  // namespace
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<size_t>& right) {
+std::string table_text(const Rows& rows, const std::vector<size_t>& right) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -53,6 +53,13 @@ std::string number_text(double value, int digits) {
 }
 
 std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
+
+std::string ratio_text(double value) { return number_text(value, 3) + "x"; }
+std::string ratio_text(const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci) {
+  if (!value) return "-";
+  return ratio_text(*value) + (ci ? " [" + number_text((*ci)[0], 3) + ", " + number_text((*ci)[1], 3) + "]" : "");
+}
+std::string rate_text(double value) { return value < 100 ? number_text(value) : count_text(std::llround(value)); }
 
 std::string milliseconds_text(double value) { return number_text(value) + " ms"; }
 

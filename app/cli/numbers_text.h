@@ -1,13 +1,16 @@
 // Numbers and tables as the verbs print them.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace stormcell::cli {
 
+using Rows = std::vector<std::vector<std::string>>;  ///< of a table
 /// Rows of equal length, columns separated by two spaces; those in `right` (by number) are right-aligned.
-std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<size_t>& right);
+std::string table_text(const Rows& rows, const std::vector<size_t>& right);
 
 /// "1,234,567"
 std::string count_text(int64_t value);
@@ -15,6 +18,11 @@ std::string count_text(int64_t value);
 std::string number_text(double value, int digits = 3);
 /// "12.3 %" of 0.123.
 std::string share_text(double value);
+/// "1.23x"; with its interval "1.23x [1.2, 1.26]", "-" where there is none.
+std::string ratio_text(double value);
+std::string ratio_text(const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci);
+/// A number a second: whole from 100 on.
+std::string rate_text(double value);
 std::string milliseconds_text(double value);
 /// "4.8 MiB"
 std::string bytes_text(int64_t bytes);

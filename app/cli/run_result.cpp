@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/cli/figures_text.h"
+#include "app/cli/generation_text.h"
 #include "app/cli/numbers_text.h"
 #include "core/base/error.h"
 #include "core/configuration/plan_config.h"

@@ -2,10 +2,11 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include "app/cli/figures_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "app/cli/session_text.h"
+#include "app/cli/structure_text.h"
 #include "core/base/error.h"
 #include "core/experiment/inspect.h"
 #include "core/exports/text_output.h"

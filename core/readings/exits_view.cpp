@@ -9,6 +9,7 @@
 #include "core/base/blocking.h"
 #include "core/readings/cells_view.h"
 #include "core/readings/known_answers.h"
+#include "core/readings/router_places.h"
 #include "core/readings/run_facts.h"
 #include "core/session/session_reader.h"
 #include "core/summary/exits_text.h"
@@ -16,7 +17,6 @@
 namespace stormcell {
 namespace {
 
-constexpr const char* kProtocol = "exit-threshold";
 constexpr int64_t kPage = 512;  // items that are read at once
 
 /// The routers of one page that are exits, in running order, and the branch by which each lets items leave.
@@ -31,7 +31,7 @@ Chain chain_of(const std::vector<RouterLine>& lines) {
   Chain chain;
   int32_t other = 0;
   for (size_t r = 0; r < lines.size(); ++r) {
-    if (lines[r].protocol != kProtocol) continue;
+    if (!is_exit(lines[r])) continue;
     const int32_t at = lines[r].parent_branch;
     if (!chain.routers.empty() && (at == 0 || at == 1)) other = 1 - at;
     chain.routers.push_back(r);

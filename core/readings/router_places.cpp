@@ -27,13 +27,11 @@ int64_t computed(const GraphRouter& router) {
   return is_residual(router.line) ? std::max<int64_t>(0, router.sent() - router.load[refused_by(router.line)]) : router.sent();
 }
 
-void collect(const RouterGraph& graph, RouterPlaces& to) {
-  std::vector<RouterLine> lines;
-  for (const GraphRouter& router : graph.routers) lines.push_back(router.line);
-  for (size_t r = 0; r < graph.routers.size(); ++r) {
-    const RouterLine& line = graph.routers[r].line;
+void collect(const std::vector<RouterLine>& routers, RouterPlaces& to) {
+  for (size_t r = 0; r < routers.size(); ++r) {
+    const RouterLine& line = routers[r];
     const auto parent = static_cast<size_t>(line.parent);
-    if (line.parent >= 0 && parent < r && are_of_one_part(graph.routers[parent].line, line)) {
+    if (line.parent >= 0 && parent < r && are_of_one_part(routers[parent], line)) {
       to.place_of.push_back(to.place_of[parent]);
       RouterPlace& place = to.places[static_cast<size_t>(to.place_of[r])];
       place.routers.push_back(static_cast<int32_t>(r));
@@ -41,11 +39,16 @@ void collect(const RouterGraph& graph, RouterPlaces& to) {
       continue;
     }
     to.place_of.push_back(static_cast<int32_t>(to.places.size()));
-    RouterPlace place{line.name, {static_cast<int32_t>(r)}};
-    place.cells = computed(graph.routers[deciding_router(lines, r)]);
-    const int64_t all = graph.all_cells(graph.routers[r]);
+    to.places.push_back({line.name, {static_cast<int32_t>(r)}});
+  }
+}
+
+void count_cells(const RouterGraph& graph, const std::vector<RouterLine>& routers, RouterPlaces& to) {
+  for (RouterPlace& place : to.places) {
+    const auto outermost = static_cast<size_t>(place.routers.front());
+    place.cells = computed(graph.routers[deciding_router(routers, outermost)]);
+    const int64_t all = graph.all_cells(graph.routers[outermost]);
     place.share = all > 0 ? static_cast<double>(place.cells) / static_cast<double>(all) : 0;
-    to.places.push_back(std::move(place));
   }
 }
 
@@ -202,6 +205,8 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
   return squares;
 }
 
+bool is_exit(const RouterLine& router) { return router.protocol == "exit-threshold"; }
+
 double end_of_scale(double largest_share) { return largest_share <= 0 || largest_share > 0.5 ? 1 : largest_share; }
 
 size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost) {
@@ -219,9 +224,27 @@ bool computes(const std::vector<RouterLine>& routers, size_t router, int32_t bra
   return line.branches > 1 || std::none_of(routers.begin(), routers.end(), is_within);
 }
 
-RouterPlaces place_routers(const RouterGraph& graph) {
+int64_t places_computed(const std::vector<RouterLine>& routers, const std::vector<RouterPlace>& places,
+                        const std::function<std::span<const int32_t>(size_t router)>& choices) {
+  return std::count_if(places.begin(), places.end(), [&](const RouterPlace& place) {
+    const size_t router = deciding_router(routers, static_cast<size_t>(place.routers.front()));
+    const std::span<const int32_t> taken = choices(router);
+    return std::any_of(taken.begin(), taken.end(), [&](int32_t branch) { return branch >= 0 && computes(routers, router, branch); });
+  });
+}
+
+std::vector<RouterPlace> places_of(const std::vector<RouterLine>& routers) {
   RouterPlaces all;
-  collect(graph, all);
+  collect(routers, all);
+  return std::move(all.places);
+}
+
+RouterPlaces place_routers(const RouterGraph& graph) {
+  std::vector<RouterLine> routers;
+  for (const GraphRouter& router : graph.routers) routers.push_back(router.line);
+  RouterPlaces all;
+  collect(routers, all);
+  count_cells(graph, routers, all);
   join(graph, all);
   const std::vector<int32_t> lane_of = find_lanes(all);
   int32_t row = 0;

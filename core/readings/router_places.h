@@ -3,7 +3,10 @@
 // The places follow from the routers' graph alone. Of a network of levels and layers whose every node feeds its own level and its
 // neighbours' in the next layer, columns are its layers and rows its levels; exits make a chain.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,12 +41,22 @@ struct RouterPlaces {
   size_t lane_of(int32_t row) const;
 };
 RouterPlaces place_routers(const RouterGraph& graph);
+/// The same places of the routers of one space alone: what was counted of them, and where they lie, is not known.
+std::vector<RouterPlace> places_of(const std::vector<RouterLine>& routers);
+
+/// True of a router by which items leave early.
+bool is_exit(const RouterLine& router);
 
 /// False where cells only pass: by the branch of a residual threshold that takes those which its scores refuse, and by the one branch of a
 /// router which says what arrived for those that are nested in it. `routers`: all of the space.
 bool computes(const std::vector<RouterLine>& routers, size_t router, int32_t branch);
 /// Of which router of a place the cells are those that it computes for: the residual threshold, where there is one; else the outermost.
 size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost);
+/// Places at which something was computed for one cell: what only arrived there, or passed, does not count. `choices`: the branches that a
+/// router gave it, negative ones are none. Places of every router count, each as one; the parts of PartsComputed are those alone that gates
+/// may leave out, and each counts by the share of an item's cells.
+int64_t places_computed(const std::vector<RouterLine>& routers, const std::vector<RouterPlace>& places,
+                        const std::function<std::span<const int32_t>(size_t router)>& choices);
 
 /// Branches of a router that follow one another and are drawn as one square.
 struct BranchSquare {

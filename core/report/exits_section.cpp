@@ -10,25 +10,27 @@
 namespace stormcell::report {
 namespace {
 
-/// Quality against mean cost: the curve of one threshold for all exits with its intervals, and the thresholds that ran as a ring. Narrow
-/// enough for a telephone, where its text is as large as that around it.
+/// Quality against mean cost: the curve of one threshold for all exits with its intervals, and the thresholds that ran, which have a value,
+/// as a ring. Narrow enough for a telephone, where its text is as large as that around it.
 std::string curve_picture(const ExitCurve& c) {
   constexpr double kLeft = 58, kTop = 28, kWide = 276, kHigh = 200;
-  double least = c.chosen.value.value(), most = least;
+  const std::vector<ExitPoint> points = valued_points(c);
+  double least = *c.chosen.value, most = least;
   const auto take = [&](const ExitPoint& p) {
-    least = std::min(least, p.value_ci95 ? (*p.value_ci95)[0] : p.value.value());
-    most = std::max(most, p.value_ci95 ? (*p.value_ci95)[1] : p.value.value());
+    least = std::min(least, p.value_ci95 ? (*p.value_ci95)[0] : *p.value);
+    most = std::max(most, p.value_ci95 ? (*p.value_ci95)[1] : *p.value);
   };
-  for (const ExitPoint& p : c.curve) take(p);
+  for (const ExitPoint& p : points) take(p);
   take(c.chosen);
   const double room = std::max((most - least) * 0.1, 1e-3);
   least -= room, most += room;
   const auto x = [&](double cost) { return kLeft + kWide * std::clamp(cost, 0.0, 1.0); };
   const auto y = [&](double value) { return kTop + kHigh * (1 - (value - least) / (most - least)); };
+  const std::string plan = exit_plan_text(c);
   std::string svg = fmt::format(
       "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2} against mean operations; "
       "the table below has every number\">\n<text x=\"0\" y=\"14\">{2} against mean operations</text>\n",
-      kLeft + kWide + 16, kTop + kHigh + 40, escape(c.measure));
+      kLeft + kWide + 16, kTop + kHigh + (plan.empty() ? 40 : 56), escape(c.measure));
   for (int tenth = 0; tenth <= 10; tenth += 2)
     svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>\n", x(tenth / 10.0), kTop + kHigh + 16, 10 * tenth);
   for (int third = 0; third <= 3; ++third) {
@@ -40,9 +42,12 @@ std::string curve_picture(const ExitCurve& c) {
   }
   svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">mean operations, of the whole network</text>\n", kLeft + kWide / 2,
                      kTop + kHigh + 34);
+  if (!plan.empty())
+    svg +=
+        fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kLeft + kWide / 2, kTop + kHigh + 50, escape(plan));
   std::string line, upper, lower, dots;
-  for (const ExitPoint& p : c.curve) {
-    const double at_x = x(p.mean_cost), at_y = y(p.value.value());
+  for (const ExitPoint& p : points) {
+    const double at_x = x(p.mean_cost), at_y = y(*p.value);
     line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", at_x, at_y);
     dots += fmt::format("<circle class=\"bar\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\"/>", at_x, at_y);
     if (!p.value_ci95) continue;
@@ -51,7 +56,7 @@ std::string curve_picture(const ExitCurve& c) {
   }
   if (!upper.empty()) svg += "<path class=\"band\" d=\"" + upper + lower + "z\"/>\n";
   svg += "<path class=\"curve\" d=\"" + line + "\"/>" + dots + "\n";
-  const double ran_x = x(c.chosen.mean_cost), ran_y = y(c.chosen.value.value());
+  const double ran_x = x(c.chosen.mean_cost), ran_y = y(*c.chosen.value);
   if (c.chosen.value_ci95)
     svg += fmt::format("<line class=\"ran\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>", ran_x,
                        y((*c.chosen.value_ci95)[0]), y((*c.chosen.value_ci95)[1]));
@@ -126,7 +131,7 @@ std::string exits_section(const ReportData& d) {
                         "What every threshold would give, with its 95 % interval as a band; the ring is those that ran, with theirs as a "
                         "line.",
                         d.measured() + " Exits replayed on the scores of one run in which every item went through the whole network.")
-               : paragraph("The data say not what is right: how good the answers are is not known.", "note")) +
+               : paragraph("The data do not say what is right: how good the answers are is not known.", "note")) +
           exits_table(c).details() + curve.details() + (classes.empty() ? "" : classes.details()) +
           paragraph("Operations are counted, " + escape(exit_order_text(c)) + "; they are no times.", "note"));
 }

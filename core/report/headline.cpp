@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <array>
+#include <cctype>
 #include <cmath>
 
 #include "core/base/counted.h"
@@ -22,8 +21,25 @@
 namespace stormcell::report {
 namespace {
 
-/// Whether neither a gain nor a loss can be told.
-bool contains_one(const std::optional<std::array<double, 2>>& interval) { return interval && (*interval)[0] <= 1 && (*interval)[1] >= 1; }
+std::string speed_verdict_text(const RunSummaryFigures& f) {
+  switch (speed_verdict(f)) {
+    case SpeedVerdict::faster:
+      return number(*f.speedup) + " times as fast, with the same result.";
+    case SpeedVerdict::slower:
+      return "Slower than before: " + number(*f.speedup) + " times the speed, with the same result.";
+    case SpeedVerdict::not_measurable:
+      return "No measurable difference in speed; the result is the same.";
+    case SpeedVerdict::none_stated:
+      return "The same result; no speed-up can be told: see the warnings.";
+    case SpeedVerdict::nothing_applied:
+      return "No pass applied: there is nothing to compare.";
+    case SpeedVerdict::all_left_out:
+      return "Nothing was gained: the passes that applied are left out again.";
+    case SpeedVerdict::not_verified:
+      return "Not verified: no speed-up can be reported.";
+  }
+  return {};
+}
 
 std::string verdict(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
@@ -35,18 +51,7 @@ std::string verdict(const ReportData& d) {
   if (d.decoded && d.decoded->verified && !d.decoded->verified->passed)
     return is_inconclusive(d.decoded->verified->reasons) ? kTooLittle : "Not verified: what was decoded differs from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
-  if (run_kind(f.verb) == RunKind::optimize && d.trusted() && !f.optimized) {
-    const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
-    return lost ? "Nothing was gained: the passes that applied are left out again." : "No pass applied: there is nothing to compare.";
-  }
-  if (run_kind(f.verb) == RunKind::optimize && f.optimized) {
-    if (d.trusted() && !f.speedup) return "The same result; no speed-up can be told: see the warnings.";
-    if (!d.trusted()) return "Not verified: no speed-up can be reported.";
-    const bool faster = !f.speedup_ci95 || (*f.speedup_ci95)[0] > 1, slower = f.speedup_ci95 && (*f.speedup_ci95)[1] < 1;
-    if (faster && *f.speedup > 1) return number(*f.speedup) + " times as fast, with the same result.";
-    if (slower) return "Slower than before: " + number(*f.speedup) + " times the speed, with the same result.";
-    return "No measurable difference in speed; the result is the same.";
-  }
+  if (run_kind(f.verb) == RunKind::optimize) return speed_verdict_text(f);
   if (const auto& plan = f.optimized ? f.optimized : f.baseline)
     return milliseconds(typical_milliseconds(plan->latency_ms)) + " a batch (" + std::string(typical_name(plan->latency_ms)) + ")" +
            (d.trusted() ? ", verified." : ".");
@@ -106,7 +111,7 @@ std::string lead(const ReportData& d) {
   if (const std::string measured = measured_text(f); run_kind(f.verb) == RunKind::optimize && !measured.empty()) {
     text += " " + std::string(1, static_cast<char>(std::toupper(measured[0]))) + measured.substr(1) + ".";
   }
-  if (f.speedup && contains_one(f.speedup_ci95))
+  if (f.speedup_ci95 && speed_verdict(f) == SpeedVerdict::not_measurable)
     text += " The 95 % interval of the speed-up, " + interval(f.speedup_ci95) +
             ", contains 1: on this machine, at this time, neither a gain nor a loss can be told.";
   return text;
@@ -121,67 +126,78 @@ const std::optional<PlanFigures>& shown_plan(const ReportData& d) {
   return d.figures.optimized && d.trusted() ? d.figures.optimized : d.figures.baseline;
 }
 
-std::string tiles_of(const ReportData& d) {
+std::string speedup_tile(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  std::string tiles;
-  if (d.trusted() && f.speedup) {
-    const bool same = contains_one(f.speedup_ci95);
-    tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
-                  (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " + speedup_basis_text(f));
-  }
-  if (d.decoded) {
-    const GenerateFigures& g = *d.decoded;
-    tiles += tile("Tokens a second", number(g.tokens_per_s), "every batch once");
-    tiles += tile("Generated", count(g.tokens),
-                  noun_for(g.tokens, "token") + " for " + counted(g.sequences, "sequence") + "; " + count(g.stopped_eos) +
-                      " ended by themselves, " + count(g.stopped_length) + " at the limit");
-    tiles += tile("A batch", milliseconds(typical_milliseconds(g.latency_ms)),
-                  std::string(typical_name(g.latency_ms)) + " of " + count(g.latency_ms.runs) + "; 95th percentile " +
-                      milliseconds(g.latency_ms.p95) + ", fastest " + milliseconds(g.latency_ms.min));
-    if (g.accuracy) tiles += tile("Exact", percent(*g.accuracy), "of the sequences equal their target");
-  }
-  const auto plan_tile = [&](const char* term, const PlanFigures& p) {
-    return tile(term, milliseconds(typical_milliseconds(p.latency_ms)),
-                std::string(typical_name(p.latency_ms)) + " of " + counted(p.latency_ms.runs, "execution"));
+  if (!d.trusted() || !f.speedup) return {};
+  const bool same = speed_verdict(f) == SpeedVerdict::not_measurable;
+  return tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
+              (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " + speedup_basis_text(f));
+}
+
+std::string decoding_tiles(const ReportData& d) {
+  if (!d.decoded) return {};
+  const GenerateFigures& g = *d.decoded;
+  return tile("Tokens a second", number(g.tokens_per_s), "every batch once") +
+         tile("Generated", count(g.tokens),
+              noun_for(g.tokens, "token") + " for " + counted(g.sequences, "sequence") + "; " + count(g.stopped_eos) +
+                  " ended by themselves, " + count(g.stopped_length) + " at the limit") +
+         tile("A batch", milliseconds(typical_milliseconds(g.latency_ms)),
+              std::string(typical_name(g.latency_ms)) + " of " + count(g.latency_ms.runs) + "; 95th percentile " +
+                  milliseconds(g.latency_ms.p95) + ", fastest " + milliseconds(g.latency_ms.min)) +
+         (g.accuracy ? tile("Exact", percent(*g.accuracy), "of the sequences equal their target") : "");
+}
+
+std::string plan_tiles(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  const auto plan_tile = [](const char* term, const std::optional<PlanFigures>& p) {
+    return p ? tile(term, milliseconds(typical_milliseconds(p->latency_ms)),
+                    std::string(typical_name(p->latency_ms)) + " of " + counted(p->latency_ms.runs, "execution"))
+             : std::string();
   };
-  if (f.dense) tiles += plan_tile("Dense, a batch", *f.dense);
-  if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
-  if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
-  if (f.quality) {
-    const QualityFigures& q = *f.quality;
-    const bool after = q.optimized && (d.trusted() || !q.baseline);
-    const std::string classes = quality_classes_text(q, after ? &GroupQuality::optimized : &GroupQuality::baseline);
-    if (const auto& shown = after ? q.optimized : q.baseline)
-      tiles += tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q, shown->value)),
-                    escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
-                        (after && q.baseline ? "; baseline " + escape(quality_value_text(q, q.baseline->value)) : ""));
-  }
-  if (f.item_costs) {
-    const ItemCostFigures& c = *f.item_costs;
-    std::string more = "of what all branches would take, in the model's own order, counted over " + counted(c.items, c.item);
-    if (c.largest_branch) more += "; " + percent(c.largest_branch->share) + " of what the largest branch alone would take";
-    if (c.groups.size() == 1 && c.groups[0].without)
-      more += "; without " + shortened(c.groups[0].name, 60) + " " + percent(c.groups[0].without->share) + ", with " +
-              percent(c.groups[0].with.share);
-    tiles += tile("Operations spent", percent(c.share), more);
-    if (c.parts) {
-      more = "of the " + with_commas(c.parts->of) + " that routers may leave out, the mean of " + counted(c.items, c.item);
-      if (c.groups.size() == 1 && c.groups[0].without && c.groups[0].without->parts && c.groups[0].with.parts)
-        more += "; without " + shortened(c.groups[0].name, 60) + " " + number(c.groups[0].without->parts->mean) + ", with " +
-                number(c.groups[0].with.parts->mean);
-      tiles += tile("Parts computed", number(c.parts->mean), more);
-    }
-  }
+  return plan_tile("Dense, a batch", f.dense) + plan_tile(f.optimized ? "Baseline, a batch" : "A batch", f.baseline) +
+         (d.trusted() || !f.baseline ? plan_tile("Optimised, a batch", f.optimized) : "");
+}
+
+std::string quality_tile(const ReportData& d) {
+  if (!d.figures.quality) return {};
+  const QualityFigures& q = *d.figures.quality;
+  const bool after = q.optimized && (d.trusted() || !q.baseline);
+  const auto& shown = after ? q.optimized : q.baseline;
+  if (!shown) return {};
+  const std::string classes = quality_classes_text(q, after ? &GroupQuality::optimized : &GroupQuality::baseline);
+  return tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q.unit, shown->value)),
+              escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
+                  (after && q.baseline ? "; baseline " + escape(quality_value_text(q.unit, q.baseline->value)) : ""));
+}
+
+std::string spent_tiles(const ReportData& d) {
+  std::string tiles;
+  for (const FigureTile& t : item_costs_tiles(d.figures)) tiles += tile(escape(t.title), escape(t.value), escape(t.more));
+  return tiles;
+}
+
+/// How near the shown plan is to what the machine can do.
+std::string limit_tile(const ReportData& d) {
   const auto& plan = shown_plan(d);
-  if (plan && plan->limit_share)
-    tiles += *plan->limit_share > 1 ? tile("Share of the limit", "in cache", "faster than the memory of the limit: the data stay in caches")
-                                    : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+  if (!plan || !plan->limit_share) return {};
+  return *plan->limit_share > 1 ? tile("Share of the limit", "in cache", "faster than the memory of the limit: the data stay in caches")
+                                : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+}
+
+std::string weight_tiles(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  const auto& plan = shown_plan(d);
   const std::optional<WeightsRead> read = d.decoded ? d.decoded->weights_read : plan ? plan->weights_read : std::nullopt;
+  std::string tiles;
   if (read)
     tiles += tile("Waits for weights", percent(read->stall_share),
                   "of its time, under a budget of " + bytes(f.weight_budget ? f.weight_budget->budget_bytes : 0));
   if (f.unloaded_weight_bytes > 0) tiles += tile("Weights not needed", bytes(f.unloaded_weight_bytes), "by this plan on these data");
   return tiles;
+}
+
+std::string tiles_of(const ReportData& d) {
+  return speedup_tile(d) + decoding_tiles(d) + plan_tiles(d) + quality_tile(d) + spent_tiles(d) + limit_tile(d) + weight_tiles(d);
 }
 
 std::string times_of(const ReportData& d) {

@@ -8,7 +8,7 @@ std::string item_costs_section(const ReportData& d) {
   if (!d.figures.item_costs) return {};
   const ItemCostFigures& c = *d.figures.item_costs;
   Table figures("Operations of the baseline's routing", {"", ""}, 2);
-  for (const auto& [title, text] : item_costs_lines(c)) figures.row({escape(title), escape(text)});
+  for (const auto& [title, text] : item_costs_lines(d.figures)) figures.row({escape(title), escape(text)});
   std::string groups;
   if (const auto rows = item_costs_groups(c); !rows.empty()) {
     Table table("By class, of what all branches would take", rows.front());

@@ -12,11 +12,11 @@ Table plans_table(const QualityFigures& q, bool verified) {
   Table table(escape(quality_title(q)) + " of the plans", head);
   const auto line = [&](const char* name, const std::optional<PlanQuality>& p) {
     if (!p) return;
-    std::vector<std::string> row = {
-        name, escape(quality_value_text(q, p->value)),
-        p->value_ci95 ? escape(quality_value_text(q, (*p->value_ci95)[0])) + " to " + escape(quality_value_text(q, (*p->value_ci95)[1]))
-                      : "–",
-        count(p->items)};
+    std::vector<std::string> row = {name, escape(quality_value_text(q.unit, p->value)),
+                                    p->value_ci95 ? escape(quality_value_text(q.unit, (*p->value_ci95)[0])) + " to " +
+                                                        escape(quality_value_text(q.unit, (*p->value_ci95)[1]))
+                                                  : "–",
+                                    count(p->items)};
     if (!q.counts.empty()) row.push_back(p->counted ? count(*p->counted) : "–");
     table.row(row);
   };
@@ -31,7 +31,7 @@ std::string groups_table(const QualityFigures& q) {
   if (q.baseline) head.emplace_back("baseline");
   if (q.optimized) head.emplace_back("optimised");
   Table table(escape(quality_title(q)) + " by class", head);
-  const auto value = [&](const std::optional<double>& v) { return v ? escape(quality_value_text(q, *v)) : std::string("–"); };
+  const auto value = [&](const std::optional<double>& v) { return v ? escape(quality_value_text(q.unit, *v)) : std::string("–"); };
   for (const GroupQuality& g : q.groups) {
     std::vector<std::string> row = {shortened(g.name, 60), count(g.items)};
     if (q.baseline) row.push_back(value(g.baseline));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "core/readings/cells_view.h"
 #include "core/readings/exits_view.h"
@@ -32,24 +33,6 @@ void read_exits(const std::string& file, int64_t run, RoutedPictures& to) {
   std::stable_sort(items.begin(), items.end(), [](const ExitItem& a, const ExitItem& b) { return a.exit < b.exit; });
   for (ExitItem& item : items)
     add({.item = item.sequence, .label = item.label, .picture = std::move(item.picture), .exit = item.exit}, bytes, to);
-}
-
-bool is_sent(const CellLine::Routed& routed, const std::vector<RouterLine>& routers, size_t router) {
-  return std::any_of(routed.choice.begin(), routed.choice.end(),
-                     [&](int32_t choice) { return choice >= 0 && computes(routers, router, choice); });
-}
-
-/// The routers that decide whether a place of the graph computes.
-std::vector<size_t> deciding_routers(const std::vector<RouterLine>& routers) {
-  RouterGraph graph;
-  for (const RouterLine& line : routers) {
-    const std::vector<int64_t> none(static_cast<size_t>(line.branches));
-    graph.routers.push_back({line, 0, none, none});
-  }
-  std::vector<size_t> deciding;
-  for (const RouterPlace& place : place_routers(graph).places)
-    deciding.push_back(deciding_router(routers, static_cast<size_t>(place.routers.front())));
-  return deciding;
 }
 
 /// Of a whole picture, or of each of its patches, what the first router chose.
@@ -99,7 +82,6 @@ void choose_by_places(std::vector<RoutedPicture>& all) {
 void read_cells(const std::string& file, int64_t run, const std::string& space, bool many, RoutedPictures& to) {
   size_t bytes = 0;
   const SessionReader reader(file);
-  std::vector<size_t> deciding;
   std::vector<RoutedPicture> found;
   for (const int64_t item : chosen_items(reader, run, many ? kMostLookedAt : kMostPictures)) {
     const auto page = read_cell_page(file, run, {space, item, 1});
@@ -109,13 +91,13 @@ void read_cells(const std::string& file, int64_t run, const std::string& space, 
     // Cells of sequences have no place on a picture.
     if (cells == 0 || (cells > 1 && line.columns < 1)) return;
     const bool by_places = cells == 1 && many;
-    if (by_places && deciding.empty()) deciding = deciding_routers(page->routers);
     to.kind = cells > 1 ? PictureKind::patches : by_places ? PictureKind::places : PictureKind::branch;
     RoutedPicture picture{.item = line.sequence, .label = line.label, .picture = line.picture};
     if (by_places) {
-      to.places = static_cast<int32_t>(deciding.size());
-      picture.places_computed = static_cast<int32_t>(
-          std::count_if(deciding.begin(), deciding.end(), [&](size_t r) { return is_sent(line.routed[r], page->routers, r); }));
+      const std::vector<RouterPlace> places = places_of(page->routers);
+      to.places = static_cast<int32_t>(places.size());
+      picture.places_computed =
+          static_cast<int32_t>(places_computed(page->routers, places, [&](size_t r) { return std::span(line.routed[r].choice); }));
     } else {
       to.router = page->routers.front().name, to.branches = page->routers.front().branches;
       picture.columns = cells > 1 ? line.columns : 1;
@@ -152,7 +134,7 @@ RoutedPictures read_routed_pictures(const std::string& file, int64_t run, const 
   const auto is_first = [&](const RouterLine& r) { return r.space == routers.front().space; };
   if (!overview->decisions || routers.empty())
     read_alone(file, run, all);
-  else if (routers.front().protocol == "exit-threshold")
+  else if (is_exit(routers.front()))
     read_exits(file, run, all);
   else
     read_cells(file, run, routers.front().space, std::count_if(routers.begin(), routers.end(), is_first) > 1, all);

@@ -11,6 +11,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/summary/exits_text.h"
+#include "core/summary/percent_text.h"
 #include "core/summary/quality_text.h"
 
 namespace stormcell {
@@ -19,14 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kBounded = {"quality", "operations", "latency", "unknown"};  // by Bounded
 
 constexpr std::string_view kLatency = "--target-latency", kQuality = "--target-quality";
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-QualityFigures unit_of(const ExitTarget& t) {
-  QualityFigures q;
-  q.unit = t.unit;
-  return q;
-}
 
 int64_t items_of(const ExitPoint& point) { return std::accumulate(point.items.begin(), point.items.end(), int64_t{0}); }
 
@@ -56,8 +49,8 @@ double parse_quality_target(std::string_view word) {
 }
 
 std::string exit_target_text(const ExitTarget& t) {
-  if (t.of == Bounded::quality) return t.measure + " of at least " + quality_value_text(unit_of(t), t.target);
-  if (t.of == Bounded::operations) return "at most " + percent(t.target) + " of the operations of the whole network";
+  if (t.of == Bounded::quality) return t.measure + " of at least " + quality_value_text(t.unit, t.target);
+  if (t.of == Bounded::operations) return "at most " + percent_text(t.target) + " of the operations of the whole network";
   if (t.of == Bounded::latency) return fmt::format("at most {:.3g} ms a batch", t.target);
   return fmt::format("{:.3g} of what this version does not know", t.target);
 }
@@ -71,9 +64,7 @@ std::string thresholds_text(const ExitTarget& t) {
 }
 
 std::string exit_point_text(const ExitTarget& t, const ExitPoint& point, const std::optional<double>& milliseconds) {
-  PlanQuality q;
-  q.value = point.value.value_or(0), q.value_ci95 = point.value_ci95;
-  return quality_text(unit_of(t), q) + " at " + percent(point.mean_cost) + " of the operations" +
+  return quality_text(t.unit, point.value.value_or(0), point.value_ci95) + " at " + percent_text(point.mean_cost) + " of the operations" +
          (milliseconds ? fmt::format(", {:.3g} ms a batch", *milliseconds) : "");
 }
 

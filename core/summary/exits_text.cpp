@@ -2,43 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "core/base/counted.h"
 #include "core/cell/router_threshold.h"
 #include "core/summary/items_text.h"
+#include "core/summary/percent_text.h"
 #include "core/summary/quality_text.h"
 
 namespace stormcell {
-namespace {
 
-double share_at(const ExitPoint& point, size_t exit) {
-  const auto all = std::accumulate(point.items.begin(), point.items.end(), int64_t{0});
-  return all > 0 && exit < point.items.size() ? static_cast<double>(point.items[exit]) / static_cast<double>(all) : 0;
+double share_at(const std::vector<int64_t>& items, size_t exit) {
+  const auto all = std::accumulate(items.begin(), items.end(), int64_t{0});
+  return all > 0 && exit < items.size() ? static_cast<double>(items[exit]) / static_cast<double>(all) : 0;
 }
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-}  // namespace
 
 std::string exit_name(const ExitCurve& c, size_t exit) {
   return exit + 1 < c.exits.size() ? "exit " + std::to_string(exit + 1) : "the end";
 }
 
 std::string exit_value_text(const ExitCurve& c, const std::optional<double>& value) {
-  QualityFigures as;
-  as.unit = c.unit;
-  return value ? quality_value_text(as, *value) : "-";
+  return value ? quality_value_text(c.unit, *value) : "-";
 }
 
 std::string exit_threshold_text(double threshold) {
   return threshold <= kAllLeave ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
 }
 
+std::string exit_plan_text(const ExitCurve& c) {
+  return c.plan == "optimized" ? "as the optimised plan runs" : c.plan == "baseline" ? "in the model's own order" : "";
+}
+
 std::string exit_operations_text(const ExitCurve& c) {
-  return "of the operations of the whole network" + std::string(c.plan == "optimized"  ? " as the optimised plan runs"
-                                                                : c.plan == "baseline" ? " in the model's own order"
-                                                                                       : "");
+  const std::string plan = exit_plan_text(c);
+  return "of the operations of the whole network" + (plan.empty() ? "" : " " + plan);
 }
 
 std::string exit_order_text(const ExitCurve& c) {
@@ -53,11 +52,11 @@ std::string exits_sentence(const ExitCurve& c) {
   if (c.exits.empty()) return {};
   std::string text;
   for (size_t e = 0; e < c.exits.size(); ++e) {
-    text += text.empty() ? percent(share_at(c.chosen, e)) + " of " + counted(c.items, c.item) + " answer at "
-                         : ", " + percent(share_at(c.chosen, e)) + " at ";
+    text += text.empty() ? percent_text(share_at(c.chosen.items, e)) + " of " + counted(c.items, c.item) + " answer at "
+                         : ", " + percent_text(share_at(c.chosen.items, e)) + " at ";
     text += exit_name(c, e);
   }
-  text += ": " + percent(c.chosen.mean_cost) + " " + exit_operations_text(c);
+  text += ": " + percent_text(c.chosen.mean_cost) + " " + exit_operations_text(c);
   if (!c.chosen.value) return text;
   const bool some = c.judged > 0 && c.judged < c.items;  // sessions of before do not say it
   return text + ", " + c.measure + " " + exit_value_text(c, c.chosen.value) +
@@ -67,8 +66,14 @@ std::string exits_sentence(const ExitCurve& c) {
 
 std::string exits_headline(const RunSummaryFigures& f) {
   if (!f.exits || f.exits->exits.empty()) return {};
-  return short_name(f.model) + " answers " + percent(share_at(f.exits->chosen, 0)) + " of the " + noun_for(2, f.exits->item) +
-         " at the first exit, and needs " + percent(f.exits->chosen.mean_cost) + " " + exit_operations_text(*f.exits);
+  return short_name(f.model) + " answers " + percent_text(share_at(f.exits->chosen.items, 0)) + " of the " + noun_for(2, f.exits->item) +
+         " at the first exit, and needs " + percent_text(f.exits->chosen.mean_cost) + " " + exit_operations_text(*f.exits);
+}
+
+std::vector<ExitPoint> valued_points(const ExitCurve& c) {
+  std::vector<ExitPoint> points;
+  std::copy_if(c.curve.begin(), c.curve.end(), std::back_inserter(points), [](const ExitPoint& p) { return p.value.has_value(); });
+  return points;
 }
 
 std::vector<size_t> told_points(const ExitCurve& c, size_t most) {

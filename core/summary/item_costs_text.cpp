@@ -7,6 +7,7 @@
 
 #include "core/base/counted.h"
 #include "core/summary/items_text.h"
+#include "core/summary/percent_text.h"
 
 namespace stormcell {
 namespace {
@@ -15,9 +16,8 @@ namespace {
 constexpr int64_t kFew = 10;
 constexpr size_t kFewGroups = 4;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-std::string percent(double share, const std::optional<std::array<double, 2>>& ci) {
-  return percent(share) + (ci ? fmt::format(" [{:.1f}, {:.1f}]", 100 * (*ci)[0], 100 * (*ci)[1]) : "");
+std::string share_text(double share, const std::optional<std::array<double, 2>>& ci) {
+  return percent_text(share) + (ci ? fmt::format(" [{:.1f}, {:.1f}]", 100 * (*ci)[0], 100 * (*ci)[1]) : "");
 }
 
 std::string amount(double operations) {
@@ -27,18 +27,39 @@ std::string amount(double operations) {
 }
 
 std::string items_of(const ItemCostFigures& c) { return noun_for(2, c.item); }
+/// Which branches LargestBranch is of: as many as the run's routers send a cell to.
+std::string largest_name(const std::vector<RouterFigures>& routing) {
+  const auto [least, most] = std::minmax_element(routing.begin(), routing.end(),
+                                                 [](const RouterFigures& a, const RouterFigures& b) { return a.fan_out < b.fan_out; });
+  if (routing.empty() || most->fan_out == 1) return "the largest branch";
+  if (least->fan_out < most->fan_out) return "the largest branches of each router";
+  return "the " + (most->fan_out == 2 ? "two" : std::to_string(most->fan_out)) + " largest branches";
+}
 /// "86.1 % of what the largest branch alone would take".
-std::string largest_text(const LargestBranch& largest, bool with_interval) {
-  return percent(largest.share, with_interval ? largest.share_ci95 : std::nullopt) + " of what the largest branch alone would take";
+std::string largest_text(const RunSummaryFigures& f, bool with_interval) {
+  const LargestBranch& largest = *f.item_costs->largest_branch;
+  return share_text(largest.share, with_interval ? largest.share_ci95 : std::nullopt) + " of what " + largest_name(f.routing) +
+         " alone would take";
 }
 
 /// What is spared is spared of all items alike, more or less: what is to be known of it is not who they are.
 bool hardly_varies(const ItemCostFigures& c) { return c.most.share < 1.1 * c.least.share; }
-bool varies(const ItemCostFigures& c) { return percent(c.least.share) != percent(c.most.share); }
+bool varies(const ItemCostFigures& c) { return percent_text(c.least.share) != percent_text(c.most.share); }
 
 /// Its interval leaves no doubt on which side more is spent.
 bool is_told(const GroupSpent& g) {
   return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 && std::min(g.with.items, g.without->items) >= kFew;
+}
+
+/// The class of which items that show it stand beside those that do not, where it is the only one.
+const GroupSpent* only_compared(const ItemCostFigures& c) {
+  const GroupSpent* only = nullptr;
+  for (const GroupSpent& g : c.groups) {
+    if (!g.without) continue;
+    if (only) return nullptr;
+    only = &g;
+  }
+  return only;
 }
 
 /// Standard error of the share of one item, as all groups together have it: of few items a single group's is anything.
@@ -79,12 +100,12 @@ std::string by_label_text(const std::pair<const GroupSpent*, const GroupSpent*>&
 }
 
 std::string served_text(const ItemCostFigures& c) {
-  return "branches have room for " + percent(*c.served) + " of the cells that are sent to them";
+  return "branches have room for " + percent_text(*c.served) + " of the cells that are sent to them";
 }
 
 }  // namespace
 
-std::string spent_text(const ItemsSpent& spent) { return percent(spent.share, spent.share_ci95); }
+std::string spent_text(const ItemsSpent& spent) { return share_text(spent.share, spent.share_ci95); }
 
 std::string parts_text(const PartsComputed& parts) {
   return fmt::format("{:.2f}", parts.mean) +
@@ -93,24 +114,21 @@ std::string parts_text(const PartsComputed& parts) {
 
 std::string fewer_text(const GroupSpent& g) {
   if (!g.fewer) return {};
-  if (*g.fewer >= 0) return percent(*g.fewer, g.fewer_ci95) + " fewer";
+  if (*g.fewer >= 0) return share_text(*g.fewer, g.fewer_ci95) + " fewer";
   auto more = g.fewer_ci95;
   if (more) *more = {-(*g.fewer_ci95)[1], -(*g.fewer_ci95)[0]};
-  return percent(-*g.fewer, more) + " more";
+  return share_text(-*g.fewer, more) + " more";
 }
 
 std::string item_costs_headline(const RunSummaryFigures& f) {
-  if (!f.item_costs || percent(f.item_costs->share) == percent(1)) return {};
+  if (!f.item_costs || percent_text(f.item_costs->share) == percent_text(1)) return {};
   const ItemCostFigures& c = *f.item_costs;
-  const std::string beside = c.largest_branch ? " (" + largest_text(*c.largest_branch, false) + ")" : "";
-  const std::string all = percent(c.share) + " of ";
+  const std::string beside = c.largest_branch ? " (" + largest_text(f, false) + ")" : "";
+  const std::string all = percent_text(c.share) + " of ";
   std::string text = short_name(f.model) + " spends ";
-  const auto compared = std::count_if(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
-  const auto told = std::find_if(c.groups.begin(), c.groups.end(), is_told);
-  if (compared == 1 && c.alike && told != c.groups.end()) {
-    const GroupSpent& g = *told;
-    text += fewer_text(g) + " operations on the " + counted(g.without->items, c.item) + " without " + g.name + " than on the " +
-            with_commas(g.with.items) + " with, and on average " + all + "what all branches would take" + beside;
+  if (const GroupSpent* g = only_compared(c); g && c.alike && is_told(*g)) {
+    text += fewer_text(*g) + " operations on the " + counted(g->without->items, c.item) + " without " + g->name + " than on the " +
+            with_commas(g->with.items) + " with, and on average " + all + "what all branches would take" + beside;
   } else {
     text += all + "the operations that all branches would take" + beside;
     if (hardly_varies(c))
@@ -123,19 +141,21 @@ std::string item_costs_headline(const RunSummaryFigures& f) {
   return c.served ? text + "; its " + served_text(c) : text;
 }
 
-std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCostFigures& c) {
+std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSummaryFigures& f) {
+  if (!f.item_costs) return {};
+  const ItemCostFigures& c = *f.item_costs;
   std::vector<std::pair<std::string, std::string>> lines;
-  lines.emplace_back("operations of a " + c.item, amount(c.operations) + " on average, " + percent(c.share, c.share_ci95) + " of the " +
+  lines.emplace_back("operations of a " + c.item, amount(c.operations) + " on average, " + share_text(c.share, c.share_ci95) + " of the " +
                                                       amount(c.operations_of_all) + " that all branches would take");
   if (c.largest_branch)
-    lines.emplace_back("", largest_text(*c.largest_branch, true) + ", with nothing to decide: " + amount(c.largest_branch->operations) +
+    lines.emplace_back("", largest_text(f, true) + ", with nothing to decide: " + amount(c.largest_branch->operations) +
                                ", a network that does not route");
   if (!varies(c))
     lines.emplace_back("", "the same share of each of the " + counted(c.items, c.item));
   else if (c.quartiles.size() == 3)
     lines.emplace_back(
         "", fmt::format("quartiles {:.1f}, {:.1f} and {:.1f} %; least ", 100 * c.quartiles[0], 100 * c.quartiles[1], 100 * c.quartiles[2]) +
-                percent(c.least.share) + " (" + c.least.name + "), most " + percent(c.most.share) + " (" + c.most.name + ")");
+                percent_text(c.least.share) + " (" + c.least.name + "), most " + percent_text(c.most.share) + " (" + c.most.name + ")");
   if (c.served) lines.emplace_back("", served_text(c));
   size_t told = 0;
   for (const GroupSpent& g : c.groups)
@@ -154,6 +174,22 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCost
         lines.emplace_back("", "without " + g.name + " " + parts_text(*g.without->parts) + ", with " + parts_text(*g.with.parts));
   }
   return lines;
+}
+
+std::vector<FigureTile> item_costs_tiles(const RunSummaryFigures& f) {
+  if (!f.item_costs) return {};
+  const ItemCostFigures& c = *f.item_costs;
+  const GroupSpent* g = only_compared(c);
+  FigureTile spent{"Operations spent", percent_text(c.share),
+                   "of what all branches would take, in the model's own order, counted over " + counted(c.items, c.item)};
+  if (c.largest_branch) spent.more += "; " + largest_text(f, false);
+  if (g) spent.more += "; without " + g->name + " " + percent_text(g->without->share) + ", with " + percent_text(g->with.share);
+  if (!c.parts) return {spent};
+  FigureTile parts{"Parts computed", fmt::format("{:.2f}", c.parts->mean),
+                   "of the " + with_commas(c.parts->of) + " that routers may leave out, the mean of " + counted(c.items, c.item)};
+  if (g && g->without->parts && g->with.parts)
+    parts.more += fmt::format("; without {} {:.2f}, with {:.2f}", g->name, g->without->parts->mean, g->with.parts->mean);
+  return {spent, parts};
 }
 
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c) {

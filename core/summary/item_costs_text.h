@@ -18,8 +18,13 @@ std::string fewer_text(const GroupSpent& group);
 /// without person than on the 424 with, and on average 54.2 % of what all branches would take". Tells no difference that its interval does
 /// not, or that only few items show. Empty: there is nothing to say, or nothing is spared.
 std::string item_costs_headline(const RunSummaryFigures& figures);
-/// The figures, a title and a text each; of groups those that fit in.
-std::vector<std::pair<std::string, std::string>> item_costs_lines(const ItemCostFigures& costs);
+/// The figures, a title and a text each; of groups those that fit in. Of a run without them nothing, as of tiles.
+std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSummaryFigures& figures);
+/// A figure on its own, and what is to be known of it.
+struct FigureTile {
+  std::string title, value, more;
+};
+std::vector<FigureTile> item_costs_tiles(const RunSummaryFigures& figures);
 /// All groups, of what all branches would take; the first row names the columns.
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& costs);
 /// How they were come by: "counted in the model's own order by what the cells of each picture went through, padding left out; ...".

@@ -16,10 +16,7 @@ std::string percent_number(double share) {
   return fmt::format("{:.{}f}", 100 * share, off > 0 && off < 0.0005 ? 3 : 1);
 }
 
-std::string number(const QualityFigures& q, double value) {
-  return q.unit == kShare ? percent_number(value) : fmt::format("{:.2f}", value);
-}
-std::string unit(const QualityFigures& q) { return q.unit == kShare ? " %" : q.unit.empty() ? "" : " " + q.unit; }
+std::string number(std::string_view unit, double value) { return unit == kShare ? percent_number(value) : fmt::format("{:.2f}", value); }
 
 }  // namespace
 
@@ -29,17 +26,18 @@ std::string quality_title(const QualityFigures& q) {
   return title;
 }
 
-std::string quality_value_text(const QualityFigures& q, double value) { return number(q, value) + unit(q); }
+std::string quality_value_text(std::string_view unit, double value) {
+  return number(unit, value) + (unit == kShare ? " %" : unit.empty() ? "" : " " + std::string(unit));
+}
 
-std::string quality_text(const QualityFigures& q, const PlanQuality& plan) {
-  std::string text = quality_value_text(q, plan.value);
-  if (plan.value_ci95) text += " [" + number(q, (*plan.value_ci95)[0]) + ", " + number(q, (*plan.value_ci95)[1]) + "]";
-  return text;
+std::string quality_text(std::string_view unit, double value, const std::optional<std::array<double, 2>>& ci95) {
+  return quality_value_text(unit, value) + (ci95 ? " [" + number(unit, (*ci95)[0]) + ", " + number(unit, (*ci95)[1]) + "]" : "");
 }
 
 std::string quality_sentence(const QualityFigures& q, const PlanQuality& plan) {
-  if (!plan.counted) return quality_text(q, plan) + " over " + counted(plan.items, q.item);
-  return quality_text(q, plan) + ", " + with_commas(*plan.counted) + " of " + counted(plan.items, q.item) + " " + q.counts;
+  const std::string value = quality_text(q.unit, plan.value, plan.value_ci95);
+  if (!plan.counted) return value + " over " + counted(plan.items, q.item);
+  return value + ", " + with_commas(*plan.counted) + " of " + counted(plan.items, q.item) + " " + q.counts;
 }
 
 std::string quality_change_text(const QualityFigures& q) {
@@ -53,7 +51,7 @@ std::string quality_classes_text(const QualityFigures& q, std::optional<double> 
   if (q.groups.size() < 2 || q.groups.size() > kFew) return {};
   std::string text;
   for (const GroupQuality& g : q.groups)
-    if (g.*plan) text += (text.empty() ? "" : ", ") + g.name + " " + quality_value_text(q, *(g.*plan));
+    if (g.*plan) text += (text.empty() ? "" : ", ") + g.name + " " + quality_value_text(q.unit, *(g.*plan));
   return text;
 }
 

@@ -1,7 +1,9 @@
 // Task quality in words, one way for command line, report and window.
 #pragma once
+#include <array>
+#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "core/summary/results.h"
 
@@ -9,10 +11,10 @@ namespace stormcell {
 
 /// The measure as a title: "Accuracy".
 std::string quality_title(const QualityFigures& quality);
-/// "98.9 %", "31.2 dB".
-std::string quality_value_text(const QualityFigures& quality, double value);
+/// "98.9 %", "31.2 dB": by the unit of QualityFigures.
+std::string quality_value_text(std::string_view unit, double value);
 /// "98.9 % [98.0, 99.4]".
-std::string quality_text(const QualityFigures& quality, const PlanQuality& plan);
+std::string quality_text(std::string_view unit, double value, const std::optional<std::array<double, 2>>& ci95);
 /// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right".
 std::string quality_sentence(const QualityFigures& quality, const PlanQuality& plan);
 /// "the optimised plan answers every picture as well as the baseline", "... 2 pictures better than the baseline and 1 worse"; empty: one

@@ -12,4 +12,17 @@ bool is_inconclusive(const std::vector<std::string>& reasons) {
 
 std::string reason_text(const std::string& reason) { return is_inconclusive(reason) ? reason : "failed: " + reason; }
 
+SpeedVerdict speed_verdict(const RunSummaryFigures& f) {
+  const auto some = [&](bool PassReport::*is) {
+    return std::any_of(f.passes.begin(), f.passes.end(), [&](const PassReport& p) { return p.*is; });
+  };
+  if (!f.optimized && !some(&PassReport::applied))
+    return some(&PassReport::left_out) ? SpeedVerdict::all_left_out : SpeedVerdict::nothing_applied;
+  if (!f.is_verified()) return SpeedVerdict::not_verified;
+  if (!f.speedup) return SpeedVerdict::none_stated;
+  if (f.speedup_ci95 && (*f.speedup_ci95)[0] > 1) return SpeedVerdict::faster;
+  if (f.speedup_ci95 && (*f.speedup_ci95)[1] < 1) return SpeedVerdict::slower;
+  return SpeedVerdict::not_measurable;
+}
+
 }  // namespace stormcell

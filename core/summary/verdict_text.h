@@ -1,8 +1,12 @@
-// What a verification that did not pass found: that something is wrong, or that too little was compared to say that nothing is.
+// What may be said of a run: what a verification that did not pass found (that something is wrong, or that too little was compared to say
+// that nothing is), and what a speed-up shows.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/summary/results.h"
 
 namespace stormcell {
 
@@ -13,5 +17,17 @@ bool is_inconclusive(const std::string& reason);
 bool is_inconclusive(const std::vector<std::string>& reasons);
 /// A reason among others, "failed: output y differs by 0.3"; that of the second kind as it is.
 std::string reason_text(const std::string& reason);
+
+/// What an optimize run shows of speed. The first three state its speed-up.
+enum class SpeedVerdict : uint8_t {
+  faster,
+  slower,
+  not_measurable,   ///< its interval contains 1, or it has none
+  none_stated,      ///< warnings say why
+  nothing_applied,  ///< of the passes: there is no other plan
+  all_left_out,     ///< passes that applied, each because it brought nothing
+  not_verified
+};
+SpeedVerdict speed_verdict(const RunSummaryFigures& figures);
 
 }  // namespace stormcell

@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <cmath>
 
+#include "core/summary/exits_text.h"
 #include "core/summary/summary_json.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"
@@ -159,7 +160,7 @@ class ExitsTest : public QObject {
     QCOMPARE(page.target, QString("target met: accuracy of at least 96.0 %"));
     QVERIFY(page.target_value == 0.96 && !page.target_cost);
     QCOMPARE(page.points.back().name, QString("none leaves"));
-    QCOMPARE(share_at(page.points.front(), 0), 0.6);
+    QCOMPARE(share_at(page.points.front().items, 0), 0.6);
     QCOMPARE(page.classes.size(), size_t{10});
     QVERIFY(describe(page, 2).contains("50.0 % of the operations, accuracy 94.0 % [91.0, 96.0]"));
     const Table table = make_exits_table(page);
@@ -230,6 +231,25 @@ class ExitsTest : public QObject {
     const ExitsPage page = make_exits_page(run);
     QCOMPARE(page.classes[0].items, (std::vector<int64_t>{7, 0, 0}));
     QCOMPARE(page.classes[1].items, (std::vector<int64_t>{0, 0, 0}));
+  }
+
+  void a_point_without_a_value_is_none_of_the_curve() {
+    ExitsOfRun run = *read_exits_of_run(session_, 1, 5);
+    run.curve->curve[1].value.reset();
+    const ExitsPage page = make_exits_page(run);
+    QCOMPARE(page.points.size(), size_t{5});
+    for (const ShownPoint& p : page.points) QVERIFY2(p.name != "0.5" && p.value > 0, qPrintable(p.name));
+  }
+
+  void costs_say_of_which_plan_they_are() {
+    ExitsOfRun run = *read_exits_of_run(session_, 1, 5);
+    run.curve->plan = "optimized";
+    const ExitsPage page = make_exits_page(run);
+    QVERIFY2(describe(page, 2).contains("50.0 % of the operations as the optimised plan runs, accuracy 94.0 %"),
+             qPrintable(describe(page, 2)));
+    QCOMPARE(with_plan(page, "of all"), QString("of all as the optimised plan runs"));
+    run.curve->plan = "baseline";
+    QVERIFY(describe(make_exits_page(run), 2).contains("50.0 % of the operations in the model's own order, accuracy"));
   }
 
   void without_labels_decisions_or_exits_it_says_what_is_lacking() {

@@ -1,7 +1,6 @@
 #include "views/exits/exits_model.h"
 
 #include <QCoreApplication>
-#include <numeric>
 
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
@@ -13,33 +12,26 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
-QString of(const std::string& text) { return QString::fromStdString(text); }
 
 ShownPoint shown(const QString& name, const ExitPoint& p) { return {name, p.mean_cost, p.value.value_or(0), p.value_ci95, p.items}; }
 
-QualityFigures unit_of(const ExitsPage& page) {
-  QualityFigures unit;
-  unit.unit = page.unit.toStdString();
-  return unit;
-}
-
 void add_curve(const ExitsOfRun& view, ExitsPage& page) {
   const ExitCurve& c = *view.curve;
-  page.measure = of(c.measure), page.unit = of(c.unit), page.item = of(c.item);
+  page.measure = to_qstring(c.measure), page.unit = c.unit, page.item = to_qstring(c.item), page.plan = to_qstring(exit_plan_text(c));
   for (size_t e = 0; e < c.exits.size(); ++e) {
-    page.exits.push_back(of(exit_name(c, e)));
+    page.exits.push_back(to_qstring(exit_name(c, e)));
     page.costs.push_back(c.exits[e].cost);
   }
   page.points.push_back(shown(tr("those that ran"), c.chosen));
-  for (const ExitPoint& p : c.curve) page.points.push_back(shown(of(exit_threshold_text(p.threshold)), p));
+  for (const ExitPoint& p : valued_points(c)) page.points.push_back(shown(to_qstring(exit_threshold_text(p.threshold)), p));
   for (const ExitClass& g : c.classes) {
-    page.classes.push_back({of(g.name), g.items});
+    page.classes.push_back({to_qstring(g.name), g.items});
     page.classes.back().items.resize(page.exits.size());  // a session of others may name fewer, and it is painted by exits
   }
 }
 
 void add_target(const ExitTarget& t, ExitsPage& page) {
-  page.target = (t.met ? tr("target met: %1") : tr("target missed: %1")).arg(of(exit_target_text(t)));
+  page.target = (t.met ? tr("target met: %1") : tr("target missed: %1")).arg(to_qstring(exit_target_text(t)));
   if (t.of == Bounded::quality) page.target_value = t.target;
   if (t.of == Bounded::operations) page.target_cost = t.target;
 }
@@ -48,7 +40,7 @@ void add_target(const ExitTarget& t, ExitsPage& page) {
 
 ExitsPage make_exits_page(const ExitsOfRun& view) {
   ExitsPage page;
-  page.headline = of(view.headline);
+  page.headline = to_qstring(view.headline);
   page.gallery = view.gallery;
   if (view.curve && !view.curve->exits.empty() && view.curve->chosen.value) {
     add_curve(view, page);
@@ -59,7 +51,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
     ran.items = view.left;
     page.points.push_back(shown(tr("those that ran"), ran));
     page.no_curve =
-        tr("No curve: the data say not what is right, or the run left no figures.\nLabels (a folder for each class, labels.csv, "
+        tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, labels.csv, "
            "--label-field) and `stormcell profile` or `optimize` give one.");
   }
   if (view.target) add_target(*view.target, page);
@@ -74,37 +66,33 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
   return page;
 }
 
-double share_at(const ShownPoint& point, size_t exit) {
-  const auto all = std::accumulate(point.items.begin(), point.items.end(), int64_t{0});
-  return all > 0 && exit < point.items.size() ? static_cast<double>(point.items[exit]) / static_cast<double>(all) : 0;
-}
+QString value_text(const ExitsPage& page, double value) { return to_qstring(quality_value_text(page.unit, value)); }
 
-QString value_text(const ExitsPage& page, double value) { return of(quality_value_text(unit_of(page), value)); }
+QString with_plan(const ExitsPage& page, const QString& words) { return page.plan.isEmpty() ? words : words + " " + page.plan; }
 
 QString gain_text(const ExitsPage& page, size_t at) {
   const ShownPoint& p = page.points[at];
   QString text = tr("Thresholds, %1").arg(p.name);
   if (!page.has_curve()) return text;
-  PlanQuality quality;
-  quality.value = p.value, quality.value_ci95 = p.interval;
-  return text + tr(": %1 of the operations, %2 %3").arg(percent_text(p.cost), page.measure, of(quality_text(unit_of(page), quality)));
+  const QString quality = to_qstring(quality_text(page.unit, p.value, p.interval));
+  return text + tr(": %1 %2, %3 %4").arg(percent_text(p.cost), with_plan(page, tr("of the operations")), page.measure, quality);
 }
 
 QString describe(const ExitsPage& page, size_t at) {
   const ShownPoint& p = page.points[at];
   QString text = gain_text(page, at);
   for (size_t e = 0; e < page.exits.size(); ++e)
-    text += (e == 0 ? QString("; ") : QString(", ")) + tr("%1 leave at %2").arg(percent_text(share_at(p, e)), page.exits[e]);
+    text += (e == 0 ? QString("; ") : QString(", ")) + tr("%1 leave at %2").arg(percent_text(share_at(p.items, e)), page.exits[e]);
   return text;
 }
 
 QString describe(const ExitsPage& page, const ExitItem& item) {
   const auto exit = static_cast<size_t>(item.exit);
   QString text = tr("#%1").arg(item.sequence);
-  if (!item.label.empty()) text += tr(", label %1").arg(of(item.label));
+  if (!item.label.empty()) text += tr(", label %1").arg(to_qstring(item.label));
   text += tr(": answered at %1").arg(exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1));
   if (item.wrong)
-    text += tr(", with %1, which is wrong").arg(of(item.answer));
+    text += tr(", with %1, which is wrong").arg(to_qstring(item.answer));
   else if (!item.answer.empty())
     text += tr(", right");
   if (item.margin) text += tr(", its confidence %1 from the threshold").arg(number_text(*item.margin));
@@ -115,7 +103,7 @@ Table make_exits_table(const ExitsPage& page) {
   Table table;
   table.columns = {{tr("Of"), tr("All items with one set of thresholds, or those of one class with the thresholds that ran")},
                    {tr("Thresholds"), tr("One for all exits; those that ran may differ by exit. Replayed on the scores of one run")},
-                   {tr("Operations"), tr("Mean of the items, as a share of the whole network; counted, no time")},
+                   {tr("Operations"), with_plan(page, tr("Mean of the items, counted, no time, as a share of the whole network"))},
                    {tr("Quality"), tr("The measure of the model's task over the labelled items")},
                    {tr("From"), tr("Lower end of its 95 % interval")},
                    {tr("To"), tr("Upper end of its 95 % interval")}};
@@ -150,13 +138,13 @@ Table make_items_table(const ExitsPage& page) {
   for (const ExitItem& item : page.gallery) {
     const auto exit = static_cast<size_t>(item.exit);
     std::vector<Value> row{static_cast<qlonglong>(item.sequence),
-                           of(item.label),
+                           to_qstring(item.label),
                            exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1),
                            Value(),
                            Value(),
                            Value(),
                            Value()};
-    if (!item.answer.empty()) row[5] = of(item.answer), row[6] = item.wrong ? tr("no") : tr("yes");
+    if (!item.answer.empty()) row[5] = to_qstring(item.answer), row[6] = item.wrong ? tr("no") : tr("yes");
     if (item.margin) row[3] = *item.margin;
     if (!item.picture.empty()) row[4] = QString("%1 x %2").arg(item.picture.size.width).arg(item.picture.size.height);
     table.rows.push_back(std::move(row));

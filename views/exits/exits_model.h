@@ -4,6 +4,7 @@
 #include <QString>
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/readings/exits_view.h"
@@ -26,11 +27,13 @@ struct ShownClass {
 };
 
 struct ExitsPage {
-  QString headline, measure, unit;  ///< unit: as ExitCurve has it
-  QString item;                     ///< "picture", "item"
-  std::vector<QString> exits;       ///< names, the end last
-  std::vector<double> costs;        ///< by exit, of the whole network; empty: not known
-  std::vector<ShownPoint> points;   ///< those that ran first, then one threshold for all exits, ascending
+  QString headline, measure;
+  std::string unit;                ///< as ExitCurve has it
+  QString item;                    ///< "picture", "item"
+  QString plan;                    ///< whose operations all costs are: "as the optimised plan runs"; empty: not known
+  std::vector<QString> exits;      ///< names, the end last
+  std::vector<double> costs;       ///< by exit, of the whole network; empty: not known
+  std::vector<ShownPoint> points;  ///< those that ran first, then one threshold for all exits, ascending
   std::vector<ShownClass> classes;
   std::vector<ExitItem> gallery;
   QString no_curve, gallery_note;                   ///< why there is none, what is lacking; empty: all is there
@@ -43,11 +46,11 @@ struct ExitsPage {
 };
 ExitsPage make_exits_page(const ExitsOfRun& view);
 
-/// The share of a point's items that leave at an exit.
-double share_at(const ShownPoint& point, size_t exit);
 /// A value of the measure as text: "98.9 %".
 QString value_text(const ExitsPage& page, double value);
-/// "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]".
+/// Behind what a cost is a share of, which plan it is of: "of the operations as the optimised plan runs".
+QString with_plan(const ExitsPage& page, const QString& words);
+/// "Thresholds, 0.85: 48.1 % of the operations as the optimised plan runs, accuracy 98.4 % [97.2, 99.1]".
 QString gain_text(const ExitsPage& page, size_t point);
 /// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 % leave at exit 1,
 /// ...".

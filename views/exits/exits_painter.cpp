@@ -4,6 +4,7 @@
 #include <QPainterPath>
 #include <algorithm>
 
+#include "core/summary/exits_text.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 
@@ -38,19 +39,19 @@ void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
   const ShownPoint &shown = page.points[marks.point], &ran = page.points.front();
   paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.name), theme);
   for (size_t e = 0; e < page.exits.size(); ++e) {
-    const QRectF bar = layout.bar(e, share_at(shown, e)), whole = layout.bar(e);
+    const QRectF bar = layout.bar(e, share_at(shown.items, e)), whole = layout.bar(e);
     p.fillRect(bar, theme.category(static_cast<int>(e)));
     if (marks.point != 0) {
       p.setBrush(Qt::NoBrush);
       p.setPen(QPen(theme.text, 1, Qt::DashLine));
-      p.drawRect(layout.bar(e, share_at(ran, e)));
+      p.drawRect(layout.bar(e, share_at(ran.items, e)));
     }
     const QRectF label(layout.bars.left(), whole.top(), whole.left() - layout.bars.left() - 6, whole.height());
     p.setPen(theme.text);
     p.drawText(label, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(page.exits[e], Qt::ElideRight, label.width()));
-    const double widest = std::max(bar.right(), marks.point != 0 ? layout.bar(e, share_at(ran, e)).right() : 0.0);
+    const double widest = std::max(bar.right(), marks.point != 0 ? layout.bar(e, share_at(ran.items, e)).right() : 0.0);
     p.drawText(QRectF(widest + 5, whole.top(), layout.bars.right() - widest, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
-               percent_text(share_at(shown, e)));
+               percent_text(share_at(shown.items, e)));
   }
 }
 

@@ -63,9 +63,10 @@ QString ExitsPicture::tip(QPointF place) const {
         .arg(describe(page_, *point));
   for (size_t e = 0; e < page_.exits.size(); ++e)
     if (layout.bar(e).contains(place) && e < page_.costs.size())
-      return tr("%1: answering there takes %2 % of the operations of the whole network; counted")
+      return tr("%1: answering there takes %2 % %3; counted")
           .arg(page_.exits[e])
-          .arg(100 * page_.costs[e], 0, 'f', 1);
+          .arg(100 * page_.costs[e], 0, 'f', 1)
+          .arg(with_plan(page_, tr("of the operations of the whole network")));
   return {};
 }
 

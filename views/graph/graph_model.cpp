@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "views/words/figure_text.h"
@@ -14,14 +15,13 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Graph", text); }
-QString of(const std::string& text) { return QString::fromStdString(text); }
 
 /// The parts with which all names begin, and those with which all end, with the dots between; of no name nothing is left.
 std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
   if (places.size() < 2) return {};
-  QString front = of(places.front().name), back = front;
+  QString front = to_qstring(places.front().name), back = front;
   for (const RouterPlace& place : places) {
-    const QString name = of(place.name);
+    const QString name = to_qstring(place.name);
     while (!name.startsWith(front)) front.chop(1);
     while (!name.endsWith(back)) back.remove(0, 1);
   }
@@ -29,7 +29,7 @@ std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
   const qsizetype dot = back.indexOf('.');
   back = dot < 0 ? QString() : back.mid(dot);
   const bool apart = std::all_of(places.begin(), places.end(),
-                                 [&](const RouterPlace& place) { return of(place.name).size() > front.size() + back.size(); });
+                                 [&](const RouterPlace& place) { return to_qstring(place.name).size() > front.size() + back.size(); });
   return {front, apart ? back : QString()};
 }
 
@@ -64,7 +64,7 @@ QString by_branch(const GraphPage& page, const GraphEdge& e) {
   for (size_t i = 0; i < order.size() && i < kMostNamed; ++i)
     named << tr("branch %1: %2").arg(order[i]).arg(counted_text(e.cells[order[i]], "cell"));
   if (order.size() > kMostNamed) named << tr("%1 more").arg(order.size() - kMostNamed);
-  const QString way = of(page.router(e.from).line.name) + QString::fromUtf8(" → ") + of(page.router(e.to).line.name);
+  const QString way = to_qstring(page.router(e.from).line.name) + QString::fromUtf8(" → ") + to_qstring(page.router(e.to).line.name);
   return way.toHtmlEscaped() + "<br>&nbsp;&nbsp;" + (named.isEmpty() ? tr("no cell") : named.join(", "));
 }
 
@@ -88,11 +88,11 @@ GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
   std::tie(page.begins, page.ends) = ends_of(page.layout.places);
   double most = 0;
   for (size_t p = 0; p < named.size(); ++p) {
-    GraphCard card{names[p], of(page.place(p).name).mid(page.begins.size()), {}};
+    GraphCard card{names[p], to_qstring(page.place(p).name).mid(page.begins.size()), {}};
     card.tight.chop(page.ends.size());
     for (const int32_t r : page.place(p).routers) {
       GraphRow row = make_row(page, r);
-      const QString name = of(page.router(r).line.name);
+      const QString name = to_qstring(page.router(r).line.name);
       row.name = page.place(p).routers.size() > 1 ? name.mid(name.lastIndexOf('.') + 1) : QString();
       for (const GraphSquare& s : row.squares)
         most = std::max(most, s.value), page.most_branches = std::max(page.most_branches, s.branches);
@@ -144,10 +144,9 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail) {
 int64_t places_that_computed(const GraphPage& page, const GraphWay& way) {
   std::vector<RouterLine> lines;
   for (const GraphRouter& router : page.graph.routers) lines.push_back(router.line);
-  return std::count_if(page.layout.places.begin(), page.layout.places.end(), [&](const RouterPlace& place) {
-    const size_t router = deciding_router(lines, static_cast<size_t>(place.routers.front()));
+  return places_computed(lines, page.layout.places, [&](size_t router) -> std::span<const int32_t> {
     const GraphWay::Stop* stop = way.at(static_cast<int32_t>(router));
-    return stop && std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return computes(lines, router, b); });
+    return stop ? std::span(stop->branches) : std::span<const int32_t>();
   });
 }
 
@@ -169,39 +168,40 @@ QString graph_caption(const GraphPage& page) {
 QString describe_place(const GraphPage& page, size_t card) {
   const RouterPlace& place = page.place(card);
   const GraphRouter& outer = page.router(place.routers.front());
-  QString text = "<b>" + of(place.name).toHtmlEscaped() + "</b><br>" +
+  QString text = "<b>" + to_qstring(place.name).toHtmlEscaped() + "</b><br>" +
                  tr("for %1 of %2 of the cell space %3 something was computed here: %4; counted")
-                     .arg(count_text(place.cells), counted_text(page.graph.all_cells(outer), "cell"), of(outer.line.space).toHtmlEscaped(),
-                          share_text(place.cells, page.graph.all_cells(outer)));
+                     .arg(count_text(place.cells), counted_text(page.graph.all_cells(outer), "cell"),
+                          to_qstring(outer.line.space).toHtmlEscaped(), share_text(place.cells, page.graph.all_cells(outer)));
   for (const int32_t r : place.routers) {
     const GraphRouter& router = page.router(r);
     text += "<br>" + tr("%1 (%2): %3 of %4 came, %5")
-                         .arg(of(router.line.name).toHtmlEscaped(), of(router.line.protocol).toHtmlEscaped(), count_text(router.cells),
-                              count_text(page.graph.all_cells(router)), counted_text(router.line.branches, "branch", "branches"));
+                         .arg(to_qstring(router.line.name).toHtmlEscaped(), to_qstring(router.line.protocol).toHtmlEscaped(),
+                              count_text(router.cells), count_text(page.graph.all_cells(router)),
+                              counted_text(router.line.branches, "branch", "branches"));
   }
   return text;
 }
 
 QString describe_square(const GraphPage& page, int32_t index, const GraphSquare& s) {
   const GraphRouter& router = page.router(index);
-  QString text =
-      tr("<b>%1, %2</b><br>%3: %4 of the %5 that came to the router, %6 of all of the cell space %7; counted")
-          .arg(of(router.line.name).toHtmlEscaped(), branches_text(s), counted_text(s.cells, "cell"), share_text(s.cells, router.cells),
-               count_text(router.cells), share_text(s.cells, page.graph.all_cells(router)), of(router.line.space).toHtmlEscaped());
+  QString text = tr("<b>%1, %2</b><br>%3: %4 of the %5 that came to the router, %6 of all of the cell space %7; counted")
+                     .arg(to_qstring(router.line.name).toHtmlEscaped(), branches_text(s), counted_text(s.cells, "cell"),
+                          share_text(s.cells, router.cells), count_text(router.cells), share_text(s.cells, page.graph.all_cells(router)),
+                          to_qstring(router.line.space).toHtmlEscaped());
   if (s.dropped > 0) text += "<br>" + tr("%1 more chose it and were dropped by its capacity").arg(counted_text(s.dropped, "cell"));
   QStringList on;
   for (const GraphEdge& e : page.graph.edges) {
     if (e.from != index) continue;
     int64_t cells = 0;
     for (int32_t b = s.first; b < s.first + s.branches; ++b) cells += e.cells[static_cast<size_t>(b)];
-    if (cells > 0) on << tr("%1 to %2").arg(count_text(cells), of(page.router(e.to).line.name).toHtmlEscaped());
+    if (cells > 0) on << tr("%1 to %2").arg(count_text(cells), to_qstring(page.router(e.to).line.name).toHtmlEscaped());
   }
   if (!on.isEmpty()) text += "<br>" + tr("went on: %1").arg(on.join(", "));
   return text;
 }
 
 QString describe_edge(const GraphPage& page, const PlaceEdge& edge) {
-  const auto name = [&](int32_t place) { return of(page.place(static_cast<size_t>(place)).name).toHtmlEscaped(); };
+  const auto name = [&](int32_t place) { return to_qstring(page.place(static_cast<size_t>(place)).name).toHtmlEscaped(); };
   QString text = "<b>" + name(edge.from) + QString::fromUtf8(" → ") + name(edge.to) + "</b><br>";
   if (edge.edges.empty())
     return text +
@@ -215,10 +215,11 @@ QString describe_edge(const GraphPage& page, const PlaceEdge& edge) {
 QString spoken(const GraphPage& page, int32_t index, int32_t branch) {
   const GraphRouter& router = page.router(index);
   if (branch < 0 || branch >= router.line.branches)
-    return tr("%1: %2 of %3 came").arg(of(router.line.name), count_text(router.cells), counted_text(page.graph.all_cells(router), "cell"));
+    return tr("%1: %2 of %3 came")
+        .arg(to_qstring(router.line.name), count_text(router.cells), counted_text(page.graph.all_cells(router), "cell"));
   const int64_t cells = router.load[static_cast<size_t>(branch)];
   return tr("%1, branch %2: %3, %4 of the router's")
-      .arg(of(router.line.name))
+      .arg(to_qstring(router.line.name))
       .arg(branch)
       .arg(counted_text(cells, "cell"), share_text(cells, router.cells));
 }
@@ -240,8 +241,8 @@ Table make_branch_table(const GraphPage& page) {
       const int64_t all = page.graph.all_cells(router);
       for (int32_t b = 0; b < router.line.branches; ++b) {
         const auto at = static_cast<size_t>(b);
-        table.rows.push_back({of(place.name), qlonglong{place.column}, qlonglong{place.row}, of(router.line.name), qlonglong{b},
-                              static_cast<qlonglong>(router.load[at]), static_cast<qlonglong>(router.dropped[at]),
+        table.rows.push_back({to_qstring(place.name), qlonglong{place.column}, qlonglong{place.row}, to_qstring(router.line.name),
+                              qlonglong{b}, static_cast<qlonglong>(router.load[at]), static_cast<qlonglong>(router.dropped[at]),
                               ratio(router.load[at], router.cells), ratio(router.load[at], all)});
       }
     }
@@ -262,7 +263,7 @@ Table make_edge_table(const GraphPage& page) {
   for (const GraphEdge& e : page.graph.edges)
     for (size_t b = 0; b < e.cells.size(); ++b)
       if (e.cells[b] > 0)
-        table.rows.push_back({of(page.router(e.from).line.name), static_cast<qlonglong>(b), of(page.router(e.to).line.name),
+        table.rows.push_back({to_qstring(page.router(e.from).line.name), static_cast<qlonglong>(b), to_qstring(page.router(e.to).line.name),
                               static_cast<qlonglong>(e.cells[b]), ratio(e.cells[b], leaving[static_cast<size_t>(e.from)][b])});
   return table;
 }

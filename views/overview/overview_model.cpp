@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
@@ -22,7 +24,6 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
-QString of(const std::string& text) { return QString::fromStdString(text); }
 const QString kDot = QString::fromUtf8("  ·  ");
 
 QString range_text(const std::array<double, 2>& ci) { return tr("%1 to %2").arg(times_text(ci[0]), times_text(ci[1])); }
@@ -34,12 +35,32 @@ Tone tone_of(const std::optional<std::array<double, 2>>& ci) {
   return Tone::plain;
 }
 
+std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
+  switch (speed_verdict(f)) {
+    case SpeedVerdict::faster:
+      return {tr("%1 as fast, with the same result.").arg(times_text(*f.speedup)), Tone::good};
+    case SpeedVerdict::slower:
+      return {tr("Slower than the baseline, with the same result."), Tone::bad};
+    case SpeedVerdict::not_measurable:
+      return {tr("No measurable difference in speed; the result is the same."), Tone::plain};
+    case SpeedVerdict::none_stated:
+      return {tr("The same result; no speed-up can be told: see the warnings."), Tone::warn};
+    case SpeedVerdict::nothing_applied:
+      return {tr("Nothing was gained: no pass applied."), Tone::plain};
+    case SpeedVerdict::all_left_out:
+      return {tr("Nothing was gained: the passes that applied are left out again."), Tone::plain};
+    case SpeedVerdict::not_verified:
+      return {tr("Not verified: no speed-up can be reported."), Tone::warn};
+  }
+  return {};
+}
+
 void set_headline(const Situation& s, OverviewPageModel& page) {
   if (!s.summary) {
     page.headline = s.facts.line.status == "running"    ? tr("This run is still going on.")
                     : s.facts.line.status == "finished" ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.")
                                                                                       : tr("A recording: where the cells went.")
-                                                        : tr("This run left no result: it is %1.").arg(of(s.facts.line.status));
+                                                        : tr("This run left no result: it is %1.").arg(to_qstring(s.facts.line.status));
     page.tone = s.facts.line.status == "finished" || s.facts.line.status == "running" ? Tone::plain : Tone::warn;
     return;
   }
@@ -53,19 +74,8 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
     page.headline = is_inconclusive(generated->verified->reasons) ? tr("Not verified: too little could be compared with the reference.")
                                                                   : tr("Not verified: what was decoded differs from the reference.");
     page.tone = Tone::bad;
-  } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
-    const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
-    page.headline =
-        lost ? tr("Nothing was gained: the passes that applied are left out again.") : tr("Nothing was gained: no pass applied.");
-  } else if (run_kind(f.verb) == RunKind::optimize && !f.speedup) {
-    page.headline = f.is_verified() ? tr("The same result; no speed-up can be told: see the warnings.")
-                                    : tr("Not verified: no speed-up can be reported.");
-    page.tone = Tone::warn;
-  } else if (f.speedup) {
-    page.tone = tone_of(f.speedup_ci95);
-    page.headline = page.tone == Tone::good  ? tr("%1 as fast, with the same result.").arg(times_text(*f.speedup))
-                    : page.tone == Tone::bad ? tr("Slower than the baseline, with the same result.")
-                                             : tr("No measurable difference in speed; the result is the same.");
+  } else if (run_kind(f.verb) == RunKind::optimize) {
+    std::tie(page.headline, page.tone) = speed_headline(f);
   } else if (generated) {
     page.headline = tr("%1 written, %2 a second.").arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
@@ -77,22 +87,22 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
 void set_lead(const Situation& s, OverviewPageModel& page) {
   QStringList parts;
   const RunLine& line = s.facts.line;
-  page.kicker = tr("Run #%1, %2").arg(line.id).arg(of(line.kind));
+  page.kicker = tr("Run #%1, %2").arg(line.id).arg(to_qstring(line.kind));
   if (says_decoding(line.phase, line.kind)) page.kicker += tr(", decoding");
-  if (!line.name.empty()) page.kicker += " " + of(line.name);
+  if (!line.name.empty()) page.kicker += " " + to_qstring(line.name);
   if (!line.started.empty()) page.kicker += kDot + moment_text(line.started);
   const ModelFigures said = s.summary ? s.summary->figures.model : ModelFigures{};
   const DatasetFigures data = s.summary ? s.summary->figures.dataset : DatasetFigures{};
-  const QString model = of(said.name.empty() ? s.facts.model : said.name);
-  parts << (said.weights.empty() ? model : tr("%1 with %2").arg(model, of(weights_text(said))));
-  if (!data.name.empty()) parts << tr("data: %1").arg(of(data.name));
+  const QString model = to_qstring(said.name.empty() ? s.facts.model : said.name);
+  parts << (said.weights.empty() ? model : tr("%1 with %2").arg(model, to_qstring(weights_text(said))));
+  if (!data.name.empty()) parts << tr("data: %1").arg(to_qstring(data.name));
   const qint64 batches = data.batches > 0 ? data.batches : line.batches;
   parts << counted_text(batches, "batch");
   if (are_pictures(data))
-    parts << of(pictures_text(data.sizes));
+    parts << to_qstring(pictures_text(data.sizes));
   else if (data.cells > 0)
     parts << tr("%1, %2 without padding").arg(counted_text(data.cells, "cell"), count_text(data.cells_without_padding));
-  if (line.weight_budget > 0) parts << tr("budget: %1").arg(of(budget_word(line.weight_budget)));
+  if (line.weight_budget > 0) parts << tr("budget: %1").arg(to_qstring(budget_word(line.weight_budget)));
   page.lead = parts.join(kDot);
 }
 
@@ -113,8 +123,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   const auto& generated = s.summary->generated;
   const auto& plan = f.optimized && (f.is_verified() || !f.baseline) ? f.optimized : f.baseline;
   if (f.speedup) {
-    hero = {tr("SPEED-UP"), times_text(*f.speedup),  tr("measured: of the time of all batches"),   f.speedup,
-            f.speedup_ci95, tone_of(f.speedup_ci95), QString::fromStdString(speedup_basis_text(f))};
+    hero = {tr("SPEED-UP"), times_text(*f.speedup),  tr("measured: of the time of all batches"), f.speedup,
+            f.speedup_ci95, tone_of(f.speedup_ci95), to_qstring(speedup_basis_text(f))};
     if (f.speedup_ci95) hero.note = tr("of the time of all batches, 95 % interval %1").arg(range_text(*f.speedup_ci95));
   } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};
@@ -130,7 +140,7 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   } else if (plan) {
     hero = {tr("LATENCY OF A BATCH"),
             duration_text(typical_milliseconds(plan->latency_ms)),
-            tr("%1 of %2; measured").arg(of(std::string(typical_name(plan->latency_ms))), counted_text(plan->latency_ms.runs, "execution")),
+            tr("%1 of %2; measured").arg(to_qstring(typical_name(plan->latency_ms)), counted_text(plan->latency_ms.runs, "execution")),
             {},
             {},
             Tone::plain};
@@ -149,7 +159,7 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                             : tr("of the cells; %1 in batches of like length").arg(percent_text(share(d.cells_by_length)));
   page.figures.push_back({tr("Padding computed"),
                           other,
-                          tr("Counted. %1.").arg(of(words).toHtmlEscaped()),
+                          tr("Counted. %1.").arg(to_qstring(words).toHtmlEscaped()),
                           percent_text(before),
                           both ? percent_text(after) : QString(),
                           {},
@@ -165,7 +175,7 @@ void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
                           f.routing_speedup
                               ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
                               : tr("every cell through every branch"),
-                          tr("Measured: %1.").arg(of(dense_text(f)).toHtmlEscaped()),
+                          tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
                           duration_text(mean),
                           {},
                           {},
@@ -180,28 +190,28 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
   const auto& only = q.baseline ? q.baseline : q.optimized;
   if (!only) return;
   QStringList tip;
-  if (q.baseline) tip << tr("Baseline: %1.").arg(of(quality_sentence(q, *q.baseline)).toHtmlEscaped());
-  if (q.optimized) tip << tr("Optimised: %1.").arg(of(quality_sentence(q, *q.optimized)).toHtmlEscaped());
-  if (const std::string change = quality_change_text(q); !change.empty()) tip << of(change).toHtmlEscaped();
+  if (q.baseline) tip << tr("Baseline: %1.").arg(to_qstring(quality_sentence(q, *q.baseline)).toHtmlEscaped());
+  if (q.optimized) tip << tr("Optimised: %1.").arg(to_qstring(quality_sentence(q, *q.optimized)).toHtmlEscaped());
+  if (const std::string change = quality_change_text(q); !change.empty()) tip << to_qstring(change).toHtmlEscaped();
   if (const std::string classes = quality_classes_text(q, q.optimized ? &GroupQuality::optimized : &GroupQuality::baseline);
       !classes.empty())
-    tip << tr("By class: %1.").arg(of(classes).toHtmlEscaped());
-  tip << tr("Counted %1.").arg(of(quality_source_text(q)).toHtmlEscaped());
+    tip << tr("By class: %1.").arg(to_qstring(classes).toHtmlEscaped());
+  tip << tr("Counted %1.").arg(to_qstring(quality_source_text(q)).toHtmlEscaped());
   const bool after = both && q.baseline && q.optimized;
-  page.figures.push_back({of(quality_title(q)),
+  page.figures.push_back({to_qstring(quality_title(q)),
                           tr("of %1").arg(counted_text(q.items, q.item.c_str())),
                           tip.join("<br>"),
-                          of(quality_text(q, *only)),
-                          after ? of(quality_text(q, *q.optimized)) : QString(),
+                          to_qstring(quality_text(q.unit, only->value, only->value_ci95)),
+                          after ? to_qstring(quality_text(q.unit, q.optimized->value, q.optimized->value_ci95)) : QString(),
                           {},
                           only->value,
                           after ? q.optimized->value : 0});
 }
 
-QString item_costs_tip(const ItemCostFigures& costs) {
+QString item_costs_tip(const RunSummaryFigures& f) {
   QStringList lines;
-  for (const auto& [title, text] : item_costs_lines(costs)) lines << of(text).toHtmlEscaped();
-  return (lines << of(item_costs_source_text(costs)).toHtmlEscaped()).join("<br>");
+  for (const auto& [title, text] : item_costs_lines(f)) lines << to_qstring(text).toHtmlEscaped();
+  return (lines << to_qstring(item_costs_source_text(*f.item_costs)).toHtmlEscaped()).join("<br>");
 }
 
 /// What was held beside what was planned, of the whole process: of no plan alone.
@@ -209,7 +219,7 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.weight_budget || f.weight_budget->held_bytes == 0) return;
   QStringList tips;
   for (const BudgetLine& line : budget_lines(*f.weight_budget, {}))
-    tips << "<b>" + of(line.name) + "</b>: " + of(line.text).toHtmlEscaped();
+    tips << "<b>" + to_qstring(line.name) + "</b>: " + to_qstring(line.text).toHtmlEscaped();
   page.figures.push_back({tr("Memory held"),
                           tr("%1 were planned").arg(bytes_text(static_cast<double>(planned_bytes(*f.weight_budget)))),
                           tips.join("<br>"),
@@ -248,21 +258,21 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   }
   add_dense(f, page);
   add_quality(f, both, page);
-  if (f.exits && !f.exits->exits.empty())
+  if (f.exits && !f.exits->exits.empty()) {
+    const QString plan = to_qstring(exit_plan_text(*f.exits));
     page.figures.push_back({tr("Operations with exits"),
-                            f.exits->plan == "optimized"  ? tr("of the network, as the optimised plan runs")
-                            : f.exits->plan == "baseline" ? tr("of the network, in the model's own order")
-                                                          : tr("of the whole network, counted"),
-                            of(exits_sentence(*f.exits)).toHtmlEscaped(),
+                            plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
+                            to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
                             percent_text(f.exits->chosen.mean_cost),
                             {},
                             {},
                             f.exits->chosen.mean_cost,
                             0});
+  }
   if (f.item_costs)
     page.figures.push_back({tr("Operations spent"),
                             tr("of all branches, in the model's own order"),
-                            item_costs_tip(*f.item_costs),
+                            item_costs_tip(f),
                             percent_text(f.item_costs->share),
                             {},
                             {},
@@ -271,7 +281,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   if (f.item_costs && f.item_costs->parts)
     page.figures.push_back({tr("Parts computed"),
                             tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
-                            item_costs_tip(*f.item_costs),
+                            item_costs_tip(f),
                             number_text(f.item_costs->parts->mean),
                             {},
                             {},
@@ -304,14 +314,14 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (f.passes.empty() || !f.is_verified()) return;
   double reached = 1;
   for (const PassReport& p : f.passes) {
-    WaterfallRow row{of(p.name), of(p.reason), {}, {}, p.applied, reached, {}, p.speedup_cumulative_ci95};
+    WaterfallRow row{to_qstring(p.name), to_qstring(p.reason), {}, {}, p.applied, reached, {}, p.speedup_cumulative_ci95};
     row.left_out = p.left_out;
     if (p.applied) row.tone = tone_of(p.speedup_own_ci95);
     if (p.applied) {
       row.to = p.speedup_cumulative;
       if (row.to) row.value = times_text(*row.to), reached = *row.to;
     }
-    row.tip = "<b>" + of(p.name).toHtmlEscaped() + "</b><br>" + of(p.reason).toHtmlEscaped();
+    row.tip = "<b>" + to_qstring(p.name).toHtmlEscaped() + "</b><br>" + to_qstring(p.reason).toHtmlEscaped();
     if (row.to) row.tip += "<br>" + tr("%1 with all passes above it (measured)").arg(times_text(*row.to));
     if (row.interval) row.tip += ", " + tr("95 % interval %1").arg(range_text(*row.interval));
     if (p.speedup_own) row.tip += "<br>" + tr("%1 of the speed without it (measured)").arg(times_text(*p.speedup_own));
@@ -320,7 +330,7 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
     if (p.speedup_alone && p.speedup_alone_ci95) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_alone_ci95));
     if (p.guard_hits + p.fallbacks > 0)
       row.tip += "<br>" + tr("guards missed %1 of %2 times, each counted %3")
-                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks), of(guards_counted(f.phase)));
+                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks), to_qstring(guards_counted(f.phase)));
     page.waterfall.push_back(std::move(row));
   }
 }
@@ -342,20 +352,20 @@ void set_routers(const Situation& s, OverviewPageModel& page) {
 void set_footer(const Situation& s, OverviewPageModel& page) {
   QStringList parts;
   if (!s.summary) {
-    if (!s.facts.device.empty()) parts << tr("recorded on %1").arg(of(s.facts.device));
+    if (!s.facts.device.empty()) parts << tr("recorded on %1").arg(to_qstring(s.facts.device));
   } else {
     const RunSummaryFigures& f = s.summary->figures;
     const DeviceFigures& d = f.device;
-    QString where = tr("Measured on %1").arg(of(d.name));
+    QString where = tr("Measured on %1").arg(to_qstring(d.name));
     if (d.threads > 0) where += ", " + counted_text(d.threads, "thread");
-    if (!d.core_placement.empty()) where += " (" + of(d.core_placement) + ")";
+    if (!d.core_placement.empty()) where += " (" + to_qstring(d.core_placement) + ")";
     parts << where;
     if (d.peak_gflops > 0) parts << tr("ceilings %1 GFLOP/s and %2 GB/s").arg(number_text(d.peak_gflops), number_text(d.read_gbps));
     if (const std::string measured = measured_text(f); !measured.empty())
-      parts << of(measured);
+      parts << to_qstring(measured);
     else if (f.baseline && f.baseline->latency_ms.runs > 0)
       parts << tr("%1 a plan").arg(counted_text(f.baseline->latency_ms.runs, "execution"));
-    parts << "Stormcell " + of(f.version);
+    parts << "Stormcell " + to_qstring(f.version);
   }
   page.footer = parts.join(kDot);
 }
@@ -367,7 +377,7 @@ namespace {
 QString reasons_of(const std::vector<std::string>& reasons) {
   QString text;
   for (const std::string& reason : reasons)
-    text += " " + (is_inconclusive(reason) ? tr("Not verified: %1.") : tr("Failed: %1.")).arg(of(reason));
+    text += " " + (is_inconclusive(reason) ? tr("Not verified: %1.") : tr("Failed: %1.")).arg(to_qstring(reason));
   return text;
 }
 
@@ -376,7 +386,8 @@ QString title_of(bool passed, const std::vector<std::string>& reasons) {
 }
 
 ProofText proof_of_decoding(const DecodedVerification& proof) {
-  return {proof.passed ? Tone::good : Tone::bad, title_of(proof.passed, proof.reasons), of(proof.text) + "." + reasons_of(proof.reasons)};
+  return {proof.passed ? Tone::good : Tone::bad, title_of(proof.passed, proof.reasons),
+          to_qstring(proof.text) + "." + reasons_of(proof.reasons)};
 }
 
 }  // namespace
@@ -387,7 +398,7 @@ ProofText proof_of(const Situation& s) {
   if (const auto& generated = s.summary->generated; generated && generated->verified) return proof_of_decoding(*generated->verified);
   if (!proof) return {Tone::warn, tr("Not compared with the reference"), tr("No batch was run through the reference.")};
   QString text =
-      of(proof->text) + ". " +
+      to_qstring(proof->text) + ". " +
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
   text += reasons_of(proof->reasons);
   text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
@@ -398,7 +409,7 @@ ProofText proof_of(const Situation& s) {
   if (const auto& format = proof->format) {
     text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value with the routing choices of the stored weights; "
                      "allowed are %3.")
-                      .arg(of(format->dtype), number_text(format->max_rel_diff), number_text(format->tolerance));
+                      .arg(to_qstring(format->dtype), number_text(format->max_rel_diff), number_text(format->tolerance));
     if (format->choices > 0)
       text += " " + tr("Running freely it is %1: %2 of %3 routing choices differ from those of the stored weights.")
                         .arg(number_text(format->free_max_rel_diff), count_text(format->differing_choices), count_text(format->choices));
@@ -420,8 +431,9 @@ OverviewPageModel make_page(const Situation& s) {
   if (s.summary) {
     set_figures(*s.summary, page);
     set_waterfall(s.summary->figures, page);
-    if (const std::string& note = s.summary->figures.dataset.note; !note.empty()) page.notes << tr("The data are %1.").arg(of(note));
-    for (const std::string& w : s.summary->figures.warnings) page.notes << tr("Warning: %1").arg(of(w));
+    if (const std::string& note = s.summary->figures.dataset.note; !note.empty())
+      page.notes << tr("The data are %1.").arg(to_qstring(note));
+    for (const std::string& w : s.summary->figures.warnings) page.notes << tr("Warning: %1").arg(to_qstring(w));
     if (const int64_t truncated = s.summary->figures.dataset.truncated; truncated > 0)
       page.notes << tr("Warning: %1 cut to the model's length.").arg(counted_text(truncated, "sequence was", "sequences were"));
     return page;

@@ -13,7 +13,6 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
-QString of(const std::string& text) { return QString::fromStdString(text); }
 
 bool has_result(const Situation& s) { return s.summary.has_value(); }
 bool running(const Situation& s) { return s.facts.line.status == "running"; }
@@ -71,7 +70,7 @@ constexpr StepRule kRules[] = {
        const Verification& proof = *s.summary->figures.verified;
        const QString why = proof.reasons.empty() ? tr("the outputs differ by %1 of the largest value, the tolerance is %2")
                                                        .arg(number_text(proof.max_rel_diff), number_text(proof.tolerance))
-                                                 : of(proof.reasons[0]);
+                                                 : to_qstring(proof.reasons[0]);
        return tr("Do not use this configuration: %1. The table says which passes applied.").arg(why);
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
@@ -111,7 +110,7 @@ constexpr StepRule kRules[] = {
      [](const Situation& s) {
        return tr("Guards missed %1, each counted %2, and the fallback ran: correct, but slower. The heatmap shows when "
                  "routing changed.")
-           .arg(counted_text(fallbacks(s), "time"), QString::fromStdString(guards_counted(s.summary->figures.phase)));
+           .arg(counted_text(fallbacks(s), "time"), to_qstring(guards_counted(s.summary->figures.phase)));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
     {"dropped", [](const Situation& s) { return has_loads(s) && dropped(s) > 0; },
@@ -133,7 +132,7 @@ constexpr StepRule kRules[] = {
      },
      QT_TRANSLATE_NOOP("Overview", "Run with recorded inputs"), "run-with-inputs"},
     {"pass-not-applied", [](const Situation& s) { return idle_pass(s) != nullptr; },
-     [](const Situation& s) { return tr("%1 did not apply: %2.").arg(of(idle_pass(s)->name), of(idle_pass(s)->reason)); },
+     [](const Situation& s) { return tr("%1 did not apply: %2.").arg(to_qstring(idle_pass(s)->name), to_qstring(idle_pass(s)->reason)); },
      QT_TRANSLATE_NOOP("Overview", "Show all passes"), "table"},
     {"flips", [](const Situation& s) { return has_result(s) && s.summary->figures.verified && s.summary->figures.verified->flips > 0; },
      [](const Situation& s) {
@@ -182,14 +181,14 @@ std::vector<RouterSummary> routers_of(const Situation& s) {
     // Without padding where the run says it: older ones do not.
     for (const RouterFigures& r : s.summary->figures.routing)
       rows.push_back(r.load_real.empty()
-                         ? RouterSummary{of(r.router), r.branches, r.cells, r.dropped, r.imbalance, r.entropy}
-                         : RouterSummary{of(r.router), r.branches, r.cells_real, r.dropped, r.imbalance_real, r.entropy_real});
+                         ? RouterSummary{to_qstring(r.router), r.branches, r.cells, r.dropped, r.imbalance, r.entropy}
+                         : RouterSummary{to_qstring(r.router), r.branches, r.cells_real, r.dropped, r.imbalance_real, r.entropy_real});
     return rows;
   }
   for (const auto& r : s.facts.routers) {
     const qint64 cells = std::accumulate(r.load.begin(), r.load.end(), int64_t{0}),
                  kept_out = std::accumulate(r.dropped.begin(), r.dropped.end(), int64_t{0});
-    rows.push_back({QString::fromStdString(r.router), r.branches, cells, kept_out, r.imbalance, r.entropy});
+    rows.push_back({to_qstring(r.router), r.branches, cells, kept_out, r.imbalance, r.entropy});
   }
   return rows;
 }

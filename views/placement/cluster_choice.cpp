@@ -7,13 +7,12 @@
 
 #include "views/frame/view.h"
 #include "views/placement/cluster_dialog.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {
 
 constexpr const char* kUsualCluster = "preset:8x-h100";
-
-QString of(const std::string& text) { return QString::fromStdString(text); }
 
 }  // namespace
 
@@ -30,12 +29,12 @@ void ClusterChoice::set(const std::vector<std::string>& presets, const std::stri
   cluster_ = cluster;
   if (box_->count() == 0)
     for (const std::string& name : presets) {
-      box_->addItem(of(name), of("preset:" + name));
-      box_->setItemData(box_->count() - 1, tr("Published figures, with their sources in resources/clusters/%1.json").arg(of(name)),
+      box_->addItem(to_qstring(name), to_qstring("preset:" + name));
+      box_->setItemData(box_->count() - 1, tr("Published figures, with their sources in resources/clusters/%1.json").arg(to_qstring(name)),
                         Qt::ToolTipRole);
     }
   presets_ = static_cast<int>(presets.size());
-  box_->setCurrentIndex(std::max(0, box_->findData(of(spec))));
+  box_->setCurrentIndex(std::max(0, box_->findData(to_qstring(spec))));
 }
 
 std::string ClusterChoice::spec() const { return box_->count() > 0 ? box_->currentData().toString().toStdString() : kUsualCluster; }
@@ -63,8 +62,8 @@ void ClusterChoice::take(const Cluster& cluster) {
   {
     const QSignalBlocker quiet(box_);
     if (box_->count() > presets_) box_->removeItem(presets_);
-    box_->addItem(tr("%1, changed").arg(of(cluster.name)), of(to_json(cluster)));
-    box_->setItemData(presets_, of(cluster.sources.back()), Qt::ToolTipRole);
+    box_->addItem(tr("%1, changed").arg(to_qstring(cluster.name)), to_qstring(to_json(cluster)));
+    box_->setItemData(presets_, to_qstring(cluster.sources.back()), Qt::ToolTipRole);
     box_->setCurrentIndex(presets_);
   }
   emit chosen();

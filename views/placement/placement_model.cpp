@@ -11,7 +11,6 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Placement", text); }
-QString of(const std::string& text) { return QString::fromStdString(text); }
 
 std::vector<double> over_mean(const std::vector<double>& loads) {
   const double mean = std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(std::max<size_t>(loads.size(), 1));
@@ -85,7 +84,7 @@ std::optional<FrontPoint> point_of(const QString& name, const std::optional<Edit
 }  // namespace
 
 QString layer_name(const EditedAbout& about, size_t layer) {
-  const QString name = of(about.routers[layer]);
+  const QString name = to_qstring(about.routers[layer]);
   return about.numbers[layer] >= 0 ? tr("layer %1").arg(about.numbers[layer]) : name;
 }
 
@@ -95,7 +94,7 @@ PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, D
   page.layer = layer;
   page.nodes = about.cluster.nodes, page.ranks = about.ranks, page.slots_of_rank = about.slot_count / about.ranks;
   page.headline = tr("%1 on %2: %3 in %4, %5 a GPU and layer")
-                      .arg(layer_name(about, layer), of(about.cluster.name), counted_text(about.ranks, "GPU"),
+                      .arg(layer_name(about, layer), to_qstring(about.cluster.name), counted_text(about.ranks, "GPU"),
                            counted_text(about.cluster.nodes, "node"), counted_text(page.slots_of_rank, "slot"));
   page.headline[0] = page.headline[0].toUpper();
   page.nearest = about.replicas == "nearest";
@@ -169,9 +168,11 @@ Table make_placement_table(const PlacementPage& page) {
   for (size_t l = 0; l < page.layers.size(); ++l)
     table.rows.push_back({tr("imbalance of layer %1").arg(l), Value(), Value(), Value(), Value(), page.layers[l], page.part});
   for (const FrontPoint& p : page.front)
-    table.rows.push_back({tr("front: %1, imbalance").arg(of(p.name)), Value(), Value(), Value(), Value(), p.imbalance, tr("fitted")});
+    table.rows.push_back(
+        {tr("front: %1, imbalance").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(), p.imbalance, tr("fitted")});
   for (const FrontPoint& p : page.front)
-    table.rows.push_back({tr("front: %1, cross pairs").arg(of(p.name)), Value(), Value(), Value(), Value(), p.cross_pairs, tr("fitted")});
+    table.rows.push_back(
+        {tr("front: %1, cross pairs").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(), p.cross_pairs, tr("fitted")});
   return table;
 }
 

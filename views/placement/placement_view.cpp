@@ -21,8 +21,6 @@
 namespace stormcell::views {
 namespace {
 
-QString of(const std::string& text) { return QString::fromStdString(text); }
-
 constexpr double kSearchSeconds = 15;
 
 /// Files that servers read, of export_formats().
@@ -80,7 +78,7 @@ PlacementView::PlacementView(QWidget* parent) : View(parent) {
   connect(picture_, &PlacementPicture::menu_wanted, this, &PlacementView::show_menu);
   connect(picture_, &PlacementPicture::branch_picked, this, [this](int branch) {
     Selection picked = selection_;
-    picked.router = of(edited_->about().routers[layer()]), picked.branch = branch;
+    picked.router = to_qstring(edited_->about().routers[layer()]), picked.branch = branch;
     emit selection_wanted(picked);
   });
 }
@@ -220,10 +218,11 @@ void PlacementView::fill_starts() {
   start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
   for (const StoredLayout& s : stored_) {
     if (s.placement.ranks != edited_->about().ranks || s.placement.slot_count() != edited_->about().slot_count) continue;
-    start_->addItem(QString("#%1 %2").arg(s.id).arg(of(s.name)), static_cast<qlonglong>(s.id));
-    start_->setItemData(start_->count() - 1,
-                        tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), of(s.cluster), of(s.solver), of(s.advice)),
-                        Qt::ToolTipRole);
+    start_->addItem(QString("#%1 %2").arg(s.id).arg(to_qstring(s.name)), static_cast<qlonglong>(s.id));
+    start_->setItemData(
+        start_->count() - 1,
+        tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
+        Qt::ToolTipRole);
   }
   start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
 }
@@ -235,7 +234,7 @@ void PlacementView::fill_layers() {
   const EditedAbout& about = edited_->about();
   for (size_t l = 0; l < about.routers.size(); ++l) {
     layer_->addItem(layer_name(about, l));
-    layer_->setItemData(layer_->count() - 1, of(about.routers[l]), Qt::ToolTipRole);
+    layer_->setItemData(layer_->count() - 1, to_qstring(about.routers[l]), Qt::ToolTipRole);
   }
   layer_->setCurrentIndex(std::max(0, layer_->findText(chosen)));
   part_->setEnabled(about.has_held_out);
@@ -247,7 +246,7 @@ void PlacementView::show_front_of_session() {
   for (auto s = stored_.rbegin(); s != stored_.rend(); ++s) {
     if (s->front.empty() || s->placement.ranks != edited_->about().ranks || s->placement.slot_count() != edited_->about().slot_count)
       continue;
-    front_ = s->front, front_of_ = QString("#%1 %2").arg(s->id).arg(of(s->name));
+    front_ = s->front, front_of_ = QString("#%1 %2").arg(s->id).arg(to_qstring(s->name));
     return;
   }
 }
@@ -273,7 +272,7 @@ void PlacementView::select(const Selection& selection) {
   selection_ = selection;
   if (!edited_) return;
   if (other_router) follow_router();
-  const bool here = selection.router.isEmpty() || selection.router == of(edited_->about().routers[layer()]);
+  const bool here = selection.router.isEmpty() || selection.router == to_qstring(edited_->about().routers[layer()]);
   picture_->set_selected_branch(here ? selection.branch : -1);
 }
 
@@ -303,11 +302,11 @@ PlacementChange PlacementView::change_of(int from, int to, bool copies, QString&
   const size_t l = layer(), a = static_cast<size_t>(from), b = static_cast<size_t>(to);
   const LayerSlots& now = edited_->placement().layers[l];
   if (!copies) {
-    fault = of(edited_->swap_fault(l, a, b));
+    fault = to_qstring(edited_->swap_fault(l, a, b));
     if (!fault.isEmpty()) return {};
     return {{l, a, now[a], now[b]}, {l, b, now[b], now[a]}};
   }
-  fault = of(edited_->replicate_fault(l, now[a], b));
+  fault = to_qstring(edited_->replicate_fault(l, now[a], b));
   // Another slot of that GPU will do.
   const auto each = static_cast<size_t>(picture_->page().slots_of_rank);
   size_t place = b;
@@ -342,7 +341,7 @@ void PlacementView::edit(const QString& what, const PlacementChange& change) {
 
 void PlacementView::drop(int slot) {
   const auto s = static_cast<size_t>(slot);
-  if (const std::string fault = edited_->drop_fault(layer(), s); !fault.empty()) return emit said(of(fault));
+  if (const std::string fault = edited_->drop_fault(layer(), s); !fault.empty()) return emit said(to_qstring(fault));
   const int32_t branch = edited_->placement().layers[layer()][s];
   edit(tr("replica of expert %1 dropped").arg(branch), {{layer(), s, branch, -1}});
 }
@@ -365,7 +364,7 @@ void PlacementView::show_menu(int slot, const QPoint& global) {
     const QString what = tr("replica of expert %1 on GPU %2").arg(branch).arg(idle);
     add(tr("Replica of expert %1 on GPU %2, which has the least load").arg(branch).arg(idle), fault,
         [this, what, copy] { edit(what, copy); });
-    add(tr("Drop this replica of expert %1").arg(branch), of(edited_->drop_fault(l, s)), [this, slot] { drop(slot); });
+    add(tr("Drop this replica of expert %1").arg(branch), to_qstring(edited_->drop_fault(l, s)), [this, slot] { drop(slot); });
   }
   PlacementChange back;
   for (const SlotChange& c : difference(edited_->placement(), edited_->start()))
@@ -390,11 +389,11 @@ void PlacementView::take_found(const Edited& edited, const FoundLayout& found) {
   if (!found.front.empty()) {
     front_.clear(), front_placements_.clear();
     for (const FoundLayout::Other& o : found.front) front_.push_back(o.point), front_placements_.push_back(o.placement);
-    front_of_ = of(found.figures.solver);
+    front_of_ = to_qstring(found.figures.solver);
   }
-  for (const std::string& warning : found.figures.warnings) emit said(of(warning));
-  emit said(tr("Advice: %1").arg(of(found.figures.advice)));
-  edit(tr("solved by %1").arg(of(found.figures.solver)), difference(edited_->placement(), found.placement));
+  for (const std::string& warning : found.figures.warnings) emit said(to_qstring(warning));
+  emit said(tr("Advice: %1").arg(to_qstring(found.figures.advice)));
+  edit(tr("solved by %1").arg(to_qstring(found.figures.solver)), difference(edited_->placement(), found.placement));
   refresh_page();
 }
 
@@ -403,7 +402,7 @@ void PlacementView::take_front(int point) {
   if (p >= front_placements_.size())
     return emit said(tr("Of a stored search the front's figures are kept, not its placements: Solve finds them"));
   end_preview();
-  edit(tr("the front's %1").arg(of(front_[p].name)), difference(edited_->placement(), front_placements_[p]));
+  edit(tr("the front's %1").arg(to_qstring(front_[p].name)), difference(edited_->placement(), front_placements_[p]));
 }
 
 void PlacementView::store() {
@@ -411,7 +410,7 @@ void PlacementView::store() {
   end_preview();
   emit work_wanted([this, edited = edited_, placement = edited_->placement()](const Progress& progress) -> Deliver {
     const int64_t id = edited->store(placement, "hand", progress);
-    return [this, edited, id] { emit said(tr("Stored: %1#%2").arg(of(edited->about().session)).arg(id)); };
+    return [this, edited, id] { emit said(tr("Stored: %1#%2").arg(to_qstring(edited->about().session)).arg(id)); };
   });
 }
 

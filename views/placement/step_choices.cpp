@@ -5,10 +5,10 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
+#include "views/words/figure_text.h"
+
 namespace stormcell::views {
 namespace {
-
-QString of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 QString tip_of(std::string_view word) {
   if (word == "even") return StepChoices::tr("Replicas of an expert share its tokens alike");
@@ -23,7 +23,7 @@ QString tip_of(std::string_view word) {
 QComboBox* add_row(QFormLayout* rows, const QString& name, const QString& tip, const std::vector<std::string_view>& words) {
   auto* box = new QComboBox(rows->parentWidget());
   for (const std::string_view word : words) {
-    box->addItem(of(word));
+    box->addItem(to_qstring(word));
     box->setItemData(box->count() - 1, tip_of(word), Qt::ToolTipRole);
   }
   box->setAccessibleName(name);
@@ -37,7 +37,7 @@ std::string word_of(const QComboBox* box) { return box->currentIndex() > 0 ? box
 
 void choose(QComboBox* box, const std::string& word) {
   const QSignalBlocker quiet(box);
-  box->setCurrentIndex(std::max(0, box->findText(of(word))));
+  box->setCurrentIndex(std::max(0, box->findText(to_qstring(word))));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Simulation", text); }
-QString of(const std::string& text) { return QString::fromStdString(text); }
 
 StepTimes step_of(const SimulateFigures& f) {
   StepTimes step{{}, f.mean_ms, f.p50_ms, f.p95_ms};
@@ -38,24 +37,24 @@ QString tokens_text(double tokens) {
 }
 
 QString about_of(const SimulateFigures& f) {
-  QString text = tr("%1 %2").arg(count_text(f.steps), of(f.step_kind) + (f.steps == 1 ? tr(" step") : tr(" steps")));
-  if (!f.phase.empty()) text += tr(" of %1").arg(of(f.phase));
+  QString text = tr("%1 %2").arg(count_text(f.steps), to_qstring(f.step_kind) + (f.steps == 1 ? tr(" step") : tr(" steps")));
+  if (!f.phase.empty()) text += tr(" of %1").arg(to_qstring(f.phase));
   if (f.tokens_per_step) text += tr(", %1 tokens each").arg(tokens_text(*f.tokens_per_step));
-  text += tr("; experts reached %1").arg(of(f.backend));
+  text += tr("; experts reached %1").arg(to_qstring(f.backend));
   if (f.replicas == "nearest") text += tr("; nearest replicas");
   if (f.residence == "follow") text += tr("; tokens follow their heaviest expert");
-  if (f.overlap != "none") text += tr("; overlap: %1").arg(of(f.overlap));
+  if (f.overlap != "none") text += tr("; overlap: %1").arg(to_qstring(f.overlap));
   if (f.oversubscription > 1) text += tr("; uplinks carry 1/%1 of the ports").arg(f.oversubscription);
   return text;
 }
 
 /// Of a phase: what measured calls say of it, and how surely.
 SimulatedFigure calibrated_figure(const CalibratedPhase& p, const std::string& file) {
-  QString name = tr("%1 by").arg(of(p.phase));
+  QString name = tr("%1 by").arg(to_qstring(p.phase));
   name[0] = name[0].toUpper();
-  if (!p.calibrated()) return {name, tr("data sheet"), tr("Not calibrated: %1").arg(of(p.why_not))};
-  const QString kind = of(std::string(to_text(p.kind)));
-  QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), kind, of(p.like), of(file));
+  if (!p.calibrated()) return {name, tr("data sheet"), tr("Not calibrated: %1").arg(to_qstring(p.why_not))};
+  const QString kind = to_qstring(std::string(to_text(p.kind)));
+  QString tip = tr("%1 a layer of a mean step, %2, by %3 of %4").arg(duration_text(p.us / 1e3), kind, to_qstring(p.like), to_qstring(file));
   if (p.rows)
     tip += tr("; experts get %1 to %2 rows, measured at %3 to %4")
                .arg(number_text(p.rows->least), number_text(p.rows->most), number_text(p.rows->least_measured),
@@ -94,7 +93,7 @@ ShownExchange exchange_of(const QString& way, const QString& layer, const Simula
   for (size_t l = 0; l < c.links.size(); ++l) {
     const CollectiveLink& link = c.links[l];
     const auto [at, is_new] = lane_of.try_emplace(link.owner, out.lanes.size());
-    if (is_new) out.lanes.push_back({of(link.owner), std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
+    if (is_new) out.lanes.push_back({to_qstring(link.owner), std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
     std::vector<double>& shares = link.sends ? out.lanes[at->second].sends : out.lanes[at->second].receives;
     for (size_t s = 0; s < e.timeline.size(); ++s) shares[s] = std::max(shares[s], e.timeline[s].link_share[l]);
   }
@@ -110,7 +109,7 @@ void add_exchanges(const SimulateFigures& f, SimulationPage& page) {
   }
   if (page.part == SimulationPart::messages && f.ranks > kMostRanksOfMessages) {
     page.no_exchange = tr("Single messages are shown of up to %1 GPUs, and %2 has %3: exchange shows their ports")
-                           .arg(QString::number(kMostRanksOfMessages), of(f.cluster), QString::number(f.ranks));
+                           .arg(QString::number(kMostRanksOfMessages), to_qstring(f.cluster), QString::number(f.ranks));
     return;
   }
   const auto at = std::find_if(f.layers.begin(), f.layers.end(), [&](const SimulatedLayer& l) { return l.name == c.layer; });
@@ -194,8 +193,8 @@ std::vector<QString> names_of_layers(const SimulateFigures& figures) {
 SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart part, size_t layer) {
   SimulationPage page;
   page.part = part, page.layer = layer, page.step = step_of(f);
-  page.headline =
-      tr("Simulated: %1 a step on %2, %3, placement %4").arg(duration_text(f.mean_ms), of(f.cluster), gpus_text(f), of(f.placement));
+  page.headline = tr("Simulated: %1 a step on %2, %3, placement %4")
+                      .arg(duration_text(f.mean_ms), to_qstring(f.cluster), gpus_text(f), to_qstring(f.placement));
   page.about = about_of(f);
   page.layer_names = names_of_layers(f);
   const bool numbered = numbers_tell(f);
@@ -213,18 +212,18 @@ SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart par
   if (f.calibration)
     for (const CalibratedPhase& p : f.calibration->phases) page.calibrated.push_back(calibrated_figure(p, f.calibration->file));
   page.figures.insert(page.figures.end(), page.calibrated.begin(), page.calibrated.end());
-  for (const Elasticity& e : f.sensitivity) page.sensitivity.push_back({of(e.figure), 10 * e.value});
+  for (const Elasticity& e : f.sensitivity) page.sensitivity.push_back({to_qstring(e.figure), 10 * e.value});
   std::stable_sort(page.sensitivity.begin(), page.sensitivity.end(), [](const ShownSensitivity& a, const ShownSensitivity& b) {
     return std::fabs(a.percent) > std::fabs(b.percent) * (1 + 1e-9);
   });
   add_exchanges(f, page);
-  for (const std::string& line : f.assumptions) page.assumptions.push_back(of(line));
+  for (const std::string& line : f.assumptions) page.assumptions.push_back(to_qstring(line));
   page.assumptions.push_back(tr("an expert takes %1, a token is %2 wide: %3")
-                                 .arg(bytes_text(f.sizes.branch_bytes), QString::number(f.sizes.hidden), of(f.sizes.source)));
-  for (const std::string& line : f.warnings) page.assumptions.push_back(of(line));
+                                 .arg(bytes_text(f.sizes.branch_bytes), QString::number(f.sizes.hidden), to_qstring(f.sizes.source)));
+  for (const std::string& line : f.warnings) page.assumptions.push_back(to_qstring(line));
   if (!f.lacks.empty()) {
     QStringList lacks;
-    for (const std::string& fact : f.lacks) lacks << of(fact);
+    for (const std::string& fact : f.lacks) lacks << to_qstring(fact);
     page.assumptions.push_back(tr("the data lacks %1").arg(lacks.join(", ")));
   }
   return page;
@@ -233,9 +232,9 @@ SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart par
 void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& page) {
   for (const ComparedCluster& c : compared) {
     ShownCluster& shown = page.clusters.emplace_back();
-    shown.name = of(c.name), shown.fault = of(c.fault);
+    shown.name = to_qstring(c.name), shown.fault = to_qstring(c.fault);
     if (!c.figures) continue;
-    shown.about = tr("%1, %2").arg(gpus_text(*c.figures), of(c.figures->placement));
+    shown.about = tr("%1, %2").arg(gpus_text(*c.figures), to_qstring(c.figures->placement));
     shown.step = step_of(*c.figures);
   }
 }

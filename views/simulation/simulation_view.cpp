@@ -22,9 +22,6 @@ namespace {
 
 constexpr int64_t kMostSteps = 256;  // in the list of those whose exchange can be shown
 
-QString of(const std::string& text) { return QString::fromStdString(text); }
-QString of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
 /// Nothing, and why, where the verb refuses.
 std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::string& fault, const Progress& progress) {
   try {
@@ -86,7 +83,7 @@ void SimulationView::add_controls() {
   start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
   overlap_ = add_choice(tr("Overlap"), tr("Of messages with experts: two micro-batches take turns, or no overlap"));
   for (const std::string_view word : overlaps()) {
-    overlap_->addItem(of(word));
+    overlap_->addItem(to_qstring(word));
     overlap_->setItemData(overlap_->count() - 1,
                           word == "none" ? tr("One phase behind the other") : tr("While one half computes, the other's messages travel"),
                           Qt::ToolTipRole);
@@ -237,7 +234,7 @@ std::vector<ComparedCluster> SimulationView::compare(const Wanted& want, const s
     const Cluster cluster = read_cluster(spec);
     if (progress.sink) progress.sink->remark(cluster.name);
     ComparedCluster& one = out.emplace_back();
-    one.name = spec.starts_with('{') ? tr("%1, changed").arg(of(cluster.name)).toStdString() : cluster.name;
+    one.name = spec.starts_with('{') ? tr("%1, changed").arg(to_qstring(cluster.name)).toStdString() : cluster.name;
     Wanted here = want;
     here.cluster = spec;
     for (const int64_t start : starts_on(cluster, want.start, stored)) {
@@ -297,7 +294,7 @@ void SimulationView::take(const Wanted& want, Read read) {
     fill_layers();
     fill_steps();
     if (first) follow_router();
-    for (const std::string& warning : read_.figures->warnings) emit said(of(warning));
+    for (const std::string& warning : read_.figures->warnings) emit said(to_qstring(warning));
   }
   refresh_page();
   if (first && part() != SimulationPart::phases) emit load_wanted();
@@ -308,10 +305,11 @@ void SimulationView::fill_starts() {
   while (start_->count() > 1) start_->removeItem(1);
   for (const StoredLayout& s : read_.stored) {
     if (s.placement.ranks != read_.cluster.ranks()) continue;
-    start_->addItem(QString("#%1 %2").arg(s.id).arg(of(s.name)), static_cast<qlonglong>(s.id));
-    start_->setItemData(start_->count() - 1,
-                        tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), of(s.cluster), of(s.solver), of(s.advice)),
-                        Qt::ToolTipRole);
+    start_->addItem(QString("#%1 %2").arg(s.id).arg(to_qstring(s.name)), static_cast<qlonglong>(s.id));
+    start_->setItemData(
+        start_->count() - 1,
+        tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
+        Qt::ToolTipRole);
   }
   start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
 }
@@ -323,7 +321,7 @@ void SimulationView::fill_layers() {
   const std::vector<QString> names = names_of_layers(*read_.figures);
   for (size_t l = 0; l < names.size(); ++l) {
     layer_->addItem(names[l]);
-    layer_->setItemData(layer_->count() - 1, of(read_.figures->layers[l].name), Qt::ToolTipRole);
+    layer_->setItemData(layer_->count() - 1, to_qstring(read_.figures->layers[l].name), Qt::ToolTipRole);
   }
   layer_->setCurrentIndex(std::max(0, layer_->findText(chosen)));
 }
@@ -357,7 +355,8 @@ void SimulationView::select(const Selection& selection) {
 /// To the layer of the common selection, where that is here.
 void SimulationView::follow_router() {
   const std::vector<SimulatedLayer>& layers = read_.figures->layers;
-  const auto at = std::find_if(layers.begin(), layers.end(), [&](const SimulatedLayer& l) { return of(l.name) == selection_.router; });
+  const auto at =
+      std::find_if(layers.begin(), layers.end(), [&](const SimulatedLayer& l) { return to_qstring(l.name) == selection_.router; });
   if (at == layers.end()) return;
   const QSignalBlocker quiet(layer_);
   layer_->setCurrentIndex(static_cast<int>(at - layers.begin()));
@@ -367,7 +366,7 @@ void SimulationView::pick_layer(int layer) {
   layer_->setCurrentIndex(layer);
   if (!read_.figures) return;
   Selection picked = selection_;
-  picked.router = of(read_.figures->layers[static_cast<size_t>(layer)].name), picked.branch = -1;
+  picked.router = to_qstring(read_.figures->layers[static_cast<size_t>(layer)].name), picked.branch = -1;
   emit selection_wanted(picked);
 }
 
@@ -381,11 +380,12 @@ void SimulationView::refresh_page() {
     picture_->set_page({});
     return show_message(tr("%1\n\nAbove: another cluster or placement may hold the experts; under Model and steps, hidden size and expert "
                            "width can be entered where the session does not say them, and tokens a step where it is one sum of steps.")
-                            .arg(of(read_.fault)));
+                            .arg(to_qstring(read_.fault)));
   }
   const auto layer = static_cast<size_t>(std::max(0, layer_->currentIndex()));
   SimulationPage page = make_simulation_page(*figures, part(), std::min(layer, figures->layers.size() - 1));
-  if (!read_.figures) page.headline = tr("Simulated on other clusters than %1: %2").arg(of(read_.cluster.name), of(read_.fault));
+  if (!read_.figures)
+    page.headline = tr("Simulated on other clusters than %1: %2").arg(to_qstring(read_.cluster.name), to_qstring(read_.fault));
   if (page.part == SimulationPart::clusters) {
     add_clusters(compared_, page);
     for (size_t c = 0; c < page.clusters.size(); ++c) page.clusters[c].chosen = compared_specs_[c] == shown_.cluster;

@@ -20,6 +20,7 @@ QString plain(double value, int digits) {
 
 }  // namespace
 
+QString to_qstring(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 QString count_text(qint64 count) { return QString::fromStdString(with_commas(count)); }
 QString counted_text(qint64 count, const char* one, const char* many) { return QString::fromStdString(counted(count, one, many)); }
 

@@ -2,9 +2,12 @@
 #pragma once
 #include <QString>
 #include <string>
+#include <string_view>
 
 namespace stormcell::views {
 
+/// Of UTF-8, as the core writes all texts.
+QString to_qstring(std::string_view text);
 /// "1,234"
 QString count_text(qint64 count);
 /// "1 batch", "1,234 batches"; `many` where spelling does not give it.

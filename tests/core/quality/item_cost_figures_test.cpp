@@ -66,7 +66,16 @@ class ItemCostFiguresTest : public QObject {
     const std::string headline = item_costs_headline(run_of(f));
     QVERIFY2(says(headline, "spends 30.0 % of the operations that all branches would take (120.0 % of what the largest branch alone would"),
              headline.c_str());
-    QVERIFY(says(item_costs_lines(f)[1].second, ", with nothing to decide: 25, a network that does not route"));
+    QVERIFY(says(item_costs_lines(run_of(f))[1].second, ", with nothing to decide: 25, a network that does not route"));
+    QVERIFY(says(item_costs_tiles(run_of(f))[0].more, "; 120.0 % of what the largest branch alone would take"));
+    // A cell goes to two at once, of some routers or of all.
+    RunSummaryFigures two = run_of(f);
+    two.routing.resize(2);
+    two.routing[0].fan_out = 2;
+    QVERIFY(says(item_costs_headline(two), "of what the largest branches of each router alone would take"));
+    two.routing[1].fan_out = 2;
+    for (const std::string& text : {item_costs_headline(two), item_costs_lines(two)[1].second, item_costs_tiles(two)[0].more})
+      QVERIFY2(says(text, "of what the two largest branches alone would take"), text.c_str());
   }
 
   void the_ends_of_many_labels_that_are_alike_are_no_difference() {
@@ -110,6 +119,14 @@ class ItemCostFiguresTest : public QObject {
             says(headline, "] fewer operations on the 30 pictures without person than on the 20 with, and on average 55.0 % of what all"),
         headline.c_str());
     QCOMPARE(item_costs_groups(f).size(), size_t{2});
+    // A class that is not compared changes nothing, for tile and headline alike.
+    ItemCostFigures another = f;
+    another.groups.push_back({"road", {50, 0.55}});
+    for (const ItemCostFigures& figures : {f, another}) {
+      QVERIFY(says(item_costs_headline(run_of(figures)), "without person than on the 20 with"));
+      QVERIFY(item_costs_tiles(run_of(figures))[0].more.ends_with("; without person 45.0 %, with 70.0 %"));
+    }
+    QCOMPARE(item_costs_tiles(run_of(f)).size(), size_t{1});
     // An item without a target is on neither side.
     std::vector<ItemCost> items = street(20, 30);
     items.push_back({50, 99, 100});
@@ -179,7 +196,7 @@ class ItemCostFiguresTest : public QObject {
             (*f.parts->mean_ci95)[1] <= 10);
     const GroupSpent& g = f.groups[0];
     QVERIFY(near(g.with.parts->mean, 9.5) && near(g.without->parts->mean, 7));
-    const auto lines = item_costs_lines(f);
+    const auto lines = item_costs_lines(run_of(f));
     const auto at = std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.first == "parts computed"; });
     QVERIFY(at != lines.end() && says(at->second, "8.00 [") && says(at->second, "] on average of the 18 that routers may leave out"));
     QVERIFY2(says((at + 1)->second, "without person 7.00 [") && says((at + 1)->second, "], with 9.50 ["), (at + 1)->second.c_str());
@@ -202,7 +219,7 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(read && read->figures.item_costs && read->figures.dataset.note == "drawings");
     const ItemCostFigures &came = *read->figures.item_costs, &was = *f.item_costs;
     QVERIFY(came.least.name == "picture 20" && came.quartiles == was.quartiles && came.served == was.served && came.alike);
-    QVERIFY(item_costs_lines(came) == item_costs_lines(was) && item_costs_groups(came) == item_costs_groups(was));
+    QVERIFY(item_costs_lines(read->figures) == item_costs_lines(f) && item_costs_groups(came) == item_costs_groups(was));
     QVERIFY(!parse_summary("{}")->figures.item_costs);
   }
 };

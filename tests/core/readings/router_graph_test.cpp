@@ -2,8 +2,10 @@
 #include "core/readings/router_graph.h"
 
 #include <QTemporaryDir>
+#include <array>
 #include <map>
 #include <set>
+#include <span>
 
 #include "core/readings/flow_view.h"
 #include "core/readings/router_places.h"
@@ -136,6 +138,15 @@ class RouterGraphTest : public QObject {
     QVERIFY(computes(lines, 3, 0));
     QCOMPARE(deciding_router(lines, 0), size_t{1});
     QCOMPARE(deciding_router(lines, 3), size_t{3});
+    // Of one cell: it is computed at both places, passes the first, and comes to none.
+    const std::vector<RouterPlace> alone = places_of(lines);
+    QVERIFY(alone.size() == 2 && alone[0].name == "cells.1.0" && alone[1].routers == std::vector<int32_t>{3});
+    const auto computed = [&](const std::array<int32_t, 4>& choices) {
+      return places_computed(lines, alone, [&](size_t router) { return std::span<const int32_t>(choices).subspan(router, 1); });
+    };
+    QCOMPARE(computed({0, 1, 2, 0}), int64_t{2});
+    QCOMPARE(computed({0, 0, -1, 0}), int64_t{1});
+    QCOMPARE(computed({-1, -1, -1, -1}), int64_t{0});
   }
 
   void exits_are_a_chain_and_stacks_lie_below_each_other() {

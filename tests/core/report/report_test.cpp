@@ -178,6 +178,14 @@ class ReportTest : public QObject {
     QVERIFY(!has(html, "class=\"band\"") && has(html, "<line class=\"ran\""));
     f.exits->curve[0].value_ci95 = {{0.95, 0.98}}, f.exits->curve[1].value_ci95 = {{0.97, 0.99}};
     QVERIFY(has(page(f, testing::two_stacks()), "class=\"band\""));
+    // The axis says of which plan costs are; a point that another program gave no value is left out.
+    QVERIFY(!has(html, ">as the optimised plan runs</text>"));
+    f.exits->plan = "optimized", f.exits->curve[1].value.reset();
+    const std::string gap = page(f, testing::two_stacks());
+    QCOMPARE(flaw(gap), QString());
+    QVERIFY(has(gap, ">as the optimised plan runs</text>"));
+    const auto points = [](const std::string& text) { return QString::fromStdString(text).count("<circle class=\"bar\""); };
+    QCOMPARE(points(gap), points(html) - 1);
   }
 
   void details_lie_folded_under_their_titles_and_figures_keep_their_units() {

@@ -1,0 +1,11 @@
+// What generate prints for people.
+#pragma once
+#include <string>
+
+#include "core/summary/results.h"
+
+namespace stormcell::cli {
+
+std::string to_text(const GenerateFigures& figures, bool verbose);
+
+}  // namespace stormcell::cli

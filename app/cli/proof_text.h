@@ -1,0 +1,11 @@
+// Whether a run is verified, and what it shows of speed.
+#pragma once
+#include <string>
+
+#include "core/summary/results.h"
+
+namespace stormcell::cli {
+
+std::string proof_text(const RunSummaryFigures& figures, bool verbose);
+
+}  // namespace stormcell::cli

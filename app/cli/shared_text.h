@@ -1,0 +1,27 @@
+// What texts of runs, of what was generated, of sessions and of models have in common.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/numbers_text.h"
+#include "core/summary/budget_text.h"
+#include "core/summary/results.h"
+
+namespace stormcell::cli {
+
+/// "1.23 million parameters"
+std::string parameters_text(int64_t parameters);
+/// In files: kernels lay weights out as they read them, and that takes more or less.
+std::string stored_text(int64_t bytes);
+/// Model, data and machine of a run.
+std::string subject_text(const ModelFigures& model, const DatasetFigures& data, const DeviceFigures& device);
+/// A table of the routers; empty: there are none.
+std::string routing_text(const std::vector<RouterFigures>& routing);
+/// Nothing without a budget.
+void add_budget(Rows& rows, const std::optional<BudgetFigures>& budget, const std::vector<ReadingPlan>& plans);
+/// Where the run is kept; nothing where it is not.
+void add_session(Rows& rows, const std::string& file, int64_t run);
+
+}  // namespace stormcell::cli

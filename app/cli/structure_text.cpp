@@ -1,0 +1,78 @@
+#include "app/cli/structure_text.h"
+
+#include "app/cli/numbers_text.h"
+#include "app/cli/shared_text.h"
+#include "core/base/counted.h"
+#include "core/base/listed_words.h"
+
+namespace stormcell::cli {
+namespace {
+
+/// What of a plan the device runs without the host; the tree itself is long, and goes where --segments says.
+std::string plan_text(const PlanStructure& p) {
+  std::string text = "\nplan of one " + std::string(p.phase == "decode" ? "decoding" : "forward pass");
+  if (p.weight_budget > 0) text += " with " + bytes_text(p.weight_budget) + " for the weights of branches";
+  text += ": " + counted(p.steps, "step") + ", ";
+  if (p.ends == 0) return text + "resident on the device: it runs without the host\n";
+  return text + counted(p.leaves, "segment") + "; a submission may end with " + count_text(p.ends) + " of them\n";
+}
+
+}  // namespace
+
+std::string to_text(const ModelStructure& s, bool verbose) {
+  std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + stored_text(s.weight_bytes) + ", " +
+                     number_text(s.flops_per_cell / 1e6) + " MFLOP a cell where all branches get as many\n";
+  if (s.least_budget > 0)
+    text += "weights of branches as they are laid out: " + bytes_text(s.expert_bytes) + ", the largest of them " +
+            bytes_text(s.least_budget) + "; --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";
+  if (s.picture) {
+    const PictureStructure& p = *s.picture;
+    text += "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + counted(p.channels, "channel");
+    if (p.least > 0) text += "; other heights and widths of " + count_text(p.least) + " to " + std::to_string(p.most) + " too";
+    text += "\n";
+    for (const GridStructure& g : s.grids)
+      text += "each is cut into " + count_text(g.rows) + " rows of " + count_text(g.columns) + " cells (" + g.cell_space + "), " +
+              count_text(g.patch_height) + " x " + count_text(g.patch_width) + " pixels, " + count_text(g.stride) + " apart\n";
+  }
+  Rows inputs;
+  for (const InputStructure& i : s.inputs) {
+    std::string content;
+    for (const int64_t extent : i.content) content += ", " + std::to_string(extent);
+    inputs.push_back({i.name, i.role == i.name ? "" : "the " + i.role, "[" + i.cell_space + content + "]"});
+  }
+  if (!inputs.empty()) text += "\nthe data bring\n" + table_text(inputs, {});
+  if (!s.routers.empty()) {
+    Rows rows = {{"router", "branches", "protocol", "cells of", "hoistable", "mixes until the next router"}};
+    for (const RouterStructure& r : s.routers) {
+      std::string mixes;
+      for (const std::string& m : r.mixes) add_to_list(mixes, m, "; ");
+      rows.push_back({r.name, count_text(r.branches), r.protocol, r.cell_space,
+                      r.hoistable_bytes > 0 || r.hoistable_flops > 0
+                          ? bytes_text(static_cast<int64_t>(r.hoistable_bytes)) + ", " + number_text(r.hoistable_flops / 1e6) + " MFLOP"
+                          : "nothing",
+                      mixes.empty() ? "nothing" : mixes});
+    }
+    text += "\n" + table_text(rows, {1});
+    for (const RouterStructure& r : s.routers) {
+      if (!verbose) break;
+      text += "\non " + r.name + " depend\n";
+      for (const std::string& d : r.depends) text += "  " + d + "\n";
+    }
+  }
+  Rows operators;
+  const auto kernels_of = [&](const std::string& op) {
+    for (const KernelsOfOperator& k : s.kernels)
+      if (k.op == op) return joined(k.names);
+    return std::string();
+  };
+  for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count), kernels_of(name)});
+  if (!operators.empty())
+    text += "\noperators, and their kernels, the first that can is taken (--annotate NODE.kernel=KERNEL)\n" + table_text(operators, {1});
+  if (!s.annotations.empty()) text += "\nannotations\n";
+  for (const std::string& a : s.annotations) text += "  " + a + "\n";
+  if (s.plan) text += plan_text(*s.plan);
+  for (const std::string& u : s.unsupported) text += "not in this version: " + u + "\n";
+  return text;
+}
+
+}  // namespace stormcell::cli

@@ -1,0 +1,11 @@
+// What inspect prints of a model.
+#pragma once
+#include <string>
+
+#include "core/summary/results.h"
+
+namespace stormcell::cli {
+
+std::string to_text(const ModelStructure& structure, bool verbose);
+
+}  // namespace stormcell::cli
