@@ -49,15 +49,6 @@ void check_options(const SimulateOptions& options) {
   if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
 }
 
-void check_memory(const Cluster& cluster, const Placement& placement, const ModelSizes& sizes) {
-  const double bytes = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(placement.layers.size()) * sizes.branch_bytes;
-  if (bytes <= cluster.memory_bytes) return;
-  constexpr double kGiB = 1 << 30;
-  const auto gib = [](double b) { return std::to_string(static_cast<int64_t>(b / kGiB)) + " GiB"; };
-  bad_input("--cluster", "each GPU of " + cluster.name + " would hold " + gib(bytes) + " of experts and has " + gib(cluster.memory_bytes),
-            "name one of more GPUs, or a --dtype of fewer bytes");
-}
-
 std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTask& task) {
   const std::string sheets =
       "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an engine's step";
@@ -246,7 +237,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
               "--model-config config.json, or --hidden N --ffn N");
   if (!task.objective)
     bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs", "--tokens-per-step N draws steps of N tokens");
-  check_memory(task.cluster, task.before, *task.sizes);
+  check_memory(task);
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);

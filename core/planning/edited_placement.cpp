@@ -186,6 +186,7 @@ void EditedPlacement::apply(const PlacementChange& change) { state_->edit->apply
 FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit, const Progress& progress) const {
   PlaceOptions options = state_->options;
   options.solver = solver, options.time_limit = time_limit;
+  check_memory(state_->task);
   const SessionReader session(parse_session_path(options.session).file);
   SolvedPlacement solved = solve_task(options, session, state_->task, nullptr, progress);
   FoundLayout out{std::move(solved.placement), std::move(solved.figures), {}};
@@ -202,6 +203,7 @@ int64_t EditedPlacement::store(const Placement& placement, const std::string& na
   for (const LayerSlots& layer : placement.layers) empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
   if (empty > 0)
     bad_input(about_.session, counted(static_cast<int64_t>(empty), "slot") + " of the placement hold nothing", "bring an expert into each");
+  check_memory(state_->task);
   PlaceOptions options = state_->options;
   options.solver = "eplb", options.name = name;
   const SessionReader session(parse_session_path(options.session).file);

@@ -93,9 +93,10 @@ class EditedPlacement {
   /// Every branch stands somewhere afterwards, and what slots hold is what `before` says.
   void apply(const PlacementChange& change);
 
-  /// By a solver of placement_solvers(), from the start.
+  /// By a solver of placement_solvers(), from the start. Error(bad_input): a GPU cannot hold its experts.
   FoundLayout solve(const std::string& solver, double time_limit, const Progress& progress) const;
-  /// Into the session, as made by hand; returns its number. Error(bad_input): slots are empty.
+  /// Into the session, as made by hand; returns its number. Error(bad_input): slots are empty, or a GPU
+  /// cannot hold its experts.
   int64_t store(const Placement& placement, const std::string& name, const Progress& progress) const;
 
  private:

@@ -84,10 +84,13 @@ LayoutLine line_of(const std::string& name, const Placement& placement, const Pl
   return line;
 }
 
-/// `searched_evenly`: by a search that knows no homes.
-std::vector<std::string> warnings_of(const Placement& result, bool searched_evenly, const PlaceTask& task) {
+/// `searched_evenly`: by a search that knows no homes. `from`: what --from names, may be empty.
+std::vector<std::string> warnings_of(const Placement& result, bool searched_evenly, const std::string& from, const PlaceTask& task) {
   std::vector<std::string> warnings;
-  if (const int32_t layers = layers_with_idle_replicas(result); layers > 0)
+  if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
+    warnings.push_back("in " + counted(layers, "layer") + " of " + from +
+                       " two replicas of an expert lie on one GPU: the second brings nothing");
+  if (const int32_t layers = layers_with_idle_replicas(result); layers > 0 && (from.empty() || result != task.before))
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
   if (task.loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
@@ -145,14 +148,12 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
 }
 
 /// Slots of equally many spare ones on each GPU, in all layers.
-std::optional<SparePrice> spare_price(const PlaceTask& task, std::optional<int64_t> slot_bytes) {
-  const int32_t spare = (task.shape.slot_count - task.branches);
-  const double of_slot = slot_bytes   ? static_cast<double>(*slot_bytes)
-                         : task.sizes ? task.sizes->branch_bytes * static_cast<double>(task.layout.routers.size())
-                                      : 0;
-  if (spare <= 0 || of_slot <= 0) return {};
+std::optional<SparePrice> spare_price(const PlaceTask& task) {
+  const int32_t spare = task.shape.slot_count - task.branches;
+  const std::optional<double> of_slot = slot_bytes_of(task);
+  if (spare <= 0 || !of_slot) return {};
   SparePrice price;
-  price.gpu_bytes = of_slot * spare / task.shape.ranks;
+  price.gpu_bytes = *of_slot * spare / task.shape.ranks;
   price.memory_share = price.gpu_bytes / task.cluster.memory_bytes;
   if (task.sizes && task.sizes->kv_bytes > 0) price.kv_tokens = price.gpu_bytes / task.sizes->kv_bytes;
   return price;
@@ -273,7 +274,7 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
                line_of("result", found.result, task, progress)};
   if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
   f.front = front_of(found, task, progress);
-  f.warnings = warnings_of(found.result, !given && (found.aim == "traffic" || options.solver == "load"), task);
+  f.warnings = warnings_of(found.result, !given && (found.aim == "traffic" || options.solver == "load"), options.from, task);
   if (found.by_clock)
     f.warnings.emplace_back(
         "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
@@ -290,7 +291,7 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
                                                  : paired.compare("eplb", found.eplb, "from", task.before));
   }
   f.moved_slots = moved_slots(task.before, found.result);
-  f.spare = spare_price(task, f.slot_bytes);
+  f.spare = spare_price(task);
   f.advice = advice_of(f);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return {std::move(found.result), std::move(f), std::move(found.tried)};
@@ -313,6 +314,7 @@ PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, 
   check_options(options);
   PlaceTask task;
   read_task(options, session, run, task, progress);
+  check_memory(task);
   SolvedPlacement solved = solve_task(options, session, task, nullptr, progress);
   solved.figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   StoredPlacement row = row_of(options, task, solved.placement, solved.figures);

@@ -1,6 +1,7 @@
 #include "core/planning/place_task.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -202,6 +203,31 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   }
   if (task.routes) look_at_homes(task);
   find_objective(options, session, task);
+}
+
+std::optional<double> slot_bytes_of(const PlaceTask& task) {
+  if (task.sizes) return task.sizes->branch_bytes * static_cast<double>(task.layout.routers.size());
+  double bytes = 0;
+  for (const RouterInfo& r : task.layout.routers) {
+    if (r.branch_bytes <= 0) return {};
+    bytes += static_cast<double>(r.branch_bytes);
+  }
+  return bytes;
+}
+
+void check_memory(const PlaceTask& task) {
+  const double bytes = slot_bytes_of(task).value_or(0) * (task.shape.slot_count / task.shape.ranks);
+  if (bytes <= task.cluster.memory_bytes) return;
+  const auto text = [](double b) {
+    constexpr double kGiB = 1 << 30;
+    const int64_t tenths = std::llround(10 * b / kGiB);
+    return tenths > 0 ? std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB"
+                      : std::to_string(static_cast<int64_t>(b)) + " bytes";
+  };
+  bad_input("--cluster",
+            "each GPU of " + task.cluster.name + " would hold " + text(bytes) + " of experts and has " + text(task.cluster.memory_bytes),
+            std::string("name one of more GPUs or memory") + (task.shape.slot_count > task.branches ? ", fewer spare slots" : "") +
+                (task.sizes ? ", or a --dtype of fewer bytes" : ""));
 }
 
 FitData whole_fit(const PlaceTask& task) {

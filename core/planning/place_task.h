@@ -45,6 +45,11 @@ struct PlaceTask {
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress);
 
+/// Weights of one slot in all layers; null: not known.
+std::optional<double> slot_bytes_of(const PlaceTask& task);
+/// Error(bad_input): a GPU cannot hold the experts of its slots.
+void check_memory(const PlaceTask& task);
+
 /// Loads and tokens of a part of the data, and what its steps cost: what a search is fitted to.
 struct FitData {
   const TokenRoutes* routes = nullptr;  ///< null: there are counts alone
