@@ -131,11 +131,11 @@ ExchangedRows rows_of(const StepObjective& objective, const Placement& placement
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
   ExchangedRows out;
   if (!objective.routes()) {
-    out.dispatched = dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network,
-                                     objective.replicas());
+    out.dispatched = dispatched_rows(objective.loads_of_step(DataPart::fitted, step)[layer], objective.choices(), shares,
+                                     objective.backend(), network, objective.replicas());
   } else {
     const TokenRoutes& routes = *objective.routes();
-    const std::vector<size_t>& tokens = objective.tokens(false)[step];
+    const std::vector<size_t>& tokens = objective.tokens(DataPart::fitted)[step];
     const auto l = static_cast<int32_t>(layer);
     if (objective.residence() == Residence::follow) {
       const std::vector<BranchShares> lives = lives_of_following(routes, tokens, placement, l);
@@ -151,7 +151,7 @@ ExchangedRows rows_of(const StepObjective& objective, const Placement& placement
 SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTask& task, const Progress& progress) {
   const StepObjective& objective = *task.objective;
   check_bounds("--collective", options.collective, {0, static_cast<double>(task.layout.routers.size()) - 1});
-  check_bounds("--step", options.collective_step, {0, static_cast<double>(objective.count(false)) - 1});
+  check_bounds("--step", options.collective_step, {0, static_cast<double>(objective.count(DataPart::fitted)) - 1});
   if (task.shape.ranks > kMostRanksOfCollective)
     bad_input("--collective",
               "fills the links of at most " + std::to_string(kMostRanksOfCollective) + " GPUs, the cluster has " +
@@ -164,7 +164,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   const ExchangedRows rows = rows_of(objective, task.before, step, layer, network);
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
-  objective.cost_of_step(work, false, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
+  objective.cost_of_step(work, DataPart::fitted, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
     if (l == layer) closed = cost;
   });
   const std::vector<Flow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),

@@ -113,7 +113,8 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
       parts[p].traffic.emplace(routes, evenly(tokens, most), out->start_, way);
       if (way.rule == ReplicaRule::nearest) parts[p].loads_of_home = loads_of_home(routes, tokens, task.shape.ranks);
     }
-    if (task.objective && task.objective->count(p == 1) > 0) parts[p].steps.emplace(task.objective->placed(out->start_, p == 1, most));
+    if (task.objective && task.objective->count(kDataParts[p]) > 0)
+      parts[p].steps.emplace(task.objective->placed(out->start_, kDataParts[p], most));
   }
   state.edit.emplace(out->start_, std::move(parts), way);
   state.first_ms.resize(state.edit->parts()), state.first_ranks.resize(state.edit->parts());

@@ -11,6 +11,7 @@
 #include "core/placement/placement.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/place.h"
+#include "core/planning/step_figures.h"
 
 namespace stormcell {
 
@@ -40,9 +41,6 @@ struct FoundLayout {
   };
   std::vector<Other> front;  ///< the most even one first
 };
-
-/// Two parts of the data: what searches fit to, and what judges.
-enum class DataPart : uint8_t { fitted, held_out };
 
 struct EditedAbout {
   std::string session, model;

@@ -130,7 +130,7 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
 
 std::vector<size_t> PairedBootstrap::parts_of_steps() const {
   if (!task_.objective || task_.objective->is_drawn()) return {};
-  const auto steps = static_cast<size_t>(task_.objective->count(true));
+  const auto steps = static_cast<size_t>(task_.objective->count(DataPart::held_out));
   std::vector<size_t> parts;
   if (!task_.routes) {
     for (size_t s = 0; s < steps; ++s) parts.push_back(block_of_step(s, steps));
@@ -139,7 +139,7 @@ std::vector<size_t> PairedBootstrap::parts_of_steps() const {
   std::unordered_map<size_t, size_t> part_of;  // by token
   for (size_t i = 0; i < tokens_.size(); ++i)
     for (const size_t t : tokens_[i]) part_of.emplace(t, i);
-  for (const std::vector<size_t>& step : task_.objective->tokens(true)) {
+  for (const std::vector<size_t>& step : task_.objective->tokens(DataPart::held_out)) {
     const size_t part = part_of.at(step[0]);
     if (std::any_of(step.begin(), step.end(), [&](size_t t) { return part_of.at(t) != part; })) return {};
     parts.push_back(part);
@@ -150,7 +150,8 @@ std::vector<size_t> PairedBootstrap::parts_of_steps() const {
 std::optional<PairedDifference> PairedBootstrap::compare_steps(const Placement& a, const Placement& b) const {
   const std::vector<size_t> part = parts_of_steps();
   if (part.empty() || task_.objective->by_p95()) return {};  // it is the interval of a mean
-  const std::vector<double> a_s = task_.objective->step_s(a, true, progress_), b_s = task_.objective->step_s(b, true, progress_);
+  const std::vector<double> a_s = task_.objective->step_s(a, DataPart::held_out, progress_),
+                            b_s = task_.objective->step_s(b, DataPart::held_out, progress_);
   std::vector<double> seconds(loads_.size()), steps(loads_.size());
   for (size_t s = 0; s < a_s.size(); ++s) seconds[part[s]] += a_s[s] - b_s[s], ++steps[part[s]];
   const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(task_.before, a) - moved_slots(task_.before, b));

@@ -48,8 +48,8 @@ const PlacementSolver& find_solver(std::string_view id) {
   bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
 }
 
-/// Of the part to fit, or of what is held out.
-LayoutData part_of(const PlaceTask& task, bool held_out) {
+LayoutData part_of(const PlaceTask& task, DataPart part) {
+  const bool held_out = part == DataPart::held_out;
   LayoutData data{held_out ? task.loads.held_out : task.loads.fit, nullptr, {}, task.way()};
   if (task.routes) data.routes = &task.routes->routes, data.tokens = held_out ? task.routes->parts.held_out : task.routes->parts.fit;
   return data;
@@ -65,9 +65,9 @@ LayoutFigures figures_of(const Placement& placement, const LayoutData& data) {
 }
 
 /// Adds what steps cost, the moves included.
-void add_step_cost(const PlaceTask& task, const Placement& placement, bool held_out, LayoutFigures& figures, const Progress& progress) {
+void add_step_cost(const PlaceTask& task, const Placement& placement, DataPart part, LayoutFigures& figures, const Progress& progress) {
   if (!task.objective) return;
-  figures.step = task.objective->judge(placement, held_out, progress);
+  figures.step = task.objective->mean_step(placement, part, progress);
   if (!figures.step) return;
   if (task.calibration)
     figures.trust = trust_in(*task.calibration, figures.step->dispatch_ms, figures.step->compute_ms, figures.step->combine_ms);
@@ -75,11 +75,11 @@ void add_step_cost(const PlaceTask& task, const Placement& placement, bool held_
 }
 
 LayoutLine line_of(const std::string& name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
-  LayoutLine line{name, figures_of(placement, part_of(task, false)), {}};
-  add_step_cost(task, placement, false, line.fit, progress);
+  LayoutLine line{name, figures_of(placement, part_of(task, DataPart::fitted)), {}};
+  add_step_cost(task, placement, DataPart::fitted, line.fit, progress);
   if (task.loads.steps_held_out > 0) {
-    line.held_out = figures_of(placement, part_of(task, true));
-    add_step_cost(task, placement, true, *line.held_out, progress);
+    line.held_out = figures_of(placement, part_of(task, DataPart::held_out));
+    add_step_cost(task, placement, DataPart::held_out, *line.held_out, progress);
   }
   return line;
 }
@@ -107,7 +107,7 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
                        std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
   if (task.objective && task.objective->filled_steps() > 0)
     warnings.push_back(counted(task.objective->filled_steps(), "recorded step") + " of " +
-                       std::to_string(task.objective->count(false) + task.objective->count(true)) +
+                       std::to_string(task.objective->count(DataPart::fitted) + task.objective->count(DataPart::held_out)) +
                        " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
                        "many as were recorded");
   if (searched_evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
@@ -132,7 +132,7 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
   };
   std::vector<Point> points;
   for (const FoundPlacement& f : found.tried)
-    points.push_back({&f, mean_imbalance(f.placement, part_of(task, false)),
+    points.push_back({&f, mean_imbalance(f.placement, part_of(task, DataPart::fitted)),
                       count_traffic(task.routes->routes, task.routes->parts.fit, f.placement, task.way()).cross_pairs});
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     return a.imbalance != b.imbalance ? a.imbalance < b.imbalance : a.cross_pairs < b.cross_pairs;
@@ -219,7 +219,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   f.sizes = task.sizes;
   if (task.objective) {
     f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
-    f.costed_fit = task.objective->count(false), f.costed_held_out = task.objective->count(true);
+    f.costed_fit = task.objective->count(DataPart::fitted), f.costed_held_out = task.objective->count(DataPart::held_out);
     f.statistic = task.objective->by_p95() ? "p95" : "mean";
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
     f.calibration = task.calibration, f.replicas = to_text(task.objective->replicas());

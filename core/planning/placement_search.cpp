@@ -221,7 +221,7 @@ class PlacementSearch {
     std::vector<double> value, imbalance;
     for (const Recipe& recipe : list) {
       const Placement p = trial.make(recipe, seconds, progress_);
-      value.push_back(by_cost_ ? cost(p, choice.judge, true) : traffic(p, eplb, choice.judge));
+      value.push_back(by_cost_ ? cost(p, choice.judge, DataPart::held_out) : traffic(p, eplb, choice.judge));
       imbalance.push_back(mean_imbalance(p, layout_data(choice.judge)));
     }
     out_.by_clock |= trial.by_clock();
@@ -255,7 +255,7 @@ class PlacementSearch {
   void take_result() {
     const bool anew = out_.chosen_on == "what it is fitted to";
     const auto value = [&](const Placement& p) {
-      return by_cost_ ? cost(p, whole_, false) : anew ? traffic(p, out_.eplb, whole_) : traffic_alone(p, whole_);
+      return by_cost_ ? cost(p, whole_, DataPart::fitted) : anew ? traffic(p, out_.eplb, whole_) : traffic_alone(p, whole_);
     };
     const FoundPlacement* best = &out_.tried.back();
     if (anew)
@@ -266,8 +266,8 @@ class PlacementSearch {
   }
 
   /// Of a step, moves included, in ms.
-  double cost(const Placement& p, const FitData& data, bool judge) const {
-    return data.objective->judge(p, judge, progress_)->objective_ms + task_.move_ms * static_cast<double>(moved_slots(aim_.before, p));
+  double cost(const Placement& p, const FitData& data, DataPart part) const {
+    return data.objective->mean_step(p, part, progress_)->objective_ms + task_.move_ms * static_cast<double>(moved_slots(aim_.before, p));
   }
 
   /// Pairs apart and ranks of a token, where it is about as even as the EPLB rule's; elsewhere worse than any that is.
@@ -297,7 +297,7 @@ class PlacementSearch {
                 "--solver joint searches; exact takes up to 8 experts on 4 GPUs");
     const ExactPlacement best =
         exact_placement(by_cost_ ? exact_cost() : exact_traffic(), whole_.loads.size(), task_.branches, ranks, progress_);
-    if (by_cost_ && task_.objective->search_sees_all()) out_.bound = cost(best.placement, whole_, false);
+    if (by_cost_ && task_.objective->search_sees_all()) out_.bound = cost(best.placement, whole_, DataPart::fitted);
     return best.placement;
   }
 
