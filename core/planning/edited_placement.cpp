@@ -1,6 +1,7 @@
 #include "core/planning/edited_placement.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -24,15 +25,15 @@ size_t most_followed(const TokenRoutes& routes) {
                           1);
 }
 
-std::vector<size_t> evenly(const std::vector<size_t>& tokens, size_t most) {
-  if (tokens.size() <= most) return tokens;
+std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
+  if (tokens.size() <= most) return {tokens.begin(), tokens.end()};
   std::vector<size_t> kept;
   for (size_t i = 0; i < most; ++i) kept.push_back(tokens[i * tokens.size() / most]);
   return kept;
 }
 
 /// As EditPart has them.
-std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, const std::vector<size_t>& tokens, int32_t ranks) {
+std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks) {
   const auto each = static_cast<size_t>(ranks);
   std::vector<std::vector<double>> out(static_cast<size_t>(routes.layers),
                                        std::vector<double>(static_cast<size_t>(routes.branches) * each));
@@ -106,15 +107,14 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   const size_t most = task.routes ? std::max<size_t>(most_followed(task.routes->routes) / homes, 1) : StepObjective::kMostSearchTokens;
   for (size_t p = 0; p < parts.size(); ++p) {
     progress.report("following tokens", static_cast<int64_t>(p), static_cast<int64_t>(parts.size()));
-    parts[p].loads = p == 0 ? task.loads.fit : task.loads.held_out;
-    if (task.routes) {
-      const TokenRoutes& routes = task.routes->routes;
-      const std::vector<size_t>& tokens = p == 0 ? task.routes->parts.fit : task.routes->parts.held_out;
-      parts[p].traffic.emplace(routes, evenly(tokens, most), out->start_, way);
-      if (way.rule == ReplicaRule::nearest) parts[p].loads_of_home = loads_of_home(routes, tokens, task.shape.ranks);
+    const DataSlice data = slice_of(task, kDataParts[p]);
+    parts[p].loads = data.loads;
+    if (data.routes) {
+      parts[p].traffic.emplace(*data.routes, evenly(data.tokens, most), out->start_, way);
+      if (way.rule == ReplicaRule::nearest) parts[p].loads_of_home = loads_of_home(*data.routes, data.tokens, task.shape.ranks);
     }
-    if (task.objective && task.objective->count(kDataParts[p]) > 0)
-      parts[p].steps.emplace(task.objective->placed(out->start_, kDataParts[p], most));
+    if (data.objective && data.objective->count(data.part) > 0)
+      parts[p].steps.emplace(data.objective->placed(out->start_, data.part, most));
   }
   state.edit.emplace(out->start_, std::move(parts), way);
   state.first_ms.resize(state.edit->parts()), state.first_ranks.resize(state.edit->parts());

@@ -23,7 +23,7 @@ struct PartSums {
   TrafficSums traffic;
 };
 
-PartSums sums_of(const Placement& p, const LayoutData& data) {
+PartSums sums_of(const Placement& p, const DataSlice& data) {
   PartSums out;
   for (const std::vector<double>& layer : rank_loads(p, data)) out.of_rank.insert(out.of_rank.end(), layer.begin(), layer.end());
   if (data.routes) out.traffic = sum_traffic(*data.routes, data.tokens, p, data.way);
@@ -110,7 +110,7 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
   for (size_t i = 0; i < loads_.size(); ++i) {
     progress_.report("comparing", static_cast<int64_t>(i), static_cast<int64_t>(loads_.size()));
     const std::span<const size_t> tokens = routes ? std::span<const size_t>(tokens_[i]) : std::span<const size_t>();
-    const LayoutData data{loads_[i], routes, tokens, task_.way()};
+    const DataSlice data{loads_[i], routes, tokens, task_.way()};
     of_a.push_back(sums_of(a, data)), of_b.push_back(sums_of(b, data));
   }
   const auto difference = [&](const std::function<double(const Figures&)>& figure) {

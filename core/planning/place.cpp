@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::array kSolvers = {
     PlacementSolver{"eplb", "the EPLB rule: replicas for the most loaded experts, then packing by load"},
     PlacementSolver{"load", "balance alone: what the EPLB rule leaves is mended, and no replica lies idle"},
-    PlacementSolver{"joint", "what steps cost, or traffic at about EPLB's balance (--aim), by several searches, the best by a third part"},
+    PlacementSolver{"joint", "what steps cost, or traffic at about EPLB's balance (--aim), by searches that a validation part judges"},
     PlacementSolver{"exact", "the same aims, the best there is: up to 8 experts on 4 GPUs, no spare slots"},
     PlacementSolver{"keep", "the layout that --from names, else the contiguous one that servers begin with"},
 };
@@ -48,39 +48,25 @@ const PlacementSolver& find_solver(std::string_view id) {
   bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
 }
 
-LayoutData part_of(const PlaceTask& task, DataPart part) {
-  const bool held_out = part == DataPart::held_out;
-  LayoutData data{held_out ? task.loads.held_out : task.loads.fit, nullptr, {}, task.way()};
-  if (task.routes) data.routes = &task.routes->routes, data.tokens = held_out ? task.routes->parts.held_out : task.routes->parts.fit;
-  return data;
-}
-
-LayoutFigures figures_of(const Placement& placement, const LayoutData& data) {
+LayoutFigures figures_of(const Placement& placement, const PlaceTask& task, DataPart part, const Progress& progress) {
+  const DataSlice data = slice_of(task, part);
   LayoutFigures figures;
   figures.imbalance = mean_imbalance(placement, data);
-  if (!data.routes) return figures;
-  const Traffic traffic = count_traffic(*data.routes, data.tokens, placement, data.way);
-  figures.cross_pairs = traffic.cross_pairs, figures.ranks_per_token = traffic.ranks_per_token;
-  return figures;
-}
-
-/// Adds what steps cost, the moves included.
-void add_step_cost(const PlaceTask& task, const Placement& placement, DataPart part, LayoutFigures& figures, const Progress& progress) {
-  if (!task.objective) return;
-  figures.step = task.objective->mean_step(placement, part, progress);
-  if (!figures.step) return;
+  if (data.routes) {
+    const Traffic traffic = count_traffic(*data.routes, data.tokens, placement, data.way);
+    figures.cross_pairs = traffic.cross_pairs, figures.ranks_per_token = traffic.ranks_per_token;
+  }
+  if (data.objective) figures.step = data.objective->mean_step(placement, part, progress);
+  if (!figures.step) return figures;
   if (task.calibration)
     figures.trust = trust_in(*task.calibration, figures.step->dispatch_ms, figures.step->compute_ms, figures.step->combine_ms);
   figures.objective_ms = figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(task.before, placement));
+  return figures;
 }
 
 LayoutLine line_of(const std::string& name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
-  LayoutLine line{name, figures_of(placement, part_of(task, DataPart::fitted)), {}};
-  add_step_cost(task, placement, DataPart::fitted, line.fit, progress);
-  if (task.loads.steps_held_out > 0) {
-    line.held_out = figures_of(placement, part_of(task, DataPart::held_out));
-    add_step_cost(task, placement, DataPart::held_out, *line.held_out, progress);
-  }
+  LayoutLine line{name, figures_of(placement, task, DataPart::fitted, progress), {}};
+  if (task.loads.steps_held_out > 0) line.held_out = figures_of(placement, task, DataPart::held_out, progress);
   return line;
 }
 
@@ -130,10 +116,10 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
     const FoundPlacement* found;
     double imbalance, cross_pairs;
   };
+  const DataSlice data = slice_of(task, DataPart::fitted);
   std::vector<Point> points;
   for (const FoundPlacement& f : found.tried)
-    points.push_back({&f, mean_imbalance(f.placement, part_of(task, DataPart::fitted)),
-                      count_traffic(task.routes->routes, task.routes->parts.fit, f.placement, task.way()).cross_pairs});
+    points.push_back({&f, mean_imbalance(f.placement, data), count_traffic(*data.routes, data.tokens, f.placement, data.way).cross_pairs});
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     return a.imbalance != b.imbalance ? a.imbalance < b.imbalance : a.cross_pairs < b.cross_pairs;
   });

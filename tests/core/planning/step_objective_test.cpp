@@ -112,18 +112,17 @@ class StepObjectiveTest : public QObject {
     QVERIFY(!one.search_sees_all());
   }
 
-  void the_third_part_is_of_whole_requests_where_the_rest_is() {
+  void the_validation_part_is_of_whole_requests_where_the_rest_is() {
     for (const int64_t requests : {8, 9, 10, 11, 20}) {
       PlaceTask task;
       task.cluster = pair_of_gpus();
       task.routes = together(6, requests);
       QVERIFY(task.routes->parts.requests_fit > 0);
-      ChoiceData choice;
-      QVERIFY(find_choice_data({}, task, choice));
-      QVERIFY(!choice.fit.tokens.empty() && !choice.judge.tokens.empty());
+      const auto split = split_for_validation({}, task);
+      QVERIFY(split && !split->tokens.fit.empty() && !split->tokens.held_out.empty());
       int64_t last = -1, first = requests;
-      for (const size_t t : choice.fit.tokens) last = std::max(last, task.routes->routes.tokens[t].item);
-      for (const size_t t : choice.judge.tokens) first = std::min(first, task.routes->routes.tokens[t].item);
+      for (const size_t t : split->tokens.fit) last = std::max(last, task.routes->routes.tokens[t].item);
+      for (const size_t t : split->tokens.held_out) first = std::min(first, task.routes->routes.tokens[t].item);
       QVERIFY2(last < first, std::to_string(requests).c_str());
     }
   }
