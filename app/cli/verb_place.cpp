@@ -77,10 +77,10 @@ std::string to_text(const PlaceFigures& f) {
                       counted(f.slot_count / f.ranks, "slot") + " of a layer on each, " + counted(f.slot_count - f.branches, "spare slot")},
       {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) +
                     (f.requests > 0 ? ", " + counted(f.requests, "request") : "") + ": fitted to " +
-                    counted(f.steps_fit, f.unit == "tokens" ? "token" : "step") + ", judged on " +
-                    (f.steps_held_out == 0      ? "none"
-                     : f.held_out == "requests" ? count_text(f.steps_held_out) + " of other requests"
-                                                : count_text(f.steps_held_out) + " behind")}};
+                    counted(f.fit_units, f.unit == "tokens" ? "token" : "step") + ", judged on " +
+                    (f.held_out_units == 0      ? "none"
+                     : f.held_out == "requests" ? count_text(f.held_out_units) + " of other requests"
+                                                : count_text(f.held_out_units) + " behind")}};
   if (f.sizes)
     about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) + ", a token is " +
                                   std::to_string(f.sizes->hidden) + " wide (" + f.sizes->source + ")"});

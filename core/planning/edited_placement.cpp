@@ -99,7 +99,7 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   PlaceTask& task = state.task;
   read_task(options, session, path.run, task, progress);
   out->start_ = task.before;
-  const bool held_out = task.loads.steps_held_out > 0;
+  const bool held_out = task.loads.held_out_units > 0;
   std::vector<EditPart> parts(held_out ? 2 : 1);
   const ReplicaWay way = task.way();
   // Of the nearest replicas a token that lives anywhere is followed from each of its homes.
@@ -136,7 +136,7 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
     about.replicas = to_text(way.rule), about.residence = to_text(task.objective->residence());
   }
   about.has_held_out = held_out, about.unit = task.routes ? "tokens" : "steps";
-  about.fitted = task.loads.steps_fit, about.held_out = task.loads.steps_held_out;
+  about.fitted = task.loads.fit_units, about.held_out = task.loads.held_out_units;
   if (task.routes) about.followed_tokens = static_cast<int64_t>(most);
   about.lacks = lacks_of_import(task.run);
   return out;

@@ -91,7 +91,7 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
       loads_.push_back(loads_of_tokens(routes, tokens));
       tokens_.push_back(std::move(tokens));
     }
-  } else if (task.loads.steps_held_out == static_cast<int64_t>(task.loads.held_out_steps.size())) {  // else these do not follow each other
+  } else if (task.loads.held_out_units == std::ssize(task.loads.held_out_steps)) {  // else these do not follow each other
     for (size_t s = 0; s < task.loads.held_out_steps.size(); ++s) {
       if (block_of_step(s, task.loads.held_out_steps.size()) == loads_.size())
         loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(static_cast<size_t>(task.branches)));

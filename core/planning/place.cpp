@@ -66,7 +66,7 @@ LayoutFigures figures_of(const Placement& placement, const PlaceTask& task, Data
 
 LayoutLine line_of(const std::string& name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
   LayoutLine line{name, figures_of(placement, task, DataPart::fitted, progress), {}};
-  if (task.loads.steps_held_out > 0) line.held_out = figures_of(placement, task, DataPart::held_out, progress);
+  if (task.loads.held_out_units > 0) line.held_out = figures_of(placement, task, DataPart::held_out, progress);
   return line;
 }
 
@@ -79,7 +79,7 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
   if (const int32_t layers = layers_with_idle_replicas(result); layers > 0 && (from.empty() || result != task.before))
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
-  if (task.loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
+  if (task.loads.held_out_units == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
   if (task.routes && task_lacks(task, "requests"))
     warnings.emplace_back("the data lacks requests: what is held out is later in time, and may be of the same requests");
   else if (task.routes && task.routes->parts.requests == 1)
@@ -199,8 +199,8 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   f.layers = static_cast<int32_t>(task.layout.routers.size()), f.branches = task.branches;
   f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
   f.unit = task.routes ? "tokens" : "steps";
-  f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
-  f.held_out = f.steps_held_out == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
+  f.fit_units = task.loads.fit_units, f.held_out_units = task.loads.held_out_units;
+  f.held_out = f.held_out_units == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
   f.requests = task.routes ? task.routes->parts.requests : 0;
   f.sizes = task.sizes;
   if (task.objective) {

@@ -55,7 +55,7 @@ struct LayoutFigures {
   double imbalance = 0;                   ///< mean over layers of max / mean - 1 over ranks
   std::optional<double> cross_pairs;      ///< share of the pairs of a token's consecutive experts that lie on two ranks
   std::optional<double> ranks_per_token;  ///< distinct GPUs that a token goes to at a layer, as a mean
-  std::optional<StepFigures> step;        ///< what steps cost; null where sizes are not known
+  std::optional<StepFigures> step;        ///< what steps cost; null: sizes are not known, or the data is one sum of many steps
   std::optional<double> objective_ms;     ///< of a step, the move of the experts included
   std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
 };
@@ -92,8 +92,8 @@ struct PlaceFigures {
   int32_t layers = 0, branches = 0, nodes = 0, ranks = 0, slot_count = 0;
   std::string solver, phase;
   double fit_fraction = 0, seconds = 0;
-  std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
-  int64_t steps_fit = 0, steps_held_out = 0;
+  std::string unit;                           ///< what was split: "steps", or "tokens" where the run keeps single choices
+  int64_t fit_units = 0, held_out_units = 0;  ///< so many of it
   std::optional<ModelSizes> sizes;
   std::string replicas, residence;              ///< of replica_rules(), residences(); empty where steps are not costed
   std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it

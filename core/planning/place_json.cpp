@@ -75,7 +75,7 @@ Json json_of(const PlaceFigures& f) {
   json["slots"] = f.slot_count;
   json["fit_fraction"] = f.fit_fraction;
   json["unit"] = f.unit;
-  json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
+  json["steps"] = {{"fit", f.fit_units}, {"held_out", f.held_out_units}};
   json["residence"] = text_or_null(f.residence);
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
   json["replicas"] = text_or_null(f.replicas);
