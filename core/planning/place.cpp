@@ -1,7 +1,6 @@
 #include "core/planning/place.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <limits>
@@ -10,7 +9,6 @@
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -18,9 +16,11 @@
 #include "core/placement/traffic.h"
 #include "core/planning/advice.h"
 #include "core/planning/layout_figures.h"
+#include "core/planning/option_word.h"
 #include "core/planning/paired.h"
 #include "core/planning/place_task.h"
 #include "core/planning/placement_search.h"
+#include "core/planning/placement_solvers.h"
 #include "core/planning/solved_placement.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
@@ -30,23 +30,6 @@ namespace stormcell {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::array kSolvers = {
-    PlacementSolver{"eplb", "the EPLB rule: replicas for the most loaded experts, then packing by load"},
-    PlacementSolver{"load", "balance alone: what the EPLB rule leaves is mended, and no replica lies idle"},
-    PlacementSolver{"joint", "what steps cost, or traffic at about EPLB's balance (--aim), by searches that a validation part judges"},
-    PlacementSolver{"exact", "the same aims, the best there is: up to 8 experts on 4 GPUs, no spare slots"},
-    PlacementSolver{"keep", "the layout that --from names, else the contiguous one that servers begin with"},
-};
-
-const PlacementSolver& find_solver(std::string_view id) {
-  std::string known;
-  for (const PlacementSolver& solver : kSolvers) {
-    if (solver.id == id) return solver;
-    add_to_list(known, solver.id);
-  }
-  bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
-}
 
 LayoutFigures figures_of(const Placement& placement, const PlaceTask& task, DataPart part, const Progress& progress) {
   const DataSlice data = slice_of(task, part);
@@ -175,19 +158,16 @@ bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
 void check_options(const PlaceOptions& options) {
   if (!options.sizes.model_config.empty() && (options.sizes.hidden > 0 || options.sizes.ffn > 0))
     bad_input("--model-config", "has the sizes already", "leave --hidden and --ffn out");
-  if (!options.step.backend.empty() && !find_backend(options.step.backend))
-    bad_input("--backend", in_quotes(options.step.backend) + " is none", "one of " + joined(kBackends));
-
+  parse_word("--backend", options.step.backend, kBackends, Backend::per_rank);  // refused before anything is read
   constexpr double kMostTokens = 1 << 20, kMostSpare = 1 << 20;
   check_bounds("--tokens-per-step", options.step.tokens_per_step, {0, kMostTokens});
   check_bounds("--redundant", options.redundant, {0, kMostSpare});
-  find_solver(options.solver);
+  const PlacementSolver& solver = find_placement_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
     bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill, decode, or each of both");
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
     bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
-  if (!options.aim.empty() && options.solver != "joint" && options.solver != "exact")
-    bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
+  if (!options.aim.empty() && !solver.takes_aim) bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
   if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }
 
@@ -239,8 +219,6 @@ double parse_fit_fraction(std::string_view text) {
   return share;
 }
 
-std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
-
 std::vector<std::string_view> placement_backends() { return {std::begin(kBackends), std::end(kBackends)}; }
 
 std::vector<std::string_view> residences() { return {std::begin(kResidences), std::end(kResidences)}; }
@@ -260,7 +238,8 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
                line_of("result", found.result, task, progress)};
   if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
   f.front = front_of(found, task, progress);
-  f.warnings = warnings_of(found.result, !given && (found.aim == "traffic" || options.solver == "load"), options.from, task);
+  f.warnings =
+      warnings_of(found.result, !given && find_placement_solver(options.solver).searches && found.aim != "cost", options.from, task);
   if (found.by_clock)
     f.warnings.emplace_back(
         "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");

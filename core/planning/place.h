@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/planning/placement_solvers.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
@@ -36,12 +37,6 @@ inline constexpr int64_t kSlotsOfFrom = -1;
 double parse_time_limit(std::string_view text);
 /// A share above 0 and at most 1; Error(bad_input) that names --fit-fraction otherwise.
 double parse_fit_fraction(std::string_view text);
-
-struct PlacementSolver {
-  std::string_view id, summary;
-};
-/// The visible list.
-std::vector<PlacementSolver> placement_solvers();
 
 /// How tokens may come to their experts' ranks: what --backend takes.
 std::vector<std::string_view> placement_backends();

@@ -12,6 +12,7 @@
 #include "core/placement/load.h"
 #include "core/placement/traffic.h"
 #include "core/planning/layout_figures.h"
+#include "core/planning/placement_solvers.h"
 #include "core/readings/lacks.h"
 
 namespace stormcell {
@@ -143,28 +144,38 @@ class CandidateFitter {
 class PlacementSearch {
  public:
   PlacementSearch(const PlaceOptions& options, const PlaceTask& task, const Progress& progress)
-      : options_(options), task_(task), progress_(progress), by_cost_(aims_at_cost()), whole_(slice_of(task, DataPart::fitted)) {
+      : options_(options),
+        solver_(find_placement_solver(options.solver)),
+        task_(task),
+        progress_(progress),
+        by_cost_(aims_at_cost()),
+        whole_(slice_of(task, DataPart::fitted)) {
     aim_.p95 = options.step.p95, aim_.move_s = task.move_ms / 1e3;
     aim_.before = task.before;
   }
 
   SearchOutcome run() {
-    if (task_.shape.slot_count / task_.shape.ranks > task_.branches && options_.solver != "keep" && options_.solver != "eplb")
+    if (task_.shape.slot_count / task_.shape.ranks > task_.branches && solver_.searches)
       bad_input("--redundant", "gives each GPU more slots of a layer than there are experts", "name fewer");
-    if (options_.solver == "joint" && task_.routes) check_room();
+    if (solver_.kind == SolverKind::joint && task_.routes) check_room();
     CandidateFitter fitter(task_, whole_, aim_, options_.repeatable);
     out_.eplb = fitter.eplb();
-    if (options_.solver == "joint" || options_.solver == "exact") out_.aim = by_cost_ ? "cost" : "traffic";
-    if (options_.solver == "keep") {
-      out_.result = task_.before;
-    } else if (options_.solver == "eplb") {
-      out_.result = out_.eplb;
-    } else if (options_.solver == "load") {
-      out_.result = fitter.fit({Method::load}, 0, progress_);
-    } else if (options_.solver == "exact") {
-      out_.result = exact();
-    } else {
-      search(fitter);
+    if (solver_.takes_aim) out_.aim = by_cost_ ? "cost" : "traffic";
+    switch (solver_.kind) {
+      case SolverKind::keep:
+        out_.result = task_.before;
+        break;
+      case SolverKind::eplb:
+        out_.result = out_.eplb;
+        break;
+      case SolverKind::load:
+        out_.result = fitter.fit({Method::load}, 0, progress_);
+        break;
+      case SolverKind::exact:
+        out_.result = exact();
+        break;
+      case SolverKind::joint:
+        search(fitter);
     }
     out_.by_clock |= fitter.by_clock();
     return std::move(out_);
@@ -184,7 +195,7 @@ class PlacementSearch {
   }
 
   bool aims_at_cost() const {
-    if (options_.solver != "joint" && options_.solver != "exact") return false;
+    if (!solver_.takes_aim) return false;
     const std::string needs =
         "it needs the sizes of the model and steps, and the data has " + std::string(task_.sizes ? "one sum of many steps" : "no sizes");
     if (options_.aim == "cost" && !task_.objective) bad_input("--aim", needs, "--model-config, or --hidden N --ffn N; --tokens-per-step N");
@@ -355,6 +366,7 @@ class PlacementSearch {
   }
 
   const PlaceOptions& options_;
+  const PlacementSolver& solver_;
   const PlaceTask& task_;
   const Progress& progress_;
   const bool by_cost_;

@@ -6,8 +6,7 @@
 #include <random>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
-#include "core/formats/file_text.h"
+#include "core/planning/option_word.h"
 
 namespace stormcell {
 namespace {
@@ -17,31 +16,15 @@ constexpr int64_t kDrawnTokens = 1 << 17;  // of all drawn steps together
 constexpr int64_t kFewestDrawn = 4, kMostDrawn = 64;
 constexpr double kRowBits = 16;
 
-Backend backend_of(const StepOptions& options, Backend usual) {
-  if (options.backend.empty()) return usual;
-  const auto backend = find_backend(options.backend);
-  if (!backend) bad_input("--backend", in_quotes(options.backend) + " is none", "one of " + joined(kBackends));
-  return *backend;
-}
-
-ReplicaRule replicas_of(const StepOptions& options) {
-  if (options.replicas.empty()) return ReplicaRule::even;
-  const auto found = std::find(std::begin(kReplicaRules), std::end(kReplicaRules), options.replicas);
-  if (found == std::end(kReplicaRules))
-    bad_input("--replicas", in_quotes(options.replicas) + " is none", "one of " + joined(kReplicaRules));
-  return static_cast<ReplicaRule>(found - std::begin(kReplicaRules));
-}
+ReplicaRule rule_of(const StepOptions& options) { return parse_word("--replicas", options.replicas, kReplicaRules, ReplicaRule::even); }
 
 Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
-  if (options.residence.empty()) return Residence::home;
-  const auto found = std::find(std::begin(kResidences), std::end(kResidences), options.residence);
-  if (found == std::end(kResidences)) bad_input("--residence", in_quotes(options.residence) + " is none", "one of " + joined(kResidences));
-  const auto residence = static_cast<Residence>(found - std::begin(kResidences));
+  const Residence residence = parse_word("--residence", options.residence, kResidences, Residence::home);
   if (residence == Residence::home) return residence;
   if (!routes || !routes->heaviest_first)
     bad_input("--residence", "follow goes by the weights of single choices, and the data lacks them",
               "record the weights, or leave it out");
-  if (replicas_of(options) != ReplicaRule::even)
+  if (rule_of(options) != ReplicaRule::even)
     bad_input("--residence", "follow is told of replicas that share evenly", "leave --replicas out");
   return residence;
 }
@@ -140,8 +123,8 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
       cluster_(cluster),
       model_(model),
       routes_(&routes.routes),
-      backend_(backend_of(options, Backend::per_rank)),
-      replicas_(replicas_of(options)),
+      backend_(parse_word("--backend", options.backend, kBackends, Backend::per_rank)),
+      replicas_(rule_of(options)),
       residence_(residence_of(options, routes_)) {
   for (const DataPart part : kDataParts) {
     const std::vector<size_t>& tokens = part == DataPart::held_out ? parts.held_out : parts.fit;
@@ -159,8 +142,8 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
     : options_(options),
       cluster_(cluster),
       model_(model),
-      backend_(backend_of(options, Backend::per_expert)),
-      replicas_(replicas_of(options)),
+      backend_(parse_word("--backend", options.backend, kBackends, Backend::per_expert)),
+      replicas_(rule_of(options)),
       residence_(residence_of(options, nullptr)),
       k_(static_cast<double>(std::max<int64_t>(k, 1))),
       k_known_(k > 0) {
@@ -174,9 +157,7 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
     for (const DataPart part : kDataParts) scale(loads_[part], static_cast<double>(options.tokens_per_step) * k_);
 }
 
-int64_t StepObjective::count(DataPart part) const {
-  return static_cast<int64_t>(routes_ ? tokens_[part].size() : loads_[part].size());
-}
+int64_t StepObjective::count(DataPart part) const { return static_cast<int64_t>(routes_ ? tokens_[part].size() : loads_[part].size()); }
 
 std::optional<double> StepObjective::mean_tokens() const {
   if (!k_known_ || count(DataPart::fitted) == 0) return {};
