@@ -102,7 +102,7 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
   parts_.count = static_cast<int64_t>(loads_.size());
 }
 
-PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& a, const std::string& other, const Placement& b) const {
+PairedFigures PairedBootstrap::compare(LayoutRole one, const Placement& a, LayoutRole other, const Placement& b) const {
   PairedFigures out{one, other, {}, {}, {}, {}};
   const TokenRoutes* routes = task_.routes ? &task_.routes->routes : nullptr;
   const auto ranks = static_cast<size_t>(a.ranks);

@@ -47,8 +47,8 @@ LayoutFigures figures_of(const Placement& placement, const PlaceTask& task, Data
   return figures;
 }
 
-LayoutLine line_of(const std::string& name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
-  LayoutLine line{name, figures_of(placement, task, DataPart::fitted, progress), {}};
+LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
+  LayoutLine line{role, std::string(name), figures_of(placement, task, DataPart::fitted, progress), {}};
   if (task.loads.held_out_units > 0) line.held_out = figures_of(placement, task, DataPart::held_out, progress);
   return line;
 }
@@ -111,7 +111,7 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
   for (const Point& p : points) {
     if (p.cross_pairs >= least) continue;
     least = p.cross_pairs;
-    front.push_back(line_of(p.found->name, p.found->placement, task, progress));
+    front.push_back(line_of(LayoutRole::tried, p.found->name, p.found->placement, task, progress));
   }
   return front;
 }
@@ -203,6 +203,11 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
 
 }  // namespace
 
+const LayoutLine* PlaceFigures::find(LayoutRole role) const {
+  const auto found = std::ranges::find(layouts, role, &LayoutLine::role);
+  return found == layouts.end() ? nullptr : &*found;
+}
+
 double parse_time_limit(std::string_view text) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -234,9 +239,15 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
   f.aim = found.aim, f.chosen = found.chosen, f.chosen_on = found.chosen_on;
   if (found.bound >= 0) f.bound_ms = found.bound;
   const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
-  f.layouts = {line_of("contiguous", contiguous, task, progress), line_of("eplb", found.eplb, task, progress),
-               line_of("result", found.result, task, progress)};
-  if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
+  struct Layout {
+    LayoutRole role;
+    const Placement& placement;
+  };
+  const Layout first{LayoutRole::contiguous, contiguous}, eplb{LayoutRole::eplb, found.eplb}, result{LayoutRole::result, found.result},
+      from{LayoutRole::from, task.before};
+  const auto add_line = [&](const Layout& l) { f.layouts.push_back(line_of(l.role, to_text(l.role), l.placement, task, progress)); };
+  add_line(first), add_line(eplb), add_line(result);
+  if (!options.from.empty()) add_line(from);
   f.front = front_of(found, task, progress);
   f.warnings =
       warnings_of(found.result, !given && find_placement_solver(options.solver).searches && found.aim != "cost", options.from, task);
@@ -249,11 +260,12 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
                          std::to_string(kFewestParts) + ": whether differences may be chance is not known");
   if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
-    f.differences = {paired.compare("result", found.result, "contiguous", contiguous),
-                     paired.compare("result", found.result, "eplb", found.eplb)};
-    if (!options.from.empty()) f.differences.push_back(paired.compare("result", found.result, "from", task.before));
-    f.differences.push_back(options.from.empty() ? paired.compare("eplb", found.eplb, "contiguous", contiguous)
-                                                 : paired.compare("eplb", found.eplb, "from", task.before));
+    const auto compare = [&](const Layout& a, const Layout& b) {
+      f.differences.push_back(paired.compare(a.role, a.placement, b.role, b.placement));
+    };
+    compare(result, first), compare(result, eplb);
+    if (!options.from.empty()) compare(result, from);
+    compare(eplb, options.from.empty() ? first : from);
   }
   f.moved_slots = moved_slots(task.before, found.result);
   f.spare = spare_price(task);

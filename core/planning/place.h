@@ -1,5 +1,6 @@
 // Placements of a session's experts on a cluster: searched, judged on what they were not fitted to, and stored.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,8 +56,19 @@ struct LayoutFigures {
   std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
 };
 
+enum class LayoutRole : uint8_t {
+  contiguous,  ///< what servers begin with
+  eplb,        ///< what they would do by themselves
+  result,
+  from,   ///< what stands now, where --from names it
+  tried,  ///< by a search beside the result
+};
+inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
+inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
+
 struct LayoutLine {
-  std::string name;  ///< contiguous, eplb, result
+  LayoutRole role = LayoutRole::result;
+  std::string name;  ///< its role's; of a tried one how it came about
   LayoutFigures fit;
   std::optional<LayoutFigures> held_out;
 };
@@ -70,7 +82,7 @@ struct PairedDifference {
 /// Two layouts on the same parts, each figure drawn by the same ones. Null: not known; of what steps cost, where they are drawn or filled
 /// up, or each is of several parts.
 struct PairedFigures {
-  std::string one, other;  ///< names of layouts
+  LayoutRole one = LayoutRole::result, other = LayoutRole::eplb;
   std::optional<PairedDifference> imbalance, cross_pairs, ranks_per_token, objective_ms;
 };
 
@@ -97,9 +109,9 @@ struct PlaceFigures {
   int64_t tokens_per_step = 0;                  ///< of drawn ones; 0: as recorded
   int64_t amortise = 0;                         ///< steps that share the move in the objective; 0: it is not in it
   std::optional<CalibrationUse> calibration;
-  std::string held_out;  ///< how: "requests", "time"; empty: nothing was
-  int64_t requests = 0;  ///< 0: not known
-  std::vector<LayoutLine> layouts;
+  std::string held_out;                ///< how: "requests", "time"; empty: nothing was
+  int64_t requests = 0;                ///< 0: not known
+  std::vector<LayoutLine> layouts;     ///< contiguous, eplb, result and, where there is one, from
   std::string aim, chosen, chosen_on;  ///< of joint: what for, how the result came about, and on what that was chosen
   std::vector<LayoutLine> front;       ///< less traffic for less balance, in the fitted figures: nothing else has less of both
   std::string paired_by;               ///< what differences were drawn by; empty: too little for any
@@ -111,6 +123,9 @@ struct PlaceFigures {
   std::optional<int64_t> slot_bytes;       ///< weights of one slot in all layers; null: not known
   std::string advice;                      ///< "stay: ...", "eplb: ..." or "result: ..."
   std::vector<std::string> lacks, warnings;
+
+  /// Of `layouts`; null: it is not among them.
+  const LayoutLine* find(LayoutRole role) const;
 };
 
 /// Searches, stores the placement in the session and tells its figures. Error(bad_input): no loads, a cluster that does not fit or

@@ -41,8 +41,8 @@ Json json_of(const LayoutLine& line) {
 Json json_of(const std::optional<PairedDifference>& d) { return d ? Json{{"value", d->value}, {"ci95", {d->low, d->high}}} : Json(); }
 
 Json json_of(const PlaceFigures& f, const PairedFigures& d) {
-  return {{"of", d.one},
-          {"from", d.other},
+  return {{"of", to_text(d.one)},
+          {"from", to_text(d.other)},
           {"drawn", f.paired_by},
           {"parts", f.paired_parts},
           {"imbalance", json_of(d.imbalance)},
