@@ -1,6 +1,7 @@
 #include "core/planning/edited_placement.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 
 #include "core/base/counted.h"
@@ -185,11 +186,13 @@ std::string EditedPlacement::drop_fault(size_t layer, size_t slot) const { retur
 void EditedPlacement::apply(const PlacementChange& change) { state_->edit->apply(change); }
 
 FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit, const Progress& progress) const {
+  const auto begin = std::chrono::steady_clock::now();
   PlaceOptions options = state_->options;
   options.solver = solver, options.time_limit = time_limit;
   check_memory(state_->task);
   const SessionReader session(parse_session_path(options.session).file);
-  SolvedPlacement solved = solve_task(options, session, state_->task, nullptr, progress);
+  const PlaceTask& task = state_->task;
+  SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
   FoundLayout out{std::move(solved.placement), std::move(solved.figures), {}};
   for (const LayoutLine& line : out.figures.front) {
     const auto found = std::find_if(solved.tried.begin(), solved.tried.end(), [&](const FoundPlacement& f) { return f.name == line.name; });
@@ -205,12 +208,13 @@ int64_t EditedPlacement::store(const Placement& placement, const std::string& na
   if (empty > 0)
     bad_input(about_.session, counted(static_cast<int64_t>(empty), "slot") + " of the placement hold nothing", "bring an expert into each");
   check_memory(state_->task);
+  const auto begin = std::chrono::steady_clock::now();
   PlaceOptions options = state_->options;
-  options.solver = "eplb", options.name = name;
+  options.solver = "hand", options.name = name;
   const SessionReader session(parse_session_path(options.session).file);
-  SolvedPlacement solved = solve_task(options, session, state_->task, &placement, progress);
-  solved.figures.solver = "hand";
-  return store_solved(options, session, state_->task, solved);
+  const PlaceTask& task = state_->task;
+  SolvedPlacement solved = judge_outcome(options, session, task, given_outcome(task, placement), begin, progress);
+  return store_solved(options, session, task, solved);
 }
 
 }  // namespace stormcell

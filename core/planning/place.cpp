@@ -53,13 +53,13 @@ LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& plac
   return line;
 }
 
-/// `searched_evenly`: by a search that knows no homes. `from`: what --from names, may be empty.
-std::vector<std::string> warnings_of(const Placement& result, bool searched_evenly, const std::string& from, const PlaceTask& task) {
+/// `from`: what --from names, may be empty.
+std::vector<std::string> warnings_of(const SearchOutcome& found, const std::string& from, const PlaceTask& task) {
   std::vector<std::string> warnings;
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
                        " two replicas of an expert lie on one GPU: the second brings nothing");
-  if (const int32_t layers = layers_with_idle_replicas(result); layers > 0 && (from.empty() || result != task.before))
+  if (const int32_t layers = layers_with_idle_replicas(found.result); layers > 0 && (from.empty() || found.result != task.before))
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
   if (task.loads.held_out_units == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
@@ -79,7 +79,7 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
                        std::to_string(task.objective->count(DataPart::fitted) + task.objective->count(DataPart::held_out)) +
                        " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
                        "many as were recorded");
-  if (searched_evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
+  if (found.evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
     warnings.emplace_back(
         "the figures are by the nearest replicas; this search looked for balance and traffic of replicas that share evenly");
   if (task.objective && task.objective->residence() == Residence::follow)
@@ -89,6 +89,9 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
                    : "the model's sizes are not known, so the figures are loads: --model-config, or --hidden and --ffn, cost steps");
+  if (found.by_clock)
+    warnings.emplace_back(
+        "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
   return warnings;
 }
 
@@ -201,6 +204,22 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   return f;
 }
 
+/// What there is to tell and to store.
+struct PlacedRow {
+  PlaceFigures figures;
+  StoredPlacement row;
+};
+PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, const std::string& run, const Progress& progress) {
+  const Clock::time_point begin = Clock::now();
+  check_options(options);
+  PlaceTask task;
+  read_task(options, session, run, task, progress);
+  check_memory(task);
+  SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
+  StoredPlacement row = row_of(options, task, solved.placement, solved.figures);
+  return {std::move(solved.figures), std::move(row)};
+}
+
 }  // namespace
 
 const LayoutLine* PlaceFigures::find(LayoutRole role) const {
@@ -230,12 +249,9 @@ std::vector<std::string_view> residences() { return {std::begin(kResidences), st
 
 std::vector<std::string_view> replica_rules() { return {std::begin(kReplicaRules), std::end(kReplicaRules)}; }
 
-SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, const Placement* given,
-                           const Progress& progress) {
-  const Clock::time_point begin = Clock::now();
+SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SearchOutcome found,
+                              Clock::time_point begin, const Progress& progress) {
   PlaceFigures f = about(options, session, task);
-  SearchOutcome found = search_placement(options, task, progress);
-  if (given) found.result = *given, found.chosen.clear(), found.chosen_on.clear(), found.tried.clear();
   f.aim = found.aim, f.chosen = found.chosen, f.chosen_on = found.chosen_on;
   if (found.bound >= 0) f.bound_ms = found.bound;
   const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
@@ -249,11 +265,7 @@ SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& ses
   add_line(first), add_line(eplb), add_line(result);
   if (!options.from.empty()) add_line(from);
   f.front = front_of(found, task, progress);
-  f.warnings =
-      warnings_of(found.result, !given && find_placement_solver(options.solver).searches && found.aim != "cost", options.from, task);
-  if (found.by_clock)
-    f.warnings.emplace_back(
-        "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
+  f.warnings = warnings_of(found, options.from, task);
   const PairedBootstrap paired(task, progress);
   if (!paired.says_something() && paired.parts().count > 0)
     f.warnings.push_back("what is held out is " + std::to_string(paired.parts().count) + " " + paired.parts().unit + ", fewer than " +
@@ -278,27 +290,6 @@ int64_t store_solved(const PlaceOptions& options, const SessionReader& session, 
   solved.figures.placement = store(session, {row_of(options, task, solved.placement, solved.figures)})[0];
   return solved.figures.placement;
 }
-
-namespace {
-
-/// What there is to tell and to store.
-struct PlacedRow {
-  PlaceFigures figures;
-  StoredPlacement row;
-};
-PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, const std::string& run, const Progress& progress) {
-  const Clock::time_point begin = Clock::now();
-  check_options(options);
-  PlaceTask task;
-  read_task(options, session, run, task, progress);
-  check_memory(task);
-  SolvedPlacement solved = solve_task(options, session, task, nullptr, progress);
-  solved.figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  StoredPlacement row = row_of(options, task, solved.placement, solved.figures);
-  return {std::move(solved.figures), std::move(row)};
-}
-
-}  // namespace
 
 PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -56,10 +57,10 @@ std::string name_of(const Candidate& c) {
   return {};
 }
 
-std::vector<std::vector<float>> as_floats(const LayerLoads& loads) {
-  std::vector<std::vector<float>> out;
-  for (const std::vector<double>& layer : loads) out.emplace_back(layer.begin(), layer.end());
-  return out;
+Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) {
+  std::vector<std::vector<float>> floats;
+  for (const std::vector<double>& layer : loads) floats.emplace_back(layer.begin(), layer.end());
+  return eplb_placement(floats, task.shape);
 }
 
 // Work is counted by what is reached beside another program: 3 million proposals a second alone (48 layers, 128 branches, 4 ranks).
@@ -91,7 +92,7 @@ class CandidateFitter {
     return task_.before;
   }
 
-  Placement eplb() const { return eplb_placement(as_floats(data_.loads), task_.shape); }
+  Placement eplb() const { return eplb_of(data_.loads, task_); }
   /// The EPLB rule's, with its idle replicas put to use.
   Placement start() const {
     Placement p = eplb();
@@ -177,7 +178,7 @@ class PlacementSearch {
       case SolverKind::joint:
         search(fitter);
     }
-    out_.by_clock |= fitter.by_clock();
+    out_.evenly = solver_.searches && out_.aim != "cost", out_.by_clock |= fitter.by_clock();
     return std::move(out_);
   }
 
@@ -377,6 +378,12 @@ class PlacementSearch {
 };
 
 }  // namespace
+
+SearchOutcome given_outcome(const PlaceTask& task, Placement result) {
+  SearchOutcome out;
+  out.eplb = eplb_of(task.loads.fit, task), out.result = std::move(result);
+  return out;
+}
 
 SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress) {
   return PlacementSearch(options, task, progress).run();

@@ -22,10 +22,13 @@ struct SearchOutcome {
   std::string chosen;                 ///< how the result came about; empty: as the solver says
   std::string chosen_on;              ///< "the validation part", "what it is fitted to": too little to be parted; empty: nothing was chosen
   std::vector<FoundPlacement> tried;  ///< all fitted to the same: of these is the front of balance and traffic
+  bool evenly = false;                ///< by a search for which replicas share evenly and tokens have no homes
   bool by_clock = false;              ///< a search ended before its work was done: elsewhere another result may be found
   double bound = -1;                  ///< what no placement undercuts in the fitted objective, in ms; below 0: not known
 };
 
+/// A placement that nobody searched.
+SearchOutcome given_outcome(const PlaceTask& task, Placement result);
 /// By the options' solver. Error(bad_input): what the solver needs is not there.
 SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress);
 
