@@ -224,8 +224,9 @@ class ContractPlaceTest : public QObject, private Imports {
     const std::string cluster = scratch_.write("less.json", QString(text.c_str()).replace("12012", "12011").toStdString());
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster}), "--cluster",
                    "each GPU of small would hold 12012 bytes of experts and has 12011 bytes (name one of more GPUs or memory)");
-    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "2", "--hidden", "64", "--ffn", "32"}), "--cluster",
-                   "would hold 15015 bytes of experts and has 12011 bytes (name one of more GPUs or memory, fewer spare slots, or a --dtype");
+    VERIFY_REFUSED(
+        (Arguments{"place", session, "--cluster", cluster, "--redundant", "2", "--hidden", "64", "--ffn", "32"}), "--cluster",
+        "would hold 15015 bytes of experts and has 12011 bytes (name one of more GPUs or memory, fewer spare slots, or a --dtype");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--phase", "each"}), "--cluster", "of experts and has");
   }
 
