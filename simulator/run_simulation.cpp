@@ -215,18 +215,18 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   StepSums sums(model, variations_of(model), placement);
   StepWork work = objective.work_of(placement);
   const size_t micro_batches = f.overlap == "two-batch" ? 2 : 1;
-  f.steps = objective.count(false);
+  f.steps = objective.count(DataPart::fitted);
   double visits = 0, delivered_rows = 0, returned_rows = 0, serial_s = 0;
   for (int64_t s = 0; s < f.steps; ++s) {
     progress.report("simulating steps", s, f.steps);
     sums.begin_step(micro_batches);
     for (size_t m = 0; m < micro_batches; ++m) {
       const auto add = [&](size_t layer, const LayerWork& done, const LayerCost& cost) { sums.add_layer(m, layer, done, cost); };
-      const StepCost part = objective.cost_of_step(work, false, static_cast<size_t>(s), {m, micro_batches}, add);
+      const StepCost part = objective.cost_of_step(work, DataPart::fitted, static_cast<size_t>(s), {m, micro_batches}, add);
       visits += part.visits, delivered_rows += part.delivered_rows, returned_rows += part.returned_rows;
       if (micro_batches == 1) serial_s += part.seconds();
     }
-    if (micro_batches > 1) serial_s += objective.cost_of_step(work, false, static_cast<size_t>(s)).seconds();
+    if (micro_batches > 1) serial_s += objective.cost_of_step(work, DataPart::fitted, static_cast<size_t>(s)).seconds();
     sums.end_step();
   }
   const auto steps = static_cast<double>(f.steps);

@@ -49,15 +49,6 @@ void check_options(const SimulateOptions& options) {
   if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
 }
 
-void check_memory(const Cluster& cluster, const Placement& placement, const ModelSizes& sizes) {
-  const double bytes = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(placement.layers.size()) * sizes.branch_bytes;
-  if (bytes <= cluster.memory_bytes) return;
-  constexpr double kGiB = 1 << 30;
-  const auto gib = [](double b) { return std::to_string(static_cast<int64_t>(b / kGiB)) + " GiB"; };
-  bad_input("--cluster", "each GPU of " + cluster.name + " would hold " + gib(bytes) + " of experts and has " + gib(cluster.memory_bytes),
-            "name one of more GPUs, or a --dtype of fewer bytes");
-}
-
 std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTask& task) {
   const std::string sheets =
       "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an engine's step";
@@ -143,11 +134,11 @@ ExchangedRows rows_of(const StepObjective& objective, const Placement& placement
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
   ExchangedRows out;
   if (!objective.routes()) {
-    out.dispatched = dispatched_rows(objective.loads_of_step(false, step)[layer], objective.choices(), shares, objective.backend(), network,
-                                     objective.replicas());
+    out.dispatched = dispatched_rows(objective.loads_of_step(DataPart::fitted, step)[layer], objective.choices(), shares,
+                                     objective.backend(), network, objective.replicas());
   } else {
     const TokenRoutes& routes = *objective.routes();
-    const std::vector<size_t>& tokens = objective.tokens(false)[step];
+    const std::vector<size_t>& tokens = objective.tokens(DataPart::fitted)[step];
     const auto l = static_cast<int32_t>(layer);
     if (objective.residence() == Residence::follow) {
       const std::vector<BranchShares> lives = lives_of_following(routes, tokens, placement, l);
@@ -163,7 +154,7 @@ ExchangedRows rows_of(const StepObjective& objective, const Placement& placement
 SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTask& task, const Progress& progress) {
   const StepObjective& objective = *task.objective;
   check_bounds("--collective", options.collective, {0, static_cast<double>(task.layout.routers.size()) - 1});
-  check_bounds("--step", options.collective_step, {0, static_cast<double>(objective.count(false)) - 1});
+  check_bounds("--step", options.collective_step, {0, static_cast<double>(objective.count(DataPart::fitted)) - 1});
   if (task.shape.ranks > kMostRanksOfCollective)
     bad_input("--collective",
               "fills the links of at most " + std::to_string(kMostRanksOfCollective) + " GPUs, the cluster has " +
@@ -176,7 +167,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   const ExchangedRows rows = rows_of(objective, task.before, step, layer, network);
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
-  objective.cost_of_step(work, false, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
+  objective.cost_of_step(work, DataPart::fitted, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
     if (l == layer) closed = cost;
   });
   const std::vector<Flow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),
@@ -251,7 +242,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
               "--model-config config.json, or --hidden N --ffn N");
   if (!task.objective)
     bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs", "--tokens-per-step N draws steps of N tokens");
-  check_memory(task.cluster, task.before, *task.sizes);
+  check_memory(task);
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);

@@ -39,8 +39,8 @@ std::string import_text(const ImportFigures& f) {
     rows.push_back({"left out", counted(f.rows_shared, "row") + " of fused shared experts: every token goes there, which is no routing"});
   known();
   for (size_t i = 0; i < f.lacks.size(); ++i) {
-    const std::string_view how = how_to_get(f.format, f.lacks[i]);
-    rows.push_back({i == 0 ? "the trace lacks" : "", f.lacks[i] + (how.empty() ? "" : " (" + std::string(how) + ")")});
+    const std::string& how = f.lacks_how[i];
+    rows.push_back({i == 0 ? "the trace lacks" : "", f.lacks[i] + (how.empty() ? "" : " (" + how + ")")});
   }
   std::string runs;
   for (const int64_t run : f.runs) runs += (runs.empty() ? "#" : ", #") + std::to_string(run);

@@ -65,7 +65,8 @@ std::string differences_text(const PlaceFigures& f) {
     return d ? number_text(d->value) + " [" + number_text(d->low) + ", " + number_text(d->high) + "]" : std::string("-");
   };
   for (const PairedFigures& d : f.differences)
-    rows.push_back({d.one + " less " + d.other, text(d.imbalance), text(d.cross_pairs), text(d.ranks_per_token), text(d.objective_ms)});
+    rows.push_back({std::string(to_text(d.one)) + " less " + std::string(to_text(d.other)), text(d.imbalance), text(d.cross_pairs),
+                    text(d.ranks_per_token), text(d.objective_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + "95 % over " + count_text(f.paired_parts) + " " + f.paired_by +
          ", drawn with replacement\n";
 }
@@ -77,10 +78,10 @@ std::string to_text(const PlaceFigures& f) {
                       counted(f.slot_count / f.ranks, "slot") + " of a layer on each, " + counted(f.slot_count - f.branches, "spare slot")},
       {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) +
                     (f.requests > 0 ? ", " + counted(f.requests, "request") : "") + ": fitted to " +
-                    counted(f.steps_fit, f.unit == "tokens" ? "token" : "step") + ", judged on " +
-                    (f.steps_held_out == 0      ? "none"
-                     : f.held_out == "requests" ? count_text(f.steps_held_out) + " of other requests"
-                                                : count_text(f.steps_held_out) + " behind")}};
+                    counted(f.fit_units, f.unit == "tokens" ? "token" : "step") + ", judged on " +
+                    (f.held_out_units == 0      ? "none"
+                     : f.held_out == "requests" ? count_text(f.held_out_units) + " of other requests"
+                                                : count_text(f.held_out_units) + " behind")}};
   if (f.sizes)
     about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) + ", a token is " +
                                   std::to_string(f.sizes->hidden) + " wide (" + f.sizes->source + ")"});
@@ -95,7 +96,7 @@ std::string to_text(const PlaceFigures& f) {
              (f.spare->kv_tokens ? ": keys and values of " + count_text(static_cast<int64_t>(*f.spare->kv_tokens)) + " tokens" : "")});
   if (!f.chosen.empty()) about.push_back({"chosen", f.chosen + " (for " + f.aim + ", by " + f.chosen_on + ")"});
   about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the " +
-                                (f.layouts.size() > 3 ? "layout that stands now" : "contiguous layout")});
+                                (f.find(LayoutRole::from) ? "layout that stands now" : "contiguous layout")});
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
   const std::string layouts = layouts_text("layout", f.layouts);
   return table_text(about, {}) + "\n" + layouts + cost_text(f) + front_text(f) + differences_text(f) +

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "core/base/error.h"
 
@@ -47,11 +46,6 @@ double exchange_s(std::span<const RankWork> ranks, Way to, const CostModel& mode
 }
 
 }  // namespace
-
-std::optional<Backend> find_backend(std::string_view word) {
-  const auto found = std::find(std::begin(kBackends), std::end(kBackends), word);
-  return found == std::end(kBackends) ? std::nullopt : std::optional(static_cast<Backend>(found - std::begin(kBackends)));
-}
 
 double compute_s(const RankWork& rank, const CostModel& model) {
   if (rank.rows <= 0) return 0;

@@ -21,7 +21,6 @@ enum class Backend : uint8_t {
   gather,      ///< every token to every rank, whatever it chose
 };
 inline constexpr std::string_view kBackends[] = {"per-expert", "per-rank", "per-node", "gather"};
-std::optional<Backend> find_backend(std::string_view word);
 inline std::string_view to_text(Backend backend) { return kBackends[static_cast<size_t>(backend)]; }
 
 /// How one way of an exchange departs from the rates of the links, as measured calls say: factor * bytes / rate + t0.

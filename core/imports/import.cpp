@@ -77,13 +77,18 @@ Json json_of(const ImportFigures& f) {
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["lacks"] = f.lacks;
   json["lacks_how"] = Json::object();
-  for (const std::string& fact : f.lacks)
-    if (const std::string_view how = how_to_record(f.format, fact); !how.empty()) json["lacks_how"][fact] = how;
+  for (size_t i = 0; i < f.lacks.size(); ++i)
+    if (!f.lacks_how[i].empty()) json["lacks_how"][f.lacks[i]] = f.lacks_how[i];
   json["files_known"] = f.files_known;
   json["session"] = f.session;
   json["runs"] = f.runs;
   json["seconds"] = f.seconds;
   return json;
+}
+
+void find_how(ImportFigures& f) {
+  f.lacks_how.clear();
+  for (const std::string& fact : f.lacks) f.lacks_how.emplace_back(how_to_record(f.format, fact));
 }
 
 void add_lacks(const std::vector<std::string>& more, std::vector<std::string>& lacks) {
@@ -219,6 +224,7 @@ class TraceRun : public TraceSink {
     figures_.session = options_.session;
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
+    find_how(figures_);
     writer_->finish(RunStatus::finished, to_json(figures_));
     return figures_;
   }
@@ -308,11 +314,10 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   target.keep();
   if (all.rows_masked > 0)
     all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") + " name no branch");
+  find_how(all);
   all.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return all;
 }
-
-std::string_view how_to_get(std::string_view format, std::string_view fact) { return how_to_record(format, fact); }
 
 std::string to_json(const ImportFigures& figures) { return json_text(json_of(figures)); }
 

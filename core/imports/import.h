@@ -38,17 +38,14 @@ struct ImportFigures {
   int64_t rows_masked = 0;   ///< that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
   TracedShape model;
-  std::vector<std::string> lacks;  ///< what the traces do not have
+  std::vector<std::string> lacks;      ///< what the traces do not have
+  std::vector<std::string> lacks_how;  ///< of each, what its recorder or the import must be given for it; empty: nothing is known
   std::string session;
   std::vector<int64_t> runs;  ///< numbers in the session, in the order of the files
   int64_t files_known = 0;    ///< of folders, those that the session had already
   double seconds = 0;
   std::vector<std::string> warnings;
 };
-
-/// What the recorder of a format, or the import, must be given for a fact that is lacking: recorders' options, core/formats/trace. Empty:
-/// nothing is known.
-std::string_view how_to_get(std::string_view format, std::string_view fact);
 
 /// Bad input leaves the session as it was, or none where there was none. Interrupted, it keeps the batches that were read and marks
 /// the run so.

@@ -9,6 +9,9 @@
 namespace stormcell {
 namespace {
 
+/// A rank's load goes up and down by parts thousands of times: so much above its cap it is at its cap.
+constexpr double kRounding = 1 + 1e-9;
+
 /// Of a layer, which of its ranks hold a branch; each computes an equal part of its tokens.
 using Holders = std::vector<size_t>;
 
@@ -53,7 +56,9 @@ class Search {
     descend(progress);
     keep_caps();
     relabel();
-    while (!options_.time.over() && descend(progress)) {
+    // A gain is a difference of rounded sums: the passes are counted, lest two arrangements that do the same follow each other for ever.
+    constexpr int kMostPasses = 50;
+    for (int pass = 0; pass < kMostPasses && !options_.time.over() && descend(progress); ++pass) {
     }
     if (options_.nodes > 1) gather_on_nodes();
     return placement_;
@@ -100,7 +105,7 @@ class Search {
     for (const std::vector<double>& loads : of_rank_) {
       double all = 0, most = 0;
       for (const double load : loads) all += load, most = std::max(most, load);
-      cap_.push_back(std::max(most, all / static_cast<double>(ranks_) * (1 + options_.slack)) + 1e-9);
+      cap_.push_back(std::max(most, all / static_cast<double>(ranks_) * (1 + options_.slack)) * kRounding);
     }
   }
 
@@ -115,12 +120,17 @@ class Search {
       gains += std::abs(swap_gain(l, s, other)), loads += std::abs(load_at(l, s) - load_at(l, other)), ++counted;
     }
     usual_gain_ = counted > 0 ? gains / counted : 0, usual_load_ = counted > 0 ? std::max(loads / counted, 1e-9) : 1;
+    // Sums are floats, exact to 6e-8 of themselves and perhaps a hundred times such a gain.
+    constexpr double kOfUsual = 1e-4;
+    least_gain_ = std::max(1e-3, kOfUsual * usual_gain_);
   }
 
   /// A layer that the search left above its caps is again as it was.
   void keep_caps() {
+    find_holders();  // loads that were not added up and taken away
     for (size_t l = 0; l < layers_; ++l)
-      if (std::ranges::any_of(of_rank_[l], [&](double load) { return load > cap_[l]; })) placement_.layers[l] = start_.layers[l];
+      if (std::ranges::any_of(of_rank_[l], [&](double load) { return load > cap_[l] * kRounding; }))
+        placement_.layers[l] = start_.layers[l];
     find_holders();
     sum_up();
   }
@@ -230,7 +240,7 @@ class Search {
   }
 
   bool accepted(double gain, double heat) {
-    return heat > 0 ? gain > 0 || std::exp(gain / heat) * 4294967296. >= static_cast<double>(random_()) : gain > 1e-3;
+    return heat > 0 ? gain > 0 || std::exp(gain / heat) * 4294967296. >= static_cast<double>(random_()) : gain > least_gain_;
   }
 
   /// A slot of the rank that the branch of this one has most in common with: where ranks are many, blind moves seldom gain.
@@ -304,6 +314,7 @@ class Search {
 
   /// One pass over all moves; false: nothing was gained.
   bool descend(const Progress& progress) {
+    sum_up();
     bool gained = false;
     for (size_t l = 0; l < layers_; ++l) {
       progress.cancel.check();
@@ -326,7 +337,9 @@ class Search {
   std::vector<std::vector<Holders>> holders_;    // [layers][branches]
   std::vector<std::vector<double>> of_rank_;
   std::vector<double> cap_;
-  double usual_gain_ = 0, usual_load_ = 1, excess_price_ = 0;  // pairs for each unit of load above a cap
+  double usual_gain_ = 0, usual_load_ = 1;
+  double least_gain_ = 0;    // less may be rounding
+  double excess_price_ = 0;  // pairs for each unit of load above a cap
   std::vector<Change> changes_;
 };
 

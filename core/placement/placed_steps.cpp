@@ -138,22 +138,12 @@ void PlacedSteps::swap(size_t layer, size_t slot, size_t other) {
   cost_touched();
 }
 
-void PlacedSteps::move(size_t layer, size_t from, size_t to) {
-  LayerSlots& slots = placement_.layers[layer];
-  const int32_t old = slots[to];
-  slots[to] = slots[from], slots[from] = -1;
-  renew(layer, slots[to]), renew(layer, old);
-  cost_touched();
-}
-
 void PlacedSteps::replicate(size_t layer, int32_t branch, size_t slot) {
   const int32_t old = placement_.layers[layer][slot];
   placement_.layers[layer][slot] = branch;
   renew(layer, old), renew(layer, branch);
   cost_touched();
 }
-
-void PlacedSteps::drop(size_t layer, size_t slot) { replicate(layer, -1, slot); }
 
 void PlacedSteps::apply(std::span<const SlotChange> changes) {
   if (changes.empty()) return;

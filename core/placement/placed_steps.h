@@ -43,9 +43,7 @@ class PlacedSteps {
 
   // Each asks that it may. What a slot holds gives way to what it gets.
   void swap(size_t layer, size_t slot, size_t other);
-  void move(size_t layer, size_t from, size_t to);  ///< leaves `from` empty
   void replicate(size_t layer, int32_t branch, size_t slot);
-  void drop(size_t layer, size_t slot);  ///< leaves it empty
   /// Any slots of one layer at a time, each once; every branch stands somewhere afterwards.
   void apply(std::span<const SlotChange> changes);
   /// All slots of a layer at a time.

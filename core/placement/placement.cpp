@@ -20,6 +20,17 @@ PlacementChange inverse(PlacementChange change) {
   return change;
 }
 
+PlacementChange swap_change(const Placement& p, size_t layer, size_t slot, size_t other) {
+  const int32_t a = p.layers[layer][slot], b = p.layers[layer][other];
+  return {{layer, slot, a, b}, {layer, other, b, a}};
+}
+
+PlacementChange replicate_change(const Placement& p, size_t layer, int32_t branch, size_t slot) {
+  return {{layer, slot, p.layers[layer][slot], branch}};
+}
+
+PlacementChange drop_change(const Placement& p, size_t layer, size_t slot) { return replicate_change(p, layer, -1, slot); }
+
 PlacementChange difference(const Placement& before, const Placement& after) {
   PlacementChange change;
   for (size_t l = 0; l < after.layers.size(); ++l)

@@ -31,6 +31,12 @@ struct SlotChange {
 using PlacementChange = std::vector<SlotChange>;
 /// What takes it back.
 PlacementChange inverse(PlacementChange change);
+/// Two slots that change what they hold; one may be empty.
+PlacementChange swap_change(const Placement& placement, size_t layer, size_t slot, size_t other);
+/// A slot gets a branch, and what it held gives way.
+PlacementChange replicate_change(const Placement& placement, size_t layer, int32_t branch, size_t slot);
+/// A slot holds nothing.
+PlacementChange drop_change(const Placement& placement, size_t layer, size_t slot);
 /// Slot by slot. Both of one shape.
 PlacementChange difference(const Placement& before, const Placement& after);
 

@@ -129,24 +129,6 @@ std::string PlacementEdit::drop_fault(size_t layer, size_t slot) const {
   return stands_elsewhere(layer, slot) ? std::string() : expert(old) + " stands there alone: it would be nowhere";
 }
 
-PlacementChange PlacementEdit::done(PlacementChange change) {
-  apply(change);
-  return change;
-}
-
-PlacementChange PlacementEdit::swap(size_t layer, size_t slot, size_t other) {
-  const int32_t a = placement_.layers[layer][slot], b = placement_.layers[layer][other];
-  return done({{layer, slot, a, b}, {layer, other, b, a}});
-}
-
-PlacementChange PlacementEdit::replicate(size_t layer, int32_t branch, size_t slot) {
-  return done({{layer, slot, placement_.layers[layer][slot], branch}});
-}
-
-PlacementChange PlacementEdit::drop(size_t layer, size_t slot) { return done({{layer, slot, placement_.layers[layer][slot], -1}}); }
-
-PlacementChange PlacementEdit::become(const Placement& other) { return done(difference(placement_, other)); }
-
 void PlacementEdit::apply(const PlacementChange& change) {
   const bool much = change.size() > static_cast<size_t>(placement_.slot_count());
   for (size_t begin = 0; begin < change.size();) {

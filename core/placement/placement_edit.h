@@ -19,7 +19,7 @@ struct EditPart {
   /// [layers][branches x ranks] of these those of tokens that live on each rank; empty: nobody knows where, or it decides nothing.
   std::vector<std::vector<double>> loads_of_home;
   std::optional<PlacedTraffic> traffic;  ///< of single choices; none: there are counts alone
-  std::optional<PlacedSteps> steps;      ///< none: sizes are not known
+  std::optional<PlacedSteps> steps;      ///< none: sizes are not known, or the data is one sum of many steps
 };
 
 class PlacementEdit {
@@ -43,15 +43,6 @@ class PlacementEdit {
   std::string replicate_fault(size_t layer, int32_t branch, size_t slot) const;
   std::string drop_fault(size_t layer, size_t slot) const;
 
-  // Each asks that nothing stands against it, and says what it changed.
-  /// Also into an empty slot, which leaves the first one empty.
-  PlacementChange swap(size_t layer, size_t slot, size_t other);
-  /// What the slot held gives way.
-  PlacementChange replicate(size_t layer, int32_t branch, size_t slot);
-  /// Leaves it empty.
-  PlacementChange drop(size_t layer, size_t slot);
-  /// All that another placement of this shape has otherwise.
-  PlacementChange become(const Placement& other);
   /// What each slot holds is what `before` says; every branch stands somewhere afterwards.
   void apply(const PlacementChange& change);
 
@@ -70,7 +61,6 @@ class PlacementEdit {
   void weigh(size_t part, size_t layer);
   /// What comes to slots of branches that have several, into `of_slot`.
   void weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas, std::vector<double>& of_slot) const;
-  PlacementChange done(PlacementChange change);
 
   Placement placement_;
   const ReplicaWay way_;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/placement/placement_text.h"
@@ -17,9 +18,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int32_t kMostLayers = 4096, kMostSlots = 1 << 20;
-constexpr const char* kWriteAgain = "write it again: export --format sglang, trtllm, vllm-pr41141, vllm-pr49572 or vllm-ascend";
 
-[[noreturn]] void wrong(const std::string& where, const std::string& what) { bad_input(where, what, kWriteAgain); }
+/// With the names of all forms, which stand below.
+std::string write_again();
+
+[[noreturn]] void wrong(const std::string& where, const std::string& what) { bad_input(where, what, write_again()); }
 
 /// A layer's number or a slot's expert.
 int32_t number_of(std::string_view text, int32_t most, const std::string& where, const std::string& what) {
@@ -113,6 +116,13 @@ constexpr std::array kJsonForms = {
 };
 constexpr std::string_view kTrtllm = "trtllm";
 
+std::string write_again() {
+  std::string ids;
+  for (const JsonForm& form : kJsonForms) add_to_list(ids, form.id);
+  add_to_list(ids, kTrtllm, " or ");
+  return "write it again: export --format " + ids;
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
@@ -127,7 +137,7 @@ class YamlReader {
   YamlReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
   PlacementFile read() {
-    PlacementFile out{kTrtllm, true, false, {}, 0};
+    PlacementFile out{true, false, {}, 0};
     bool in_layers = false;
     while (next_line()) {
       if (const size_t comment = line_.find('#'); comment != std::string_view::npos) line_ = line_.substr(0, comment);
@@ -219,13 +229,6 @@ bool is_trtllm(std::string_view text) { return text.find("initial_global_assignm
 
 }  // namespace
 
-std::vector<std::string_view> placement_file_formats() {
-  std::vector<std::string_view> list;
-  for (const JsonForm& form : kJsonForms) list.push_back(form.id);
-  list.push_back(kTrtllm);
-  return list;
-}
-
 PlacementFile parse_placement_file(std::string_view text, const std::string& where) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
@@ -234,13 +237,13 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
     const Json parsed = parse_json_text(text, where);
     for (const JsonForm& form : kJsonForms) {
       if (!form.is(parsed)) continue;
-      PlacementFile out{form.id, form.by_model_layer, form.shared_experts, {}, 0};
+      PlacementFile out{form.by_model_layer, form.shared_experts, {}, 0};
       form.read(parsed, out, where);
       if (out.layers.empty()) wrong(where, "has no layers");
       return out;
     }
   }
-  bad_input(where, "is no placement of SGLang, vLLM or TensorRT-LLM", kWriteAgain);
+  bad_input(where, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
 }
 
 Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t branches, int32_t ranks,

@@ -12,15 +12,11 @@
 namespace stormcell {
 
 struct PlacementFile {
-  std::string_view format;      ///< of placement_file_formats()
   bool by_model_layer = false;  ///< layers are the model's; else those with experts are counted, from 0
   bool shared_experts = false;  ///< it may hold shared experts behind the routed ones, each on every rank
   std::map<int32_t, LayerSlots> layers;
   int32_t ranks = 0;  ///< that it is for; 0: it does not say
 };
-
-/// "sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm".
-std::vector<std::string_view> placement_file_formats();
 
 /// By content. Error(bad_input) that begins with `where`: no such format, and what is wrong in one.
 PlacementFile parse_placement_file(std::string_view text, const std::string& where);

@@ -18,11 +18,12 @@ const LayoutFigures& judged_by(const LayoutLine& line) { return line.held_out ? 
 /// What there is to choose among.
 struct Choice {
   const LayoutFigures &stay, &eplb, &result;
-  std::string where, staying, stay_name;
+  LayoutRole stays;  // contiguous or from
+  std::string where, staying;
 
-  const LayoutFigures& of(const std::string& name) const { return name == "eplb" ? eplb : name == "result" ? result : stay; }
+  const LayoutFigures& of(LayoutRole role) const { return role == LayoutRole::eplb ? eplb : role == LayoutRole::result ? result : stay; }
   /// The same in every figure.
-  bool same(const std::string& a, const std::string& b) const {
+  bool same(LayoutRole a, LayoutRole b) const {
     const LayoutFigures &one = of(a), &other = of(b);
     return one.imbalance == other.imbalance && one.cross_pairs == other.cross_pairs && one.ranks_per_token == other.ranks_per_token &&
            one.objective_ms == other.objective_ms;
@@ -32,7 +33,7 @@ struct Choice {
 using Figure = std::optional<PairedDifference> PairedFigures::*;
 
 /// How one layout differs from the other, whichever of them stands first. Null: not known.
-std::optional<PairedDifference> difference(const PlaceFigures& f, const std::string& a, const std::string& b, Figure figure) {
+std::optional<PairedDifference> difference(const PlaceFigures& f, LayoutRole a, LayoutRole b, Figure figure) {
   for (const PairedFigures& d : f.differences)
     if ((d.one == a && d.other == b) || (d.one == b && d.other == a)) return d.*figure;
   return {};
@@ -40,17 +41,17 @@ std::optional<PairedDifference> difference(const PlaceFigures& f, const std::str
 
 /// Behind an advice: from which of the other layouts what was chosen may differ by chance alone, and of which nobody knows. Layouts that do
 /// the same in all of it are no others.
-std::string by_chance(const PlaceFigures& f, const Choice& c, const std::string& chosen, std::initializer_list<Figure> figures) {
+std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen, std::initializer_list<Figure> figures) {
   if (f.paired_by.empty()) return {};
   std::vector<std::string> chance, unknown;
-  for (const std::string& other : {c.stay_name, std::string("eplb"), std::string("result")}) {
+  for (const LayoutRole other : {c.stays, LayoutRole::eplb, LayoutRole::result}) {
     if (other == chosen || c.same(other, chosen)) continue;
     bool may_be = false, known = true;
     for (const Figure figure : figures) {
       const std::optional<PairedDifference> d = difference(f, chosen, other, figure);
       known = known && d, may_be = may_be || (d && d->may_be_chance());
     }
-    const std::string name = other == "from" ? "what stands now" : other;
+    const std::string name(other == LayoutRole::from ? "what stands now" : to_text(other));
     if (may_be) chance.push_back(name);
     if (!may_be && !known) unknown.push_back(name);
   }
@@ -67,7 +68,7 @@ std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice
                     *c.result.cross_pairs < std::min(*c.stay.cross_pairs, *c.eplb.cross_pairs);
   if (!less || c.result.imbalance > c.eplb.imbalance + kAboutAsEven) return {};
   return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + c.where +
-         by_chance(f, c, "result", {&PairedFigures::cross_pairs, &PairedFigures::ranks_per_token});
+         by_chance(f, c, LayoutRole::result, {&PairedFigures::cross_pairs, &PairedFigures::ranks_per_token});
 }
 
 /// Where steps are costed, the cheapest one; staying, then the EPLB rule, win a tie.
@@ -75,31 +76,32 @@ std::optional<std::string> advice_on_cost(const PlaceFigures& f, const Choice& c
   const std::optional<double> stay = c.stay.objective_ms, eplb = c.eplb.objective_ms, result = c.result.objective_ms;
   if (!stay || !eplb || !result) return {};
   constexpr double kSame = 1 - 1e-9;
-  const auto chance = [&](const std::string& chosen) { return by_chance(f, c, chosen, {&PairedFigures::objective_ms}); };
-  if (*result < std::min(*stay, *eplb) * kSame) return "result: its steps cost least, " + c.where + chance("result");
-  if (*eplb < *stay * kSame) return "eplb: the steps of what its rule gives cost least, " + c.where + chance("eplb");
-  return "stay: no layout has cheaper steps than " + c.staying + ", " + c.where + chance(c.stay_name);
+  const auto chance = [&](LayoutRole chosen) { return by_chance(f, c, chosen, {&PairedFigures::objective_ms}); };
+  if (*result < std::min(*stay, *eplb) * kSame) return "result: its steps cost least, " + c.where + chance(LayoutRole::result);
+  if (*eplb < *stay * kSame) return "eplb: the steps of what its rule gives cost least, " + c.where + chance(LayoutRole::eplb);
+  return "stay: no layout has cheaper steps than " + c.staying + ", " + c.where + chance(c.stays);
 }
 
 }  // namespace
 
 std::string advice_of(const PlaceFigures& f) {
-  const bool from = f.layouts.size() > 3;
-  const Choice c{judged_by(from ? f.layouts[3] : f.layouts[0]),
-                 judged_by(f.layouts[1]),
-                 judged_by(f.layouts[2]),
-                 f.layouts[2].held_out ? "on what was held out" : "on what it was fitted to: nothing was held out",
-                 from ? "the one that stands now" : "the contiguous one",
-                 from ? "from" : "contiguous"};
+  const LayoutLine *from = f.find(LayoutRole::from), *result = f.find(LayoutRole::result);
+  const Choice c{judged_by(from ? *from : *f.find(LayoutRole::contiguous)),
+                 judged_by(*f.find(LayoutRole::eplb)),
+                 judged_by(*result),
+                 from ? LayoutRole::from : LayoutRole::contiguous,
+                 result->held_out ? "on what was held out" : "on what it was fitted to: nothing was held out",
+                 from ? "the one that stands now" : "the contiguous one"};
   if (f.aim != "traffic")
     if (auto advice = advice_on_cost(f, c)) return *advice;
   if (auto advice = advice_on_traffic(f, c)) return *advice;
-  const auto chance = [&](const std::string& chosen) { return by_chance(f, c, chosen, {&PairedFigures::imbalance}); };
+  const auto chance = [&](LayoutRole chosen) { return by_chance(f, c, chosen, {&PairedFigures::imbalance}); };
   if (c.stay.imbalance <= c.eplb.imbalance && c.stay.imbalance <= c.result.imbalance)
     return "stay: nothing is more even than " + std::string(from ? "the layout that stands now " : "the contiguous layout ") + c.where +
-           chance(c.stay_name);
-  if (c.eplb.imbalance <= c.result.imbalance) return "eplb: nothing is more even than what its rule gives " + c.where + chance("eplb");
-  return "result: it is the most even one " + c.where + chance("result");
+           chance(c.stays);
+  if (c.eplb.imbalance <= c.result.imbalance)
+    return "eplb: nothing is more even than what its rule gives " + c.where + chance(LayoutRole::eplb);
+  return "result: it is the most even one " + c.where + chance(LayoutRole::result);
 }
 
 }  // namespace stormcell

@@ -1,6 +1,8 @@
 #include "core/planning/edited_placement.h"
 
 #include <algorithm>
+#include <chrono>
+#include <span>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -24,15 +26,15 @@ size_t most_followed(const TokenRoutes& routes) {
                           1);
 }
 
-std::vector<size_t> evenly(const std::vector<size_t>& tokens, size_t most) {
-  if (tokens.size() <= most) return tokens;
+std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
+  if (tokens.size() <= most) return {tokens.begin(), tokens.end()};
   std::vector<size_t> kept;
   for (size_t i = 0; i < most; ++i) kept.push_back(tokens[i * tokens.size() / most]);
   return kept;
 }
 
 /// As EditPart has them.
-std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, const std::vector<size_t>& tokens, int32_t ranks) {
+std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks) {
   const auto each = static_cast<size_t>(ranks);
   std::vector<std::vector<double>> out(static_cast<size_t>(routes.layers),
                                        std::vector<double>(static_cast<size_t>(routes.branches) * each));
@@ -98,7 +100,7 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   PlaceTask& task = state.task;
   read_task(options, session, path.run, task, progress);
   out->start_ = task.before;
-  const bool held_out = task.loads.steps_held_out > 0;
+  const bool held_out = task.loads.held_out_units > 0;
   std::vector<EditPart> parts(held_out ? 2 : 1);
   const ReplicaWay way = task.way();
   // Of the nearest replicas a token that lives anywhere is followed from each of its homes.
@@ -106,14 +108,14 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   const size_t most = task.routes ? std::max<size_t>(most_followed(task.routes->routes) / homes, 1) : StepObjective::kMostSearchTokens;
   for (size_t p = 0; p < parts.size(); ++p) {
     progress.report("following tokens", static_cast<int64_t>(p), static_cast<int64_t>(parts.size()));
-    parts[p].loads = p == 0 ? task.loads.fit : task.loads.held_out;
-    if (task.routes) {
-      const TokenRoutes& routes = task.routes->routes;
-      const std::vector<size_t>& tokens = p == 0 ? task.routes->parts.fit : task.routes->parts.held_out;
-      parts[p].traffic.emplace(routes, evenly(tokens, most), out->start_, way);
-      if (way.rule == ReplicaRule::nearest) parts[p].loads_of_home = loads_of_home(routes, tokens, task.shape.ranks);
+    const DataSlice data = slice_of(task, kDataParts[p]);
+    parts[p].loads = data.loads;
+    if (data.routes) {
+      parts[p].traffic.emplace(*data.routes, evenly(data.tokens, most), out->start_, way);
+      if (way.rule == ReplicaRule::nearest) parts[p].loads_of_home = loads_of_home(*data.routes, data.tokens, task.shape.ranks);
     }
-    if (task.objective && task.objective->count(p == 1) > 0) parts[p].steps.emplace(task.objective->placed(out->start_, p == 1, most));
+    if (data.objective && data.objective->count(data.part) > 0)
+      parts[p].steps.emplace(data.objective->placed(out->start_, data.part, most));
   }
   state.edit.emplace(out->start_, std::move(parts), way);
   state.first_ms.resize(state.edit->parts()), state.first_ranks.resize(state.edit->parts());
@@ -135,7 +137,7 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
     about.replicas = to_text(way.rule), about.residence = to_text(task.objective->residence());
   }
   about.has_held_out = held_out, about.unit = task.routes ? "tokens" : "steps";
-  about.fitted = task.loads.steps_fit, about.held_out = task.loads.steps_held_out;
+  about.fitted = task.loads.fit_units, about.held_out = task.loads.held_out_units;
   if (task.routes) about.followed_tokens = static_cast<int64_t>(most);
   about.lacks = lacks_of_import(task.run);
   return out;
@@ -184,10 +186,13 @@ std::string EditedPlacement::drop_fault(size_t layer, size_t slot) const { retur
 void EditedPlacement::apply(const PlacementChange& change) { state_->edit->apply(change); }
 
 FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit, const Progress& progress) const {
+  const auto begin = std::chrono::steady_clock::now();
   PlaceOptions options = state_->options;
   options.solver = solver, options.time_limit = time_limit;
+  check_memory(state_->task);
   const SessionReader session(parse_session_path(options.session).file);
-  SolvedPlacement solved = solve_task(options, session, state_->task, nullptr, progress);
+  const PlaceTask& task = state_->task;
+  SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
   FoundLayout out{std::move(solved.placement), std::move(solved.figures), {}};
   for (const LayoutLine& line : out.figures.front) {
     const auto found = std::find_if(solved.tried.begin(), solved.tried.end(), [&](const FoundPlacement& f) { return f.name == line.name; });
@@ -202,12 +207,14 @@ int64_t EditedPlacement::store(const Placement& placement, const std::string& na
   for (const LayerSlots& layer : placement.layers) empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
   if (empty > 0)
     bad_input(about_.session, counted(static_cast<int64_t>(empty), "slot") + " of the placement hold nothing", "bring an expert into each");
+  check_memory(state_->task);
+  const auto begin = std::chrono::steady_clock::now();
   PlaceOptions options = state_->options;
-  options.solver = "eplb", options.name = name;
+  options.solver = "hand", options.name = name;
   const SessionReader session(parse_session_path(options.session).file);
-  SolvedPlacement solved = solve_task(options, session, state_->task, &placement, progress);
-  solved.figures.solver = "hand";
-  return store_solved(options, session, state_->task, solved);
+  const PlaceTask& task = state_->task;
+  SolvedPlacement solved = judge_outcome(options, session, task, given_outcome(task, placement), begin, progress);
+  return store_solved(options, session, task, solved);
 }
 
 }  // namespace stormcell

@@ -11,6 +11,7 @@
 #include "core/placement/placement.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/place.h"
+#include "core/planning/step_figures.h"
 
 namespace stormcell {
 
@@ -40,9 +41,6 @@ struct FoundLayout {
   };
   std::vector<Other> front;  ///< the most even one first
 };
-
-/// Two parts of the data: what searches fit to, and what judges.
-enum class DataPart : uint8_t { fitted, held_out };
 
 struct EditedAbout {
   std::string session, model;
@@ -93,9 +91,10 @@ class EditedPlacement {
   /// Every branch stands somewhere afterwards, and what slots hold is what `before` says.
   void apply(const PlacementChange& change);
 
-  /// By a solver of placement_solvers(), from the start.
+  /// By a solver of placement_solvers(), from the start. Error(bad_input): a GPU cannot hold its experts.
   FoundLayout solve(const std::string& solver, double time_limit, const Progress& progress) const;
-  /// Into the session, as made by hand; returns its number. Error(bad_input): slots are empty.
+  /// Into the session, as made by hand; returns its number. Error(bad_input): slots are empty, or a GPU
+  /// cannot hold its experts.
   int64_t store(const Placement& placement, const std::string& name, const Progress& progress) const;
 
  private:

@@ -1,10 +1,10 @@
 #include "core/planning/layout_figures.h"
 
+#include "core/placement/traffic.h"
+
 namespace stormcell {
 
-LayoutData layout_data(const FitData& data) { return {data.loads, data.routes, data.tokens, data.way}; }
-
-std::vector<std::vector<double>> rank_loads(const Placement& placement, const LayoutData& data) {
+std::vector<std::vector<double>> rank_loads(const Placement& placement, const DataSlice& data) {
   if (data.way.rule == ReplicaRule::nearest)
     return data.routes ? rank_loads_of_tokens(*data.routes, data.tokens, placement, data.way)
                        : rank_loads_of_counts(data.loads, placement, data.way);
@@ -13,7 +13,7 @@ std::vector<std::vector<double>> rank_loads(const Placement& placement, const La
   return out;
 }
 
-double mean_imbalance(const Placement& placement, const LayoutData& data) {
+double mean_imbalance(const Placement& placement, const DataSlice& data) {
   double sum = 0;
   for (const std::vector<double>& ranks : rank_loads(placement, data)) sum += imbalance_of_ranks(ranks);
   return sum / static_cast<double>(data.loads.size());

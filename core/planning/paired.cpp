@@ -23,7 +23,7 @@ struct PartSums {
   TrafficSums traffic;
 };
 
-PartSums sums_of(const Placement& p, const LayoutData& data) {
+PartSums sums_of(const Placement& p, const DataSlice& data) {
   PartSums out;
   for (const std::vector<double>& layer : rank_loads(p, data)) out.of_rank.insert(out.of_rank.end(), layer.begin(), layer.end());
   if (data.routes) out.traffic = sum_traffic(*data.routes, data.tokens, p, data.way);
@@ -91,7 +91,7 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
       loads_.push_back(loads_of_tokens(routes, tokens));
       tokens_.push_back(std::move(tokens));
     }
-  } else if (task.loads.steps_held_out == static_cast<int64_t>(task.loads.held_out_steps.size())) {  // else these do not follow each other
+  } else if (task.loads.held_out_units == std::ssize(task.loads.held_out_steps)) {  // else these do not follow each other
     for (size_t s = 0; s < task.loads.held_out_steps.size(); ++s) {
       if (block_of_step(s, task.loads.held_out_steps.size()) == loads_.size())
         loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(static_cast<size_t>(task.branches)));
@@ -102,7 +102,7 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
   parts_.count = static_cast<int64_t>(loads_.size());
 }
 
-PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& a, const std::string& other, const Placement& b) const {
+PairedFigures PairedBootstrap::compare(LayoutRole one, const Placement& a, LayoutRole other, const Placement& b) const {
   PairedFigures out{one, other, {}, {}, {}, {}};
   const TokenRoutes* routes = task_.routes ? &task_.routes->routes : nullptr;
   const auto ranks = static_cast<size_t>(a.ranks);
@@ -110,7 +110,7 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
   for (size_t i = 0; i < loads_.size(); ++i) {
     progress_.report("comparing", static_cast<int64_t>(i), static_cast<int64_t>(loads_.size()));
     const std::span<const size_t> tokens = routes ? std::span<const size_t>(tokens_[i]) : std::span<const size_t>();
-    const LayoutData data{loads_[i], routes, tokens, task_.way()};
+    const DataSlice data{loads_[i], routes, tokens, task_.way()};
     of_a.push_back(sums_of(a, data)), of_b.push_back(sums_of(b, data));
   }
   const auto difference = [&](const std::function<double(const Figures&)>& figure) {
@@ -130,7 +130,7 @@ PairedFigures PairedBootstrap::compare(const std::string& one, const Placement& 
 
 std::vector<size_t> PairedBootstrap::parts_of_steps() const {
   if (!task_.objective || task_.objective->is_drawn()) return {};
-  const auto steps = static_cast<size_t>(task_.objective->count(true));
+  const auto steps = static_cast<size_t>(task_.objective->count(DataPart::held_out));
   std::vector<size_t> parts;
   if (!task_.routes) {
     for (size_t s = 0; s < steps; ++s) parts.push_back(block_of_step(s, steps));
@@ -139,7 +139,7 @@ std::vector<size_t> PairedBootstrap::parts_of_steps() const {
   std::unordered_map<size_t, size_t> part_of;  // by token
   for (size_t i = 0; i < tokens_.size(); ++i)
     for (const size_t t : tokens_[i]) part_of.emplace(t, i);
-  for (const std::vector<size_t>& step : task_.objective->tokens(true)) {
+  for (const std::vector<size_t>& step : task_.objective->tokens(DataPart::held_out)) {
     const size_t part = part_of.at(step[0]);
     if (std::any_of(step.begin(), step.end(), [&](size_t t) { return part_of.at(t) != part; })) return {};
     parts.push_back(part);
@@ -150,7 +150,8 @@ std::vector<size_t> PairedBootstrap::parts_of_steps() const {
 std::optional<PairedDifference> PairedBootstrap::compare_steps(const Placement& a, const Placement& b) const {
   const std::vector<size_t> part = parts_of_steps();
   if (part.empty() || task_.objective->by_p95()) return {};  // it is the interval of a mean
-  const std::vector<double> a_s = task_.objective->step_s(a, true, progress_), b_s = task_.objective->step_s(b, true, progress_);
+  const std::vector<double> a_s = task_.objective->step_s(a, DataPart::held_out, progress_),
+                            b_s = task_.objective->step_s(b, DataPart::held_out, progress_);
   std::vector<double> seconds(loads_.size()), steps(loads_.size());
   for (size_t s = 0; s < a_s.size(); ++s) seconds[part[s]] += a_s[s] - b_s[s], ++steps[part[s]];
   const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(task_.before, a) - moved_slots(task_.before, b));

@@ -33,7 +33,7 @@ class PairedBootstrap {
   /// Of how much two placements differ by chance.
   bool says_something() const { return parts_.count >= kFewestParts; }
   const PairedParts& parts() const { return parts_; }
-  PairedFigures compare(const std::string& one, const Placement& a, const std::string& other, const Placement& b) const;
+  PairedFigures compare(LayoutRole one, const Placement& a, LayoutRole other, const Placement& b) const;
 
  private:
   /// [costed steps] the part that each lies in. Empty: steps have no order (drawn), not each lies in one part (filled up), or there are

@@ -1,7 +1,6 @@
 #include "core/planning/place.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <limits>
@@ -10,7 +9,6 @@
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -18,9 +16,11 @@
 #include "core/placement/traffic.h"
 #include "core/planning/advice.h"
 #include "core/planning/layout_figures.h"
+#include "core/planning/option_word.h"
 #include "core/planning/paired.h"
 #include "core/planning/place_task.h"
 #include "core/planning/placement_search.h"
+#include "core/planning/placement_solvers.h"
 #include "core/planning/solved_placement.h"
 #include "core/planning/step_loads.h"
 #include "core/readings/lacks.h"
@@ -32,66 +32,38 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array kSolvers = {
-    PlacementSolver{"eplb", "the EPLB rule: replicas for the most loaded experts, then packing by load"},
-    PlacementSolver{"load", "balance alone: what the EPLB rule leaves is mended, and no replica lies idle"},
-    PlacementSolver{"joint", "what steps cost, or traffic at about EPLB's balance (--aim), by several searches, the best by a third part"},
-    PlacementSolver{"exact", "the same aims, the best there is: up to 8 experts on 4 GPUs, no spare slots"},
-    PlacementSolver{"keep", "the layout that --from names, else the contiguous one that servers begin with"},
-};
-
-const PlacementSolver& find_solver(std::string_view id) {
-  std::string known;
-  for (const PlacementSolver& solver : kSolvers) {
-    if (solver.id == id) return solver;
-    add_to_list(known, solver.id);
-  }
-  bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
-}
-
-/// Of the part to fit, or of what is held out.
-LayoutData part_of(const PlaceTask& task, bool held_out) {
-  LayoutData data{held_out ? task.loads.held_out : task.loads.fit, nullptr, {}, task.way()};
-  if (task.routes) data.routes = &task.routes->routes, data.tokens = held_out ? task.routes->parts.held_out : task.routes->parts.fit;
-  return data;
-}
-
-LayoutFigures figures_of(const Placement& placement, const LayoutData& data) {
+LayoutFigures figures_of(const Placement& placement, const PlaceTask& task, DataPart part, const Progress& progress) {
+  const DataSlice data = slice_of(task, part);
   LayoutFigures figures;
   figures.imbalance = mean_imbalance(placement, data);
-  if (!data.routes) return figures;
-  const Traffic traffic = count_traffic(*data.routes, data.tokens, placement, data.way);
-  figures.cross_pairs = traffic.cross_pairs, figures.ranks_per_token = traffic.ranks_per_token;
-  return figures;
-}
-
-/// Adds what steps cost, the moves included.
-void add_step_cost(const PlaceTask& task, const Placement& placement, bool held_out, LayoutFigures& figures, const Progress& progress) {
-  if (!task.objective) return;
-  figures.step = task.objective->judge(placement, held_out, progress);
-  if (!figures.step) return;
+  if (data.routes) {
+    const Traffic traffic = count_traffic(*data.routes, data.tokens, placement, data.way);
+    figures.cross_pairs = traffic.cross_pairs, figures.ranks_per_token = traffic.ranks_per_token;
+  }
+  if (data.objective) figures.step = data.objective->mean_step(placement, part, progress);
+  if (!figures.step) return figures;
   if (task.calibration)
     figures.trust = trust_in(*task.calibration, figures.step->dispatch_ms, figures.step->compute_ms, figures.step->combine_ms);
   figures.objective_ms = figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(task.before, placement));
+  return figures;
 }
 
-LayoutLine line_of(const std::string& name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
-  LayoutLine line{name, figures_of(placement, part_of(task, false)), {}};
-  add_step_cost(task, placement, false, line.fit, progress);
-  if (task.loads.steps_held_out > 0) {
-    line.held_out = figures_of(placement, part_of(task, true));
-    add_step_cost(task, placement, true, *line.held_out, progress);
-  }
+LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
+  LayoutLine line{role, std::string(name), figures_of(placement, task, DataPart::fitted, progress), {}};
+  if (task.loads.held_out_units > 0) line.held_out = figures_of(placement, task, DataPart::held_out, progress);
   return line;
 }
 
-/// `searched_evenly`: by a search that knows no homes.
-std::vector<std::string> warnings_of(const Placement& result, bool searched_evenly, const PlaceTask& task) {
+/// `from`: what --from names, may be empty.
+std::vector<std::string> warnings_of(const SearchOutcome& found, const std::string& from, const PlaceTask& task) {
   std::vector<std::string> warnings;
-  if (const int32_t layers = layers_with_idle_replicas(result); layers > 0)
+  if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
+    warnings.push_back("in " + counted(layers, "layer") + " of " + from +
+                       " two replicas of an expert lie on one GPU: the second brings nothing");
+  if (const int32_t layers = layers_with_idle_replicas(found.result); layers > 0 && (from.empty() || found.result != task.before))
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
-  if (task.loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
+  if (task.loads.held_out_units == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
   if (task.routes && task_lacks(task, "requests"))
     warnings.emplace_back("the data lacks requests: what is held out is later in time, and may be of the same requests");
   else if (task.routes && task.routes->parts.requests == 1)
@@ -108,10 +80,10 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
                        std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
   if (task.objective && task.objective->filled_steps() > 0)
     warnings.push_back(counted(task.objective->filled_steps(), "recorded step") + " of " +
-                       std::to_string(task.objective->count(false) + task.objective->count(true)) +
+                       std::to_string(task.objective->count(DataPart::fitted) + task.objective->count(DataPart::held_out)) +
                        " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
                        "many as were recorded");
-  if (searched_evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
+  if (found.evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
     warnings.emplace_back(
         "the figures are by the nearest replicas; this search looked for balance and traffic of replicas that share evenly");
   if (task.objective && task.objective->residence() == Residence::follow)
@@ -121,6 +93,9 @@ std::vector<std::string> warnings_of(const Placement& result, bool searched_even
     warnings.push_back(
         task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
                    : "the model's sizes are not known, so the figures are loads: --model-config, or --hidden and --ffn, cost steps");
+  if (found.by_clock)
+    warnings.emplace_back(
+        "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
   return warnings;
 }
 
@@ -131,10 +106,10 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
     const FoundPlacement* found;
     double imbalance, cross_pairs;
   };
+  const DataSlice data = slice_of(task, DataPart::fitted);
   std::vector<Point> points;
   for (const FoundPlacement& f : found.tried)
-    points.push_back({&f, mean_imbalance(f.placement, part_of(task, false)),
-                      count_traffic(task.routes->routes, task.routes->parts.fit, f.placement, task.way()).cross_pairs});
+    points.push_back({&f, mean_imbalance(f.placement, data), count_traffic(*data.routes, data.tokens, f.placement, data.way).cross_pairs});
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     return a.imbalance != b.imbalance ? a.imbalance < b.imbalance : a.cross_pairs < b.cross_pairs;
   });
@@ -143,20 +118,18 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
   for (const Point& p : points) {
     if (p.cross_pairs >= least) continue;
     least = p.cross_pairs;
-    front.push_back(line_of(p.found->name, p.found->placement, task, progress));
+    front.push_back(line_of(LayoutRole::tried, p.found->name, p.found->placement, task, progress));
   }
   return front;
 }
 
 /// Slots of equally many spare ones on each GPU, in all layers.
-std::optional<SparePrice> spare_price(const PlaceTask& task, std::optional<int64_t> slot_bytes) {
-  const int32_t spare = (task.shape.slot_count - task.branches);
-  const double of_slot = slot_bytes   ? static_cast<double>(*slot_bytes)
-                         : task.sizes ? task.sizes->branch_bytes * static_cast<double>(task.layout.routers.size())
-                                      : 0;
-  if (spare <= 0 || of_slot <= 0) return {};
+std::optional<SparePrice> spare_price(const PlaceTask& task) {
+  const int32_t spare = task.shape.slot_count - task.branches;
+  const std::optional<double> of_slot = slot_bytes_of(task);
+  if (spare <= 0 || !of_slot) return {};
   SparePrice price;
-  price.gpu_bytes = of_slot * spare / task.shape.ranks;
+  price.gpu_bytes = *of_slot * spare / task.shape.ranks;
   price.memory_share = price.gpu_bytes / task.cluster.memory_bytes;
   if (task.sizes && task.sizes->kv_bytes > 0) price.kv_tokens = price.gpu_bytes / task.sizes->kv_bytes;
   return price;
@@ -192,18 +165,15 @@ bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
 void check_options(const PlaceOptions& options) {
   if (!options.sizes.model_config.empty() && (options.sizes.hidden > 0 || options.sizes.ffn > 0))
     bad_input("--model-config", "has the sizes already", "leave --hidden and --ffn out");
-  if (!options.step.backend.empty() && !find_backend(options.step.backend))
-    bad_input("--backend", in_quotes(options.step.backend) + " is none", "one of " + joined(kBackends));
-
+  parse_word("--backend", options.step.backend, kBackends, Backend::per_rank);  // refused before anything is read
   constexpr double kMostTokens = 1 << 20, kMostSpare = 1 << 20;
   check_bounds("--tokens-per-step", options.step.tokens_per_step, {0, kMostTokens});
   check_bounds("--redundant", options.redundant, {0, kMostSpare});
-  find_solver(options.solver);
+  const PlacementSolver& solver = find_placement_solver(options.solver);
   parse_phase(options.phase);
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
     bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
-  if (!options.aim.empty() && options.solver != "joint" && options.solver != "exact")
-    bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
+  if (!options.aim.empty() && !solver.takes_aim) bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
   if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }
 
@@ -215,14 +185,14 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   f.layers = static_cast<int32_t>(task.layout.routers.size()), f.branches = task.branches;
   f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
   f.unit = task.routes ? "tokens" : "steps";
-  f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
-  f.held_out = f.steps_held_out == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
+  f.fit_units = task.loads.fit_units, f.held_out_units = task.loads.held_out_units;
+  f.held_out = f.held_out_units == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
   f.requests = task.routes ? task.routes->parts.requests : 0;
   f.dropped_choices = task.routes ? task.routes->dropped_choices : 0;
   f.sizes = task.sizes;
   if (task.objective) {
     f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
-    f.costed_fit = task.objective->count(false), f.costed_held_out = task.objective->count(true);
+    f.costed_fit = task.objective->count(DataPart::fitted), f.costed_held_out = task.objective->count(DataPart::held_out);
     f.statistic = task.objective->by_p95() ? "p95" : "mean";
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
     f.calibration = task.calibration, f.replicas = to_text(task.objective->replicas());
@@ -238,7 +208,28 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   return f;
 }
 
+/// What there is to tell and to store.
+struct PlacedRow {
+  PlaceFigures figures;
+  StoredPlacement row;
+};
+PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, const std::string& run, const Progress& progress) {
+  const Clock::time_point begin = Clock::now();
+  check_options(options);
+  PlaceTask task;
+  read_task(options, session, run, task, progress);
+  check_memory(task);
+  SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
+  StoredPlacement row = row_of(options, task, solved.placement, solved.figures);
+  return {std::move(solved.figures), std::move(row)};
+}
+
 }  // namespace
+
+const LayoutLine* PlaceFigures::find(LayoutRole role) const {
+  const auto found = std::ranges::find(layouts, role, &LayoutLine::role);
+  return found == layouts.end() ? nullptr : &*found;
+}
 
 double parse_time_limit(std::string_view text) {
   double seconds = 0;
@@ -256,45 +247,44 @@ double parse_fit_fraction(std::string_view text) {
   return share;
 }
 
-std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
-
 std::vector<std::string_view> placement_backends() { return {std::begin(kBackends), std::end(kBackends)}; }
 
 std::vector<std::string_view> residences() { return {std::begin(kResidences), std::end(kResidences)}; }
 
 std::vector<std::string_view> replica_rules() { return {std::begin(kReplicaRules), std::end(kReplicaRules)}; }
 
-SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, const Placement* given,
-                           const Progress& progress) {
-  const Clock::time_point begin = Clock::now();
+SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SearchOutcome found,
+                              Clock::time_point begin, const Progress& progress) {
   PlaceFigures f = about(options, session, task);
-  SearchOutcome found = search_placement(options, task, progress);
-  if (given) found.result = *given, found.chosen.clear(), found.chosen_on.clear(), found.tried.clear();
   f.aim = found.aim, f.chosen = found.chosen, f.chosen_on = found.chosen_on;
   if (found.bound >= 0) f.bound_ms = found.bound;
   const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
-  f.layouts = {line_of("contiguous", contiguous, task, progress), line_of("eplb", found.eplb, task, progress),
-               line_of("result", found.result, task, progress)};
-  if (!options.from.empty()) f.layouts.push_back(line_of("from", task.before, task, progress));
+  struct Layout {
+    LayoutRole role;
+    const Placement& placement;
+  };
+  const Layout first{LayoutRole::contiguous, contiguous}, eplb{LayoutRole::eplb, found.eplb}, result{LayoutRole::result, found.result},
+      from{LayoutRole::from, task.before};
+  const auto add_line = [&](const Layout& l) { f.layouts.push_back(line_of(l.role, to_text(l.role), l.placement, task, progress)); };
+  add_line(first), add_line(eplb), add_line(result);
+  if (!options.from.empty()) add_line(from);
   f.front = front_of(found, task, progress);
-  f.warnings = warnings_of(found.result, !given && (found.aim == "traffic" || options.solver == "load"), task);
-  if (found.by_clock)
-    f.warnings.emplace_back(
-        "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
+  f.warnings = warnings_of(found, options.from, task);
   const PairedBootstrap paired(task, progress);
   if (!paired.says_something() && paired.parts().count > 0)
     f.warnings.push_back("what is held out is " + std::to_string(paired.parts().count) + " " + paired.parts().unit + ", fewer than " +
                          std::to_string(kFewestParts) + ": whether differences may be chance is not known");
   if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
-    f.differences = {paired.compare("result", found.result, "contiguous", contiguous),
-                     paired.compare("result", found.result, "eplb", found.eplb)};
-    if (!options.from.empty()) f.differences.push_back(paired.compare("result", found.result, "from", task.before));
-    f.differences.push_back(options.from.empty() ? paired.compare("eplb", found.eplb, "contiguous", contiguous)
-                                                 : paired.compare("eplb", found.eplb, "from", task.before));
+    const auto compare = [&](const Layout& a, const Layout& b) {
+      f.differences.push_back(paired.compare(a.role, a.placement, b.role, b.placement));
+    };
+    compare(result, first), compare(result, eplb);
+    if (!options.from.empty()) compare(result, from);
+    compare(eplb, options.from.empty() ? first : from);
   }
   f.moved_slots = moved_slots(task.before, found.result);
-  f.spare = spare_price(task, f.slot_bytes);
+  f.spare = spare_price(task);
   f.advice = advice_of(f);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return {std::move(found.result), std::move(f), std::move(found.tried)};
@@ -304,26 +294,6 @@ int64_t store_solved(const PlaceOptions& options, const SessionReader& session, 
   solved.figures.placement = store(session, {row_of(options, task, solved.placement, solved.figures)})[0];
   return solved.figures.placement;
 }
-
-namespace {
-
-/// What there is to tell and to store.
-struct PlacedRow {
-  PlaceFigures figures;
-  StoredPlacement row;
-};
-PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, const std::string& run, const Progress& progress) {
-  const Clock::time_point begin = Clock::now();
-  check_options(options);
-  PlaceTask task;
-  read_task(options, session, run, task, progress);
-  SolvedPlacement solved = solve_task(options, session, task, nullptr, progress);
-  solved.figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  StoredPlacement row = row_of(options, task, solved.placement, solved.figures);
-  return {std::move(solved.figures), std::move(row)};
-}
-
-}  // namespace
 
 PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);

@@ -1,5 +1,6 @@
 // Placements of a session's experts on a cluster: searched, judged on what they were not fitted to, and stored.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/planning/placement_solvers.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
@@ -37,12 +39,6 @@ double parse_time_limit(std::string_view text);
 /// A share above 0 and at most 1; Error(bad_input) that names --fit-fraction otherwise.
 double parse_fit_fraction(std::string_view text);
 
-struct PlacementSolver {
-  std::string_view id, summary;
-};
-/// The visible list.
-std::vector<PlacementSolver> placement_solvers();
-
 /// How tokens may come to their experts' ranks: what --backend takes.
 std::vector<std::string_view> placement_backends();
 /// Which replicas of an expert a token may go to: what --replicas takes.
@@ -55,13 +51,24 @@ struct LayoutFigures {
   double imbalance = 0;                   ///< mean over layers of max / mean - 1 over ranks
   std::optional<double> cross_pairs;      ///< share of the pairs of a token's consecutive experts that lie on two ranks
   std::optional<double> ranks_per_token;  ///< distinct GPUs that a token goes to at a layer, as a mean
-  std::optional<StepFigures> step;        ///< what steps cost; null where sizes are not known
+  std::optional<StepFigures> step;        ///< what steps cost; null: sizes are not known, or the data is one sum of many steps
   std::optional<double> objective_ms;     ///< of a step, the move of the experts included
   std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
 };
 
+enum class LayoutRole : uint8_t {
+  contiguous,  ///< what servers begin with
+  eplb,        ///< what they would do by themselves
+  result,
+  from,   ///< what stands now, where --from names it
+  tried,  ///< by a search beside the result
+};
+inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
+inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
+
 struct LayoutLine {
-  std::string name;  ///< contiguous, eplb, result
+  LayoutRole role = LayoutRole::result;
+  std::string name;  ///< its role's; of a tried one how it came about
   LayoutFigures fit;
   std::optional<LayoutFigures> held_out;
 };
@@ -75,7 +82,7 @@ struct PairedDifference {
 /// Two layouts on the same parts, each figure drawn by the same ones. Null: not known; of what steps cost, where they are drawn or filled
 /// up, or each is of several parts.
 struct PairedFigures {
-  std::string one, other;  ///< names of layouts
+  LayoutRole one = LayoutRole::result, other = LayoutRole::eplb;
   std::optional<PairedDifference> imbalance, cross_pairs, ranks_per_token, objective_ms;
 };
 
@@ -92,9 +99,9 @@ struct PlaceFigures {
   int32_t layers = 0, branches = 0, nodes = 0, ranks = 0, slot_count = 0;
   std::string solver, phase;
   double fit_fraction = 0, seconds = 0;
-  std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
-  int64_t steps_fit = 0, steps_held_out = 0;
-  int64_t dropped_choices = 0;  ///< by a capacity while it was recorded: they are in no figure
+  std::string unit;                           ///< what was split: "steps", or "tokens" where the run keeps single choices
+  int64_t fit_units = 0, held_out_units = 0;  ///< so many of it
+  int64_t dropped_choices = 0;                ///< by a capacity while it was recorded: they are in no figure
   std::optional<ModelSizes> sizes;
   std::string replicas, residence;              ///< of replica_rules(), residences(); empty where steps are not costed
   std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it
@@ -103,9 +110,9 @@ struct PlaceFigures {
   int64_t tokens_per_step = 0;                  ///< of drawn ones; 0: as recorded
   int64_t amortise = 0;                         ///< steps that share the move in the objective; 0: it is not in it
   std::optional<CalibrationUse> calibration;
-  std::string held_out;  ///< how: "requests", "time"; empty: nothing was
-  int64_t requests = 0;  ///< 0: not known
-  std::vector<LayoutLine> layouts;
+  std::string held_out;                ///< how: "requests", "time"; empty: nothing was
+  int64_t requests = 0;                ///< 0: not known
+  std::vector<LayoutLine> layouts;     ///< contiguous, eplb, result and, where there is one, from
   std::string aim, chosen, chosen_on;  ///< of joint: what for, how the result came about, and on what that was chosen
   std::vector<LayoutLine> front;       ///< less traffic for less balance, in the fitted figures: nothing else has less of both
   std::string paired_by;               ///< what differences were drawn by; empty: too little for any
@@ -117,10 +124,13 @@ struct PlaceFigures {
   std::optional<int64_t> slot_bytes;       ///< weights of one slot in all layers; null: not known
   std::string advice;                      ///< "stay: ...", "eplb: ..." or "result: ..."
   std::vector<std::string> lacks, warnings;
+
+  /// Of `layouts`; null: it is not among them.
+  const LayoutLine* find(LayoutRole role) const;
 };
 
-/// Searches, stores the placement in the session and tells its figures. Error(bad_input): no loads, a cluster that does not fit, slots that
-/// do not divide, a solver that is not there.
+/// Searches, stores the placement in the session and tells its figures. Error(bad_input): no loads, a cluster that does not fit or
+/// cannot hold the experts, slots that do not divide, a solver that is not there.
 PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});
 /// stormcell.place/1
 std::string to_json(const PlaceFigures& figures);

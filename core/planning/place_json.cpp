@@ -41,8 +41,8 @@ Json json_of(const LayoutLine& line) {
 Json json_of(const std::optional<PairedDifference>& d) { return d ? Json{{"value", d->value}, {"ci95", {d->low, d->high}}} : Json(); }
 
 Json json_of(const PlaceFigures& f, const PairedFigures& d) {
-  return {{"of", d.one},
-          {"from", d.other},
+  return {{"of", to_text(d.one)},
+          {"from", to_text(d.other)},
           {"drawn", f.paired_by},
           {"parts", f.paired_parts},
           {"imbalance", json_of(d.imbalance)},
@@ -75,7 +75,7 @@ Json json_of(const PlaceFigures& f) {
   json["slots"] = f.slot_count;
   json["fit_fraction"] = f.fit_fraction;
   json["unit"] = f.unit;
-  json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
+  json["steps"] = {{"fit", f.fit_units}, {"held_out", f.held_out_units}};
   json["dropped_choices"] = f.dropped_choices;
   json["residence"] = text_or_null(f.residence);
   json["backend"] = f.backend.empty() ? Json() : Json(f.backend);

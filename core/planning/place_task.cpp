@@ -1,6 +1,7 @@
 #include "core/planning/place_task.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -155,8 +156,8 @@ LayerLoads sum_of(const std::vector<LayerLoads>& steps, size_t begin, size_t end
   return sum;
 }
 
-/// Of what is fitted to, so much is fitted while solver and weights are chosen, by the rest.
-constexpr double kChoiceShare = 0.7;
+/// Of the part to fit, so much is fitted to while solver and weights are chosen; the rest is the validation part.
+constexpr double kFittedShare = 0.7;
 
 }  // namespace
 
@@ -205,39 +206,67 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   find_objective(options, session, task);
 }
 
-FitData whole_fit(const PlaceTask& task) {
-  FitData out;
-  if (task.routes) out.routes = &task.routes->routes, out.tokens = task.routes->parts.fit;
-  out.loads = task.loads.fit;
-  out.objective = task.objective ? &*task.objective : nullptr;
-  out.way = task.way();
+std::optional<double> slot_bytes_of(const PlaceTask& task) {
+  if (task.sizes) return task.sizes->branch_bytes * static_cast<double>(task.layout.routers.size());
+  double bytes = 0;
+  for (const RouterInfo& r : task.layout.routers) {
+    if (r.branch_bytes <= 0) return {};
+    bytes += static_cast<double>(r.branch_bytes);
+  }
+  return bytes;
+}
+
+void check_memory(const PlaceTask& task) {
+  const double bytes = slot_bytes_of(task).value_or(0) * (task.shape.slot_count / task.shape.ranks);
+  if (bytes <= task.cluster.memory_bytes) return;
+  const auto text = [](double b) {
+    constexpr double kGiB = 1 << 30;
+    const int64_t tenths = std::llround(10 * b / kGiB);
+    return tenths > 0 ? std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB"
+                      : std::to_string(static_cast<int64_t>(b)) + " bytes";
+  };
+  bad_input("--cluster",
+            "each GPU of " + task.cluster.name + " would hold " + text(bytes) + " of experts and has " + text(task.cluster.memory_bytes),
+            std::string("name one of more GPUs or memory") + (task.shape.slot_count > task.branches ? ", fewer spare slots" : "") +
+                (task.sizes ? ", or a --dtype of fewer bytes" : ""));
+}
+
+DataSlice slice_of(const PlaceTask& task, DataPart part) {
+  const bool fitted = part == DataPart::fitted;
+  DataSlice out{fitted ? task.loads.fit : task.loads.held_out};
+  if (task.routes) out.routes = &task.routes->routes, out.tokens = fitted ? task.routes->parts.fit : task.routes->parts.held_out;
+  out.way = task.way(), out.objective = task.objective ? &*task.objective : nullptr, out.part = part;
   return out;
 }
 
-bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, ChoiceData& out) {
+std::unique_ptr<ValidationSplit> split_for_validation(const PlaceOptions& options, const PlaceTask& task) {
+  auto out = std::make_unique<ValidationSplit>();
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
     // By requests as the rest was, however few are left of them: tokens of one request are alike.
     const bool by_request = task.routes->parts.requests_fit > 0;
-    TokenParts parts = part_tokens(routes, task.routes->parts.fit, kChoiceShare, by_request ? 2 : 0);
-    if (parts.held_out.empty()) return false;
-    if (task.objective) out.objective.emplace(options.step, task.cluster, task.model, *task.routes, parts);
-    out.fit.routes = out.judge.routes = &routes;
-    out.fit.tokens = parts.fit, out.fit.loads = loads_of_tokens(routes, parts.fit);
-    out.judge.tokens = parts.held_out, out.judge.loads = loads_of_tokens(routes, parts.held_out);
+    out->tokens = part_tokens(routes, task.routes->parts.fit, kFittedShare, by_request ? 2 : 0);
+    if (out->tokens.held_out.empty()) return nullptr;
+    if (task.objective) out->objective.emplace(options.step, task.cluster, task.model, *task.routes, out->tokens);
+    out->loads = {loads_of_tokens(routes, out->tokens.fit), loads_of_tokens(routes, out->tokens.held_out)};
   } else {
     const std::vector<LayerLoads>& steps = task.loads.fit_steps;
-    if (steps.size() < 2) return false;
-    const auto cut = std::clamp<size_t>(static_cast<size_t>(kChoiceShare * static_cast<double>(steps.size())), 1, steps.size() - 1);
+    if (steps.size() < 2) return nullptr;
+    const auto cut = std::clamp<size_t>(static_cast<size_t>(kFittedShare * static_cast<double>(steps.size())), 1, steps.size() - 1);
     SplitLoads split;
     split.fit_steps.assign(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(cut));
     split.held_out_steps.assign(steps.begin() + static_cast<std::ptrdiff_t>(cut), steps.end());
-    if (task.objective) out.objective.emplace(options.step, task.cluster, task.model, split, choices_of(task));
-    out.fit.loads = sum_of(steps, 0, cut), out.judge.loads = sum_of(steps, cut, steps.size());
+    if (task.objective) out->objective.emplace(options.step, task.cluster, task.model, split, choices_of(task));
+    out->loads = {sum_of(steps, 0, cut), sum_of(steps, cut, steps.size())};
   }
-  if (out.objective) out.fit.objective = out.judge.objective = &*out.objective;
-  out.fit.way = out.judge.way = task.way();
-  return true;
+  return out;
+}
+
+DataSlice slice_of(const PlaceTask& task, const ValidationSplit& split, DataPart part) {
+  DataSlice out{split.loads[part]};
+  if (task.routes) out.routes = &task.routes->routes, out.tokens = part == DataPart::fitted ? split.tokens.fit : split.tokens.held_out;
+  out.way = task.way(), out.objective = split.objective ? &*split.objective : nullptr, out.part = part;
+  return out;
 }
 
 }  // namespace stormcell

@@ -1,8 +1,11 @@
 // What a search is about: cluster, loads, choices, slots, and what a step costs.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cell/cell_space.h"
@@ -35,7 +38,7 @@ struct PlaceTask {
   std::vector<int32_t> layer_numbers;  ///< [routers] of the model, -1: not known
   std::optional<ModelSizes> sizes;
   CostModel model;                         ///< of a step, where sizes are known
-  std::optional<StepObjective> objective;  ///< where sizes are known
+  std::optional<StepObjective> objective;  ///< null: sizes are not known, or the data is one sum of many steps
   std::optional<CalibrationUse> calibration;
   Placement before;    ///< where moving begins: what --from names, else the contiguous layout
   double move_ms = 0;  ///< of one slot, shared over the steps that it pays off in
@@ -47,24 +50,31 @@ struct PlaceTask {
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress);
 
-/// Loads and tokens of a part of the data, and what its steps cost: what a search is fitted to.
-struct FitData {
-  const TokenRoutes* routes = nullptr;  ///< null: there are counts alone
-  std::vector<size_t> tokens;
-  LayerLoads loads;
-  const StepObjective* objective = nullptr;  ///< its part to fit; null: sizes are not known
-  ReplicaWay way = {};
-};
-/// All that is to be fitted to.
-FitData whole_fit(const PlaceTask& task);
+/// Weights of one slot in all layers; null: not known.
+std::optional<double> slot_bytes_of(const PlaceTask& task);
+/// Error(bad_input): a GPU cannot hold the experts of its slots.
+void check_memory(const PlaceTask& task);
 
-/// The part to fit in two, the later one to choose by. Empty: it is too small to be parted.
-struct ChoiceData {
-  FitData fit, judge;
-  std::optional<StepObjective> objective;  ///< of both; `fit` refers to it
+/// What layouts are looked at on, and searches are fitted to: a part of the data. All that it refers to must outlive it.
+struct DataSlice {
+  const LayerLoads& loads;
+  const TokenRoutes* routes = nullptr;  ///< null: there are counts alone
+  std::span<const size_t> tokens = {};
+  ReplicaWay way = {};
+  const StepObjective* objective = nullptr;  ///< null: sizes are not known, or the data is one sum of many steps
+  DataPart part = DataPart::fitted;          ///< of the objective
 };
-/// By the rule that held the rest out: whole requests, or by time.
-bool find_choice_data(const PlaceOptions& options, const PlaceTask& task, ChoiceData& out);
+DataSlice slice_of(const PlaceTask& task, DataPart part);
+
+/// The part to fit in two: what candidates are fitted to, and, held out of that, the validation part that chooses among them.
+struct ValidationSplit {
+  OfParts<LayerLoads> loads;
+  TokenParts tokens;
+  std::optional<StepObjective> objective;
+};
+/// By the rule that held the rest out: whole requests, or by time. Null: the part is too small to be parted.
+std::unique_ptr<ValidationSplit> split_for_validation(const PlaceOptions& options, const PlaceTask& task);
+DataSlice slice_of(const PlaceTask& task, const ValidationSplit& split, DataPart part);
 
 /// Whether a placement is named by a session, and not a server's file.
 bool is_session(const std::string& spec);

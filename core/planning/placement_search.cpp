@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -12,6 +13,7 @@
 #include "core/placement/load.h"
 #include "core/placement/traffic.h"
 #include "core/planning/layout_figures.h"
+#include "core/planning/placement_solvers.h"
 #include "core/readings/lacks.h"
 
 namespace stormcell {
@@ -22,11 +24,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Of the time: for choosing, and for those that were not chosen.
 constexpr double kTrialShare = 0.4, kOtherShare = 0.2, kChosenShare = 0.4;
 
-enum class Solver { keep, eplb, load, joint, steps };
+enum class Method { keep, eplb, load, joint, steps };
 
-/// One way to a placement: a solver with its weights.
-struct Recipe {
-  Solver solver;
+/// One way to a placement: a method with its weights.
+struct Candidate {
+  Method method;
   double together = 0, slack = 0;  // of joint
   bool from_joint = false;         // of steps: begins at what joint found, else at the EPLB rule's
   double lambda = 1;               // of steps: weight of moving
@@ -36,29 +38,29 @@ struct Recipe {
 // more than the mean.
 constexpr double kTogether = 0.5, kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15};
 
-std::string name_of(const Recipe& r) {
+std::string name_of(const Candidate& c) {
   const auto short_text = [](double v) { return std::to_string(v).substr(0, 4); };
-  const std::string joint = "together " + short_text(r.together) + ", slack " + short_text(r.slack);
-  const std::string lambda = r.lambda == 1 ? "" : ", moves weigh " + short_text(r.lambda);
-  switch (r.solver) {
-    case Solver::keep:
+  const std::string joint = "together " + short_text(c.together) + ", slack " + short_text(c.slack);
+  const std::string lambda = c.lambda == 1 ? "" : ", moves weigh " + short_text(c.lambda);
+  switch (c.method) {
+    case Method::keep:
       return "as before";
-    case Solver::eplb:
+    case Method::eplb:
       return "eplb";
-    case Solver::load:
+    case Method::load:
       return "load";
-    case Solver::joint:
+    case Method::joint:
       return "joint, " + joint;
-    case Solver::steps:
-      return "steps" + (r.from_joint ? " from joint, " + joint : " from eplb") + lambda;
+    case Method::steps:
+      return "steps" + (c.from_joint ? " from joint, " + joint : " from eplb") + lambda;
   }
   return {};
 }
 
-std::vector<std::vector<float>> as_floats(const LayerLoads& loads) {
-  std::vector<std::vector<float>> out;
-  for (const std::vector<double>& layer : loads) out.emplace_back(layer.begin(), layer.end());
-  return out;
+Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) {
+  std::vector<std::vector<float>> floats;
+  for (const std::vector<double>& layer : loads) floats.emplace_back(layer.begin(), layer.end());
+  return eplb_placement(floats, task.shape);
 }
 
 // Work is counted by what is reached beside another program: 3 million proposals a second alone (48 layers, 128 branches, 4 ranks).
@@ -67,30 +69,30 @@ constexpr int32_t kFewestSweeps = 20, kMostSweeps = 1000;
 constexpr double kStepVisits = 20e6;  // tokens that moves touch, a second
 constexpr int64_t kFewestProposals = 500, kMostProposals = 4000000;
 
-/// Makes placements by recipes, fitted to one part of the data.
-class Kitchen {
+/// Makes the candidates' placements, fitted to one part of the data.
+class CandidateFitter {
  public:
-  Kitchen(const PlaceTask& task, const FitData& data, const CostAim& aim, bool repeatable)
+  CandidateFitter(const PlaceTask& task, const DataSlice& data, const CostAim& aim, bool repeatable)
       : task_(task), data_(data), aim_(aim), repeatable_(repeatable) {}
 
   /// The work of so many seconds, and where it need not be repeatable in about so many at most.
-  Placement make(const Recipe& r, double seconds, const Progress& progress) {
-    switch (r.solver) {
-      case Solver::keep:
+  Placement fit(const Candidate& c, double seconds, const Progress& progress) {
+    switch (c.method) {
+      case Method::keep:
         return task_.before;
-      case Solver::eplb:
+      case Method::eplb:
         return eplb();
-      case Solver::load:
+      case Method::load:
         return load_placement(data_.loads, start(), progress);
-      case Solver::joint:
-        return joint(r, seconds, progress);
-      case Solver::steps:
-        return steps(r, seconds, progress);
+      case Method::joint:
+        return joint(c, seconds, progress);
+      case Method::steps:
+        return steps(c, seconds, progress);
     }
     return task_.before;
   }
 
-  Placement eplb() const { return eplb_placement(as_floats(data_.loads), task_.shape); }
+  Placement eplb() const { return eplb_of(data_.loads, task_); }
   /// The EPLB rule's, with its idle replicas put to use.
   Placement start() const {
     Placement p = eplb();
@@ -103,21 +105,21 @@ class Kitchen {
  private:
   SearchTime limit(double seconds) const { return repeatable_ ? SearchTime() : SearchTime(seconds); }
 
-  Placement joint(const Recipe& r, double seconds, const Progress& progress) {
+  Placement joint(const Candidate& c, double seconds, const Progress& progress) {
     const double slots = static_cast<double>(data_.loads.size()) * task_.shape.slot_count;
     const auto sweeps = static_cast<int32_t>(std::clamp<double>(seconds * kJointProposals / slots, kFewestSweeps, kMostSweeps));
     const SearchTime time = limit(seconds);
     const JointOptions options{
-        .together = r.together, .slack = r.slack, .seed = 1, .sweeps = sweeps, .nodes = task_.shape.nodes, .time = time};
+        .together = c.together, .slack = c.slack, .seed = 1, .sweeps = sweeps, .nodes = task_.shape.nodes, .time = time};
     Placement found = joint_placement(*data_.routes, data_.tokens, start(), options, progress);
     by_clock_ |= time.decided();
     return found;
   }
 
-  Placement steps(const Recipe& r, double seconds, const Progress& progress) {
+  Placement steps(const Candidate& c, double seconds, const Progress& progress) {
     const SearchTime time = limit(seconds);
-    const double for_joint = r.from_joint ? seconds / 3 : 0;
-    PlacedSteps placed = data_.objective->placed(r.from_joint ? joint(r, for_joint, progress) : start());
+    const double for_joint = c.from_joint ? seconds / 3 : 0;
+    PlacedSteps placed = data_.objective->placed(c.from_joint ? joint(c, for_joint, progress) : start());
     double visits = 0;  // that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
@@ -126,15 +128,15 @@ class Kitchen {
     const auto proposals =
         static_cast<int64_t>(std::clamp<double>((seconds - for_joint) * kStepVisits / a_move, kFewestProposals, kMostProposals));
     CostAim aim = aim_;
-    aim.move_s *= r.lambda;
+    aim.move_s *= c.lambda;
     // What joint found is mended without heat, which would melt it.
-    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = r.from_joint ? 0 : 0.3, .time = time}, placed, progress);
+    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = c.from_joint ? 0 : 0.3, .time = time}, placed, progress);
     by_clock_ |= time.decided();
     return placed.placement();
   }
 
   const PlaceTask& task_;
-  const FitData& data_;
+  const DataSlice data_;
   const CostAim& aim_;
   const bool repeatable_;
   bool by_clock_ = false;
@@ -143,30 +145,40 @@ class Kitchen {
 class PlacementSearch {
  public:
   PlacementSearch(const PlaceOptions& options, const PlaceTask& task, const Progress& progress)
-      : options_(options), task_(task), progress_(progress), by_cost_(aims_at_cost()), whole_(whole_fit(task)) {
+      : options_(options),
+        solver_(find_placement_solver(options.solver)),
+        task_(task),
+        progress_(progress),
+        by_cost_(aims_at_cost()),
+        whole_(slice_of(task, DataPart::fitted)) {
     aim_.p95 = options.step.p95, aim_.move_s = task.move_ms / 1e3;
     aim_.before = task.before;
   }
 
   SearchOutcome run() {
-    if (task_.shape.slot_count / task_.shape.ranks > task_.branches && options_.solver != "keep" && options_.solver != "eplb")
+    if (task_.shape.slot_count / task_.shape.ranks > task_.branches && solver_.searches)
       bad_input("--redundant", "gives each GPU more slots of a layer than there are experts", "name fewer");
-    if (options_.solver == "joint" && task_.routes) check_room();
-    Kitchen kitchen(task_, whole_, aim_, options_.repeatable);
-    out_.eplb = kitchen.eplb();
-    if (options_.solver == "joint" || options_.solver == "exact") out_.aim = by_cost_ ? "cost" : "traffic";
-    if (options_.solver == "keep") {
-      out_.result = task_.before;
-    } else if (options_.solver == "eplb") {
-      out_.result = out_.eplb;
-    } else if (options_.solver == "load") {
-      out_.result = kitchen.make({Solver::load}, 0, progress_);
-    } else if (options_.solver == "exact") {
-      out_.result = exact();
-    } else {
-      search(kitchen);
+    if (solver_.kind == SolverKind::joint && task_.routes) check_room();
+    CandidateFitter fitter(task_, whole_, aim_, options_.repeatable);
+    out_.eplb = fitter.eplb();
+    if (solver_.takes_aim) out_.aim = by_cost_ ? "cost" : "traffic";
+    switch (solver_.kind) {
+      case SolverKind::keep:
+        out_.result = task_.before;
+        break;
+      case SolverKind::eplb:
+        out_.result = out_.eplb;
+        break;
+      case SolverKind::load:
+        out_.result = fitter.fit({Method::load}, 0, progress_);
+        break;
+      case SolverKind::exact:
+        out_.result = exact();
+        break;
+      case SolverKind::joint:
+        search(fitter);
     }
-    out_.by_clock |= kitchen.by_clock();
+    out_.evenly = solver_.searches && out_.aim != "cost", out_.by_clock |= fitter.by_clock();
     return std::move(out_);
   }
 
@@ -184,7 +196,7 @@ class PlacementSearch {
   }
 
   bool aims_at_cost() const {
-    if (options_.solver != "joint" && options_.solver != "exact") return false;
+    if (!solver_.takes_aim) return false;
     const std::string needs =
         "it needs the sizes of the model and steps, and the data has " + std::string(task_.sizes ? "one sum of many steps" : "no sizes");
     if (options_.aim == "cost" && !task_.objective) bad_input("--aim", needs, "--model-config, or --hidden N --ffn N; --tokens-per-step N");
@@ -195,34 +207,35 @@ class PlacementSearch {
     return false;
   }
 
-  std::vector<Recipe> recipes() const {
-    std::vector<Recipe> list;
-    if (by_cost_) list = {{Solver::keep}, {Solver::eplb}, {Solver::load}};
+  std::vector<Candidate> candidates() const {
+    std::vector<Candidate> list;
+    if (by_cost_) list = {{Method::keep}, {Method::eplb}, {Method::load}};
     std::vector<double> lambdas = {1};
     if (by_cost_ && aim_.move_s > 0) lambdas.push_back(3);
     for (const double lambda : lambdas)
-      if (by_cost_) list.push_back({.solver = Solver::steps, .lambda = lambda});
+      if (by_cost_) list.push_back({.method = Method::steps, .lambda = lambda});
     if (!task_.routes) return list;
-    for (const double slack : kSlacks) list.push_back({.solver = Solver::joint, .together = kTogether, .slack = slack});
+    for (const double slack : kSlacks) list.push_back({.method = Method::joint, .together = kTogether, .slack = slack});
     if (by_cost_)
       for (const double lambda : lambdas)
         for (const double slack : {0.04, 0.15})
-          list.push_back({.solver = Solver::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
+          list.push_back({.method = Method::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
     return list;
   }
 
-  /// The recipe whose placement is best on the third part. Of those about as good, within 3 %, the most even one: what is aimed at alone is
-  /// the one that was luckiest there.
-  size_t choose(const std::vector<Recipe>& list, const ChoiceData& choice) {
+  /// The candidate whose placement is best on the validation part. Of those about as good, within 3 %, the most even one: what is aimed at
+  /// alone is the one that was luckiest there.
+  size_t choose(const std::vector<Candidate>& list, const ValidationSplit& split) {
     constexpr double kAboutAsGood = 1.03;
-    Kitchen trial(task_, choice.fit, aim_, options_.repeatable);
+    const DataSlice judge = slice_of(task_, split, DataPart::held_out);
+    CandidateFitter trial(task_, slice_of(task_, split, DataPart::fitted), aim_, options_.repeatable);
     const Placement eplb = trial.eplb();
     const double seconds = kTrialShare * options_.time_limit / static_cast<double>(list.size());
     std::vector<double> value, imbalance;
-    for (const Recipe& recipe : list) {
-      const Placement p = trial.make(recipe, seconds, progress_);
-      value.push_back(by_cost_ ? cost(p, choice.judge, true) : traffic(p, eplb, choice.judge));
-      imbalance.push_back(mean_imbalance(p, layout_data(choice.judge)));
+    for (const Candidate& candidate : list) {
+      const Placement p = trial.fit(candidate, seconds, progress_);
+      value.push_back(by_cost_ ? cost(p, judge) : traffic(p, eplb, judge));
+      imbalance.push_back(mean_imbalance(p, judge));
     }
     out_.by_clock |= trial.by_clock();
     auto best = static_cast<size_t>(std::min_element(value.begin(), value.end()) - value.begin());
@@ -233,21 +246,21 @@ class PlacementSearch {
     return best;
   }
 
-  /// Each recipe is fitted and judged on the third part, then all are fitted to the whole; the chosen one with all the time that is left.
-  void search(Kitchen& kitchen) {
-    const std::vector<Recipe> list = recipes();
+  /// Each candidate is fitted and judged on the validation part, then all are fitted to the whole; the chosen one with all the time that is
+  /// left.
+  void search(CandidateFitter& fitter) {
+    const std::vector<Candidate> list = candidates();
     const auto many = static_cast<double>(list.size());
     size_t chosen = 0;
-    ChoiceData choice;
-    if (find_choice_data(options_, task_, choice)) {
-      out_.chosen_on = "a third part";
-      chosen = choose(list, choice);
+    if (const auto split = split_for_validation(options_, task_)) {
+      out_.chosen_on = "the validation part";
+      chosen = choose(list, *split);
     } else {
       out_.chosen_on = "what it is fitted to";
     }
     for (size_t i = 0; i < list.size(); ++i)
-      if (i != chosen) out_.tried.push_back({name_of(list[i]), kitchen.make(list[i], kOtherShare * options_.time_limit / many, progress_)});
-    out_.tried.push_back({name_of(list[chosen]), kitchen.make(list[chosen], kChosenShare * options_.time_limit, progress_)});
+      if (i != chosen) out_.tried.push_back({name_of(list[i]), fitter.fit(list[i], kOtherShare * options_.time_limit / many, progress_)});
+    out_.tried.push_back({name_of(list[chosen]), fitter.fit(list[chosen], kChosenShare * options_.time_limit, progress_)});
     take_result();
   }
 
@@ -255,7 +268,7 @@ class PlacementSearch {
   void take_result() {
     const bool anew = out_.chosen_on == "what it is fitted to";
     const auto value = [&](const Placement& p) {
-      return by_cost_ ? cost(p, whole_, false) : anew ? traffic(p, out_.eplb, whole_) : traffic_alone(p, whole_);
+      return by_cost_ ? cost(p, whole_) : anew ? traffic(p, out_.eplb, whole_) : traffic_alone(p, whole_);
     };
     const FoundPlacement* best = &out_.tried.back();
     if (anew)
@@ -266,19 +279,20 @@ class PlacementSearch {
   }
 
   /// Of a step, moves included, in ms.
-  double cost(const Placement& p, const FitData& data, bool judge) const {
-    return data.objective->judge(p, judge, progress_)->objective_ms + task_.move_ms * static_cast<double>(moved_slots(aim_.before, p));
+  double cost(const Placement& p, const DataSlice& data) const {
+    const double moved = static_cast<double>(moved_slots(aim_.before, p));
+    return data.objective->mean_step(p, data.part, progress_)->objective_ms + task_.move_ms * moved;
   }
 
   /// Pairs apart and ranks of a token, where it is about as even as the EPLB rule's; elsewhere worse than any that is.
-  double traffic(const Placement& p, const Placement& eplb, const FitData& data) const {
+  double traffic(const Placement& p, const Placement& eplb, const DataSlice& data) const {
     constexpr double kUneven = 1e3;
-    const double over = mean_imbalance(p, layout_data(data)) - mean_imbalance(eplb, layout_data(data)) - kAboutAsEven;
+    const double over = mean_imbalance(p, data) - mean_imbalance(eplb, data) - kAboutAsEven;
     if (over > 0) return kUneven + over;
     return traffic_alone(p, data);
   }
 
-  static double traffic_alone(const Placement& p, const FitData& data) {
+  static double traffic_alone(const Placement& p, const DataSlice& data) {
     const Traffic t = count_traffic(*data.routes, data.tokens, p, data.way);
     return t.cross_pairs + t.ranks_per_token / data.routes->k;
   }
@@ -297,7 +311,7 @@ class PlacementSearch {
                 "--solver joint searches; exact takes up to 8 experts on 4 GPUs");
     const ExactPlacement best =
         exact_placement(by_cost_ ? exact_cost() : exact_traffic(), whole_.loads.size(), task_.branches, ranks, progress_);
-    if (by_cost_ && task_.objective->search_sees_all()) out_.bound = cost(best.placement, whole_, false);
+    if (by_cost_ && task_.objective->search_sees_all()) out_.bound = cost(best.placement, whole_);
     return best.placement;
   }
 
@@ -353,16 +367,23 @@ class PlacementSearch {
   }
 
   const PlaceOptions& options_;
+  const PlacementSolver& solver_;
   const PlaceTask& task_;
   const Progress& progress_;
   const bool by_cost_;
-  const FitData whole_;
+  const DataSlice whole_;
   CostAim aim_;
   std::optional<PlacedSteps> exact_steps_;
   SearchOutcome out_;
 };
 
 }  // namespace
+
+SearchOutcome given_outcome(const PlaceTask& task, Placement result) {
+  SearchOutcome out;
+  out.eplb = eplb_of(task.loads.fit, task), out.result = std::move(result);
+  return out;
+}
 
 SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress) {
   return PlacementSearch(options, task, progress).run();

@@ -1,4 +1,5 @@
-// Which placement to take: solvers and weights are tried on one part of what may be fitted to, chosen by another, and fitted to both.
+// Which placement to take: candidates are fitted to one part of what may be fitted to, chosen by the other (the validation part), and
+// fitted to both.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,12 +20,15 @@ struct SearchOutcome {
   Placement result;
   std::string aim;                    ///< "cost", "traffic"; empty: of solvers that look at loads alone
   std::string chosen;                 ///< how the result came about; empty: as the solver says
-  std::string chosen_on;              ///< "a third part", "what it is fitted to": too little to be parted; empty: nothing was chosen
+  std::string chosen_on;              ///< "the validation part", "what it is fitted to": too little to be parted; empty: nothing was chosen
   std::vector<FoundPlacement> tried;  ///< all fitted to the same: of these is the front of balance and traffic
+  bool evenly = false;                ///< by a search for which replicas share evenly and tokens have no homes
   bool by_clock = false;              ///< a search ended before its work was done: elsewhere another result may be found
   double bound = -1;                  ///< what no placement undercuts in the fitted objective, in ms; below 0: not known
 };
 
+/// A placement that nobody searched.
+SearchOutcome given_outcome(const PlaceTask& task, Placement result);
 /// By the options' solver. Error(bad_input): what the solver needs is not there.
 SearchOutcome search_placement(const PlaceOptions& options, const PlaceTask& task, const Progress& progress);
 

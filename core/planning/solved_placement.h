@@ -1,5 +1,7 @@
 // What a search for a placement comes to, before anybody stores it.
 #pragma once
+#include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "core/placement/placement.h"
@@ -14,9 +16,9 @@ struct SolvedPlacement {
   std::vector<FoundPlacement> tried;  ///< of which the front is, by its names
 };
 
-/// By the options' solver; with `given` that one is judged as the result, beside what the solver would find.
-SolvedPlacement solve_task(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, const Placement* given,
-                           const Progress& progress);
+/// What a search found, or a hand made, beside the other layouts, on both parts of the data. `begin`: since when its seconds count.
+SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SearchOutcome outcome,
+                              std::chrono::steady_clock::time_point begin, const Progress& progress);
 /// Into the session; returns its number, which the figures get too.
 int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SolvedPlacement& solved);
 

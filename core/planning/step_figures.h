@@ -9,6 +9,18 @@
 
 namespace stormcell {
 
+/// Two parts of the data: what searches fit to, and what judges.
+enum class DataPart : uint8_t { fitted, held_out };
+inline constexpr DataPart kDataParts[] = {DataPart::fitted, DataPart::held_out};
+
+/// One of each part.
+template <class T>
+struct OfParts {
+  T fitted, held_out;
+  T& operator[](DataPart part) { return part == DataPart::fitted ? fitted : held_out; }
+  const T& operator[](DataPart part) const { return part == DataPart::fitted ? fitted : held_out; }
+};
+
 struct SizeOptions {
   std::string model_config;     ///< a config.json; may be empty
   int64_t hidden = 0, ffn = 0;  ///< 0: not told

@@ -118,9 +118,9 @@ SplitLoads read_split_loads(const SessionReader& session, int64_t run, const Run
   if (steps.empty()) refuse_no_step(session, run, phase);
   const auto all = static_cast<int64_t>(steps.size());
   SplitLoads out;
-  out.steps_fit = fitted_of(all, fit_fraction);
-  out.steps_held_out = all - out.steps_fit;
-  const Chosen chosen(out.steps_fit, all);
+  out.fit_units = fitted_of(all, fit_fraction);
+  out.held_out_units = all - out.fit_units;
+  const Chosen chosen(out.fit_units, all);
   out.fit_steps.resize(chosen.of_part(false)), out.held_out_steps.resize(chosen.of_part(true));
   const auto routers = static_cast<int64_t>(layout.routers.size());
   for (int64_t r = 0; r < routers; ++r) {
@@ -134,7 +134,7 @@ SplitLoads read_split_loads(const SessionReader& session, int64_t run, const Run
       const std::vector<RouterLoads> windows = session.loads(run, static_cast<int32_t>(r), 0, {first, end});
       for (; next < steps.size() && steps[next] < end; ++next) {
         const RouterLoads& loads = windows[static_cast<size_t>(steps[next] - first)];
-        const bool behind = static_cast<int64_t>(next) >= out.steps_fit;
+        const bool behind = static_cast<int64_t>(next) >= out.fit_units;
         add(loads, behind ? held_out : fit);
         if (const auto at = chosen.place(static_cast<int64_t>(next))) {
           LayerLoads& step = (behind ? out.held_out_steps : out.fit_steps)[*at];

@@ -22,7 +22,7 @@ using LayerLoads = std::vector<std::vector<double>>;
 
 struct SplitLoads {
   LayerLoads fit, held_out;
-  int64_t steps_fit = 0, steps_held_out = 0;
+  int64_t fit_units = 0, held_out_units = 0;          ///< steps; of single choices tokens
   std::vector<LayerLoads> fit_steps, held_out_steps;  ///< single ones, at most kMostLoadSteps of each part, evenly chosen
 };
 inline constexpr int64_t kMostLoadSteps = 256;

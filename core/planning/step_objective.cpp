@@ -5,9 +5,8 @@
 #include <random>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/base/quantile.h"
-#include "core/formats/file_text.h"
+#include "core/planning/option_word.h"
 
 namespace stormcell {
 namespace {
@@ -17,31 +16,15 @@ constexpr int64_t kDrawnTokens = 1 << 17;  // of all drawn steps together
 constexpr int64_t kFewestDrawn = 4, kMostDrawn = 64;
 constexpr double kRowBits = 16;
 
-Backend backend_of(const StepOptions& options, Backend usual) {
-  if (options.backend.empty()) return usual;
-  const auto backend = find_backend(options.backend);
-  if (!backend) bad_input("--backend", in_quotes(options.backend) + " is none", "one of " + joined(kBackends));
-  return *backend;
-}
-
-ReplicaRule replicas_of(const StepOptions& options) {
-  if (options.replicas.empty()) return ReplicaRule::even;
-  const auto found = std::find(std::begin(kReplicaRules), std::end(kReplicaRules), options.replicas);
-  if (found == std::end(kReplicaRules))
-    bad_input("--replicas", in_quotes(options.replicas) + " is none", "one of " + joined(kReplicaRules));
-  return static_cast<ReplicaRule>(found - std::begin(kReplicaRules));
-}
+ReplicaRule rule_of(const StepOptions& options) { return parse_word("--replicas", options.replicas, kReplicaRules, ReplicaRule::even); }
 
 Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
-  if (options.residence.empty()) return Residence::home;
-  const auto found = std::find(std::begin(kResidences), std::end(kResidences), options.residence);
-  if (found == std::end(kResidences)) bad_input("--residence", in_quotes(options.residence) + " is none", "one of " + joined(kResidences));
-  const auto residence = static_cast<Residence>(found - std::begin(kResidences));
+  const Residence residence = parse_word("--residence", options.residence, kResidences, Residence::home);
   if (residence == Residence::home) return residence;
   if (!routes || !routes->heaviest_first)
     bad_input("--residence", "follow goes by the weights of single choices, and the data lacks them",
               "record the weights, or leave it out");
-  if (replicas_of(options) != ReplicaRule::even)
+  if (rule_of(options) != ReplicaRule::even)
     bad_input("--residence", "follow is told of replicas that share evenly", "leave --replicas out");
   return residence;
 }
@@ -134,17 +117,17 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
       cluster_(cluster),
       model_(model),
       routes_(&routes.routes),
-      backend_(backend_of(options, Backend::per_rank)),
-      replicas_(replicas_of(options)),
+      backend_(parse_word("--backend", options.backend, kBackends, Backend::per_rank)),
+      replicas_(rule_of(options)),
       residence_(residence_of(options, routes_)) {
-  for (const bool behind : {false, true}) {
-    const std::vector<size_t>& tokens = behind ? parts.held_out : parts.fit;
-    const uint32_t seed = behind ? 2 : 1;
+  for (const DataPart part : kDataParts) {
+    const std::vector<size_t>& tokens = part == DataPart::held_out ? parts.held_out : parts.fit;
+    const uint32_t seed = part == DataPart::held_out ? 2 : 1;
     if (options.tokens_per_step > 0) {
-      tokens_[behind] = drawn_steps(tokens, options.tokens_per_step, seed);
+      tokens_[part] = drawn_steps(tokens, options.tokens_per_step, seed);
     } else {
-      tokens_[behind] = recorded_steps(routes.routes, tokens);
-      filled_ += fill_up(routes, tokens, seed, tokens_[behind]);
+      tokens_[part] = recorded_steps(routes.routes, tokens);
+      filled_ += fill_up(routes, tokens, seed, tokens_[part]);
     }
   }
 }
@@ -153,8 +136,8 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
     : options_(options),
       cluster_(cluster),
       model_(model),
-      backend_(backend_of(options, Backend::per_expert)),
-      replicas_(replicas_of(options)),
+      backend_(parse_word("--backend", options.backend, kBackends, Backend::per_expert)),
+      replicas_(rule_of(options)),
       residence_(residence_of(options, nullptr)),
       k_(static_cast<double>(std::max<int64_t>(k, 1))),
       k_known_(k > 0) {
@@ -163,23 +146,21 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
   if (!k_known_ && (backend_ == Backend::gather || options.tokens_per_step > 0))
     bad_input(backend_ == Backend::gather ? "--backend" : "--tokens-per-step",
               "needs the number of choices of a token, and the data lacks k", "import it with --model-config config.json");
-  loads_[0] = loads.fit_steps, loads_[1] = loads.held_out_steps;
+  loads_ = {loads.fit_steps, loads.held_out_steps};
   if (options.tokens_per_step > 0)
-    for (auto& steps : loads_) scale(steps, static_cast<double>(options.tokens_per_step) * k_);
+    for (const DataPart part : kDataParts) scale(loads_[part], static_cast<double>(options.tokens_per_step) * k_);
 }
 
-int64_t StepObjective::count(bool held_out) const {
-  return static_cast<int64_t>(routes_ ? tokens_[held_out].size() : loads_[held_out].size());
-}
+int64_t StepObjective::count(DataPart part) const { return static_cast<int64_t>(routes_ ? tokens_[part].size() : loads_[part].size()); }
 
 std::optional<double> StepObjective::mean_tokens() const {
-  if (!k_known_ || count(false) == 0) return {};
-  if (routes_) return static_cast<double>(tokens_of(tokens_[0])) / static_cast<double>(tokens_[0].size());
+  if (!k_known_ || count(DataPart::fitted) == 0) return {};
+  if (routes_) return static_cast<double>(tokens_of(tokens_.fitted)) / static_cast<double>(tokens_.fitted.size());
   double choices = 0;
-  for (const LayerLoads& step : loads_[0])
+  for (const LayerLoads& step : loads_.fitted)
     for (const std::vector<double>& layer : step)
       for (const double load : layer) choices += load / static_cast<double>(step.size());
-  return choices / k_ / static_cast<double>(loads_[0].size());
+  return choices / k_ / static_cast<double>(loads_.fitted.size());
 }
 
 std::optional<RowRange> StepObjective::row_range() const {
@@ -190,10 +171,10 @@ std::optional<RowRange> StepObjective::row_range() const {
     range.most = std::max(range.most, rows);
   };
   std::vector<double> rows;
-  for (const bool held_out : {false, true}) {
-    for (const LayerLoads& step : loads_[held_out])
+  for (const DataPart part : kDataParts) {
+    for (const LayerLoads& step : loads_[part])
       for (const std::vector<double>& layer : step) std::for_each(layer.begin(), layer.end(), add);
-    for (const std::vector<size_t>& step : tokens_[held_out])
+    for (const std::vector<size_t>& step : tokens_[part])
       for (int32_t l = 0; l < routes_->layers; ++l) {
         rows.assign(static_cast<size_t>(routes_->branches), 0);
         for (const size_t t : step)
@@ -205,15 +186,15 @@ std::optional<RowRange> StepObjective::row_range() const {
   return range.most > 0 ? std::optional(range) : std::nullopt;
 }
 
-std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool held_out, const Progress& progress) const {
-  const auto steps = static_cast<size_t>(count(held_out));
+std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, DataPart part, const Progress& progress) const {
+  const auto steps = static_cast<size_t>(count(part));
   if (steps == 0) return {};
   StepWork work = work_of(placement);
   std::vector<double> seconds;
   StepCost sum;
   for (size_t s = 0; s < steps; ++s) {
     progress.report("judging steps", static_cast<int64_t>(s), static_cast<int64_t>(steps));
-    const StepCost step = cost_of_step(work, held_out, s);
+    const StepCost step = cost_of_step(work, part, s);
     seconds.push_back(step.seconds());
     sum.cost.dispatch_s += step.cost.dispatch_s, sum.cost.compute_s += step.cost.compute_s, sum.cost.combine_s += step.cost.combine_s;
     sum.delivered_rows += step.delivered_rows, sum.fabric_rows += step.fabric_rows, sum.network_rows += step.network_rows;
@@ -235,34 +216,34 @@ std::optional<StepFigures> StepObjective::judge(const Placement& placement, bool
   return f;
 }
 
-std::vector<double> StepObjective::step_s(const Placement& placement, bool held_out, const Progress& progress) const {
+std::vector<double> StepObjective::step_s(const Placement& placement, DataPart part, const Progress& progress) const {
   StepWork work = work_of(placement);
   std::vector<double> seconds;
-  for (int64_t s = 0; s < count(held_out); ++s) {
-    progress.report("judging steps", s, count(held_out));
-    seconds.push_back(cost_of_step(work, held_out, static_cast<size_t>(s)).seconds());
+  for (int64_t s = 0; s < count(part); ++s) {
+    progress.report("judging steps", s, count(part));
+    seconds.push_back(cost_of_step(work, part, static_cast<size_t>(s)).seconds());
   }
   return seconds;
 }
 
-StepCost StepObjective::cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part, const LayerVisitor& visitor) const {
+StepCost StepObjective::cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro, const LayerVisitor& visitor) const {
   if (!routes_) {
-    const LayerLoads& loads = loads_[held_out][step];
-    if (part.count == 1) return work.of_loads(loads, k_, visitor);
+    const LayerLoads& loads = loads_[part][step];
+    if (micro.count == 1) return work.of_loads(loads, k_, visitor);
     LayerLoads shares = loads;
     for (std::vector<double>& layer : shares)
-      for (double& load : layer) load /= static_cast<double>(part.count);
+      for (double& load : layer) load /= static_cast<double>(micro.count);
     return work.of_loads(shares, k_, visitor);
   }
-  const std::vector<size_t>& tokens = tokens_[held_out][step];
-  if (part.count == 1) return work.of_tokens(*routes_, tokens, visitor);
+  const std::vector<size_t>& tokens = tokens_[part][step];
+  if (micro.count == 1) return work.of_tokens(*routes_, tokens, visitor);
   std::vector<size_t> own;
-  for (size_t t = part.index; t < tokens.size(); t += part.count) own.push_back(tokens[t]);
+  for (size_t t = micro.index; t < tokens.size(); t += micro.count) own.push_back(tokens[t]);
   return work.of_tokens(*routes_, own, visitor);
 }
 
-std::vector<std::vector<size_t>> StepObjective::searched_tokens(bool held_out, size_t most_tokens) const {
-  std::vector<std::vector<size_t>> steps = tokens_[held_out];
+std::vector<std::vector<size_t>> StepObjective::searched_tokens(DataPart part, size_t most_tokens) const {
+  std::vector<std::vector<size_t>> steps = tokens_[part];
   // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
   const size_t each = std::max<size_t>(tokens_of(steps) / std::max<size_t>(steps.size(), 1), 1);
   thin_out(steps, std::clamp<size_t>(most_tokens / each, 1, kMostSearchSteps));
@@ -271,20 +252,21 @@ std::vector<std::vector<size_t>> StepObjective::searched_tokens(bool held_out, s
 }
 
 size_t StepObjective::homes_of_token() const {
-  if (replicas_ != ReplicaRule::nearest || !routes_ || tokens_[0].empty()) return 1;
+  if (replicas_ != ReplicaRule::nearest || !routes_ || tokens_.fitted.empty()) return 1;
   const auto ranks = static_cast<int32_t>(cluster_.ranks());
   const auto known = [&](const std::vector<size_t>& step) { return homes_known(*routes_, step, ranks); };
-  return std::all_of(tokens_[0].begin(), tokens_[0].end(), known) ? 1 : static_cast<size_t>(ranks);
+  return std::all_of(tokens_.fitted.begin(), tokens_.fitted.end(), known) ? 1 : static_cast<size_t>(ranks);
 }
 
 bool StepObjective::search_sees_all() const {
-  return routes_ ? tokens_of(searched_tokens(false, kMostSearchTokens)) == tokens_of(tokens_[0]) : loads_[0].size() <= kMostSearchSteps;
+  return routes_ ? tokens_of(searched_tokens(DataPart::fitted, kMostSearchTokens)) == tokens_of(tokens_.fitted)
+                 : loads_.fitted.size() <= kMostSearchSteps;
 }
 
-PlacedSteps StepObjective::placed(const Placement& start, bool held_out, size_t most_tokens) const {
+PlacedSteps StepObjective::placed(const Placement& start, DataPart part, size_t most_tokens) const {
   if (routes_)
-    return PlacedSteps(*routes_, searched_tokens(held_out, most_tokens), start, cluster_.nodes, backend_, model_, replicas_, residence_);
-  std::vector<LayerLoads> steps = loads_[held_out];
+    return PlacedSteps(*routes_, searched_tokens(part, most_tokens), start, cluster_.nodes, backend_, model_, replicas_, residence_);
+  std::vector<LayerLoads> steps = loads_[part];
   thin_out(steps, kMostSearchSteps);
   return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_, replicas_);
 }

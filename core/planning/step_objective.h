@@ -37,17 +37,17 @@ class StepObjective {
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k);
 
   /// Empty: there is no such part. Deterministic: each placement is judged on the same steps.
-  std::optional<StepFigures> judge(const Placement& placement, bool held_out, const Progress& progress) const;
+  std::optional<StepFigures> mean_step(const Placement& placement, DataPart part, const Progress& progress) const;
   /// [steps] seconds of each, in the order of time where they are recorded ones.
-  std::vector<double> step_s(const Placement& placement, bool held_out, const Progress& progress) const;
+  std::vector<double> step_s(const Placement& placement, DataPart part, const Progress& progress) const;
   /// What a placement makes of steps, one after the other: for cost_of_step(). The placement must outlive it.
   StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_, replicas_, residence_}; }
   /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
-  StepCost cost_of_step(StepWork& work, bool held_out, size_t step, MicroBatch part = {}, const LayerVisitor& visitor = {}) const;
+  StepCost cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro = {}, const LayerVisitor& visitor = {}) const;
   /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
   /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
-  PlacedSteps placed(const Placement& start, bool held_out = false, size_t most_tokens = kMostSearchTokens) const;
+  PlacedSteps placed(const Placement& start, DataPart part = DataPart::fitted, size_t most_tokens = kMostSearchTokens) const;
   /// From how many homes each token is counted: from all ranks where it lives anywhere and goes to the nearest replicas.
   size_t homes_of_token() const;
   /// Whether placed() looks at every token of the part to fit, unless told otherwise.
@@ -62,24 +62,24 @@ class StepObjective {
   /// Of both parts.
   int64_t filled_steps() const { return filled_; }
   /// [steps] the tokens of each costed one; empty where there are counts.
-  const std::vector<std::vector<size_t>>& tokens(bool held_out) const { return tokens_[held_out]; }
+  const std::vector<std::vector<size_t>>& tokens(DataPart part) const { return tokens_[part]; }
   const CostModel& model() const { return model_; }
   void set_model(const CostModel& model) { model_ = model; }
   /// Null: steps are counts.
   const TokenRoutes* routes() const { return routes_; }
-  const LayerLoads& loads_of_step(bool held_out, size_t step) const { return loads_[held_out][step]; }
+  const LayerLoads& loads_of_step(DataPart part, size_t step) const { return loads_[part][step]; }
   /// Choices of a token; 1 where they are not known.
   double choices() const { return k_; }
   /// Whether the number of tokens of a step is known.
   bool tokens_known() const { return k_known_; }
-  int64_t count(bool held_out) const;
+  int64_t count(DataPart part) const;
   /// Of a step of those to fit; null: not known.
   std::optional<double> mean_tokens() const;
   /// The fewest and the most rows that a branch gets which gets any, in a layer of any step of both parts; null: none gets any.
   std::optional<RowRange> row_range() const;
 
  private:
-  std::vector<std::vector<size_t>> searched_tokens(bool held_out, size_t most_tokens) const;
+  std::vector<std::vector<size_t>> searched_tokens(DataPart part, size_t most_tokens) const;
 
   const StepOptions options_;
   const Cluster& cluster_;
@@ -91,8 +91,8 @@ class StepObjective {
   int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;
-  std::vector<std::vector<size_t>> tokens_[2];  // fitted, held out
-  std::vector<LayerLoads> loads_[2];
+  OfParts<std::vector<std::vector<size_t>>> tokens_;
+  OfParts<std::vector<LayerLoads>> loads_;
 };
 
 }  // namespace stormcell

@@ -87,16 +87,18 @@ void run(size_t tokens) {
     const size_t layer = random() % kLayers, slot = random() % slots, other = random() % slots;
     const auto branch = static_cast<int32_t>(random() % kBranches);
     PlacementChange change;
-    if (swaps.size() < 200 && edit.swap_fault(layer, slot, other).empty()) timed(swaps, [&] { change = edit.swap(layer, slot, other); });
+    if (swaps.size() < 200 && edit.swap_fault(layer, slot, other).empty())
+      timed(swaps, [&] { edit.apply(change = swap_change(edit.placement(), layer, slot, other)); });
     if (replicas.size() < 200 && edit.replicate_fault(layer, branch, slot).empty())
-      timed(replicas, [&] { change = edit.replicate(layer, branch, slot); });
+      timed(replicas, [&] { edit.apply(change = replicate_change(edit.placement(), layer, branch, slot)); });
     if (!change.empty()) timed(back, [&] { edit.apply(inverse(change)); });
   }
-  timed(whole, [&] { edit.become(contiguous_placement(kLayers, kBranches, kBranches + kRanks, kRanks)); });
+  const auto become = [&](const Placement& other) { edit.apply(difference(edit.placement(), other)); };
+  timed(whole, [&] { become(contiguous_placement(kLayers, kBranches, kBranches + kRanks, kRanks)); });
   timed(whole, [&] {
     Placement turned = start;
     for (LayerSlots& layer : turned.layers) std::rotate(layer.begin(), layer.begin() + 5, layer.end());
-    edit.become(turned);
+    become(turned);
   });
   tell("two experts change places", swaps);
   tell("a replica more", replicas);

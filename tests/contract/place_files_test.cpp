@@ -159,7 +159,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QFETCH(QString, words);
     const std::string session = counted_session("costs"),
                       cluster = scratch_.write("costs-wrong.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
- "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "rank_ns_per_byte": )" +
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "rank_ns_per_byte": )" +
                                                                        rows.toStdString() + "}");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster}), cluster, words.toStdString());
   }

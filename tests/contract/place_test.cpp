@@ -13,7 +13,7 @@ class ContractPlaceTest : public QObject, private Placements {
     for (int i = 0; i < 10; ++i) steps += std::string(i ? "," : "") + (i < 7 ? "[[8,1,1,8]]" : "[[1,8,8,1]]");
     const std::string session = counted_session("steps", "{\"logical_count\": [" + steps + "]}");
     const std::string cluster = scratch_.write("one.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
- "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
     const Json j = placed(session, {"--cluster", cluster});
     QCOMPARE(j["steps"]["fit"].get<int64_t>(), int64_t{7});
     QCOMPARE(j["steps"]["held_out"].get<int64_t>(), int64_t{3});
@@ -40,7 +40,7 @@ class ContractPlaceTest : public QObject, private Placements {
 
   void a_run_of_this_program_says_its_layers_by_the_names_of_its_routers() {
     const std::string cluster = scratch_.write("pair.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
- "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
     const auto profiled = [&](const std::string& model) {
       const std::string session = scratch_.path(std::filesystem::path(model).filename().string() + ".storm");
       const Arguments profile = short_run("profile", model, "random:4x5", {"-o", session});
@@ -98,6 +98,33 @@ class ContractPlaceTest : public QObject, private Placements {
     QVERIFY(std::abs(spare["memory_share"].get<double>() - bytes / 8e10) < 1e-12);
   }
 
+  void experts_that_a_gpu_cannot_hold_are_refused() {
+    const std::string session = scratch_.path("large.storm"), text = R"({"schema": "stormcell.cluster/1", "name": "small", "nodes": 1,
+ "gpus_per_node": 2, "gpu": {"memory_bytes": 12012, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})";
+    imported(scratch_.write("large.csv", route_trace({3, 8, 2, 3, 4, 20})), session);  // a GPU: 4 experts of 1000, 1001 and 1002 bytes
+    placed(session, {"--cluster", scratch_.write("enough.json", text)});
+    const std::string cluster = scratch_.write("less.json", QString(text.c_str()).replace("12012", "12011").toStdString());
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster}), "--cluster",
+                   "each GPU of small would hold 12012 bytes of experts and has 12011 bytes (name one of more GPUs or memory)");
+    VERIFY_REFUSED(
+        (Arguments{"place", session, "--cluster", cluster, "--redundant", "2", "--hidden", "64", "--ffn", "32"}), "--cluster",
+        "would hold 15015 bytes of experts and has 12011 bytes (name one of more GPUs or memory, fewer spare slots, or a --dtype");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--phase", "each"}), "--cluster", "of experts and has");
+  }
+
+  void an_expert_twice_on_a_gpu_of_what_stands_now_is_said() {
+    const std::string session = counted_session("idle", R"({"logical_count": [[8,1,1,8]]})"),
+                      file = scratch_.write("idle-slots.json", "[[0,0,1,1,2,3]]"),
+                      cluster = scratch_.write("pair.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
+    for (const char* solver : {"load", "keep"}) {
+      const Json warnings = placed(session, {"--cluster", cluster, "--redundant", "2", "--solver", solver, "--from", file})["warnings"];
+      const std::string text = warnings.dump(), words = "two replicas of an expert lie on one GPU";
+      QVERIFY2(text.find("in 1 layer of " + file + " " + words) != std::string::npos, text.c_str());
+      QVERIFY(text.find(words) == text.rfind(words));
+    }
+  }
+
   void the_search_for_cheap_steps_is_never_worse_than_eplb() {
     const std::string session = scratch_.path("cheap.storm"), cluster = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1",
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
@@ -122,7 +149,7 @@ class ContractPlaceTest : public QObject, private Placements {
   void requests_are_held_out_whole_where_there_are_enough() {
     const std::string session = scratch_.path("requests.storm"),
                       cluster = scratch_.write("pair.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
- "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
     imported(scratch_.write("requests.csv", route_trace({3, 8, 2, 3, 4, 20})), session);
     const Json j = placed(session, {"--cluster", cluster});
     QCOMPARE(j["held_out"].get<std::string>(), std::string("requests"));
@@ -192,7 +219,7 @@ class ContractPlaceTest : public QObject, private Placements {
     const std::string session = scratch_.path(trace.toStdString() + ".storm");
     imported(shared_folder() + "/data/traces/" + trace.toStdString() + ".route.csv", session);
     const std::string cluster = scratch_.write("four.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 4,
- "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
     const Json j = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", "2", "--repeatable"});
     QVERIFY2(j["warnings"].dump().find("the clock") == std::string::npos, j["warnings"].dump().c_str());
     const auto held_out = [&](size_t layout, const char* figure) { return j["layouts"][layout]["held_out"][figure].get<double>(); };

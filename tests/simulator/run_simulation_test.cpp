@@ -112,7 +112,7 @@ class RunSimulationTest : public QObject {
 
   void steps_cost_what_placements_are_judged_by() {
     const Simulated s;
-    const auto judged = s.objective.judge(s.placement, false, {});
+    const auto judged = s.objective.mean_step(s.placement, DataPart::fitted, {});
     QVERIFY(judged.has_value());
     QVERIFY(near(s.figures.mean_ms, judged->objective_ms) && near(s.figures.p95_ms, judged->p95_ms) &&
             near(s.figures.serial_ms, s.figures.mean_ms));

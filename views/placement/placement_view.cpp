@@ -304,7 +304,7 @@ PlacementChange PlacementView::change_of(int from, int to, bool copies, QString&
   if (!copies) {
     fault = to_qstring(edited_->swap_fault(l, a, b));
     if (!fault.isEmpty()) return {};
-    return {{l, a, now[a], now[b]}, {l, b, now[b], now[a]}};
+    return swap_change(edited_->placement(), l, a, b);
   }
   fault = to_qstring(edited_->replicate_fault(l, now[a], b));
   // Another slot of that GPU will do.
@@ -313,7 +313,7 @@ PlacementChange PlacementView::change_of(int from, int to, bool copies, QString&
   for (size_t s = b / each * each; s < (b / each + 1) * each && !fault.isEmpty(); ++s)
     if (edited_->replicate_fault(l, now[a], s).empty()) place = s, fault.clear();
   if (!fault.isEmpty()) return {};
-  return {{l, place, now[place], now[a]}};
+  return replicate_change(edited_->placement(), l, now[a], place);
 }
 
 void PlacementView::show_change(int from, int to, bool copies) {
@@ -343,7 +343,7 @@ void PlacementView::drop(int slot) {
   const auto s = static_cast<size_t>(slot);
   if (const std::string fault = edited_->drop_fault(layer(), s); !fault.empty()) return emit said(to_qstring(fault));
   const int32_t branch = edited_->placement().layers[layer()][s];
-  edit(tr("replica of expert %1 dropped").arg(branch), {{layer(), s, branch, -1}});
+  edit(tr("replica of expert %1 dropped").arg(branch), drop_change(edited_->placement(), layer(), s));
 }
 
 void PlacementView::show_menu(int slot, const QPoint& global) {

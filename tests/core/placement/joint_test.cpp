@@ -140,6 +140,17 @@ class JointTest : public QObject {
     }
   }
 
+  // Powers of two leave every sum its digits: what differs is what is taken for a gain, and sums of a million round by more than 1e-3.
+  void how_often_tokens_came_decides_nothing() {
+    const TokenRoutes routes = planted();
+    std::vector<size_t> once(routes.size()), often;
+    std::iota(once.begin(), once.end(), size_t{0});
+    for (int i = 0; i < 1024; ++i) often.insert(often.end(), once.begin(), once.end());
+    const Placement start = contiguous_placement(kLayers, kBranches, 48, kRanks);
+    const JointOptions options{.together = 1, .slack = 0.3, .seed = 1, .sweeps = 60};
+    QVERIFY(joint_placement(routes, once, start, options) == joint_placement(routes, often, start, options));
+  }
+
   void traffic_is_what_counting_by_hand_gives() {
     TokenRoutes routes;
     routes.layers = 2, routes.branches = 4, routes.k = 2;

@@ -99,13 +99,14 @@ void move_somehow(PlacedSteps& placed, std::mt19937& random) {
       if (placed.may_swap(layer, slot, other)) placed.swap(layer, slot, other);
       break;
     case 1:
-      if (here >= 0 && placed.replicas(layer, here) > 1) placed.drop(layer, slot);
+      if (here >= 0 && placed.replicas(layer, here) > 1) placed.apply(drop_change(placed.placement(), layer, slot));
       break;
     case 2:
       if (placed.may_replicate(layer, branch, slot)) placed.replicate(layer, branch, slot);
       break;
     case 3:
-      if (here >= 0 && placed.may_replicate(layer, here, other)) placed.move(layer, slot, other);
+      if (here >= 0 && placed.may_replicate(layer, here, other))
+        placed.apply(PlacementChange{{layer, slot, here, -1}, {layer, other, there, here}});
       break;
     default:
       if (there >= 0) {

@@ -133,19 +133,27 @@ std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend back
   return {};
 }
 
+/// Applies it, and says what it was.
+PlacementChange applied(PlacementEdit& edit, PlacementChange change) {
+  edit.apply(change);
+  return change;
+}
+
 /// An edit that is drawn and allowed; empty: it was not.
 PlacementChange edit_somehow(PlacementEdit& edit, std::mt19937& random) {
-  const size_t layer = random() % kLayers, all = static_cast<size_t>(edit.placement().slot_count());
+  const Placement& now = edit.placement();
+  const size_t layer = random() % kLayers, all = static_cast<size_t>(now.slot_count());
   const size_t slot = random() % all, other = random() % all;
   const auto branch = static_cast<int32_t>(random() % kBranches);
   switch (random() % 4) {
     case 0:
     case 1:
-      return edit.swap_fault(layer, slot, other).empty() ? edit.swap(layer, slot, other) : PlacementChange();
+      return edit.swap_fault(layer, slot, other).empty() ? applied(edit, swap_change(now, layer, slot, other)) : PlacementChange();
     case 2:
-      return edit.replicate_fault(layer, branch, slot).empty() ? edit.replicate(layer, branch, slot) : PlacementChange();
+      return edit.replicate_fault(layer, branch, slot).empty() ? applied(edit, replicate_change(now, layer, branch, slot))
+                                                               : PlacementChange();
     default:
-      return edit.drop_fault(layer, slot).empty() ? edit.drop(layer, slot) : PlacementChange();
+      return edit.drop_fault(layer, slot).empty() ? applied(edit, drop_change(now, layer, slot)) : PlacementChange();
   }
 }
 
@@ -218,7 +226,7 @@ class PlacementEditTest : public QObject {
     }
     for (const Ways& ways : kWays) {
       PlacementEdit whole = edit_of(p, start, Backend::per_rank, ways);
-      const PlacementChange change = whole.become(other);
+      const PlacementChange change = applied(whole, difference(start, other));
       QVERIFY(change.size() > 18);  // more than a layer: counted anew
       QCOMPARE(whole.placement(), other);
       QVERIFY(wrong_figure(whole, p, Backend::per_rank, ways).empty());
@@ -239,11 +247,11 @@ class PlacementEditTest : public QObject {
     QCOMPARE(edit.replicate_fault(0, 0, 9), std::string("expert 9 stands there alone: it would be nowhere"));
     QCOMPARE(edit.drop_fault(0, 9), std::string("expert 9 stands there alone: it would be nowhere"));
     QCOMPARE(edit.replicate_fault(0, 6, 13), std::string());
-    QCOMPARE(edit.replicate(0, 6, 13), (PlacementChange{{0, 13, 1, 6}}));
-    QCOMPARE(edit.drop(0, 12), (PlacementChange{{0, 12, 0, -1}}));
+    QCOMPARE(applied(edit, replicate_change(edit.placement(), 0, 6, 13)), (PlacementChange{{0, 13, 1, 6}}));
+    QCOMPARE(applied(edit, drop_change(edit.placement(), 0, 12)), (PlacementChange{{0, 12, 0, -1}}));
     QCOMPARE(edit.drop_fault(0, 12), std::string("the slot is empty"));
     QCOMPARE(edit.empty_slots(), size_t{1});
-    QCOMPARE(edit.swap(0, 3, 12), (PlacementChange{{0, 3, 3, -1}, {0, 12, -1, 3}}));
+    QCOMPARE(applied(edit, swap_change(edit.placement(), 0, 3, 12)), (PlacementChange{{0, 3, 3, -1}, {0, 12, -1, 3}}));
     QVERIFY(wrong_figure(edit, p, Backend::per_rank).empty());
   }
 

@@ -6,14 +6,14 @@
 namespace stormcell::testing {
 namespace {
 
-LayoutLine line(const std::string& name, double imbalance, double pairs, double ranks, std::optional<double> ms) {
+LayoutLine line(LayoutRole role, double imbalance, double pairs, double ranks, std::optional<double> ms) {
   LayoutFigures f;
   f.imbalance = imbalance, f.cross_pairs = pairs, f.ranks_per_token = ranks, f.objective_ms = ms;
-  return {name, f, f};
+  return {role, std::string(to_text(role)), f, f};
 }
 
 /// Intervals that hold zero where they may be chance.
-PairedFigures differs(const std::string& one, const std::string& other, bool chance, bool known_ms) {
+PairedFigures differs(LayoutRole one, LayoutRole other, bool chance, bool known_ms) {
   const PairedDifference d = chance ? PairedDifference{-1, -3, 1} : PairedDifference{-2, -3, -1};
   PairedFigures out{one, other, d, d, d, {}};
   if (known_ms) out.objective_ms = d;
@@ -23,10 +23,11 @@ PairedFigures differs(const std::string& one, const std::string& other, bool cha
 PlaceFigures figures(const std::vector<LayoutLine>& layouts, bool chance, bool known_ms = true) {
   PlaceFigures f;
   f.layouts = layouts, f.paired_by = "requests", f.paired_parts = 6, f.aim = "cost";
-  const std::string stay = layouts.size() > 3 ? "from" : "contiguous";
-  f.differences = {differs("result", "contiguous", chance, known_ms), differs("result", "eplb", chance, known_ms)};
-  if (layouts.size() > 3) f.differences.push_back(differs("result", "from", chance, known_ms));
-  f.differences.push_back(differs("eplb", stay, chance, known_ms));
+  const LayoutRole stay = layouts.size() > 3 ? LayoutRole::from : LayoutRole::contiguous;
+  f.differences = {differs(LayoutRole::result, LayoutRole::contiguous, chance, known_ms),
+                   differs(LayoutRole::result, LayoutRole::eplb, chance, known_ms)};
+  if (layouts.size() > 3) f.differences.push_back(differs(LayoutRole::result, LayoutRole::from, chance, known_ms));
+  f.differences.push_back(differs(LayoutRole::eplb, stay, chance, known_ms));
   return f;
 }
 
@@ -53,10 +54,11 @@ class AdviceTest : public QObject {
     QFETCH(double, result);
     QFETCH(QString, others);
     for (const bool by_cost : {true, false}) {
-      const auto of = [&](const char* name, double v) {
-        return line(name, by_cost ? 1. : v, 0.5, 2, by_cost ? std::optional(v) : std::optional<double>());
+      const auto of = [&](LayoutRole role, double v) {
+        return line(role, by_cost ? 1. : v, 0.5, 2, by_cost ? std::optional(v) : std::optional<double>());
       };
-      const std::vector<LayoutLine> layouts = {of("contiguous", stay), of("eplb", eplb), of("result", result)};
+      const std::vector<LayoutLine> layouts = {of(LayoutRole::contiguous, stay), of(LayoutRole::eplb, eplb),
+                                               of(LayoutRole::result, result)};
       const std::string sure = advice_of(figures(layouts, false)), unsure = advice_of(figures(layouts, true));
       QVERIFY2(sure.starts_with(chosen.toStdString() + ": ") && sure.find("chance") == std::string::npos, sure.c_str());
       const std::string words =
@@ -66,22 +68,25 @@ class AdviceTest : public QObject {
   }
 
   void what_nobody_knows_is_said() {
-    const std::vector<LayoutLine> layouts = {line("contiguous", 1, .5, 2, 2.), line("eplb", 1, .5, 2, 1.), line("result", 1, .5, 2, 1.)};
+    const std::vector<LayoutLine> layouts = {line(LayoutRole::contiguous, 1, .5, 2, 2.), line(LayoutRole::eplb, 1, .5, 2, 1.),
+                                             line(LayoutRole::result, 1, .5, 2, 1.)};
     const std::string advice = advice_of(figures(layouts, false, false));
     QVERIFY2(advice.starts_with("eplb: ") && advice.ends_with("; whether the difference from contiguous is chance is not known"),
              advice.c_str());
   }
 
   void what_stands_now_is_compared_with() {
-    const std::vector<LayoutLine> layouts = {line("contiguous", 1, .5, 2, 1.), line("eplb", 1, .5, 2, 3.), line("result", 1, .5, 2, 2.),
-                                             line("from", 1, .5, 2, 4.)};
+    const std::vector<LayoutLine> layouts = {line(LayoutRole::contiguous, 1, .5, 2, 1.), line(LayoutRole::eplb, 1, .5, 2, 3.),
+                                             line(LayoutRole::result, 1, .5, 2, 2.), line(LayoutRole::from, 1, .5, 2, 4.)};
     const std::string advice = advice_of(figures(layouts, true));
     QVERIFY2(advice.starts_with("result: ") && advice.ends_with("from what stands now and eplb may be chance (requests, 95 %)"),
              advice.c_str());
   }
 
   void less_traffic_is_compared_with_both() {
-    PlaceFigures f = figures({line("contiguous", .3, .8, 3, {}), line("eplb", .1, .8, 3, {}), line("result", .12, .5, 2, {})}, false);
+    PlaceFigures f = figures(
+        {line(LayoutRole::contiguous, .3, .8, 3, {}), line(LayoutRole::eplb, .1, .8, 3, {}), line(LayoutRole::result, .12, .5, 2, {})},
+        false);
     f.aim = "traffic";
     QVERIFY(advice_of(f).starts_with("result: less traffic than both"));
     f.differences[0].ranks_per_token = PairedDifference{-1, -3, 1};  // from the contiguous one, of one of the two figures

@@ -52,16 +52,17 @@ class StepObjectiveTest : public QObject {
     const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
     QCOMPARE(std::string(objective.steps()), std::string("filled up"));
     QCOMPARE(objective.filled_steps(), int64_t{24});
-    for (const bool held_out : {false, true}) {
-      QCOMPARE(objective.count(held_out), int64_t{12});
-      for (const std::vector<size_t>& step : objective.tokens(held_out)) {
+    for (const DataPart part : kDataParts) {
+      QCOMPARE(objective.count(part), int64_t{12});
+      for (const std::vector<size_t>& step : objective.tokens(part)) {
         QCOMPARE(step.size(), size_t{200});
-        for (const size_t t : step) QCOMPARE(routes.routes.tokens[t].item >= routes.parts.requests_fit, held_out);
+        for (const size_t t : step) QCOMPARE(routes.routes.tokens[t].item >= routes.parts.requests_fit, part == DataPart::held_out);
       }
     }
     // Requests are alike here, so both sides cost about the same; a third of the tokens would cost about a third.
     const Placement p = contiguous_placement(1, kBranches, kBranches, kRanks);
-    const double fit = objective.judge(p, false, {})->objective_ms, held_out = objective.judge(p, true, {})->objective_ms;
+    const double fit = objective.mean_step(p, DataPart::fitted, {})->objective_ms,
+                 held_out = objective.mean_step(p, DataPart::held_out, {})->objective_ms;
     QVERIFY2(held_out > 0.8 * fit && held_out < 1.25 * fit, (std::to_string(fit) + " " + std::to_string(held_out)).c_str());
   }
 
@@ -75,8 +76,8 @@ class StepObjectiveTest : public QObject {
     const Cluster cluster = pair_of_gpus();
     const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
     QCOMPARE(std::string(objective.steps()), std::string("recorded"));
-    QCOMPARE(objective.count(false), int64_t{14});
-    QCOMPARE(objective.count(true), int64_t{6});
+    QCOMPARE(objective.count(DataPart::fitted), int64_t{14});
+    QCOMPARE(objective.count(DataPart::held_out), int64_t{6});
   }
 
   void the_rows_of_experts_are_those_of_any_step_and_part() {
@@ -90,8 +91,8 @@ class StepObjectiveTest : public QObject {
     const SplitRoutes routes = together(3, 20);
     const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
     double most = 0;
-    for (const bool held_out : {false, true})
-      for (const std::vector<size_t>& step : objective.tokens(held_out)) {
+    for (const DataPart part : kDataParts)
+      for (const std::vector<size_t>& step : objective.tokens(part)) {
         std::vector<double> rows(kBranches);
         for (const size_t t : step)
           for (const int32_t c : routes.routes.at(t, 0)) most = std::max(most, ++rows[static_cast<size_t>(c)]);
@@ -107,22 +108,21 @@ class StepObjectiveTest : public QObject {
     all.fit.resize(large.routes.size());
     std::iota(all.fit.begin(), all.fit.end(), size_t{0});
     const StepObjective one({}, cluster, model_of(cluster), large, all);
-    QCOMPARE(one.count(false), int64_t{1});
+    QCOMPARE(one.count(DataPart::fitted), int64_t{1});
     QVERIFY(!one.search_sees_all());
   }
 
-  void the_third_part_is_of_whole_requests_where_the_rest_is() {
+  void the_validation_part_is_of_whole_requests_where_the_rest_is() {
     for (const int64_t requests : {8, 9, 10, 11, 20}) {
       PlaceTask task;
       task.cluster = pair_of_gpus();
       task.routes = together(6, requests);
       QVERIFY(task.routes->parts.requests_fit > 0);
-      ChoiceData choice;
-      QVERIFY(find_choice_data({}, task, choice));
-      QVERIFY(!choice.fit.tokens.empty() && !choice.judge.tokens.empty());
+      const auto split = split_for_validation({}, task);
+      QVERIFY(split && !split->tokens.fit.empty() && !split->tokens.held_out.empty());
       int64_t last = -1, first = requests;
-      for (const size_t t : choice.fit.tokens) last = std::max(last, task.routes->routes.tokens[t].item);
-      for (const size_t t : choice.judge.tokens) first = std::min(first, task.routes->routes.tokens[t].item);
+      for (const size_t t : split->tokens.fit) last = std::max(last, task.routes->routes.tokens[t].item);
+      for (const size_t t : split->tokens.held_out) first = std::min(first, task.routes->routes.tokens[t].item);
       QVERIFY2(last < first, std::to_string(requests).c_str());
     }
   }

@@ -1,0 +1,36 @@
+#include "core/planning/placement_solvers.h"
+
+#include <array>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::array kSolvers = {
+    PlacementSolver{SolverKind::eplb, "eplb", "the EPLB rule: replicas for the most loaded experts, then packing by load", false, false},
+    PlacementSolver{SolverKind::load, "load", "balance alone: what the EPLB rule leaves is mended, and no replica lies idle", false, true},
+    PlacementSolver{SolverKind::joint, "joint",
+                    "what steps cost, or traffic at about EPLB's balance (--aim), by searches that a validation part judges", true, true},
+    PlacementSolver{SolverKind::exact, "exact", "the same aims, the best there is: up to 8 experts on 4 GPUs, no spare slots", true, true},
+    PlacementSolver{SolverKind::keep, "keep", "the layout that --from names, else the contiguous one that servers begin with", false,
+                    false},
+};
+
+}  // namespace
+
+std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
+
+const PlacementSolver& find_placement_solver(std::string_view id) {
+  std::string known;
+  for (const PlacementSolver& solver : kSolvers) {
+    if (solver.id == id) return solver;
+    add_to_list(known, solver.id);
+  }
+  bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
+}
+
+}  // namespace stormcell
