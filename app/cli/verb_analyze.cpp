@@ -31,16 +31,61 @@ std::string loads_text(const std::vector<int64_t>& load) {
   return text + "  ... (--json has all)";
 }
 
+/// "#3 -> #17 92 %  #5 -> #2 88 %": the first of a list that is sorted.
+template <class Pair, class Text>
+std::string strongest_text(const std::vector<Pair>& strongest, Text text) {
+  constexpr size_t kShown = 3;
+  std::string list;
+  for (size_t i = 0; i < strongest.size() && i < kShown; ++i) add_to_list(list, text(strongest[i]), "  ");
+  return list;
+}
+
+std::string branch_text(int32_t branch) { return "#" + std::to_string(branch); }
+
+/// Empty where nothing is known.
+std::string pairs_text(const AnalyzeFigures& f) {
+  std::string text;
+  std::vector<std::vector<std::string>> next = {{"transitions from", "to", "likeliest", "by load", "strongest"}};
+  if (f.transitions)
+    for (const auto& [router, next_router, pairs, figures] : *f.transitions)
+      if (figures.likeliest && figures.likeliest_by_load)
+        next.push_back({router, next_router, share_text(*figures.likeliest), share_text(*figures.likeliest_by_load),
+                        strongest_text(figures.strongest, [](const BranchTransition& t) {
+                          return branch_text(t.from) + " -> " + branch_text(t.to) + " " + share_text(t.probability);
+                        })});
+  if (next.size() > 1)
+    text += "\n" + table_text(next, {2, 3}) +
+            "\nstrongest: P(next | this) of branches of which 20 cells or more came to the next router, up to 100 % for each branch that\n"
+            "a cell gets there; likeliest: the mean over cells of the largest one; by load: of one guess for all (--json has ten a pair)\n";
+  std::vector<std::vector<std::string>> together = {{"router", "chosen together above chance"}};
+  if (f.coactivation)
+    for (const RouterCoactivation& r : *f.coactivation)
+      if (!r.strongest.empty())
+        together.push_back({r.router, strongest_text(r.strongest, [](const BranchesTogether& b) {
+                              return branch_text(b.a) + " + " + branch_text(b.b) + " " + number_text(b.lift) + " x";
+                            })});
+  if (together.size() > 1)
+    text += "\n" + table_text(together, {}) +
+            "\nx: cells that got both branches / as many pairs drawn by the loads, of 20 cells or more (--json has ten a router)\n";
+  return text;
+}
+
+std::string drift_text(const DriftFigures& d) {
+  return "total variation " + number_text(d.distance) + ", by chance " + number_text(d.expected) + " (" +
+         (d.p_value <= .05 ? "they differ" : "no more than chance") + ", p = " + number_text(d.p_value) + ", " +
+         counted(d.blocks, "block") + " of steps)\n";
+}
+
 std::string reuse_and_drift_text(const AnalyzeFigures& f) {
   std::string text;
   if (f.reuse && f.reuse->p50)
     text += "\nreuse distance, distinct experts of all layers between two uses of one: median " + count_text(*f.reuse->p50) + ", 90 % " +
             count_text(*f.reuse->p90) + ", 99 % " + count_text(*f.reuse->p99) + "; " + count_text(f.reuse->first_uses) + " of " +
             counted(f.reuse->lookups, "lookup") + " are the first\n";
-  if (f.drift)
-    text += "\ndrift between the halves: total variation " + number_text(f.drift->distance) + ", by chance " +
-            number_text(f.drift->expected) + " (" + (f.drift->p_value <= .05 ? "they differ" : "no more than chance") +
-            ", p = " + number_text(f.drift->p_value) + ", " + counted(f.drift->blocks, "block") + " of steps)\n";
+  if (f.drift) text += "\ndrift between the halves: " + drift_text(*f.drift);
+  if (f.against)
+    text += "\ndrift from " + f.against->session + "#" + std::to_string(f.against->run) + ": " +
+            (f.against->drift ? drift_text(*f.against->drift) : "not judged: " + f.against->why_not + "\n");
   return text;
 }
 
@@ -78,23 +123,41 @@ std::string to_text(const AnalyzeFigures& f) {
       {"run", f.session + "#" + std::to_string(f.run) + (f.phases.empty() ? "" : ", " + joined(f.phases))}};
   for (size_t i = 0; i < f.lacks.size(); ++i)
     about.push_back({i == 0 ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
+  const bool by_slot = f.imbalance_of_slots.has_value(), by_rank = f.imbalance_of_ranks.has_value();
   std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}},
                                         loads = {{"router", "choices of each branch"}}, sets = {{"router", "hot", "cold"}};
+  const auto add_slots = [&](const std::optional<double>& of_slots, const std::optional<double>& of_ranks) {
+    if (by_slot) rows.back().push_back(of_slots ? number_text(*of_slots) : "");
+    if (by_rank) rows.back().push_back(of_ranks ? number_text(*of_ranks) : "");
+  };
+  if (by_slot) rows.back().emplace_back("by slot");
+  if (by_rank) rows.back().emplace_back("by GPU");
   for (const RouterAnalysis& r : f.routers) {
     int64_t choices = 0;
     for (const int64_t load : r.load_real) choices += load;
     rows.push_back({r.router, count_text(choices), number_text(r.imbalance_real), number_text(r.balancedness_real),
                     number_text(r.entropy_bits_real), number_text(r.gini_real),
                     count_text(r.touched_real) + " of " + count_text(static_cast<int64_t>(r.load.size()))});
+    add_slots(r.imbalance_of_slots, r.imbalance_of_ranks);
     loads.push_back({r.router, loads_text(r.load_real)});
     sets.push_back({r.router, count_text(static_cast<int64_t>(r.hot.size())), count_text(static_cast<int64_t>(r.cold.size()))});
   }
   rows.push_back({"mean", "", number_text(f.imbalance), number_text(f.balancedness), "", "", ""});
-  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
-         "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all without padding\n\n" +
-         table_text(loads, {}) + "\n" + table_text(sets, {1, 2}) +
+  add_slots(f.imbalance_of_slots, f.imbalance_of_ranks);
+  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) +
+         "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all without padding\n" +
+         (by_slot ? "by slot, by GPU: imbalance of the server's slots, and of its GPUs where they are known (TensorRT-LLM's)\n" : "") +
+         "\n" + table_text(loads, {}) + "\n" + table_text(sets, {1, 2}) +
          "\nhot: the fewest branches that hold half of the choices; cold: below a tenth of the mean (--json has their numbers)\n" +
-         choices_text(f);
+         pairs_text(f) + choices_text(f);
+}
+
+/// Of the recording, and of the other one.
+template <class Figures>
+void warn_unless_finished(Console& console, const Figures& f) {
+  if (f.status != "finished")
+    console.warning(f.session + "#" + std::to_string(f.run) + " is " + f.status + ": what it recorded until then is " +
+                    counted(f.batches, "batch"));
 }
 
 class AnalyzeVerb : public Verb {
@@ -111,6 +174,7 @@ class AnalyzeVerb : public Verb {
            },
            "what the cache holds")
         ->type_name("BYTES");
+    add_text(app, "--against", options_.against, "another recording of the same model: does it go elsewhere?", "SESSION");
     add_json_option(app, json_);
   }
 
@@ -118,9 +182,8 @@ class AnalyzeVerb : public Verb {
     if (options_.budget_bytes > 0 && options_.cache.empty()) bad_input("--budget", "is that of a cache", "name it: --cache lru");
     const auto analyze = [&](const Progress& progress) {
       AnalyzeFigures figures = analyze_session(options_, progress);
-      if (figures.status != "finished")
-        console.warning(figures.session + "#" + std::to_string(figures.run) + " is " + figures.status +
-                        ": what it recorded until then is " + counted(figures.batches, "batch"));
+      warn_unless_finished(console, figures);
+      if (figures.against) warn_unless_finished(console, *figures.against);
       return figures;
     };
     tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) { return to_text(figures); });

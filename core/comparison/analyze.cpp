@@ -6,9 +6,11 @@
 
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/comparison/recording_drift.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/formats/trace/slot_loads.h"
 #include "core/profile/cache_replay.h"
 #include "core/profile/drift.h"
 #include "core/profile/predictability.h"
@@ -17,7 +19,6 @@
 #include "core/profile/statistics.h"
 #include "core/readings/lacks.h"
 #include "core/readings/read_token_routes.h"
-#include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
 
@@ -25,8 +26,6 @@ namespace stormcell {
 namespace {
 
 constexpr double kHotShare = 0.5, kColdPart = 0.1;
-
-bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
 
 int64_t layer_of(const RouterInfo& router, int64_t otherwise) {
   const int32_t layer = router.layer >= 0 ? router.layer : layer_in_name(router.name);
@@ -72,46 +71,122 @@ CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, co
   return {options.cache, options.budget_bytes, figures(done.all), figures(done.decode)};
 }
 
-/// Runs larger than this are not read whole without being asked: 64 Mi choices are half a gigabyte of session.
-constexpr int64_t kMostChoicesUnasked = int64_t{1} << 26;
-
-std::optional<DriftFigures> figures_of(const std::optional<Drift>& d) {
-  return d ? std::optional(DriftFigures{d->distance, d->expected, d->p_value, d->blocks}) : std::nullopt;
-}
-
-/// Of counts, whose batches are steps in their order.
-std::optional<DriftFigures> drift_of_counts(const SessionReader& reader, const RunSummary& run, const RunLayout& layout,
-                                            const Progress& progress) {
-  constexpr int64_t kMostCounts = int64_t{1} << 26;  // 512 MiB of blocks
-  std::vector<int32_t> branches;
-  int64_t width = 0;
-  for (const RouterInfo& r : layout.routers) branches.push_back(r.branches), width += r.branches;
-  const int64_t each = steps_of_block(run.batches), blocks = (run.batches + each - 1) / each;
-  if (blocks * width > kMostCounts) return {};
-  std::vector<BlockLoads> loads(static_cast<size_t>(blocks), BlockLoads(static_cast<size_t>(width)));
-  int64_t first = 0;
-  for (size_t r = 0; r < layout.routers.size(); first += branches[r++])
-    for (int64_t b = 0; b < blocks; ++b)
-      for (const RouterLoads& step : reader.loads(run.id, static_cast<int32_t>(r), 0, {b * each, (b + 1) * each}))
-        for (size_t i = 0; i < step.load.size(); ++i) loads[static_cast<size_t>(b)][static_cast<size_t>(first) + i] += step.load[i];
-  return figures_of(drift_of(loads, branches, progress));
-}
-
-void look_at_choices(const AnalyzeOptions& options, const SessionReader& reader, const RunSummary& run, AnalyzeFigures& figures,
-                     const Progress& progress) {
-  const bool asked = !options.cache.empty();
-  if (asked) policy_of(options);
+/// Nothing where there are none, or more than are read without being asked.
+std::optional<TokenRoutes> read_choices(const AnalyzeOptions& options, const Recording& recording, const AnalyzeFigures& figures,
+                                        const Progress& progress) {
   int64_t choices = 0;
   for (const RouterAnalysis& r : figures.routers) choices += std::accumulate(r.load_real.begin(), r.load_real.end(), int64_t{0});
-  if (!asked && (!reader.has_decisions(run.id) || choices > kMostChoicesUnasked)) return;
-  const TokenRoutes routes = read_token_routes(reader, run, progress);
+  if (options.cache.empty() && (!recording.reader.has_decisions(recording.run.id) || choices > kMostChoicesUnasked)) return {};
+  return read_token_routes(recording.reader, recording.run, progress);
+}
+
+void look_at_choices(const AnalyzeOptions& options, const TokenRoutes& routes, AnalyzeFigures& figures, const Progress& progress) {
   const Predictability p = predictability(routes);
   figures.predictability = {p.temporal_lag1, p.static_in_sample, p.static_from_prompt, p.static_held_out, p.transition_held_out};
   const ReuseDistance reuse = reuse_distance(routes, progress);
   figures.reuse = {reuse.lookups, reuse.first_uses, reuse.p50, reuse.p90, reuse.p99};
   const std::vector<int32_t> branches(static_cast<size_t>(routes.layers), routes.branches);
   figures.drift = figures_of(drift_of(blocks_of(routes), branches, progress));
-  if (asked) figures.cache = replay(options, routes, progress);
+  if (!options.cache.empty()) figures.cache = replay(options, routes, progress);
+}
+
+/// Pairs were counted while the choices were recorded: a table of a router, or of an edge, is read at a time.
+void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Progress& progress) {
+  const auto& [path, reader, run, layout] = recording;
+  const auto all = static_cast<int64_t>(layout.routers.size() + layout.edges.size());
+  int64_t done = 0;
+  std::vector<bool> keeps_all;
+  std::vector<RouterCoactivation> together;
+  for (const RouterInfo& info : layout.routers) {
+    progress.report("reading pairs of branches", done++, all);
+    const size_t r = keeps_all.size();
+    const PairTable pairs = reader.coactivation(run.id, static_cast<int32_t>(r));
+    const std::vector<int64_t>& load = figures.routers[r].load_real;
+    keeps_all.push_back(keeps_all_choices(pairs, load, info.fan_out));
+    if (!pairs.entries.empty()) together.push_back({info.name, pairs.total(), strongest_together(pairs, load)});
+  }
+  std::vector<RouterTransitions> transitions;
+  for (const LayoutEdge& edge : layout.edges) {
+    progress.report("reading pairs of branches", done++, all);
+    const PairTable pairs = reader.transitions(run.id, edge.from, edge.to);
+    if (pairs.entries.empty()) continue;
+    const auto from = static_cast<size_t>(edge.from), to = static_cast<size_t>(edge.to);
+    const std::vector<int64_t> came = cells_that_came(pairs, figures.routers[from].load_real, layout.routers[to].fan_out, keeps_all[to]);
+    transitions.push_back({layout.routers[from].name, layout.routers[to].name, pairs.total(), transition_figures(pairs, came)});
+  }
+  if (transitions.empty() && together.empty() && !reader.has_decisions(run.id)) return;
+  figures.transitions = std::move(transitions), figures.coactivation = std::move(together);
+}
+
+/// What the slots of a server got, where its trace says so.
+void look_at_slots(const RunSummary& run, AnalyzeFigures& figures) {
+  const RecordedSlots slots = slots_at(json_or_null(run.dataset));
+  if (slots.layers.size() != figures.routers.size()) return;
+  double of_slots = 0, of_ranks = 0;
+  int64_t loaded = 0, loaded_ranks = 0;
+  for (size_t r = 0; r < slots.layers.size(); ++r) {
+    const SlotLoads& layer = slots.layers[r];
+    RouterAnalysis& router = figures.routers[r];
+    std::vector<int64_t> held;
+    for (size_t s = 0; s < layer.load.size(); ++s)
+      if (layer.expert[s] >= 0) held.push_back(layer.load[s]);
+    router.imbalance_of_slots = imbalance(held);
+    const bool has_load = router.touched_real > 0;
+    if (has_load) of_slots += *router.imbalance_of_slots, ++loaded;
+    const auto ranks = static_cast<size_t>(slots.ranks);
+    if (ranks == 0 || layer.load.size() % ranks != 0) continue;
+    std::vector<int64_t> rank_load(ranks);
+    for (size_t s = 0; s < layer.load.size(); ++s) rank_load[s / (layer.load.size() / ranks)] += layer.load[s];
+    router.imbalance_of_ranks = imbalance(rank_load);
+    if (has_load) of_ranks += *router.imbalance_of_ranks, ++loaded_ranks;
+  }
+  if (loaded > 0) figures.imbalance_of_slots = of_slots / static_cast<double>(loaded);
+  if (loaded_ranks > 0) figures.imbalance_of_ranks = of_ranks / static_cast<double>(loaded_ranks);
+}
+
+nlohmann::ordered_json known(const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); }
+
+nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
+  if (!drift) return nullptr;
+  return {{"total_variation", drift->distance},
+          {"by_chance", drift->expected},
+          {"p_value", drift->p_value},
+          {"confidence", 1 - drift->p_value},
+          {"blocks", drift->blocks}};
+}
+
+nlohmann::ordered_json json_of(const AgainstFigures& a) {
+  nlohmann::ordered_json why_not;
+  if (!a.why_not.empty()) why_not = a.why_not;
+  return {{"session", a.session}, {"run", a.run}, {"status", a.status}, {"drift", json_of(a.drift)}, {"why_not", why_not}};
+}
+
+nlohmann::ordered_json json_of(const std::vector<RouterTransitions>& edges) {
+  auto list = nlohmann::ordered_json::array();
+  for (const RouterTransitions& e : edges) {
+    auto strongest = nlohmann::ordered_json::array();
+    for (const BranchTransition& t : e.figures.strongest)
+      strongest.push_back(
+          {{"branch", t.from}, {"next_branch", t.to}, {"cells", t.cells}, {"of_cells", t.came}, {"probability", t.probability}});
+    list.push_back({{"router", e.router},
+                    {"next", e.next},
+                    {"pairs", e.pairs},
+                    {"likeliest", known(e.figures.likeliest)},
+                    {"likeliest_by_load", known(e.figures.likeliest_by_load)},
+                    {"strongest", std::move(strongest)}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json json_of(const std::vector<RouterCoactivation>& routers) {
+  auto list = nlohmann::ordered_json::array();
+  for (const RouterCoactivation& r : routers) {
+    auto strongest = nlohmann::ordered_json::array();
+    for (const BranchesTogether& t : r.strongest)
+      strongest.push_back({{"branches", {t.a, t.b}}, {"cells", t.cells}, {"by_chance", t.by_chance}, {"lift", t.lift}});
+    list.push_back({{"router", r.router}, {"pairs", r.pairs}, {"strongest", std::move(strongest)}});
+  }
+  return list;
 }
 
 nlohmann::ordered_json json_of(const CacheFigures& c) {
@@ -125,10 +200,11 @@ nlohmann::ordered_json json_of(const CacheFigures& c) {
 }  // namespace
 
 AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& progress) {
-  const SessionPath path = parse_session_path(options.session);
-  const SessionReader reader(path.file);
-  const RunSummary run = choose_run(reader, path.run, has_batches, "holds no batch yet");
-  const RunLayout layout = reader.layout(run.id);
+  if (!options.cache.empty()) policy_of(options);
+  const Recording recording(options.session);
+  const auto& [path, reader, run, layout] = recording;
+  std::optional<Recording> other;
+  if (!options.against.empty()) check_same_routers(recording, other.emplace(options.against));
   AnalyzeFigures figures;
   figures.session = path.file;
   figures.run = run.id;
@@ -167,8 +243,12 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   if (loaded > 0) figures.imbalance /= static_cast<double>(loaded), figures.balancedness /= static_cast<double>(loaded);
   const auto& lacking = figures.lacks;
   const bool ordered = std::find(lacking.begin(), lacking.end(), "order") == lacking.end();
-  if (!reader.has_decisions(run.id) && ordered) figures.drift = drift_of_counts(reader, run, layout, progress);
-  look_at_choices(options, reader, run, figures, progress);
+  if (!reader.has_decisions(run.id) && ordered) figures.drift = drift_of_counts(recording, progress);
+  look_at_slots(run, figures);
+  look_at_pairs(recording, figures, progress);
+  const std::optional<TokenRoutes> routes = read_choices(options, recording, figures, progress);
+  if (routes) look_at_choices(options, *routes, figures, progress);
+  if (other) figures.against = drift_against(recording, routes ? &*routes : nullptr, *other, progress);
   return figures;
 }
 
@@ -187,7 +267,11 @@ std::string to_json(const AnalyzeFigures& f) {
         {{"router", r.router},
          {"layer", r.layer},
          {"load", r.load},
-         {"imbalance", {{"max_over_mean_minus_1", r.imbalance}, {"sglang_balancedness", r.balancedness}}},
+         {"imbalance",
+          {{"max_over_mean_minus_1", r.imbalance},
+           {"sglang_balancedness", r.balancedness},
+           {"trtllm_by_slot", known(r.imbalance_of_slots)},
+           {"trtllm_by_rank", known(r.imbalance_of_ranks)}}},
          {"entropy_bits", r.entropy_bits},
          {"gini", r.gini},
          {"touched", r.touched},
@@ -198,9 +282,13 @@ std::string to_json(const AnalyzeFigures& f) {
          {"touched_real", r.touched_real},
          {"hot", r.hot},
          {"cold", r.cold}});
-  json["imbalance"] = {{"max_over_mean_minus_1", f.imbalance}, {"sglang_balancedness", f.balancedness}};
+  json["imbalance"] = {{"max_over_mean_minus_1", f.imbalance},
+                       {"sglang_balancedness", f.balancedness},
+                       {"trtllm_by_slot", known(f.imbalance_of_slots)},
+                       {"trtllm_by_rank", known(f.imbalance_of_ranks)}};
+  json["transitions"] = f.transitions ? json_of(*f.transitions) : nlohmann::ordered_json();
+  json["coactivation"] = f.coactivation ? json_of(*f.coactivation) : nlohmann::ordered_json();
   const PredictabilityFigures& p = f.predictability;
-  const auto known = [](const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); };
   json["predictability"] = {{"temporal_lag1", known(p.temporal_lag1)},
                             {"static_in_sample", known(p.static_in_sample)},
                             {"static_from_prompt", known(p.static_from_prompt)},
@@ -214,13 +302,8 @@ std::string to_json(const AnalyzeFigures& f) {
                               {"p50", whole(f.reuse->p50)},
                               {"p90", whole(f.reuse->p90)},
                               {"p99", whole(f.reuse->p99)}};
-  json["drift"] = nullptr;
-  if (f.drift)
-    json["drift"] = {{"total_variation", f.drift->distance},
-                     {"by_chance", f.drift->expected},
-                     {"p_value", f.drift->p_value},
-                     {"confidence", 1 - f.drift->p_value},
-                     {"blocks", f.drift->blocks}};
+  json["drift"] = json_of(f.drift);
+  json["against"] = f.against ? json_of(*f.against) : nlohmann::ordered_json();
   json["cache"] = f.cache ? json_of(*f.cache) : nlohmann::ordered_json();
   json["lacks"] = f.lacks;
   json["lacks_how"] = nlohmann::ordered_json::object();

@@ -1,4 +1,4 @@
-// What a recorded or imported routing says: loads, and how even they are.
+// What a recorded or imported routing says: loads and how even they are, who follows whom, what can be guessed, whether it drifts.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/profile/pair_figures.h"
 
 namespace stormcell {
 
@@ -23,6 +24,22 @@ struct RouterAnalysis {
   int64_t touched_real = 0;
   std::vector<int32_t> hot;   ///< the fewest branches that hold half of the load without padding, most loaded first
   std::vector<int32_t> cold;  ///< branches below a tenth of the mean load without padding
+  /// TensorRT-LLM's imbalance ratio, (largest - mean) / mean, of the slots that held an expert and of the ranks that shared them; null: the
+  /// trace does not say what they got.
+  std::optional<double> imbalance_of_slots, imbalance_of_ranks;
+};
+
+/// Of two routers that follow each other; `pairs`: of kept choices here and there, k x k of a cell.
+struct RouterTransitions {
+  std::string router, next;
+  int64_t pairs = 0;
+  TransitionFigures figures;
+};
+/// Of a router that gives a cell several branches.
+struct RouterCoactivation {
+  std::string router;
+  int64_t pairs = 0;
+  std::vector<BranchesTogether> strongest;
 };
 
 /// What a cache of a budget would have hit; null rate: no lookups.
@@ -52,10 +69,21 @@ struct DriftFigures {
   int64_t blocks = 0;
 };
 
+/// Whether another recording goes elsewhere than this one.
+struct AgainstFigures {
+  std::string session;
+  int64_t run = 0;
+  std::string status;  ///< of that run
+  int64_t batches = 0;
+  std::optional<DriftFigures> drift;
+  std::string why_not;  ///< where it cannot be judged
+};
+
 struct AnalyzeOptions {
   std::string session;
   std::string cache;         ///< lru, lfu, belady; empty: none is replayed
   int64_t budget_bytes = 0;  ///< of the cache
+  std::string against = {};  ///< another recording of the same model, named as `session`; empty: none
 };
 
 struct AnalyzeFigures {
@@ -70,10 +98,14 @@ struct AnalyzeFigures {
   std::vector<std::string> lacks;          ///< what the data does not have
   std::vector<std::string> lacks_how;      ///< of each, what its recorder must be given for it; empty: nothing is known
   double imbalance = 0, balancedness = 0;  ///< means over routers with load, without padding
+  std::optional<double> imbalance_of_slots, imbalance_of_ranks;
+  std::optional<std::vector<RouterTransitions>> transitions;  ///< those that any cell made; null: there are no single choices
+  std::optional<std::vector<RouterCoactivation>> coactivation;
   PredictabilityFigures predictability;
   std::optional<ReuseFigures> reuse;  ///< null: there are no single choices, or too many to be read unasked
   std::optional<DriftFigures> drift;  ///< null: too few steps
   std::optional<CacheFigures> cache;
+  std::optional<AgainstFigures> against;
 };
 
 /// "S.storm", "S.storm#3" or "S.storm#name"; the newest run that has loads.

@@ -1,4 +1,5 @@
-// Whether what is routed later goes elsewhere than what was routed first: the two halves of a recording, judged against chance.
+// Whether what is routed later goes elsewhere than what was routed first: the two halves of a recording, or two recordings, judged against
+// chance.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +32,25 @@ struct Drift {
 /// `branches`: of each layer, in the order of the blocks' counts. Empty: fewer than four blocks, which tell nothing.
 std::optional<Drift> drift_of(const std::vector<BlockLoads>& blocks, std::span<const int32_t> branches, const Progress& progress = {});
 
+/// The same between two recordings, whose blocks weigh alike, however much each served: whether those of `second` go elsewhere than those
+/// of `first`, beside random parts of all of them. Empty: fewer than four blocks.
+std::optional<Drift> drift_between(const std::vector<BlockLoads>& first, const std::vector<BlockLoads>& second,
+                                   std::span<const int32_t> branches, const Progress& progress = {});
+
 /// Blocks of the steps that decode; of a run that decodes none, of all. The last one may be shorter.
 std::vector<BlockLoads> blocks_of(const TokenRoutes& routes);
+
+/// Into how many blocks each of two recordings is cut: equally many, so that random parts are as noisy as the recordings, of which one may
+/// have more cells than the other. 0: one of them has too few steps to be judged.
+inline int64_t blocks_of_each(int64_t steps, int64_t steps_of_other) {
+  constexpr int64_t kFewestSteps = 8, kFewestBlocks = 2, kMostBlocks = 128;
+  const int64_t blocks = std::min({steps / kFewestSteps, steps_of_other / kFewestSteps, kMostBlocks});
+  return blocks < kFewestBlocks ? 0 : blocks;
+}
+bool decodes_any(const TokenRoutes& routes);
+/// Of the steps that decode, or of all.
+int64_t judged_steps(const TokenRoutes& routes, bool decoding);
+/// So many blocks of them, equally long but for one step.
+std::vector<BlockLoads> blocks_of(const TokenRoutes& routes, bool decoding, int64_t blocks);
 
 }  // namespace stormcell

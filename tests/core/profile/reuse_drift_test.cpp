@@ -1,8 +1,10 @@
-// How soon experts come again, and whether a recording drifts: by hand, against a slow count, against chance.
+// How soon experts come again, whether a recording drifts, or goes elsewhere than another: by hand, against a slow count, against chance.
 #include "core/profile/drift.h"
 #include "core/profile/reuse.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <random>
 #include <set>
 
@@ -20,6 +22,17 @@ TokenRoutes decoded(const std::vector<int32_t>& experts, int32_t branches) {
     routes.choice.push_back(experts[t]);
   }
   return routes;
+}
+
+/// Blocks of 8 branches, each cell's branch drawn by `draw` of two dice.
+std::vector<BlockLoads> drawn_blocks(std::mt19937& random, int cells, const std::function<uint64_t(uint64_t, uint64_t)>& draw) {
+  std::vector<BlockLoads> blocks(12, BlockLoads(8));
+  for (BlockLoads& block : blocks)
+    for (int c = 0; c < cells; ++c) {
+      const uint64_t a = random() % 8, b = random() % 8;
+      ++block[draw(a, b)];
+    }
+  return blocks;
 }
 
 std::optional<Drift> drift(const TokenRoutes& routes) { return drift_of(blocks_of(routes), std::vector<int32_t>{routes.branches}); }
@@ -70,6 +83,40 @@ class ReuseDriftTest : public QObject {
     QVERIFY2(same->p_value > .05 && same->distance < 2 * same->expected, std::to_string(same->p_value).c_str());
     QVERIFY(other->p_value <= .005 && other->distance > 3 * other->expected);
     QVERIFY(!drift(decoded({0, 1, 2, 3, 0, 1}, 4)));  // one block
+  }
+
+  void two_recordings_by_hand() {
+    const std::vector<BlockLoads> first(2, {10, 0}), second(2, {0, 10});
+    const auto d = drift_between(first, second, std::vector<int32_t>{2});
+    QVERIFY(d && d->distance == 1 && d->blocks == 4);
+    // Of the six ways to part four blocks two are as far apart, the others not at all.
+    QVERIFY(std::abs(d->p_value * 200 - 1 - d->expected * 199) < 1e-6 && d->p_value > .2 && d->p_value < .5);
+    const auto same = drift_between(first, first, std::vector<int32_t>{2});
+    QVERIFY(same->distance == 0 && same->p_value == 1);
+    QVERIFY(!drift_between({{1, 0}}, {{0, 1}}, std::vector<int32_t>{2}));
+  }
+
+  void a_recording_of_more_cells_is_no_other_one() {
+    std::mt19937 random(4);
+    const auto low = [](uint64_t a, uint64_t b) { return std::min(a, b); };
+    const auto high = [](uint64_t a, uint64_t b) { return std::max(a, b); };
+    const auto many = drawn_blocks(random, 200, low), few = drawn_blocks(random, 8, low), others = drawn_blocks(random, 8, high);
+    const std::vector<int32_t> branches = {8};
+    const auto alike = drift_between(many, few, branches), unlike = drift_between(many, others, branches);
+    QVERIFY2(alike->p_value > .05, std::to_string(alike->p_value).c_str());
+    QVERIFY(unlike->p_value <= .005 && unlike->distance > 3 * unlike->expected);
+  }
+
+  void steps_of_two_recordings_are_cut_into_equally_many_blocks() {
+    QCOMPARE(blocks_of_each(20, 1000), int64_t{2});
+    QCOMPARE(blocks_of_each(1000, 15), int64_t{0});
+    QCOMPARE(blocks_of_each(100000, 100000), int64_t{128});
+    TokenRoutes routes = decoded(std::vector<int32_t>(20), 1);
+    routes.tokens[0].phase = Phase::prefill;
+    QVERIFY(decodes_any(routes));
+    QVERIFY(judged_steps(routes, false) == 20 && judged_steps(routes, true) == 19);
+    QVERIFY((blocks_of(routes, false, 3) == std::vector<BlockLoads>{{7}, {7}, {6}}));
+    QVERIFY((blocks_of(routes, true, 2) == std::vector<BlockLoads>{{10}, {9}}));
   }
 
   void hot_and_cold_sets_by_hand() {

@@ -1,0 +1,134 @@
+#include "core/comparison/recording_drift.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/readings/lacks.h"
+#include "core/readings/read_token_routes.h"
+
+namespace stormcell {
+namespace {
+
+std::vector<int32_t> branches_of(const RunLayout& layout) {
+  std::vector<int32_t> branches;
+  for (const RouterInfo& r : layout.routers) branches.push_back(r.branches);
+  return branches;
+}
+
+/// Loads without padding of blocks of batches: block i ends where the next one begins. `begins`: of each, and where the last one ends.
+std::vector<BlockLoads> blocks_of_batches(const Recording& recording, const std::vector<int64_t>& begins) {
+  const std::vector<int32_t> branches = branches_of(recording.layout);
+  const auto width = std::accumulate(branches.begin(), branches.end(), size_t{0});
+  std::vector<BlockLoads> blocks(begins.size() - 1, BlockLoads(width));
+  size_t first = 0;
+  for (size_t r = 0; r < branches.size(); first += static_cast<size_t>(branches[r++]))
+    for (size_t b = 0; b < blocks.size(); ++b)
+      for (const RouterLoads& step : recording.reader.loads(recording.run.id, static_cast<int32_t>(r), 0, {begins[b], begins[b + 1]}))
+        for (size_t i = 0; i < step.load.size(); ++i) blocks[b][first + i] += step.load[i] - step.padding[i];
+  return blocks;
+}
+
+/// `blocks` of them, equally many batches each but for one.
+std::vector<BlockLoads> equal_blocks(const Recording& recording, int64_t blocks) {
+  std::vector<int64_t> begins;
+  for (int64_t b = 0; b <= blocks; ++b) begins.push_back(b * recording.run.batches / blocks);
+  return blocks_of_batches(recording, begins);
+}
+
+int64_t recorded_choices(const Recording& recording) {
+  int64_t choices = 0;
+  for (size_t r = 0; r < recording.layout.routers.size(); ++r)
+    for (const int64_t cells : recording.reader.total_loads(recording.run.id, static_cast<int32_t>(r)).real()) choices += cells;
+  return choices;
+}
+
+bool has_order(const Recording& recording) {
+  const std::vector<std::string> lacks = lacks_of_import(recording.run);
+  return std::find(lacks.begin(), lacks.end(), "order") == lacks.end();
+}
+
+/// Fingerprints that were made in two ways tell nothing.
+bool same_model(const ModelSummary& a, const ModelSummary& b) {
+  return a.fingerprint == b.fingerprint || (a.form != b.form && a.name == b.name);
+}
+
+/// "48 routers of 128 branches"
+std::string shape_text(const RunLayout& layout) {
+  const std::vector<int32_t> branches = branches_of(layout);
+  return counted(static_cast<int64_t>(branches.size()), "router") +
+         (branches.empty() ? std::string() : " of " + counted(*std::max_element(branches.begin(), branches.end()), "branch"));
+}
+
+}  // namespace
+
+std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift) {
+  return drift ? std::optional(DriftFigures{drift->distance, drift->expected, drift->p_value, drift->blocks}) : std::nullopt;
+}
+
+std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress) {
+  constexpr int64_t kMostCounts = int64_t{1} << 26;  // 512 MiB of blocks
+  const std::vector<int32_t> branches = branches_of(recording.layout);
+  const int64_t each = steps_of_block(recording.run.batches);
+  std::vector<int64_t> begins;
+  for (int64_t b = 0; b < recording.run.batches; b += each) begins.push_back(b);
+  if (std::ssize(begins) * std::accumulate(branches.begin(), branches.end(), int64_t{0}) > kMostCounts) return {};
+  begins.push_back(recording.run.batches);
+  return figures_of(drift_of(blocks_of_batches(recording, begins), branches, progress));
+}
+
+void check_same_routers(const Recording& recording, const Recording& other) {
+  constexpr const char* kAdvice = "name a session of the same model";
+  const auto &a = recording.layout.routers, &b = other.layout.routers;
+  const bool alike = std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const RouterInfo& x, const RouterInfo& y) {
+    return x.branches == y.branches && (x.layer < 0 || y.layer < 0 || x.layer == y.layer);
+  });
+  if (!alike) {
+    const std::string shape = shape_text(recording.layout), other_shape = shape_text(other.layout);
+    bad_input("--against",
+              other.name() + " has " + other_shape + ", " + recording.name() + " " + shape +
+                  (shape == other_shape ? ", of which some are in other layers or have other branches" : ""),
+              kAdvice);
+  }
+  const ModelSummary &ours = recording.reader.summary().model, &theirs = other.reader.summary().model;
+  if (!same_model(ours, theirs))
+    bad_input("--against",
+              other.name() + " is of another model than " + recording.name() + ": " +
+                  (theirs.name == ours.name ? "other weights of the same name" : theirs.name + " and not " + ours.name),
+              kAdvice);
+}
+
+AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress) {
+  AgainstFigures figures{other.path.file, other.run.id, std::string(to_text(other.run.status)), other.run.batches};
+  for (const Recording* r : {&recording, &other})
+    if (!has_order(*r)) {
+      figures.why_not = r->name() + " lacks the order of its steps";
+      return figures;
+    }
+  std::optional<TokenRoutes> of_other;
+  if (routes && other.reader.has_decisions(other.run.id) && recorded_choices(other) <= kMostChoicesUnasked)
+    of_other = read_token_routes(other.reader, other.run, progress);
+  const bool by_choice = of_other && of_other->layers == routes->layers && of_other->branches == routes->branches;
+  const bool decoding = by_choice && decodes_any(*routes) && decodes_any(*of_other);
+  const int64_t steps = by_choice ? judged_steps(*routes, decoding) : recording.run.batches,
+                steps_of_other = by_choice ? judged_steps(*of_other, decoding) : other.run.batches,
+                blocks = blocks_of_each(steps, steps_of_other);
+  if (blocks == 0) {
+    figures.why_not = "too few steps: " + recording.name() + " has " + counted(steps, "step") + ", " + other.name() + " " +
+                      counted(steps_of_other, "step") + ", and 16 are the fewest";
+    return figures;
+  }
+  if (by_choice) {
+    const std::vector<int32_t> branches(static_cast<size_t>(routes->layers), routes->branches);
+    figures.drift =
+        figures_of(drift_between(blocks_of(*routes, decoding, blocks), blocks_of(*of_other, decoding, blocks), branches, progress));
+  } else {
+    figures.drift =
+        figures_of(drift_between(equal_blocks(recording, blocks), equal_blocks(other, blocks), branches_of(recording.layout), progress));
+  }
+  return figures;
+}
+
+}  // namespace stormcell

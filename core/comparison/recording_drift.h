@@ -1,0 +1,43 @@
+// Drift of what a session recorded: between its halves where it has counts alone, and against another recording.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/base/progress.h"
+#include "core/comparison/analyze.h"
+#include "core/profile/drift.h"
+#include "core/readings/session_lookup.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+
+/// "S.storm", "S.storm#3" or "S.storm#name", opened; the newest run that has loads.
+struct Recording {
+  explicit Recording(const std::string& named)
+      : path(parse_session_path(named)),
+        reader(path.file),
+        run(choose_run(
+            reader, path.run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet")),
+        layout(reader.layout(run.id)) {}
+  std::string name() const { return path.file + "#" + std::to_string(run.id); }
+  SessionPath path;
+  SessionReader reader;
+  RunSummary run;
+  RunLayout layout;
+};
+
+/// Runs with more choices than these are not read whole without being asked: 64 Mi of them are half a gigabyte of session.
+inline constexpr int64_t kMostChoicesUnasked = int64_t{1} << 26;
+
+std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift);
+
+/// Between the halves of counts, whose batches are steps in their order.
+std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress);
+
+/// Error(bad_input) that names --against, where the other one is of another model or has other routers.
+void check_same_routers(const Recording& recording, const Recording& other);
+/// `routes`: the choices of `recording`, null where they were not read. Where either has no choices its batches are its steps.
+AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress);
+
+}  // namespace stormcell
