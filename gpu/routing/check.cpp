@@ -50,7 +50,7 @@ size_t route_workspace(int64_t cells, int32_t branches, const Rule& rule) { retu
 
 Status check_route(const RouteCall& call, const void* workspace, size_t workspace_bytes) {
   STORMCELL_TRY(check_rule(call.rule, call.branches));
-  if (call.cells < 0 || call.cells * call.rule.fan_out > INT32_MAX - kTileChoices)
+  if (call.cells < 0 || call.cells > INT32_MAX || call.cells * call.rule.fan_out > INT32_MAX - kTileChoices)
     return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", kCall, call.cells,
                            call.rule.fan_out);
   const DecisionView& d = call.decision;

@@ -314,6 +314,15 @@ class GpuLayerTest : public QObject {
     gpu::DispatchCall out;
     out.decision.fan_out = 1, out.cells = 4, out.width = 3;
     QVERIFY(std::string(gpu::check_dispatch(out).text()).find("multiple of 16") != std::string::npos);
+    for (const int64_t width : {int64_t{0}, int64_t{1} << 40, int64_t{1} << 62}) {
+      out.width = width;
+      QVERIFY(std::string(gpu::check_dispatch(out).text()).find("numbers, allowed are 1 to 2147483647") != std::string::npos);
+    }
+    // Times four choices this is 2^64.
+    gpu::CombineCall back;
+    out.decision.fan_out = back.decision.fan_out = 4, out.cells = back.cells = int64_t{1} << 62, out.width = back.width = 8;
+    QVERIFY(std::string(gpu::check_dispatch(out).text()).find("beyond 2^31") != std::string::npos);
+    QVERIFY(std::string(gpu::check_combine(back).text()).find("beyond 2^31") != std::string::npos);
   }
 };
 

@@ -257,6 +257,9 @@ class GpuRoutingTest : public QObject {
     QVERIFY(refused([](gpu::RouteCall& c) { c.rule.k = c.rule.fan_out = c.decision.fan_out = 2, c.rule.capacity = 4; },
                     "capacity with several choices a cell is 4"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 31; }, "beyond 2^31"));
+    // Times four choices this is 2^64.
+    QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 62, c.rule.k = c.rule.fan_out = c.decision.fan_out = 4; },
+                    "beyond 2^31"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.slot = nullptr; }, "decision.slot is null"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.fan_out = 2; }, "laid out for"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.rule.choose = gpu::DeviceChoice::none; }, "not decided", gpu::StatusCode::unsupported));
