@@ -170,8 +170,16 @@ class GpuGroupedTest : public QObject {
     QVERIFY(refused([](auto& c) { c.x = memory + 1; }, kAllGemv, "x ("));
     QVERIFY(refused([](auto& c) { c.w = nullptr; }, kAllGemv, "w is null"));
     QVERIFY(refused([](auto& c) { c.most_rows = 5; }, kAllGemv, "up to 5 rows"));
-    QVERIFY(refused([](auto& c) { c.most_slots = int64_t{1} << 31; }, kAllGemv, "beyond 2^31"));
-    QVERIFY(refused([](auto&) {}, RegimeLimits{9, 0, false}, "regimes of"));
+    for (const int64_t slots : {int64_t{-1}, int64_t{INT32_MAX} - 126, int64_t{1} << 31})
+      QVERIFY(refused([&](auto& c) { c.most_slots = slots; }, kAllGemv, "slots, allowed are 0 to 2147483520"));
+    QVERIFY(!refused([](auto& c) { c.most_slots = INT32_MAX - 127; }, kAllGemv, ""));
+    for (const RegimeLimits& limits :
+         {RegimeLimits{9, 0, false}, RegimeLimits{-1, 0, false}, RegimeLimits{0, 65, false}, RegimeLimits{0, -1, false}})
+      QVERIFY(refused([](auto&) {}, limits, "regimes of"));
+    alignas(4) static char bytes[8];
+    QVERIFY(refused([](auto& c) { c.gather = reinterpret_cast<const int32_t*>(bytes + 1); }, kAllGemv, "gather ("));
+    QVERIFY(refused([](auto& c) { c.scatter = reinterpret_cast<const int32_t*>(bytes + 1); }, kAllGemv, "scatter ("));
+    QVERIFY(refused([](auto& c) { c.weight = reinterpret_cast<const float*>(bytes + 1); }, kAllGemv, "weight ("));
     QVERIFY(std::string(gpu::check_grouped(call, {nullptr, kAllGemv}).text()).find("the tile map is null") != std::string::npos);
   }
 };
