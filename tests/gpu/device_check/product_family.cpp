@@ -81,13 +81,16 @@ void check_gemv(const Task& task, Report& report) {
                {{3072, 768, {1, 1, 1, 1, 0, 0, 1, 1}}, {768, 3072, {2, 4, 8, 1}}, {2048, 768, {3, 7}}}, true);
 }
 // What goes wrong first in a tensor-core kernel shows in the first of these: one tile, one stage; then several stages, tiles, experts.
-// By the kernel of few rows alone, then by that of both kinds of tiles.
+// By the kernel of few rows alone, then by that of both kinds of tiles; the latter not under compute-sanitizer, which takes registers that
+// setmaxnreg has given away (`large` and `mixed` have it there too).
 void check_swapped(const Task& task, Report& report) {
-  for (const bool may_be_many : {false, true})
+  for (const bool may_be_many : {false, true}) {
+    if (task.small && may_be_many) break;
     check_regime(task, report, may_be_many ? "joined" : "swapped", {0, 64, true},
                  {{64, 64, {8}}, {64, 64, {3}}, {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}}},
                  {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false,
                  may_be_many);
+  }
 }
 void check_large(const Task& task, Report& report) {
   check_regime(task, report, "joined", {0, 0, true},
