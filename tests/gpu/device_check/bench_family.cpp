@@ -74,9 +74,10 @@ class LayerBench {
     const std::string at = name;
     report_.begins(at);
 
+    // One for all that is compared at this point: a card that computes comes down from its highest clock.
+    const double window = rows / point.experts >= kComputeRows ? kSustained : kShort;
     double products = 0;
     for (const bool first : {true, false}) {
-      const double window = rows / point.experts >= kComputeRows ? kSustained : kShort;
       const double seconds = time_calls(
           queue_, calls.variants(), [&](int v) { product(calls, v, first); }, window);
       products += seconds;
@@ -92,9 +93,10 @@ class LayerBench {
       std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s; launches: %d", bound.what(task_),
                     seconds / least.seconds, least.seconds * 1e6, least.what, gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))));
       report_.measured(at + (first ? ", product 1" : ", product 2"), seconds * 1e6, "us", bound.seconds(task_) / seconds, note);
-      rivals(calls, rows, at + (first ? ", product 1" : ", product 2"), first);
+      rivals(calls, rows, at + (first ? ", product 1" : ", product 2"), first, window);
     }
-    const double whole = time_calls(queue_, calls.variants(), [&](int v) { calls.run(v, queue_); });
+    const double whole = time_calls(
+        queue_, calls.variants(), [&](int v) { calls.run(v, queue_); }, window);
     char note[96];
     std::snprintf(note, sizeof note, "%.2f times its products; %.0f MB of weights", whole / products,
                   touched * static_cast<double>(shape_.expert_bytes()) / 1e6);
@@ -109,7 +111,7 @@ class LayerBench {
 
   /// cuBLAS gets what it needs and our kernels do not: the loads on the host, rows laid out, pointers made. It is spared bias, activation
   /// and gate.
-  void rivals(const LayerCalls& calls, int64_t rows, const std::string& at, bool first) const {
+  void rivals(const LayerCalls& calls, int64_t rows, const std::string& at, bool first, double window) const {
     if (!cublas_.found()) return;
     const int n = first ? shape_.hidden * (shape_.gated ? 2 : 1) : shape_.width, k = first ? shape_.width : shape_.hidden;
     const Memory x(rows * k * 2), y(rows * n * 2);
@@ -136,21 +138,22 @@ class LayerBench {
       grouped[v].y = pointers[v * 3 + 2].as<void*>();
     }
     queue_.wait();
-    rival(at + ", cuBLAS loop", calls.variants(), [&](int call) {
+    rival(at + ", cuBLAS loop", calls.variants(), window, [&](int call) {
       const auto v = static_cast<size_t>(call);
       for (size_t g = 0; g < grouped[v].rows.size(); ++g) cublas_.product(grouped[v].rows[g], n, k, xs[v][g], ws[v][g], ys[v][g]);
     });
-    rival(at + ", cublasGemmGroupedBatchedEx", calls.variants(), [&](int call) { cublas_.grouped(grouped[static_cast<size_t>(call)]); });
+    rival(at + ", cublasGemmGroupedBatchedEx", calls.variants(), window,
+          [&](int call) { cublas_.grouped(grouped[static_cast<size_t>(call)]); });
   }
 
   /// A rival is timed as our kernels are, in graph replay, or without where it cannot be captured; one that cannot at all is named.
-  void rival(const std::string& name, int calls, const std::function<void(int)>& call) const {
+  void rival(const std::string& name, int calls, double window, const std::function<void(int)>& call) const {
     try {
-      return report_.measured(name, time_calls(queue_, calls, call) * 1e6, "us", 0, "rival, in graph replay");
+      return report_.measured(name, time_calls(queue_, calls, call, window) * 1e6, "us", 0, "rival, in graph replay");
     } catch (const Failure&) {
     }
     try {
-      report_.measured(name, time_calls_plainly(queue_, calls, call) * 1e6, "us", 0, "rival, without a graph");
+      report_.measured(name, time_calls_plainly(queue_, calls, call, window) * 1e6, "us", 0, "rival, without a graph");
     } catch (const Failure& failure) {
       report_.absent(name, failure.what());
     }

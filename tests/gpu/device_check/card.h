@@ -93,7 +93,7 @@ inline constexpr double kSustained = 0.3;
 /// it is replayed until `seconds` have passed, and the median of the replays divided by the calls.
 double time_calls(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds = 0.04);
 /// The same without a graph, for what cannot be captured.
-double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds = 0.04);
+double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds);
 
 /// Fills memory with normal-like bf16 or f32 numbers of deviation `scale`.
 void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t stream);

@@ -18,8 +18,8 @@ const std::vector<Family>& families() {
       {"bench-routing", bench_routing, 30, false},
       {"bench-few-rows", bench_few_rows, 20, false},
       {"bench-rows", bench_rows, 40, false},
-      {"bench-switch", bench_switch, 75, false},
-      {"bench-gated", bench_gated, 75, false},
+      {"bench-switch", bench_switch, 80, false},
+      {"bench-gated", bench_gated, 90, false},
   };
   return all;
 }
