@@ -6,12 +6,29 @@
 #include <random>
 
 namespace stormcell::device_check {
+namespace {
+const char* to_text(gpu::Activation activation) {
+  switch (activation) {
+    case gpu::Activation::relu:
+      return ", relu";
+    case gpu::Activation::gelu_erf:
+      return ", gelu";
+    case gpu::Activation::gelu_tanh:
+      return ", gelu by tanh";
+    case gpu::Activation::silu:
+      return ", silu";
+    default:
+      return "";
+  }
+}
+}  // namespace
 
 std::string ProductCase::name() const {
   std::string of_rows;
   for (size_t e = 0; e < rows.size() && e < 6; ++e) of_rows += (e ? " " : "") + std::to_string(rows[e]);
   return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (may_be_many ? ", maybe many" : "") + (gated ? ", gated" : "") +
-         (gathered ? ", gathered" : "") + ", n " + std::to_string(n) + ", k " + std::to_string(k) + ", rows " + of_rows;
+         (gathered ? ", gathered" : "") +
+         to_text(activation) + (bias ? "" : ", no bias") + ", n " + std::to_string(n) + ", k " + std::to_string(k) + ", rows " + of_rows;
 }
 
 ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue)
@@ -63,7 +80,8 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
   }
   call_.n = product.n, call_.k = product.k, call_.format = product.format, call_.gated = product.gated;
   call_.activation = product.activation;
-  call_.x = x_.as<void>(), call_.w = w_.as<void>(), call_.y = y_.as<void>(), call_.bias = input(bias);
+  call_.x = x_.as<void>(), call_.w = w_.as<void>(), call_.y = y_.as<void>();
+  if (product.bias) call_.bias = input(bias);
   if (product.gathered) call_.gather = input(gather), call_.scatter = input(scatter), call_.weight = input(weight);
 }
 

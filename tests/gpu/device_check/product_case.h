@@ -18,6 +18,7 @@ struct ProductCase {
   /// whole.
   bool whole = false;
   bool may_be_many = false;  ///< as far as the host can tell, some expert has more rows than swapped takes
+  bool bias = true;
 
   std::string name() const;
 };

@@ -13,6 +13,24 @@ struct Shape {
   std::vector<int32_t> rows;  // of each expert
 };
 
+/// How a product is stored: as layers do, whose epilogues have code of their own (with_epilogue), then by that of all others.
+struct Stored {
+  bool gated, gathered;
+  gpu::Activation activation;
+  bool bias;
+};
+constexpr Stored kStored[] = {
+    {false, false, gpu::Activation::relu, true}, {false, false, gpu::Activation::relu, false}, {false, true, gpu::Activation::none, true},
+    {false, true, gpu::Activation::none, false}, {false, false, gpu::Activation::none, true},  {false, false, gpu::Activation::none, false},
+    {true, false, gpu::Activation::silu, true},  {true, false, gpu::Activation::silu, false},  {false, true, gpu::Activation::relu, true},
+    {true, true, gpu::Activation::relu, true}};
+/// In whole numbers where the activation keeps them whole.
+ProductCase stored_case(const Shape& shape, const Stored& stored, bool may_be_many) {
+  const bool whole = stored.activation != gpu::Activation::silu;
+  return {shape.n,           shape.k, shape.rows,  gpu::Format::bf16, stored.gated, stored.gathered,
+          stored.activation, whole,   may_be_many, stored.bias};
+}
+
 /// `kernel`: what it must have been computed by; empty: by several.
 bool check_product(Report& report, const ProductCase& product, ProductOnCard& on_card, const Queue& queue, const std::string& kernel) {
   on_card.make_map();
@@ -39,7 +57,8 @@ void check_product(Report& report, const ProductCase& product, const gpu::Regime
   check_product(report, product, on_card, queue, kernel);
 }
 
-/// Every combination on small shapes, then real ones; both once more with whole numbers, in which one missing step of one slot shows.
+/// Every combination on small shapes, then real ones; both once more as layers store them and with whole numbers, in which one missing step
+/// of one slot shows.
 void check_regime(const Task& task, Report& report, const char* kernel, const gpu::RegimeLimits& limits, const std::vector<Shape>& small,
                   const std::vector<Shape>& real, bool f32_too, bool may_be_many = false) {
   const gpu::Device* device = nullptr;
@@ -56,18 +75,16 @@ void check_regime(const Task& task, Report& report, const char* kernel, const gp
               report, {shape.n, shape.k, shape.rows, format, gated, gathered, static_cast<gpu::Activation>(turn++ % 5), false, may_be_many},
               limits, queue, kernel);
   }
-  const auto whole = [&](const Shape& shape) {
-    for (const bool gated : {false, true})
-      check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu, true, may_be_many},
-                    limits, queue, kernel);
+  const auto check_stored = [&](const Shape& shape) {
+    for (const Stored& stored : kStored) check_product(report, stored_case(shape, stored, may_be_many), limits, queue, kernel);
   };
-  for (const Shape& shape : small) whole(shape);
+  for (const Shape& shape : small) check_stored(shape);
   if (task.small) return;
   for (const Shape& shape : real) {
     for (const bool gated : {false, true})
       check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::silu, false, may_be_many},
                     limits, queue, kernel);
-    whole(shape);
+    check_stored(shape);
   }
 }
 
@@ -120,9 +137,9 @@ void check_repeats(const Task&, Report& report) {
   for (const Repeated& repeated : {Repeated{"swapped", "swapped", {0, 64, true}, {3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}},
                                    Repeated{"large", "joined", {0, 0, true}, {2048, 768, {512, 65, 0, 300}}},
                                    Repeated{"both", "joined", {0, 64, true}, {2048, 768, {512, 5, 0, 300, 64, 9}}}})
-    for (const bool gated : {false, true}) {
-      const Shape& shape = repeated.shape;
-      const ProductCase product{shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::relu};
+    for (const Stored& stored : kStored) {
+      ProductCase product = stored_case(repeated.shape, stored, false);
+      product.whole = false;
       const std::string name = std::string(repeated.regime) + ", " + std::to_string(kRuns) + " runs, " + product.name();
       report.begins(name);
       ProductOnCard on_card(product, repeated.limits, queue);
