@@ -200,12 +200,14 @@ class GpuLayerTest : public QObject {
       dispatch(*d, numbers<float>(from), width, want_rows.data());
       QVERIFY(std::memcmp(want_rows.data(), rows.get(), static_cast<size_t>(d->offsets[6] * width * 4)) == 0);
 
+      // Rows that have nothing in common, so that a weight with another choice's row shows.
+      fill(numbers<float>(rows), places * width, random, 1);
       gpu::CombineCall back;
       back.decision = *d, back.cells = cells, back.width = width, back.from = rows.get(), back.to = to.get();
       back.weighted = i % 3 != 0;
       QVERIFY(gpu::check_combine(back).ok());
       QCOMPARE(emulate<gpu::CombineKernel<float>>(1 + i % 3, gpu::args_of(back)), std::string());
-      combine(*d, cells, want_rows.data(), width, back.weighted, want.data());
+      combine(*d, cells, numbers<float>(rows), width, back.weighted, want.data());
       for (int64_t at = 0; at < cells * width; ++at)
         QVERIFY(std::fabs(numbers<float>(to)[at] - want[static_cast<size_t>(at)]) <=
                 1e-5f * std::max(1.0f, std::fabs(want[static_cast<size_t>(at)])));

@@ -1,6 +1,8 @@
 // Routing, dispatch and combine on the card against core on the host.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "gpu/dispatch/dispatch.h"
 #include "gpu/routing/routing.h"
@@ -35,6 +37,68 @@ void check_one(Report& report, const Queue& queue, const std::string& name, cons
   const bool by_exponential = protocol.kind == ProtocolKind::sigmoid_groups && !broken;
   const DecisionDifference d = decision_difference(want.view, card.view, cells, by_exponential);
   report.check(d.holds(cells), name, d.note());
+}
+
+/// Random numbers in memory of the card.
+void fill_numbers(const Memory& to, int64_t n, uint32_t seed, gpu::Format format, const Queue& queue) {
+  if (format == gpu::Format::bf16) return fill_bf16(to.as<void>(), n, 1, seed, queue.stream());
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-2, 2);
+  std::vector<float> numbers(static_cast<size_t>(n));
+  for (float& number : numbers) number = uniform(random);
+  copy(to.as<void>(), numbers.data(), numbers.size() * 4);
+}
+
+/// Rows of a decision of the host, moved over: this does not depend on routing.
+void check_rows(Report& report, const Queue& queue, const std::string& name, const HostDecision& decision, int64_t cells, int64_t width,
+                gpu::Format format) {
+  report.begins("dispatch " + name);
+  const DecisionView& d = decision.view;
+  const int32_t k = d.fan_out;
+  const int64_t slots = d.offsets[d.branches], bytes = cells * width * gpu::bytes_of(format);
+  const CardDecision card(cells, k, d.branches);
+  copy(card.memory.as<void>(), d.cells, decision_bytes({cells, k, d.branches}));
+  const Memory from(cells * width * 4), rows(slots * width * 4), to(cells * width * 4), again(cells * width * 4);
+  fill_numbers(from, cells * width, 1, format, queue);
+  queue.wait();
+  gpu::DispatchCall out;
+  out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(),
+  out.to = rows.as<void>();
+  must(gpu::dispatch(out, queue.stream()));
+  queue.wait();
+  const auto source = to_floats(from.as<void>(), cells * width, format), sent = to_floats(rows.as<void>(), slots * width, format);
+  int64_t wrong = 0;
+  for (int64_t s = 0; s < slots; ++s)
+    wrong += std::memcmp(sent.data() + s * width, source.data() + d.cell[s] * width, static_cast<size_t>(width) * 4) != 0;
+  report.check(wrong == 0, "dispatch " + name, std::to_string(wrong) + " rows differ");
+
+  // Rows that have nothing in common, so that a weight with another choice's row shows; dropped choices contribute their cell's.
+  report.begins("combine " + name);
+  fill_numbers(rows, slots * width, 5, format, queue);
+  gpu::CombineCall back;
+  back.decision = card.view, back.cells = cells, back.width = width, back.format = format;
+  back.from = rows.as<void>(), back.dropped = from.as<void>(), back.to = to.as<void>();
+  must(gpu::combine(back, queue.stream()));
+  back.to = again.as<void>();
+  must(gpu::combine(back, queue.stream()));
+  queue.wait();
+  const auto combined = to_floats(rows.as<void>(), slots * width, format), got = to_floats(to.as<void>(), cells * width, format);
+  double error = 0, largest = 0;
+  for (int64_t c = 0; c < cells; ++c)
+    for (int64_t i = 0; i < width; ++i) {
+      double want = 0;
+      for (int64_t j = c * k; j < (c + 1) * k; ++j) {
+        if (!is_kept(d.choice[j]) && !is_dropped(d.choice[j])) continue;
+        const float number =
+            is_kept(d.choice[j]) ? combined[static_cast<size_t>(d.slot[j] * width + i)] : source[static_cast<size_t>(c * width + i)];
+        want += static_cast<double>(d.choice_weight[j]) * static_cast<double>(number);
+      }
+      const double off = std::fabs(want - static_cast<double>(got[static_cast<size_t>(c * width + i)]));
+      error = std::isnan(off) ? INFINITY : std::max(error, off), largest = std::max(largest, std::fabs(want));
+    }
+  const bool repeats = from_card(to.as<char>(), bytes) == from_card(again.as<char>(), bytes);
+  report.check(error <= largest * (format == gpu::Format::f32 ? 4e-6 : 5e-3) && repeats, "combine " + name,
+               "relative error " + std::to_string(error / largest) + (repeats ? "" : ", not repeatable"));
 }
 
 struct Rule {
@@ -83,54 +147,21 @@ void check_routing(const Task& task, Report& report) {
 
 void check_dispatch(const Task& task, Report& report) {
   const Queue queue;
+  const int64_t cells = task.small ? 33 : 1000;
+  const Rule rules[] = {
+      {"top-1", {.k = 1}},
+      {"top-2", {.k = 2}},
+      {"top-3", {.k = 3}},
+      {"top-5", {.k = 5}},
+      {"top-8", {.k = 8}},
+      {"threshold", {.kind = ProtocolKind::threshold, .threshold = 1.5f}},
+      {"capacity", {.kind = ProtocolKind::switch_top1, .capacity = static_cast<int32_t>(1 + cells / 50)}, true},
+  };
   for (const gpu::Format format : {gpu::Format::f32, gpu::Format::bf16})
-    for (const int32_t k : {1, 2, 8})
-      for (const int64_t width : {int64_t{8}, int64_t{768}, int64_t{2048}}) {
-        const int64_t cells = task.small ? 33 : 1000;
-        const auto scores = make_scores(cells, 16, Load::zipf, 9);
-        const HostDecision decision = decide(scores, cells, 16, {.k = k});
-        // The host's decision, moved over: this family does not depend on routing.
-        CardDecision card(cells, k, 16);
-        copy(card.memory.as<void>(), decision.view.cells, decision_bytes({cells, k, 16}));
-        const Memory from(cells * width * 4), rows(cells * k * width * 4), to(cells * width * 4), again(cells * width * 4);
-        const int64_t bytes = cells * width * gpu::bytes_of(format);
-        if (format == gpu::Format::bf16)
-          fill_bf16(from.as<void>(), cells * width, 1, 4, queue.stream());
-        else
-          copy(from.as<void>(), make_scores(cells, static_cast<int32_t>(width), Load::uniform, 2).data(), static_cast<size_t>(bytes));
-        queue.wait();
-        gpu::DispatchCall out;
-        out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(),
-        out.to = rows.as<void>();
-        must(gpu::dispatch(out, queue.stream()));
-        gpu::CombineCall back;
-        back.decision = card.view, back.cells = cells, back.width = width, back.format = format;
-        back.from = rows.as<void>(), back.to = to.as<void>();
-        must(gpu::combine(back, queue.stream()));
-        back.to = again.as<void>();
-        must(gpu::combine(back, queue.stream()));
-        queue.wait();
-        const auto source = to_floats(from.as<void>(), cells * width, format), sent = to_floats(rows.as<void>(), cells * k * width, format),
-                   got = to_floats(to.as<void>(), cells * width, format);
-        int64_t wrong = 0;
-        double error = 0, largest = 0;
-        for (int64_t s = 0; s < cells * k; ++s)
-          wrong += std::memcmp(sent.data() + s * width, source.data() + decision.view.cell[s] * width, static_cast<size_t>(width) * 4) != 0;
-        for (int64_t c = 0; c < cells; ++c)
-          for (int64_t i = 0; i < width; ++i) {
-            double want = 0;
-            for (int32_t j = 0; j < k; ++j)
-              want += static_cast<double>(decision.view.choice_weight[c * k + j]) *
-                      static_cast<double>(source[static_cast<size_t>(c * width + i)]);
-            const double off = std::fabs(want - static_cast<double>(got[static_cast<size_t>(c * width + i)]));
-            error = std::isnan(off) ? INFINITY : std::max(error, off), largest = std::max(largest, std::fabs(want));
-          }
-        const bool repeats = from_card(to.as<char>(), bytes) == from_card(again.as<char>(), bytes);
-        const std::string name = std::string(to_text(format)) + ", k " + std::to_string(k) + ", width " + std::to_string(width);
-        report.check(wrong == 0, "dispatch " + name, std::to_string(wrong) + " rows differ");
-        report.check(error <= largest * (format == gpu::Format::f32 ? 1e-6 : 5e-3) && repeats, "combine " + name,
-                     "relative error " + std::to_string(error / largest) + (repeats ? "" : ", not repeatable"));
-      }
+    for (const Rule& rule : rules)
+      for (const int64_t width : {int64_t{8}, int64_t{768}, int64_t{2048}})
+        check_rows(report, queue, std::string(to_text(format)) + ", " + rule.name + ", width " + std::to_string(width),
+                   decide(make_scores(cells, 16, Load::zipf, 9), cells, 16, rule.protocol), cells, width, format);
 }
 
 }  // namespace stormcell::device_check
