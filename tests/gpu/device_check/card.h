@@ -46,6 +46,11 @@ class Memory {
   void* pointer_ = nullptr;
 };
 
+/// What lies behind a kernel's results, poisoned with them, so that a write past them shows.
+inline constexpr int64_t kGuardBytes = int64_t{1} << 20;  // more than a tile
+/// How many of `bytes` on the card are no longer as poisoned.
+int64_t written_bytes(const void* from, int64_t bytes);
+
 template <class T>
 Memory to_card(const std::vector<T>& values) {
   Memory memory(static_cast<int64_t>(values.size() * sizeof(T)));

@@ -38,7 +38,7 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
       map_memory_(static_cast<int64_t>(gpu::kTileMapBytes)),
       x_(x_rows_ * product.k * 4),
       w_(static_cast<int64_t>(product.rows.size()) * (product.gated ? 2 : 1) * product.n * product.k * 4),
-      y_(slots_ * product.n * 4),
+      y_(slots_ * product.n * gpu::bytes_of(product.format) + kGuardBytes),
       map_{map_memory_.as<int32_t>(), limits} {
   const auto experts = static_cast<int32_t>(product.rows.size());
   const int64_t panels = product.gated ? 2 : 1, w_numbers = experts * panels * product.n * product.k;

@@ -30,6 +30,8 @@ class ProductOnCard {
   int64_t slots() const { return slots_; }
   int64_t x_rows() const { return x_rows_; }
   int64_t y_bytes() const { return slots_ * call_.n * gpu::bytes_of(call_.format); }
+  /// Bytes behind y that were written.
+  int64_t written_past() const { return written_bytes(y_.as<char>() + y_bytes(), kGuardBytes); }
   /// Those that run() launches.
   std::string kernels() const;
   /// Queues the map, once before the product, and the product.

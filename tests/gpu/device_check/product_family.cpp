@@ -39,6 +39,7 @@ bool check_product(Report& report, const ProductCase& product, ProductOnCard& on
   const int64_t slots = on_card.slots();
   const Difference difference = product_difference(on_card.call(), slots, on_card.x_rows(), slots,
                                                    slots * product.n * int64_t{product.k} > 40000000 ? 96 : product.n);
+  const int64_t past = on_card.written_past();
   char note[160];
   if (product.whole)
     std::snprintf(note, sizeof note, "%lld of %lld numbers are not the reference's; %s", static_cast<long long>(difference.unlike),
@@ -46,6 +47,10 @@ bool check_product(Report& report, const ProductCase& product, ProductOnCard& on
   else
     std::snprintf(note, sizeof note, "relative difference %.2e over %lld numbers; %s", difference.relative,
                   static_cast<long long>(difference.numbers), on_card.kernels().c_str());
+  if (past > 0) {
+    report.check(false, product.name(), std::to_string(past) + " bytes behind y were written; " + on_card.kernels());
+    return false;
+  }
   const bool is_meant = kernel.empty() || on_card.kernels() == kernel;
   const bool right = is_meant && (product.whole ? difference.unlike == 0 : difference.relative <= tolerance(product.format));
   report.check(right, product.name(), note);
@@ -157,6 +162,8 @@ void check_repeats(const Task&, Report& report) {
         queue.wait();
         numbers = from_card(differ.as<unsigned long long>(), 1)[0];
       }
+      const int64_t past = on_card.written_past();
+      if (past > 0) report.failed(name, std::to_string(past) + " bytes behind y were written");
       report.check(numbers == 0, name,
                    numbers == 0 ? "" : std::to_string(numbers) + " words differ from the first run's, up to run " + std::to_string(run));
     }
