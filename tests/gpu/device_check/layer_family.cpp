@@ -101,6 +101,7 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
   check(name, true);
 
   // Captured with one routing, replayed with others: their scores are put where the graph reads them.
+  report.begins(name + ", 20 replays");
   const Graph graph(queue, [&] { calls.run(0, queue); });
   bool same = true;
   for (int i = 0; i < 20; ++i) {
@@ -111,13 +112,15 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
   report.check(same, name + ", 20 replays", same ? "" : "not the same to the bit");
   const size_t score_bytes = static_cast<size_t>(cells * experts) * 4;
   for (int v = 1; v < calls.variants(); ++v) {
+    const std::string replayed = name + ", replayed for routing " + std::to_string(v);
+    report.begins(replayed);
     copy(const_cast<float*>(call.scores), calls.call(v).scores, score_bytes);
     poison_y();
     graph.replay();
     queue.wait();
     const HostDecision before = std::move(want);
     want = decided(shape, call);
-    check(name + ", replayed for routing " + std::to_string(v), cells == 1 || !is_same_choice(want.view, before.view, cells));
+    check(replayed, cells == 1 || !is_same_choice(want.view, before.view, cells));
   }
 }
 

@@ -149,6 +149,7 @@ void check_repeats(const Task&, Report& report) {
       report.begins(name);
       ProductOnCard on_card(product, repeated.limits, queue);
       if (!check_product(report, product, on_card, queue, repeated.kernel)) continue;
+      report.begins(name);
       const Memory once(on_card.y_bytes()), differ = to_card(std::vector<unsigned long long>{0});
       must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()), cudaMemcpyDeviceToDevice), "copy");
       unsigned long long numbers = 0;

@@ -14,6 +14,7 @@ namespace {
 
 void check_one(Report& report, const Queue& queue, const std::string& name, const Protocol& protocol, int64_t cells, int32_t branches,
                std::vector<float> scores, int64_t per_parent = 0, bool broken = false) {
+  report.begins(name);
   if (broken)
     for (size_t i = 0; i < scores.size(); i += 5) scores[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
   const ParentMap parents{per_parent, nullptr};
@@ -125,7 +126,6 @@ void check_routing(const Task& task, Report& report) {
       for (const int64_t cells : {int64_t{1}, int64_t{64}, int64_t{4096}}) {
         if (task.small && (cells > 64 || (branches != 8 && branches != 64))) continue;
         const std::string name = std::string(rule.name) + ", " + std::to_string(cells) + " x " + std::to_string(branches);
-        report.begins(name);
         check_one(report, queue, name, rule.protocol, cells, branches, make_scores(cells, branches, Load::zipf, 7), rule.limited ? 512 : 0);
       }
   for (const Rule& rule : rules)
