@@ -53,22 +53,20 @@ std::string emulate_product(const gpu::GroupedCall& call, const gpu::RegimeLimit
   return wrong;
 }
 
-template <int kLanes, int kHeld>
-std::string emulate_one_block(const gpu::OneBlockArgs& args) {
-  using Kernel = gpu::RouteAndMapKernel<kLanes, kHeld>;
-  if (args.choose.cells <= Kernel::kMostCells) return emulate<Kernel>(1, args, testing::ThreadOrder::shuffled);
-  std::string wrong = testing::emulate_choose<kLanes, kHeld>(args.choose, testing::ThreadOrder::ascending, 3);
+std::string emulate_route_and_map(const gpu::LayerParts& parts, const gpu::RegimeLimits& limits) {
+  const gpu::OneBlockArgs args = gpu::one_block_args(parts, limits);
+  if (!gpu::is_one_tile(args.index)) {
+    const std::string wrong = testing::emulate_route(parts.route);
+    return wrong.empty() ? emulate<gpu::TileMapKernel>(1, args.map) : wrong;
+  }
+  bool done = false;
+  std::string wrong = testing::emulate_one_block(args, testing::ThreadOrder::shuffled, done);
+  if (done) return wrong;
+  wrong = testing::emulate_choose(args.choose, testing::ThreadOrder::ascending, 3);
   return wrong.empty() ? emulate<gpu::IndexAndMapKernel>(1, args, testing::ThreadOrder::shuffled) : wrong;
 }
 
-std::string emulate_route_and_map(const gpu::LayerParts& parts, const gpu::RegimeLimits& limits) {
-  const gpu::OneBlockArgs args = gpu::one_block_args(parts, limits);
-  if (gpu::is_one_tile(args.index)) return args.choose.branches <= 8 ? emulate_one_block<8, 1>(args) : emulate_one_block<32, 1>(args);
-  std::string wrong = testing::emulate_route(parts.route);
-  return wrong.empty() ? emulate<gpu::TileMapKernel>(1, args.map) : wrong;
-}
-
-/// As gpu::layer, for up to 32 experts.
+/// As gpu::layer, without tensor cores.
 template <class T>
 std::string emulate_layer(const gpu::LayerCall& call, const gpu::RegimeLimits& limits, void* workspace, size_t bytes) {
   if (const gpu::Status status = gpu::check_layer(call, limits, workspace, bytes); !status.ok()) return status.text();
@@ -234,6 +232,10 @@ class GpuLayerTest : public QObject {
       for (const int32_t experts : {6, 20})
         for (const int64_t cells : {int64_t{30}, int64_t{200}, int64_t{testing::kSlowEmulator ? 200 : 2100}})
           QCOMPARE(layer_difference<float>({protocol, cells, experts, 8, 4, false, true}, random), std::string());
+    // Each instance of what routes and maps in one block, and more experts than any of them takes.
+    for (const int32_t experts : {64, 128, 200, 600})
+      for (const int64_t cells : {int64_t{30}, int64_t{100}, int64_t{testing::kSlowEmulator ? 100 : 300}})
+        QCOMPARE(layer_difference<float>({top2, cells, experts, 8, 4, false, false}, random), std::string());
   }
   // What the host knows of an expert's rows: all cells, and what capacity leaves of them where the number of parents is known.
   void most_rows_of_a_layer() {
