@@ -1,5 +1,5 @@
-// The instances of ChooseKernel: how many threads take a cell and how many scores a thread holds, by branches. Each is compiled in a file of
-// its own.
+// The instances of ChooseKernel: how many threads take a cell and how many scores a thread holds, by branches. Each is compiled in a file
+// of its own.
 #pragma once
 #include <cstdint>
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """count_sass.py FOLDER DOCUMENT [--update] [--show]: counts in the machine code of the kernels (sm_90a) that were built below FOLDER, against the table
 "Counted, not measured" of DOCUMENT. What counts is instructions; nothing here is a time. Exit: 0 as in the table; 1 not, or where a kernel of the
-table is gone or the lower bounds (device_check/bounds_table.cpp) go by other numbers than it; 77 without the disassembler (cuobjdump and nvdisasm, by PATH or NVDISASM=folder; docs/benchmarks/gpu.md says where they come from), without objects, or with another compiler than the table's.
+table is gone or the lower bounds (device_check/bounds_table.cpp) go by other numbers than it; 77 without the disassembler (cuobjdump and nvdisasm, by
+PATH or NVDISASM=folder; docs/benchmarks/gpu.md says where they come from), without objects, or with another compiler than the table's.
 
 Regions are found by what stands in them, so the kernels carry no marks:
   code          the whole kernel

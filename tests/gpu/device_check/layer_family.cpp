@@ -144,6 +144,11 @@ void check_layer_calls(const Task& task, Report& report) {
     }
   }
   if (task.small) return;
+  LayerShape many = little_gated;
+  many.name = "64/64 gated top-4", many.hidden = 64;
+  const Weights of_many(many, gpu::kMostExperts);
+  for (const int64_t cells : {int64_t{40}, int64_t{700}})
+    check_one(report, queue, many, of_many, cells, gpu::kMostExperts, device->has_wgmma());
   for (const LayerShape& shape : {switch_shape(), gated_shape()}) {
     const Weights weights(shape, 32);
     for (const int64_t cells : {int64_t{8}, int64_t{512}}) check_one(report, queue, shape, weights, cells, 32, device->has_wgmma());

@@ -108,22 +108,30 @@ void check_gemv(const Task& task, Report& report) {
 void check_swapped(const Task& task, Report& report) {
   for (const bool may_be_many : {false, true}) {
     if (task.small && may_be_many) break;
-    check_regime(task, report, may_be_many ? "joined" : "swapped", {0, 64, true},
-                 {{64, 64, {8}}, {64, 64, {3}}, {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}}},
+    std::vector<Shape> small = {{64, 64, {8}},  {64, 64, {3}}, {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}},
+                                {8, 8, {5}}, {72, 8, {3, 0, 61}}};
+    if (may_be_many) small.push_back({64, 64, {0, 0}});  // as a decision may be that drops or chooses nothing
+    check_regime(task, report, may_be_many ? "joined" : "swapped", {0, 64, true}, small,
                  {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false,
                  may_be_many);
   }
 }
 void check_large(const Task& task, Report& report) {
   check_regime(task, report, "joined", {0, 0, true},
-               {{256, 64, {128}}, {256, 64, {256}}, {256, 64, {3}}, {256, 1024, {65}}, {200, 136, {129, 0, 64, 300}}},
+               {{256, 64, {128}},
+                {256, 64, {256}},
+                {256, 64, {3}},
+                {256, 1024, {65}},
+                {200, 136, {129, 0, 64, 300}},
+                {8, 8, {5}},
+                {72, 8, {3, 0, 70}}},
                {{3072, 768, {512, 65, 0, 700}}, {768, 3072, {129, 2048}}, {2048, 768, std::vector<int32_t>(64, 130)}}, false);
 }
 
 // All regimes in one map and one product; then each of two without tiles in its place.
 void check_mixed(const Task& task, Report& report) {
   check_regime(task, report, "", {4, 64, true},
-               {{200, 136, {1, 65, 0, 5, 64, 3, 300}}, {200, 136, {9, 0, 64, 33, 10}}, {200, 136, {65, 300}}},
+               {{200, 136, {1, 65, 0, 5, 64, 3, 300}}, {200, 136, {9, 0, 64, 33, 10}}, {200, 136, {65, 300}}, {72, 8, {3, 0, 70}}},
                {{768, 3072, {2, 900, 40, 0, 4, 128, 9}}}, false);
 }
 

@@ -13,21 +13,20 @@ namespace stormcell::device_check {
 namespace {
 
 void check_one(Report& report, const Queue& queue, const std::string& name, const Protocol& protocol, int64_t cells, int32_t branches,
-               std::vector<float> scores, int64_t per_parent = 0, bool broken = false) {
+               std::vector<float> scores, int64_t per_parent = 0, bool broken = false, const std::vector<int32_t>& parent = {}) {
   report.begins(name);
   if (broken)
     for (size_t i = 0; i < scores.size(); i += 5) scores[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
-  const ParentMap parents{per_parent, nullptr};
   std::vector<float> bias;
   if (protocol.kind == ProtocolKind::sigmoid_groups)
     for (int32_t b = 0; b < branches; ++b) bias.push_back(0.01f * static_cast<float>(b % 7));
-  const HostDecision want = decide(scores, cells, branches, protocol, parents, bias);
-  const Memory on_card = to_card(scores), bias_on_card = to_card(bias);
+  const HostDecision want = decide(scores, cells, branches, protocol, {per_parent, parent.empty() ? nullptr : parent.data()}, bias);
+  const Memory on_card = to_card(scores), bias_on_card = to_card(bias), parent_on_card = to_card(parent);
   const CardDecision card(cells, want.view.fan_out, branches);
   gpu::RouteCall call;
   call.scores = on_card.as<float>(), call.cells = cells, call.branches = branches;
   call.bias = bias.empty() ? nullptr : bias_on_card.as<float>();
-  call.parents = parents;
+  call.parents = {per_parent, parent.empty() ? nullptr : parent_on_card.as<int32_t>()};
   call.rule = gpu::rule_of(protocol, branches);
   call.decision = card.view;
   const size_t bytes = gpu::route_workspace(cells, branches, call.rule);
@@ -138,6 +137,11 @@ void check_routing(const Task& task, Report& report) {
   for (const int64_t per_parent : {0, 3000})
     check_one(report, queue, "capacity over " + (per_parent ? std::to_string(per_parent) : "all") + " of 5000 cells", limited(300), 5000, 8,
               make_scores(5000, 8, Load::zipf, 13), per_parent);
+  std::vector<int32_t> parent;
+  for (int32_t cell = 0; cell < 5000; ++cell)
+    parent.push_back((cell >= 1) + (cell >= 34) + (cell >= 300) + (cell >= 2500) + (cell >= 4900));
+  check_one(report, queue, "capacity over parents of 1 to 2200 cells", limited(60), 5000, 8, make_scores(5000, 8, Load::zipf, 13), 0, false,
+            parent);
   if (task.small) return;
   check_one(report, queue, "a million cells, top-2 of 64", {.k = 2}, 1000000, 64, make_scores(1000000, 64, Load::zipf, 5));
   const auto million = make_scores(1000000, 8, Load::zipf, 5);
