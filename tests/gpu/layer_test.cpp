@@ -46,10 +46,15 @@ template <class T>
 std::string emulate_product(const gpu::GroupedCall& call, const gpu::RegimeLimits& limits, int32_t* map) {
   const auto args = gpu::args_of<T>(call, map);
   std::string wrong;
-  if (gpu::may_occur(gpu::Regime::plain, limits, call.most_rows))
-    wrong = call.gated ? emulate<gpu::PlainKernel<T, 2>>(3, args) : emulate<gpu::PlainKernel<T, 1>>(3, args);
-  if (wrong.empty() && gpu::may_occur(gpu::Regime::gemv, limits, call.most_rows))
-    wrong = call.gated ? emulate<gpu::GemvKernel<T, 2>>(2, args) : emulate<gpu::GemvKernel<T, 1>>(2, args);
+  for (const gpu::Launch launch : gpu::launches(limits, call.most_rows)) {
+    if (!wrong.empty()) break;
+    if (launch == gpu::Launch::plain)
+      wrong = call.gated ? emulate<gpu::PlainKernel<T, 2>>(3, args) : emulate<gpu::PlainKernel<T, 1>>(3, args);
+    else if (launch == gpu::Launch::gemv)
+      wrong = call.gated ? emulate<gpu::GemvKernel<T, 2>>(2, args) : emulate<gpu::GemvKernel<T, 1>>(2, args);
+    else
+      wrong = "tensor cores are not emulated";
+  }
   return wrong;
 }
 

@@ -87,16 +87,11 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
 }
 
 std::string ProductOnCard::kernels() const {
-  const gpu::RegimeLimits& limits = map_.limits;
-  const auto occurs = [&](gpu::Regime regime) { return gpu::may_occur(regime, limits, call_.most_rows); };
   std::string names;
-  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : " + ") + name; };
-  if (occurs(gpu::Regime::large))
-    add("joined");
-  else if (occurs(gpu::Regime::swapped))
-    add("swapped");
-  if (occurs(gpu::Regime::gemv)) add("gemv");
-  if (occurs(gpu::Regime::plain)) add("plain");
+  for (const gpu::Launch launch : gpu::launches(map_.limits, call_.most_rows)) {
+    if (!names.empty()) names += " + ";
+    names += to_text(launch);
+  }
   return names;
 }
 
