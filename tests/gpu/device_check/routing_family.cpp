@@ -159,7 +159,7 @@ void check_dispatch(const Task& task, Report& report) {
       {"top-5", {.k = 5}},
       {"top-8", {.k = 8}},
       {"threshold", {.kind = ProtocolKind::threshold, .threshold = 1.5f}},
-      {"capacity", {.kind = ProtocolKind::switch_top1, .capacity = static_cast<int32_t>(1 + cells / 50)}, true},
+      {"capacity", {.kind = ProtocolKind::switch_top1, .capacity = static_cast<int32_t>(1 + cells / 50)}},
   };
   for (const gpu::Format format : {gpu::Format::f32, gpu::Format::bf16})
     for (const Rule& rule : rules)
