@@ -6,11 +6,13 @@
 namespace stormcell::gpu {
 namespace {
 constexpr const char* kCall = "grouped product";
+constexpr int32_t kMostSlots = INT32_MAX - (row_block(Regime::large) - 1);  // the tile map rounds rows up to whole tiles
 
 Status check_limits(const RegimeLimits& limits) {
-  if (limits.swapped_rows > row_block(Regime::swapped) || limits.gemv_rows > row_block(Regime::gemv))
-    return Status::failure(StatusCode::bad_input, "%s: regimes of up to %d and %d rows, allowed are %d and %d", kCall, limits.gemv_rows,
-                           limits.swapped_rows, row_block(Regime::gemv), row_block(Regime::swapped));
+  if (limits.gemv_rows < 0 || limits.gemv_rows > row_block(Regime::gemv) || limits.swapped_rows < 0 ||
+      limits.swapped_rows > row_block(Regime::swapped))
+    return Status::failure(StatusCode::bad_input, "%s: regimes of up to %d and %d rows, allowed are 0 to %d and %d", kCall,
+                           limits.gemv_rows, limits.swapped_rows, row_block(Regime::gemv), row_block(Regime::swapped));
   return {};
 }
 }  // namespace
@@ -21,8 +23,8 @@ Status check_grouped(const GroupedCall& call, const TileMap& map) {
     return Status::failure(StatusCode::bad_input, "%s: %d experts, allowed are 1 to %d", kCall, call.experts, kMostExperts);
   if (call.n < 1 || call.k < 1 || call.n > (1 << 24) || call.k > (1 << 24))
     return Status::failure(StatusCode::bad_input, "%s: n %d and k %d, allowed are 1 to %d", kCall, call.n, call.k, 1 << 24);
-  if (call.most_slots < 0 || call.most_slots > INT32_MAX)
-    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " slots are beyond 2^31", kCall, call.most_slots);
+  if (call.most_slots < 0 || call.most_slots > kMostSlots)
+    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " slots, allowed are 0 to %d", kCall, call.most_slots, kMostSlots);
   if (call.most_rows < 0 || call.most_rows > call.most_slots || (call.most_rows == 0) != (call.most_slots == 0))
     return Status::failure(StatusCode::bad_input, "%s: up to %" PRId64 " rows an expert of up to %" PRId64 " slots", kCall, call.most_rows,
                            call.most_slots);
@@ -45,6 +47,9 @@ Status check_grouped(const GroupedCall& call, const TileMap& map) {
   STORMCELL_TRY(check_pointer(kCall, "w", call.w, alignment));
   STORMCELL_TRY(check_pointer(kCall, "y", call.y, alignment));
   if (call.bias) STORMCELL_TRY(check_pointer(kCall, "bias", call.bias, limits.tensor_cores ? 8 : 4));
+  if (call.gather) STORMCELL_TRY(check_pointer(kCall, "gather", call.gather, 4));
+  if (call.scatter) STORMCELL_TRY(check_pointer(kCall, "scatter", call.scatter, 4));
+  if (call.weight) STORMCELL_TRY(check_pointer(kCall, "weight", call.weight, 4));
   return {};
 }
 

@@ -41,9 +41,17 @@ bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows) {
   }
 }
 
-int launches(const RegimeLimits& limits, int64_t most_rows) {
-  const auto occurs = [&](Regime regime) { return may_occur(regime, limits, most_rows); };
-  return occurs(Regime::gemv) + (occurs(Regime::swapped) || occurs(Regime::large)) + occurs(Regime::plain);
+LaunchList launches(const RegimeLimits& limits, int64_t most_rows) {
+  LaunchList list;
+  const auto add = [&](Regime regime, Launch launch) {
+    const bool occurs = may_occur(regime, limits, most_rows);
+    if (occurs) list.launch[list.count++] = launch;
+    return occurs;
+  };
+  if (!add(Regime::large, Launch::joined)) add(Regime::swapped, Launch::swapped);
+  add(Regime::plain, Launch::plain);
+  add(Regime::gemv, Launch::gemv);
+  return list;
 }
 
 }  // namespace stormcell::gpu

@@ -47,8 +47,24 @@ RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int cou
 Status choose_limits(const ProductShape* products, int count, const ExpertLoads& rows, RegimeLimits& limits);
 /// True where the regime may have rows, as far as the host can tell.
 bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
-/// Launches of a product: one a regime that may occur, but one for both swapped and large.
-int launches(const RegimeLimits& limits, int64_t most_rows);
+/// What a product launches.
+enum class Launch : uint8_t {
+  joined,   ///< tiles of swapped and of large
+  swapped,  ///< where large cannot occur
+  plain,
+  gemv,
+};
+inline constexpr const char* to_text(Launch launch) {
+  return launch == Launch::joined ? "joined" : launch == Launch::swapped ? "swapped" : launch == Launch::plain ? "plain" : "gemv";
+}
+struct LaunchList {
+  Launch launch[3] = {};
+  int count = 0;
+  const Launch* begin() const { return launch; }
+  const Launch* end() const { return launch + count; }
+};
+/// Those of a product, in their order: one a regime that may occur, but one for both swapped and large.
+LaunchList launches(const RegimeLimits& limits, int64_t most_rows);
 
 /// Bytes of a tile map.
 inline constexpr size_t kTileMapBytes = sizeof(int32_t) * kTileMapInts;

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <type_traits>
 
 #include "gpu/grouped/arguments.h"
 #include "gpu/grouped/grouped.h"
@@ -8,23 +9,25 @@
 namespace stormcell::gpu {
 namespace {
 
-/// The regimes that every card and format has.
 template <class T, int kPanels>
-Status without_tensor_cores(const Device& device, const GroupedCall& call, const RegimeLimits& limits, const ProductArgs<T>& args,
-                            const char* sizes, Stream stream) {
-  if (may_occur(Regime::plain, limits, call.most_rows)) STORMCELL_TRY((launch_plain<T, kPanels>(device, args, sizes, stream)));
-  if (may_occur(Regime::gemv, limits, call.most_rows)) STORMCELL_TRY((launch_gemv<T, kPanels>(device, args, sizes, stream)));
-  return {};
+Status launch_one(Launch launch, const Device& device, int32_t experts, const ProductArgs<T>& args, const char* sizes, Stream stream) {
+  if (launch == Launch::plain) return launch_plain<T, kPanels>(device, args, sizes, stream);
+  if (launch == Launch::gemv) return launch_gemv<T, kPanels>(device, args, sizes, stream);
+  if constexpr (std::is_same_v<T, Bf16>) {
+    return launch == Launch::joined ? launch_joined<kPanels>(device, args, experts, sizes, stream)
+                                    : launch_swapped<kPanels>(device, args, experts, sizes, stream);
+  } else {
+    return Status::failure(StatusCode::bad_input, "grouped product, %s %s: tensor cores need bf16", to_text(launch), sizes);
+  }
 }
 
-template <int kPanels>
-Status with_tensor_cores(const Device& device, const GroupedCall& call, const RegimeLimits& limits, const ProductArgs<Bf16>& args,
-                         const char* sizes, Stream stream) {
-  if (may_occur(Regime::large, limits, call.most_rows))
-    STORMCELL_TRY((launch_joined<kPanels>(device, args, call.experts, sizes, stream)));
-  else if (may_occur(Regime::swapped, limits, call.most_rows))
-    STORMCELL_TRY((launch_swapped<kPanels>(device, args, call.experts, sizes, stream)));
-  return without_tensor_cores<Bf16, kPanels>(device, call, limits, args, sizes, stream);
+template <class T>
+Status launch_all(const Device& device, const GroupedCall& call, const TileMap& map, const char* sizes, Stream stream) {
+  const auto args = args_of<T>(call, map.at);
+  for (const Launch launch : launches(map.limits, call.most_rows))
+    STORMCELL_TRY((call.gated ? launch_one<T, 2>(launch, device, call.experts, args, sizes, stream)
+                              : launch_one<T, 1>(launch, device, call.experts, args, sizes, stream)));
+  return {};
 }
 
 }  // namespace
@@ -47,23 +50,16 @@ Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map
 
 Status grouped_product(const GroupedCall& call, const TileMap& map, Stream stream) {
   STORMCELL_TRY(check_grouped(call, map));
-  const RegimeLimits& limits = map.limits;
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
-  if (limits.tensor_cores && !device->has_wgmma())
+  if (map.limits.tensor_cores && !device->has_wgmma())
     return Status::failure(StatusCode::unsupported, "grouped product: device %d (%s, %d.%d) has no wgmma", device->index, device->name,
                            device->major, device->minor);
   char sizes[96];
   std::snprintf(sizes, sizeof sizes, "(%d experts, n %d, k %d, up to %lld slots, %s%s)", call.experts, call.n, call.k,
                 static_cast<long long>(call.most_slots), to_text(call.format), call.gated ? ", gated" : "");
-  if (call.format == Format::f32) {
-    const auto args = args_of<float>(call, map.at);
-    return call.gated ? without_tensor_cores<float, 2>(*device, call, limits, args, sizes, stream)
-                      : without_tensor_cores<float, 1>(*device, call, limits, args, sizes, stream);
-  }
-  const auto args = args_of<Bf16>(call, map.at);
-  return call.gated ? with_tensor_cores<2>(*device, call, limits, args, sizes, stream)
-                    : with_tensor_cores<1>(*device, call, limits, args, sizes, stream);
+  return call.format == Format::f32 ? launch_all<float>(*device, call, map, sizes, stream)
+                                    : launch_all<Bf16>(*device, call, map, sizes, stream);
 }
 
 }  // namespace stormcell::gpu

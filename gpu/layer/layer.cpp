@@ -13,7 +13,7 @@ Status route_and_map(const LayerParts& parts, const RegimeLimits& limits, Stream
     STORMCELL_TRY(route(parts.route, parts.route_workspace, parts.route_workspace_bytes, stream));
     return make_tile_map(args.map.offsets, args.map.experts, {parts.map, limits}, stream);
   }
-  if (const RouteAndMapInstance* instance = find_route_and_map(args)) return instance->launch(args, stream);
+  if (const RouteAndMapLaunch in_one_block = find_route_and_map(args)) return in_one_block(args, stream);
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
   STORMCELL_TRY(choose(*device, args.choose, stream));

@@ -38,6 +38,7 @@ Status check_rule(const Rule& rule, int32_t branches) {
   if (rule.capacity > 0 && rule.fan_out > 1) return bad("capacity with several choices a cell", rule.capacity, 0, 0);
   if (may_choose_fewer(rule) && rule.residual >= branches) return bad("residual", rule.residual, -1, branches - 1);
   if (rule.choose == DeviceChoice::in_groups) {
+    if (rule.groups > kMostChoices) return bad("groups", rule.groups, 1, kMostChoices);  // as in core
     if (rule.groups < 1 || branches % rule.groups != 0)
       return Status::failure(StatusCode::bad_input, "%s: %d branches cannot be split into %d equal groups", kCall, branches, rule.groups);
     if (rule.groups_kept < 1 || rule.groups_kept > rule.groups) return bad("groups_kept", rule.groups_kept, 1, rule.groups);
@@ -50,7 +51,7 @@ size_t route_workspace(int64_t cells, int32_t branches, const Rule& rule) { retu
 
 Status check_route(const RouteCall& call, const void* workspace, size_t workspace_bytes) {
   STORMCELL_TRY(check_rule(call.rule, call.branches));
-  if (call.cells < 0 || call.cells * call.rule.fan_out > INT32_MAX - kTileChoices)
+  if (call.cells < 0 || call.cells > INT32_MAX || call.cells * call.rule.fan_out > INT32_MAX - kTileChoices)
     return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", kCall, call.cells,
                            call.rule.fan_out);
   const DecisionView& d = call.decision;

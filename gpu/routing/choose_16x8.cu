@@ -1,15 +1,5 @@
-#include <cstdio>
-
-#include "gpu/launch/launch.cuh"
-#include "gpu/routing/choose_launch.h"
+#include "gpu/routing/choose_launch.cuh"
 
 namespace stormcell::gpu {
-
-Status choose_16x8(const Device& device, const ChooseArgs& args, Stream stream) {
-  using Kernel = ChooseKernel<16, 8>;
-  char sizes[64];
-  std::snprintf(sizes, sizeof sizes, "(%d cells, %d branches, k %d)", args.cells, args.branches, args.rule.k);
-  return launch<Kernel>("choose", sizes, blocks_for(device, parts(args.cells, Kernel::kCells), 16), args, stream);
-}
-
+template Status launch_choose<16, 8>(const Device& device, const ChooseArgs& args, Stream stream);
 }  // namespace stormcell::gpu

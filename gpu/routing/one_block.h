@@ -3,6 +3,7 @@
 #pragma once
 #include "gpu/grouped/tile_map.h"
 #include "gpu/routing/choose.h"
+#include "gpu/routing/choose_shapes.h"
 #include "gpu/routing/index.h"
 
 namespace stormcell::gpu {
@@ -49,5 +50,16 @@ struct RouteAndMapKernel {
     IndexAndMapKernel::run(x, a);
   }
 };
+
+/// body(the shape of RouteAndMapKernel for a call); false where the cells are too many for one block, or their choices for one tile.
+template <class Body>
+bool with_one_block(const OneBlockArgs& args, const Body& body) {
+  if (args.index.tiles != 1) return false;
+  const auto fits = [&](auto shape) {
+    using Shape = decltype(shape);
+    return args.choose.branches <= Shape::kBranches && args.choose.cells <= RouteAndMapKernel<Shape::kLanes, Shape::kHeld>::kMostCells;
+  };
+  return OneBlockShapes::with_first(fits, body);
+}
 
 }  // namespace stormcell::gpu

@@ -2,6 +2,7 @@
 
 #include "gpu/launch/launch.cuh"
 #include "gpu/routing/choose_launch.h"
+#include "gpu/routing/choose_shapes.h"
 #include "gpu/routing/one_block_launch.h"
 #include "gpu/routing/routing.h"
 
@@ -22,9 +23,12 @@ Status index_in_parts(const Device& device, const IndexArgs& args, const char* s
 }  // namespace
 
 Status choose(const Device& device, const ChooseArgs& args, Stream stream) {
-  for (const ChooseInstance& instance : kChooseInstances)
-    if (args.branches <= instance.branches) return instance.launch(device, args, stream);
-  return Status::failure(StatusCode::bad_input, "choose: %d branches", args.branches);
+  Status status;
+  const bool fits = with_choose_shape(args.branches, [&](auto shape) {
+    using Shape = decltype(shape);
+    status = launch_choose<Shape::kLanes, Shape::kHeld>(device, args, stream);
+  });
+  return fits ? status : Status::failure(StatusCode::bad_input, "choose: %d branches", args.branches);
 }
 
 Status route(const RouteCall& call, void* workspace, size_t workspace_bytes, Stream stream) {
@@ -35,7 +39,7 @@ Status route(const RouteCall& call, void* workspace, size_t workspace_bytes, Str
   std::snprintf(sizes, sizeof sizes, "(%lld cells, %d branches)", static_cast<long long>(call.cells), call.branches);
   const IndexArgs args = index_args(call, workspace);
   const OneBlockArgs all{choose_args(call), args, {}};
-  if (const RouteAndMapInstance* instance = find_route_and_map(all)) return instance->launch(all, stream);
+  if (const RouteAndMapLaunch in_one_block = find_route_and_map(all)) return in_one_block(all, stream);
   if (call.cells > 0) STORMCELL_TRY(choose(*device, all.choose, stream));
   if (is_one_tile(args)) return launch<IndexOneTileKernel>("route: index", sizes, 1, args, stream);
   return index_in_parts(*device, args, sizes, stream);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """count_sass.py FOLDER DOCUMENT [--update] [--show]: counts in the machine code of the kernels (sm_90a) that were built below FOLDER, against the table
-"Counted, not measured" of DOCUMENT. What counts is instructions; nothing here is a time. Exit: 0 as in the table; 1 not; 77 without the disassembler
-(cuobjdump and nvdisasm, by PATH or NVDISASM=folder; docs/benchmarks/gpu.md says where they come from), without objects, or with another compiler than the table's.
+"Counted, not measured" of DOCUMENT. What counts is instructions; nothing here is a time. Exit: 0 as in the table; 1 not, or where a kernel of the
+table is gone or the lower bounds (device_check/bounds_table.cpp) go by other numbers than it; 77 without the disassembler (cuobjdump and nvdisasm, by
+PATH or NVDISASM=folder; docs/benchmarks/gpu.md says where they come from), without objects, or with another compiler than the table's.
 
 Regions are found by what stands in them, so the kernels carry no marks:
   code          the whole kernel
@@ -207,40 +208,86 @@ def count(lines, registers, what):
     return counts[what]()
 
 
+def rows_of(text):
+    """{line: [kernel, what, before, now]} of the section's tables."""
+    rows, inside = {}, False
+    for number, line in enumerate(text.splitlines()):
+        if line.startswith("## "):
+            inside = line == "## Counted, not measured"
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        if inside and line.startswith("|") and len(cells) == 4 and re.fullmatch("`[^`]+`", cells[0]):
+            rows[number] = [cells[0].strip("`")] + cells[1:]
+    return rows
+
+
+def lines_of_bounds(text):
+    """The constants of bounds_table.cpp by the table: what four warps of producers and one for weights do a stage, a consumer, a pair stored."""
+    now = {(kernel, what): count for kernel, what, _, count in rows_of(text).values()}
+    without_look_up = re.search(r"\((\d+) instructions without\)", text)[1]
+    pair, pair_of_many = (now[kernel, "body: instructions a pair"] for kernel in ("swapped_kernel<1>", "joined_kernel<1>"))
+
+    def both(name, counts):
+        return f"constexpr KernelCounts {name}[] = {{{counts(1)}, {counts(2)}}};"
+
+    def swapped(panels):
+        of = lambda what: now[f"swapped_kernel<{panels}>", what + ": instructions a stage"]
+        return f"{{4 * {of('rows')} + {of('weights')}, {of('multiply')}, {pair}}}"
+
+    def joined(panels, regime, multiply, stored):
+        rows = now[f"joined_kernel<{panels}>", f"rows of {regime}: instructions a stage"]
+        return f"{{4 * {rows}, {multiply or now[f'joined_kernel<{panels}>', f'multiply of {regime}: instructions a stage']}, {stored}}}"
+
+    return [
+        both("kSwappedCounts", swapped),
+        both("kNarrowCounts", lambda panels: joined(panels, "swapped", None, pair)),
+        both("kLargeCounts", lambda panels: joined(panels, "large", without_look_up, pair_of_many)),
+    ]
+
+
+def wrong_bounds(text):
+    source = (Path(__file__).parent / "device_check" / "bounds_table.cpp").read_text(encoding="utf-8")
+    missing = [line for line in lines_of_bounds(text) if line not in source]
+    for line in missing:
+        print(f"bounds_table.cpp, by the table: {line}")
+    return len(missing)
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
     if len(arguments) != 2:
         print(__doc__)
         return 2
     folder, document = arguments
+    text = Path(document).read_text(encoding="utf-8")
+    if "--update" not in sys.argv and wrong_bounds(text):
+        return 1
     if not tool("nvdisasm") or not tool("cuobjdump"):
         skip("nvdisasm and cuobjdump are not there (NVDISASM=folder names theirs)")
-    text = Path(document).read_text(encoding="utf-8")
     pinned = re.search(r"by ptxas of CUDA ([\d.]+)", text)
     nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
     release = re.search(r"release ([\d.]+),", said([nvcc, "--version"])) if nvcc else None
     if not pinned or not release or pinned[1] != release[1]:
         skip(f"the table is of CUDA {pinned[1] if pinned else '?'}, the compiler here of {release[1] if release else '?'}")
     found, registers = kernels(folder)
-    wrong, compared, out = 0, 0, []
-    for line in text.splitlines():
-        cells = [c.strip() for c in line.strip().strip("|").split("|")]
-        name = cells[0].strip("`")
-        if line.startswith("|") and len(cells) == 4 and name in found:
-            compared += 1
-            now = count(found[name], registers.get(name, 0), cells[1])
-            if "--show" in sys.argv:
-                print(name, cells[1], now, sep="\t")
-            if now != cells[3]:
-                wrong += 1
-                print(f"{name}, {cells[1]}: {now}, in the table {cells[3]}")
-                line = f"| `{name}` | {cells[1]} | {cells[2]} | {now} |"
-        out.append(line)
-    if not compared:
+    rows, out = rows_of(text), text.splitlines()
+    wrong = 0
+    for number, (name, what, before, kept) in rows.items():
+        if name not in found:
+            wrong += 1
+            print(f"{name}, {what}: no such kernel")
+            continue
+        now = count(found[name], registers.get(name, 0), what)
+        if "--show" in sys.argv:
+            print(name, what, now, sep="\t")
+        if now != kept:
+            wrong += 1
+            print(f"{name}, {what}: {now}, in the table {kept}")
+            out[number] = f"| `{name}` | {what} | {before} | {now} |"
+    if not any(name in found for name, *_ in rows.values()):
         skip(f"{tool('cuobjdump')} found no kernel of the table (one that is older than the compiler cannot read its objects)")
     if "--update" in sys.argv:
         Path(document).write_text("\n".join(out) + "\n", encoding="utf-8")
-        return 0
+        return 1 if wrong_bounds("\n".join(out)) else 0
     return 1 if wrong else 0
 
 

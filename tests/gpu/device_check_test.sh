@@ -22,6 +22,10 @@ status=0
 "$program" --families selftest-passes >/dev/null || status=$?
 expect "exit code 0" test "$status" -eq 0
 status=0
+"$program" --families selftest-passes --seconds 1 >"$folder/late" || status=$?
+expect "exit code 1 for a family without time" test "$status" -eq 1
+expect "which is absent" grep -Eq '^absent +selftest-passes +all +no time left' "$folder/late"
+status=0
 "$program" --families nothing-like-it 2>"$folder/usage" || status=$?
 expect "exit code 2 for a family that is not there" test "$status" -eq 2
 status=0

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/routing/choose_shapes.h"
 #include "gpu/routing/one_block.h"
 #include "gpu/routing/routing.h"
 #include "tests/gpu/emulator.h"
@@ -27,30 +28,22 @@ class AlignedMemory {
   std::unique_ptr<std::byte, Free> memory_;
 };
 
-template <int kLanes, int kHeld>
-std::string emulate_choose(const gpu::ChooseArgs& args, ThreadOrder order, int most_blocks) {
-  using Kernel = gpu::ChooseKernel<kLanes, kHeld>;
-  return emulate<Kernel>(gpu::least(most_blocks, gpu::parts(args.cells, Kernel::kCells)), args, order);
+inline std::string emulate_choose(const gpu::ChooseArgs& args, ThreadOrder order, int most_blocks) {
+  std::string wrong;
+  const bool done = gpu::with_choose_shape(args.branches, [&](auto shape) {
+    using Kernel = gpu::ChooseKernel<decltype(shape)::kLanes, decltype(shape)::kHeld>;
+    wrong = emulate<Kernel>(gpu::least(most_blocks, gpu::parts(args.cells, Kernel::kCells)), args, order);
+  });
+  return done ? wrong : "too many branches";
 }
 
-template <int kLanes, int kHeld>
-bool takes_one_block(const gpu::OneBlockArgs& args) {
-  return gpu::is_one_tile(args.index) && args.choose.cells <= gpu::RouteAndMapKernel<kLanes, kHeld>::kMostCells;
-}
 /// Empty and `done` where one block routes so many cells.
 inline std::string emulate_one_block(const gpu::OneBlockArgs& args, ThreadOrder order, bool& done) {
-  const auto with = [&]<int kLanes, int kHeld>() {
-    done = takes_one_block<kLanes, kHeld>(args);
-    return done ? emulate<gpu::RouteAndMapKernel<kLanes, kHeld>>(1, args, order) : std::string();
-  };
-  const int32_t branches = args.choose.branches;
-  done = false;
-  if (branches > 256) return {};
-  return branches <= 8     ? with.operator()<8, 1>()
-         : branches <= 32  ? with.operator()<32, 1>()
-         : branches <= 64  ? with.operator()<8, 8>()
-         : branches <= 128 ? with.operator()<16, 8>()
-                           : with.operator()<32, 8>();
+  std::string wrong;
+  done = gpu::with_one_block(args, [&](auto shape) {
+    wrong = emulate<gpu::RouteAndMapKernel<decltype(shape)::kLanes, decltype(shape)::kHeld>>(1, args, order);
+  });
+  return wrong;
 }
 
 /// As gpu::route, with at most `most_blocks` blocks a kernel.
@@ -63,13 +56,7 @@ inline std::string emulate_route(const gpu::RouteCall& call, ThreadOrder order =
   std::string wrong = emulate_one_block({gpu::choose_args(call), args, {}}, order, done);
   if (done) return wrong;
   if (call.cells > 0) {
-    const gpu::ChooseArgs choose = gpu::choose_args(call);
-    wrong = call.branches <= 8     ? emulate_choose<8, 1>(choose, order, most_blocks)
-            : call.branches <= 32  ? emulate_choose<32, 1>(choose, order, most_blocks)
-            : call.branches <= 64  ? emulate_choose<8, 8>(choose, order, most_blocks)
-            : call.branches <= 128 ? emulate_choose<16, 8>(choose, order, most_blocks)
-            : call.branches <= 256 ? emulate_choose<32, 8>(choose, order, most_blocks)
-                                   : emulate_choose<32, 32>(choose, order, most_blocks);
+    wrong = emulate_choose(gpu::choose_args(call), order, most_blocks);
     if (!wrong.empty()) return wrong;
   }
   if (gpu::is_one_tile(args)) return emulate<gpu::IndexOneTileKernel>(1, args, order);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -103,7 +104,8 @@ class FiberBlock {
         if (f.waiting != Waiting::ready) continue;
         moved = true;
         change(main_, f.context);
-        if (f.waiting == Waiting::at_warp && ++warps_[t / kWarp].arrived == kWarp) release_warp(t / kWarp);
+        if (f.waiting == Waiting::at_warp && ++warps_[t / kWarp].arrived == kWarp && !release_warp(t / kWarp))
+          return "block " + std::to_string(block) + ": lanes of warp " + std::to_string(t / kWarp) + " exchange different things";
         if (f.waiting == Waiting::done) ++done;
       }
       if (moved) continue;
@@ -115,11 +117,11 @@ class FiberBlock {
   }
 
   void sync(int thread) { wait(thread, Waiting::at_block); }
-  const uint64_t* exchange(int thread, uint64_t mine) {
+  const uint64_t* exchange(int thread, uint64_t mine, Exchange what, int mask) {
     Warp& warp = warps_[static_cast<size_t>(thread / kWarp)];
     // Two sets of values in turn: a lane that runs ahead to the next exchange leaves those of this one alone.
     uint64_t* lanes = warp.values[fibers_[static_cast<size_t>(thread)].exchanges++ % 2];
-    lanes[thread % kWarp] = mine;
+    lanes[thread % kWarp] = mine, warp.what[thread % kWarp] = {what, mask};
     wait(thread, Waiting::at_warp);
     return lanes;
   }
@@ -132,6 +134,7 @@ class FiberBlock {
   };
   struct Warp {
     uint64_t values[2][kWarp] = {};
+    std::pair<Exchange, int> what[kWarp] = {};
     int arrived = 0;
   };
 
@@ -153,9 +156,13 @@ class FiberBlock {
     f.waiting = what;
     change(f.context, main_);
   }
-  void release_warp(size_t warp) {
+  /// False where its lanes do not do the same.
+  bool release_warp(size_t warp) {
+    const auto& what = warps_[warp].what;
+    if (std::any_of(what, what + kWarp, [&](const auto& of_lane) { return of_lane != what[0]; })) return false;
     warps_[warp].arrived = 0;
     for (int lane = 0; lane < kWarp; ++lane) fibers_[warp * kWarp + static_cast<size_t>(lane)].waiting = Waiting::ready;
+    return true;
   }
 
   const std::function<void(HostExecution&)>* body_ = nullptr;
@@ -168,7 +175,7 @@ class FiberBlock {
 };
 
 void HostExecution::sync() { all_->sync(thread_); }
-const uint64_t* HostExecution::exchange(uint64_t mine) { return all_->exchange(thread_, mine); }
+const uint64_t* HostExecution::exchange(uint64_t mine, Exchange what, int mask) { return all_->exchange(thread_, mine, what, mask); }
 
 std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body) {
   if (threads % kWarp != 0) return "a block is whole warps";

@@ -1,6 +1,6 @@
 // Runs the kernels of gpu/ on the host: a grid of blocks one after another, the threads of a block as fibers that change at barriers.
-// What it notices: threads that miss a barrier, writes past a block's shared memory, shared memory read before it was written (it is
-// poisoned), and, since tests run each kernel under several orders of threads, missing barriers.
+// What it notices: threads that miss a barrier, lanes of a warp that exchange different things, writes past a block's shared memory, shared
+// memory read before it was written (it is poisoned), and, since tests run each kernel under several orders of threads, missing barriers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +17,8 @@ namespace stormcell::testing {
 inline constexpr bool kSlowEmulator = kSanitized;
 
 class FiberBlock;
+/// What the lanes of a warp do together: all the same, or a card does what nobody meant.
+enum class Exchange : uint8_t { sync, shuffle, ballot, match };
 
 /// One thread of an emulated block; see gpu/base/execution.h.
 class HostExecution {
@@ -31,25 +33,25 @@ class HostExecution {
     return *reinterpret_cast<Shared*>(shared_);
   }
   void sync();
-  void sync_warp() { exchange(0); }
+  void sync_warp() { exchange(0, Exchange::sync); }
   template <class T>
   T shuffle_xor(T value, int mask) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
     uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof value);
-    const uint64_t* lanes = exchange(bits);
+    const uint64_t* lanes = exchange(bits, Exchange::shuffle, mask);
     std::memcpy(&value, lanes + ((thread_ % 32) ^ mask), sizeof value);
     return value;
   }
   uint32_t ballot(bool mine) {
-    const uint64_t* lanes = exchange(mine);
+    const uint64_t* lanes = exchange(mine, Exchange::ballot);
     uint32_t bits = 0;
     for (int lane = 0; lane < 32; ++lane) bits |= static_cast<uint32_t>(lanes[lane] != 0) << lane;
     return bits;
   }
   uint32_t match(int32_t value) {
     const auto mine = static_cast<uint64_t>(static_cast<uint32_t>(value));
-    const uint64_t* lanes = exchange(mine);
+    const uint64_t* lanes = exchange(mine, Exchange::match);
     uint32_t bits = 0;
     for (int lane = 0; lane < 32; ++lane) bits |= static_cast<uint32_t>(lanes[lane] == mine) << lane;
     return bits;
@@ -62,7 +64,7 @@ class HostExecution {
   static int count_bits(uint32_t bits) { return __builtin_popcount(bits); }
 
  private:
-  const uint64_t* exchange(uint64_t mine);
+  const uint64_t* exchange(uint64_t mine, Exchange what, int mask = 0);
 
   FiberBlock* all_;
   int thread_, block_, blocks_;

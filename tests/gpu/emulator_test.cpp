@@ -62,6 +62,16 @@ class EmulatorTest : public QObject {
     });
     QVERIFY2(half.find("miss a barrier") != std::string::npos, half.c_str());
   }
+  void lanes_that_exchange_different_things_are_noticed() {
+    const auto noticed = [](const auto& body) {
+      const std::string wrong = run_grid(1, 64, 0, ThreadOrder::shuffled, body);
+      return wrong.find("warp 1 exchange different things") != std::string::npos;
+    };
+    const auto odd = [](const HostExecution& x) { return x.thread() >= 32 && x.thread() % 2 == 1; };
+    QVERIFY(noticed([&](HostExecution& x) { odd(x) ? static_cast<void>(x.ballot(true)) : x.sync_warp(); }));
+    QVERIFY(noticed([&](HostExecution& x) { odd(x) ? x.match(1) : x.ballot(true); }));
+    QVERIFY(noticed([&](HostExecution& x) { x.shuffle_xor(1, odd(x) ? 2 : 4); }));
+  }
   void writes_past_shared_memory_are_noticed() {
     const std::string wrong =
         run_grid(1, 32, 128, ThreadOrder::ascending, [](HostExecution& x) { x.shared<int[40]>()[x.thread() + 1] = 1; });

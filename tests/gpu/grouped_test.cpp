@@ -100,7 +100,17 @@ class GpuGroupedTest : public QObject {
     const gpu::RegimeLimits few = gpu::choose_limits(true, bf16, 2, {8, 1.0}), many = gpu::choose_limits(true, bf16, 2, {64, 1.0});
     QVERIFY(few.tensor_cores && few.gemv_rows == 8 && many.gemv_rows == 0 && many.swapped_rows == 64);
     QCOMPARE(gpu::choose_limits(true, bf16, 2, {8, 1.1}).gemv_rows, 0);
-    QVERIFY(gpu::launches(few, 8) == 1 && gpu::launches(many, 64) == 1 && gpu::launches(many, 65) == 1 && gpu::launches(many, 0) == 0);
+    const auto names = [](const RegimeLimits& limits, int64_t most_rows) {
+      std::string all;
+      for (const gpu::Launch launch : gpu::launches(limits, most_rows)) all += std::string(gpu::to_text(launch)) + " ";
+      return all;
+    };
+    QCOMPARE(names(few, 8), std::string("gemv "));
+    QCOMPARE(names(many, 64), std::string("swapped "));
+    QCOMPARE(names(many, 65), std::string("joined "));
+    QCOMPARE(names(many, 0), std::string());
+    QCOMPARE(names({4, 64, true}, 100), std::string("joined gemv "));
+    QCOMPARE(names(kAllGemv, 9), std::string("plain gemv "));
     QVERIFY(!gpu::choose_limits(false, bf16, 2, {99, 1.0}).tensor_cores && gpu::choose_limits(false, bf16, 2, {99, 1.0}).gemv_rows == 8);
     QVERIFY(!gpu::choose_limits(true, odd, 1, {1, 1.0}).tensor_cores && gpu::choose_limits(true, odd, 1, {1, 1.0}).gemv_rows == 0);
     QVERIFY(!gpu::choose_limits(true, f32, 1, {1, 1.0}).tensor_cores);
@@ -110,10 +120,10 @@ class GpuGroupedTest : public QObject {
   void launches_of_a_product() {
     const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}};
     for (int64_t most_rows = 0; most_rows <= 200; ++most_rows)
-      QCOMPARE(gpu::launches(gpu::choose_limits(true, bf16, 1, {most_rows, 0}), most_rows), most_rows > 0 ? 1 : 0);
-    QCOMPARE(gpu::launches({4, 64, true}, 100), 2);  // gemv by itself
-    QCOMPARE(gpu::launches({0, 0, true}, 100), 1);
-    QCOMPARE(gpu::launches({8, 8, true}, 100), 2);
+      QCOMPARE(gpu::launches(gpu::choose_limits(true, bf16, 1, {most_rows, 0}), most_rows).count, most_rows > 0 ? 1 : 0);
+    QCOMPARE(gpu::launches({4, 64, true}, 100).count, 2);  // gemv by itself
+    QCOMPARE(gpu::launches({0, 0, true}, 100).count, 1);
+    QCOMPARE(gpu::launches({8, 8, true}, 100).count, 2);
   }
 
   void plain_product() {
@@ -170,8 +180,16 @@ class GpuGroupedTest : public QObject {
     QVERIFY(refused([](auto& c) { c.x = memory + 1; }, kAllGemv, "x ("));
     QVERIFY(refused([](auto& c) { c.w = nullptr; }, kAllGemv, "w is null"));
     QVERIFY(refused([](auto& c) { c.most_rows = 5; }, kAllGemv, "up to 5 rows"));
-    QVERIFY(refused([](auto& c) { c.most_slots = int64_t{1} << 31; }, kAllGemv, "beyond 2^31"));
-    QVERIFY(refused([](auto&) {}, RegimeLimits{9, 0, false}, "regimes of"));
+    for (const int64_t slots : {int64_t{-1}, int64_t{INT32_MAX} - 126, int64_t{1} << 31})
+      QVERIFY(refused([&](auto& c) { c.most_slots = slots; }, kAllGemv, "slots, allowed are 0 to 2147483520"));
+    QVERIFY(!refused([](auto& c) { c.most_slots = INT32_MAX - 127; }, kAllGemv, ""));
+    for (const RegimeLimits& limits :
+         {RegimeLimits{9, 0, false}, RegimeLimits{-1, 0, false}, RegimeLimits{0, 65, false}, RegimeLimits{0, -1, false}})
+      QVERIFY(refused([](auto&) {}, limits, "regimes of"));
+    alignas(4) static char bytes[8];
+    QVERIFY(refused([](auto& c) { c.gather = reinterpret_cast<const int32_t*>(bytes + 1); }, kAllGemv, "gather ("));
+    QVERIFY(refused([](auto& c) { c.scatter = reinterpret_cast<const int32_t*>(bytes + 1); }, kAllGemv, "scatter ("));
+    QVERIFY(refused([](auto& c) { c.weight = reinterpret_cast<const float*>(bytes + 1); }, kAllGemv, "weight ("));
     QVERIFY(std::string(gpu::check_grouped(call, {nullptr, kAllGemv}).text()).find("the tile map is null") != std::string::npos);
   }
 };

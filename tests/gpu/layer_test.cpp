@@ -46,29 +46,32 @@ template <class T>
 std::string emulate_product(const gpu::GroupedCall& call, const gpu::RegimeLimits& limits, int32_t* map) {
   const auto args = gpu::args_of<T>(call, map);
   std::string wrong;
-  if (gpu::may_occur(gpu::Regime::plain, limits, call.most_rows))
-    wrong = call.gated ? emulate<gpu::PlainKernel<T, 2>>(3, args) : emulate<gpu::PlainKernel<T, 1>>(3, args);
-  if (wrong.empty() && gpu::may_occur(gpu::Regime::gemv, limits, call.most_rows))
-    wrong = call.gated ? emulate<gpu::GemvKernel<T, 2>>(2, args) : emulate<gpu::GemvKernel<T, 1>>(2, args);
+  for (const gpu::Launch launch : gpu::launches(limits, call.most_rows)) {
+    if (!wrong.empty()) break;
+    if (launch == gpu::Launch::plain)
+      wrong = call.gated ? emulate<gpu::PlainKernel<T, 2>>(3, args) : emulate<gpu::PlainKernel<T, 1>>(3, args);
+    else if (launch == gpu::Launch::gemv)
+      wrong = call.gated ? emulate<gpu::GemvKernel<T, 2>>(2, args) : emulate<gpu::GemvKernel<T, 1>>(2, args);
+    else
+      wrong = "tensor cores are not emulated";
+  }
   return wrong;
-}
-
-template <int kLanes, int kHeld>
-std::string emulate_one_block(const gpu::OneBlockArgs& args) {
-  using Kernel = gpu::RouteAndMapKernel<kLanes, kHeld>;
-  if (args.choose.cells <= Kernel::kMostCells) return emulate<Kernel>(1, args, testing::ThreadOrder::shuffled);
-  std::string wrong = testing::emulate_choose<kLanes, kHeld>(args.choose, testing::ThreadOrder::ascending, 3);
-  return wrong.empty() ? emulate<gpu::IndexAndMapKernel>(1, args, testing::ThreadOrder::shuffled) : wrong;
 }
 
 std::string emulate_route_and_map(const gpu::LayerParts& parts, const gpu::RegimeLimits& limits) {
   const gpu::OneBlockArgs args = gpu::one_block_args(parts, limits);
-  if (gpu::is_one_tile(args.index)) return args.choose.branches <= 8 ? emulate_one_block<8, 1>(args) : emulate_one_block<32, 1>(args);
-  std::string wrong = testing::emulate_route(parts.route);
-  return wrong.empty() ? emulate<gpu::TileMapKernel>(1, args.map) : wrong;
+  if (!gpu::is_one_tile(args.index)) {
+    const std::string wrong = testing::emulate_route(parts.route);
+    return wrong.empty() ? emulate<gpu::TileMapKernel>(1, args.map) : wrong;
+  }
+  bool done = false;
+  std::string wrong = testing::emulate_one_block(args, testing::ThreadOrder::shuffled, done);
+  if (done) return wrong;
+  wrong = testing::emulate_choose(args.choose, testing::ThreadOrder::ascending, 3);
+  return wrong.empty() ? emulate<gpu::IndexAndMapKernel>(1, args, testing::ThreadOrder::shuffled) : wrong;
 }
 
-/// As gpu::layer, for up to 32 experts.
+/// As gpu::layer, without tensor cores.
 template <class T>
 std::string emulate_layer(const gpu::LayerCall& call, const gpu::RegimeLimits& limits, void* workspace, size_t bytes) {
   if (const gpu::Status status = gpu::check_layer(call, limits, workspace, bytes); !status.ok()) return status.text();
@@ -200,12 +203,14 @@ class GpuLayerTest : public QObject {
       dispatch(*d, numbers<float>(from), width, want_rows.data());
       QVERIFY(std::memcmp(want_rows.data(), rows.get(), static_cast<size_t>(d->offsets[6] * width * 4)) == 0);
 
+      // Rows that have nothing in common, so that a weight with another choice's row shows.
+      fill(numbers<float>(rows), places * width, random, 1);
       gpu::CombineCall back;
       back.decision = *d, back.cells = cells, back.width = width, back.from = rows.get(), back.to = to.get();
       back.weighted = i % 3 != 0;
       QVERIFY(gpu::check_combine(back).ok());
       QCOMPARE(emulate<gpu::CombineKernel<float>>(1 + i % 3, gpu::args_of(back)), std::string());
-      combine(*d, cells, want_rows.data(), width, back.weighted, want.data());
+      combine(*d, cells, numbers<float>(rows), width, back.weighted, want.data());
       for (int64_t at = 0; at < cells * width; ++at)
         QVERIFY(std::fabs(numbers<float>(to)[at] - want[static_cast<size_t>(at)]) <=
                 1e-5f * std::max(1.0f, std::fabs(want[static_cast<size_t>(at)])));
@@ -232,6 +237,10 @@ class GpuLayerTest : public QObject {
       for (const int32_t experts : {6, 20})
         for (const int64_t cells : {int64_t{30}, int64_t{200}, int64_t{testing::kSlowEmulator ? 200 : 2100}})
           QCOMPARE(layer_difference<float>({protocol, cells, experts, 8, 4, false, true}, random), std::string());
+    // Each instance of what routes and maps in one block, and more experts than any of them takes.
+    for (const int32_t experts : {64, 128, 200, 600})
+      for (const int64_t cells : {int64_t{30}, int64_t{100}, int64_t{testing::kSlowEmulator ? 100 : 300}})
+        QCOMPARE(layer_difference<float>({top2, cells, experts, 8, 4, false, false}, random), std::string());
   }
   // What the host knows of an expert's rows: all cells, and what capacity leaves of them where the number of parents is known.
   void most_rows_of_a_layer() {
@@ -314,6 +323,15 @@ class GpuLayerTest : public QObject {
     gpu::DispatchCall out;
     out.decision.fan_out = 1, out.cells = 4, out.width = 3;
     QVERIFY(std::string(gpu::check_dispatch(out).text()).find("multiple of 16") != std::string::npos);
+    for (const int64_t width : {int64_t{0}, int64_t{1} << 40, int64_t{1} << 62}) {
+      out.width = width;
+      QVERIFY(std::string(gpu::check_dispatch(out).text()).find("numbers, allowed are 1 to 2147483647") != std::string::npos);
+    }
+    // Times four choices this is 2^64.
+    gpu::CombineCall back;
+    out.decision.fan_out = back.decision.fan_out = 4, out.cells = back.cells = int64_t{1} << 62, out.width = back.width = 8;
+    QVERIFY(std::string(gpu::check_dispatch(out).text()).find("beyond 2^31") != std::string::npos);
+    QVERIFY(std::string(gpu::check_combine(back).text()).find("beyond 2^31") != std::string::npos);
   }
 };
 

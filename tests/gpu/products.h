@@ -54,8 +54,20 @@ struct Product {
   int32_t experts = 0, panels = 1, x_rows = 0, y_rows = 0;
 };
 
+/// What happens to a product's sums.
+struct Stored {
+  gpu::Activation activation;
+  bool bias, scatter, weight;
+};
+inline Stored random_stored(std::mt19937& random) {
+  const auto activation = static_cast<gpu::Activation>(random() % 5);
+  const bool bias = random() % 2, scatter = random() % 2;
+  return {activation, bias, scatter, random() % 2 != 0};
+}
+
 template <class T>
-Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_rows, int32_t n, int32_t k, const gpu::RegimeLimits& limits) {
+Product<T> random_product(std::mt19937& random, const Stored& stored, int32_t panels, int32_t most_rows, int32_t n, int32_t k,
+                          const gpu::RegimeLimits& limits) {
   Product<T> p;
   std::normal_distribution<float> normal;
   const auto fill = [&](auto& v, size_t size, float scale) {
@@ -75,7 +87,7 @@ Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_row
     for (int32_t s = 0; s < rows; ++s) p.gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(p.x_rows)));
     a.gather = p.gather.data();
   }
-  if (random() % 2) {
+  if (stored.scatter) {
     p.y_rows = rows + 3;
     for (int32_t s = 0; s < p.y_rows; ++s) p.scatter.push_back(s);
     std::shuffle(p.scatter.begin(), p.scatter.end(), random);
@@ -84,13 +96,17 @@ Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_row
   fill(p.x, static_cast<size_t>(p.x_rows) * static_cast<size_t>(k), 1);
   fill(p.w, static_cast<size_t>(p.experts) * static_cast<size_t>(panels * n) * static_cast<size_t>(k),
        1 / std::sqrt(static_cast<float>(k)));
-  if (random() % 2) fill(p.bias, static_cast<size_t>(p.experts * panels * n), 1), a.bias = p.bias.data();
-  if (random() % 2) fill(p.weight, static_cast<size_t>(rows), 1), a.weight = p.weight.data();
+  if (stored.bias) fill(p.bias, static_cast<size_t>(p.experts * panels * n), 1), a.bias = p.bias.data();
+  if (stored.weight) fill(p.weight, static_cast<size_t>(rows), 1), a.weight = p.weight.data();
   p.y.assign(static_cast<size_t>(p.y_rows) * static_cast<size_t>(n) + 1, gpu::number<T>(-12345.0f));
   a.offsets = p.offsets.data(), a.map = p.map.data();
   a.x = p.x.data(), a.w = p.w.data(), a.y = p.y.data();
-  a.activation = static_cast<gpu::Activation>(random() % 5);
+  a.activation = stored.activation;
   return p;
+}
+template <class T>
+Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_rows, int32_t n, int32_t k, const gpu::RegimeLimits& limits) {
+  return random_product<T>(random, random_stored(random), panels, most_rows, n, k, limits);
 }
 
 /// Empty when y is right within the format for the experts of these regimes, and nothing else was written.

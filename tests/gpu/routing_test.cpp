@@ -106,9 +106,9 @@ Case random_case(std::mt19937& random, ProtocolKind kind, int32_t branches, int6
       }
       break;
     case ProtocolKind::sigmoid_groups:
-      do p.groups = up_to(branches);
+      do p.groups = up_to(std::min(branches, kMostChoices));
       while (branches % p.groups != 0);
-      p.groups_kept = up_to(std::min(p.groups, 64));
+      p.groups_kept = up_to(p.groups);
       p.k = up_to(std::min(branches, 8));
       if (random() % 2) {
         std::normal_distribution<float> normal(0, 0.1f);
@@ -257,6 +257,14 @@ class GpuRoutingTest : public QObject {
     QVERIFY(refused([](gpu::RouteCall& c) { c.rule.k = c.rule.fan_out = c.decision.fan_out = 2, c.rule.capacity = 4; },
                     "capacity with several choices a cell is 4"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 31; }, "beyond 2^31"));
+    // Times four choices this is 2^64.
+    QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 62, c.rule.k = c.rule.fan_out = c.decision.fan_out = 4; },
+                    "beyond 2^31"));
+    const auto in_groups = [](gpu::RouteCall& c, int32_t groups, int32_t kept) {
+      c.rule = gpu::rule_of({.kind = ProtocolKind::sigmoid_groups, .groups = groups, .groups_kept = kept}, c.branches);
+    };
+    QVERIFY(refused([&](gpu::RouteCall& c) { in_groups(c, 4, 5); }, "groups_kept is 5"));
+    QVERIFY(refused([&](gpu::RouteCall& c) { c.branches = 128, in_groups(c, 128, 1); }, "groups is 128, allowed are 1 to 64"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.slot = nullptr; }, "decision.slot is null"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.fan_out = 2; }, "laid out for"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.rule.choose = gpu::DeviceChoice::none; }, "not decided", gpu::StatusCode::unsupported));

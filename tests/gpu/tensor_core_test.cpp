@@ -143,16 +143,28 @@ std::string play_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder orde
 
 /// Empty when all tiles of one tensor-core regime make the product.
 template <Regime kRegime, class Shape>
-std::string play_product(std::mt19937& random, const RegimeLimits& limits, int32_t most_rows, int32_t n, int32_t k, ThreadOrder order) {
-  auto p = random_product<Bf16>(random, Shape::kPanels, most_rows, n, k, limits);
+std::string play_product(Product<Bf16>& p, const RegimeLimits& limits, ThreadOrder order) {
   const gpu::TileList list = gpu::tile_list(p.map.data(), kRegime);
-  const int32_t column_blocks = (n + Shape::kColumns - 1) / Shape::kColumns;
+  const int32_t column_blocks = gpu::parts(p.args.n, Shape::kColumns);
   for (int64_t t = 0; t < gpu::tiles_of(list, column_blocks); ++t) {
     const Tile tile = gpu::find_tile(list, p.args.offsets, column_blocks, Shape::kRows, t);
     const std::string wrong = play_tile<Shape>(p, tile, order, std::integral_constant<Regime, kRegime>());
     if (!wrong.empty()) return wrong;
   }
   return difference(p, limits, {kRegime});
+}
+template <Regime kRegime, class Shape>
+std::string play_product(std::mt19937& random, const RegimeLimits& limits, int32_t most_rows, int32_t n, int32_t k, ThreadOrder order) {
+  auto p = random_product<Bf16>(random, Shape::kPanels, most_rows, n, k, limits);
+  return play_product<kRegime, Shape>(p, limits, order);
+}
+/// The same for one or two experts with rows, and what is to happen to the sums.
+template <Regime kRegime, class Shape>
+std::string play_stored(std::mt19937& random, const RegimeLimits& limits, const testing::Stored& stored) {
+  for (;;) {
+    auto p = random_product<Bf16>(random, stored, Shape::kPanels, 20, 72, 40, limits);
+    if (p.experts <= 2 && p.offsets.back() > 0) return play_product<kRegime, Shape>(p, limits, ThreadOrder::shuffled);
+  }
 }
 
 /// The joined kernel's way: each block its tiles of large, then those of swapped. Empty when the product is right and each tile was taken
@@ -252,6 +264,22 @@ class GpuTensorCoreTest : public QObject {
       QCOMPARE((play_product<Regime::large, gpu::LargeShape<1>>(random, large, 150, wide, k, order)), std::string());
       QCOMPARE((play_product<Regime::large, gpu::LargeShape<2>>(random, large, 150, wide, k, order)), std::string());
     }
+  }
+
+  // Epilogues that layers have are code of their own (with_epilogue), and so is that of all others: each of them, by each kernel.
+  void every_way_of_storing_makes_the_product() {
+    std::mt19937 random(12);
+    const RegimeLimits swapped{0, 64, true}, large{0, 0, true};
+    for (int activation = 0; activation < 5; ++activation)
+      for (const bool bias : {false, true})
+        for (const bool of_slots : {false, true}) {
+          const testing::Stored stored{static_cast<gpu::Activation>(activation), bias, of_slots, of_slots};
+          QCOMPARE((play_stored<Regime::swapped, gpu::SwappedShape<1>>(random, swapped, stored)), std::string());
+          QCOMPARE((play_stored<Regime::swapped, gpu::SwappedShape<2>>(random, swapped, stored)), std::string());
+          if (testing::kSlowEmulator) continue;
+          QCOMPARE((play_stored<Regime::large, gpu::LargeShape<1>>(random, large, stored)), std::string());
+          QCOMPARE((play_stored<Regime::large, gpu::LargeShape<2>>(random, large, stored)), std::string());
+        }
   }
 
   // Both regimes' tiles by one launch's blocks: experts of both kinds, of few rows alone, and of none.

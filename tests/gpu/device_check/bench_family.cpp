@@ -66,17 +66,20 @@ class LayerBench {
 
   void measure(const Point& point) {
     const int64_t rows = point.tokens * shape_.protocol.k;
-    LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, queue_);
-    const double touched = calls.touched();
     char name[96];
     std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts,
                   to_text(point.load));
     const std::string at = name;
     report_.begins(at);
+    LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, queue_);
+    const double touched = calls.touched();
 
+    // One for all that is compared at this point: a card that computes comes down from its highest clock.
+    const double window = rows / point.experts >= kComputeRows ? kSustained : kShort;
     double products = 0;
     for (const bool first : {true, false}) {
-      const double window = rows / point.experts >= kComputeRows ? kSustained : kShort;
+      const std::string of_product = at + (first ? ", product 1" : ", product 2");
+      report_.begins(of_product);
       const double seconds = time_calls(
           queue_, calls.variants(), [&](int v) { product(calls, v, first); }, window);
       products += seconds;
@@ -90,11 +93,13 @@ class LayerBench {
       }
       char note[128];
       std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s; launches: %d", bound.what(task_),
-                    seconds / least.seconds, least.seconds * 1e6, least.what, gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))));
-      report_.measured(at + (first ? ", product 1" : ", product 2"), seconds * 1e6, "us", bound.seconds(task_) / seconds, note);
-      rivals(calls, rows, at + (first ? ", product 1" : ", product 2"), first);
+                    seconds / least.seconds, least.seconds * 1e6, least.what, gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))).count);
+      report_.measured(of_product, seconds * 1e6, "us", bound.seconds(task_) / seconds, note);
+      rivals(calls, rows, of_product, first, window);
     }
-    const double whole = time_calls(queue_, calls.variants(), [&](int v) { calls.run(v, queue_); });
+    report_.begins(at + ", layer");
+    const double whole = time_calls(
+        queue_, calls.variants(), [&](int v) { calls.run(v, queue_); }, window);
     char note[96];
     std::snprintf(note, sizeof note, "%.2f times its products; %.0f MB of weights", whole / products,
                   touched * static_cast<double>(shape_.expert_bytes()) / 1e6);
@@ -109,7 +114,7 @@ class LayerBench {
 
   /// cuBLAS gets what it needs and our kernels do not: the loads on the host, rows laid out, pointers made. It is spared bias, activation
   /// and gate.
-  void rivals(const LayerCalls& calls, int64_t rows, const std::string& at, bool first) const {
+  void rivals(const LayerCalls& calls, int64_t rows, const std::string& at, bool first, double window) const {
     if (!cublas_.found()) return;
     const int n = first ? shape_.hidden * (shape_.gated ? 2 : 1) : shape_.width, k = first ? shape_.width : shape_.hidden;
     const Memory x(rows * k * 2), y(rows * n * 2);
@@ -136,21 +141,23 @@ class LayerBench {
       grouped[v].y = pointers[v * 3 + 2].as<void*>();
     }
     queue_.wait();
-    rival(at + ", cuBLAS loop", calls.variants(), [&](int call) {
+    rival(at + ", cuBLAS loop", calls.variants(), window, [&](int call) {
       const auto v = static_cast<size_t>(call);
       for (size_t g = 0; g < grouped[v].rows.size(); ++g) cublas_.product(grouped[v].rows[g], n, k, xs[v][g], ws[v][g], ys[v][g]);
     });
-    rival(at + ", cublasGemmGroupedBatchedEx", calls.variants(), [&](int call) { cublas_.grouped(grouped[static_cast<size_t>(call)]); });
+    rival(at + ", cublasGemmGroupedBatchedEx", calls.variants(), window,
+          [&](int call) { cublas_.grouped(grouped[static_cast<size_t>(call)]); });
   }
 
   /// A rival is timed as our kernels are, in graph replay, or without where it cannot be captured; one that cannot at all is named.
-  void rival(const std::string& name, int calls, const std::function<void(int)>& call) const {
+  void rival(const std::string& name, int calls, double window, const std::function<void(int)>& call) const {
+    report_.begins(name);
     try {
-      return report_.measured(name, time_calls(queue_, calls, call) * 1e6, "us", 0, "rival, in graph replay");
+      return report_.measured(name, time_calls(queue_, calls, call, window) * 1e6, "us", 0, "rival, in graph replay");
     } catch (const Failure&) {
     }
     try {
-      report_.measured(name, time_calls_plainly(queue_, calls, call) * 1e6, "us", 0, "rival, without a graph");
+      report_.measured(name, time_calls_plainly(queue_, calls, call, window) * 1e6, "us", 0, "rival, without a graph");
     } catch (const Failure& failure) {
       report_.absent(name, failure.what());
     }
@@ -196,11 +203,12 @@ void bench_capacity(const Queue& queue, Report& report) {
     route.parents.per_parent = per_parent;
     route.rule = gpu::rule_of(Protocol{.kind = ProtocolKind::switch_top1, .capacity = per_parent ? 80 : 150000}, kBranches);
     route.decision = card.view;
+    const std::string name = "route, 1000000 cells, switch of 8, capacity over " + (per_parent ? std::to_string(per_parent) : "all");
+    report.begins(name);
     const size_t bytes = gpu::route_workspace(kCells, kBranches, route.rule);
     const Memory workspace(static_cast<int64_t>(bytes));
     const double seconds = time_calls(queue, 4, [&](int) { must(gpu::route(route, workspace.as<void>(), bytes, queue.stream())); });
-    report.measured("route, 1000000 cells, switch of 8, capacity over " + (per_parent ? std::to_string(per_parent) : "all"), seconds * 1e6,
-                    "us");
+    report.measured(name, seconds * 1e6, "us");
   }
 }
 
@@ -215,9 +223,13 @@ void bench_few_rows(const Task&, Report& report) {
   for (const LayerShape& shape : {gated_shape(), switch_shape()}) {
     const Weights weights(shape, 128);
     for (const int64_t tokens : {1, 2, 4, 8, 16, 32, 64}) {
+      const std::string at = std::string(shape.name) + ", " + std::to_string(tokens) + " tokens";
+      report.begins(at);
       LayerCalls calls = rotating_calls(shape, weights, tokens, shape.gated ? 128 : 8, Load::uniform, queue);
       if (!calls.limits().tensor_cores) return report.absent("all", "no tensor cores that swapped could use");
       for (const int32_t gemv_rows : {0, 4, 8}) {
+        const std::string name = at + ", gemv to " + std::to_string(gemv_rows) + " rows";
+        report.begins(name);
         calls.set_limits({gemv_rows, 64, true});
         for (int v = 0; v < calls.variants(); ++v) calls.run(v, queue);  // the map of these limits
         queue.wait();
@@ -226,8 +238,7 @@ void bench_few_rows(const Task&, Report& report) {
           must(gpu::grouped_product(parts.first, calls.map(v), queue.stream()));
           must(gpu::grouped_product(parts.second, calls.map(v), queue.stream()));
         });
-        report.measured(std::string(shape.name) + ", " + std::to_string(tokens) + " tokens, gemv to " + std::to_string(gemv_rows) + " rows",
-                        seconds * 1e6, "us", 0, "both products");
+        report.measured(name, seconds * 1e6, "us", 0, "both products");
       }
     }
   }
@@ -266,7 +277,9 @@ void bench_routing(const Task& task, Report& report) {
           4.0 * static_cast<double>(cells) * branches + 2.0 * static_cast<double>(shape.width) * static_cast<double>(2 * cells + 2 * slots);
       char name[96];
       std::snprintf(name, sizeof name, "%lld cells, width %d, top-%d of %d", static_cast<long long>(cells), shape.width, k, branches);
+      report.begins(std::string("route, ") + name);
       report.measured(std::string("route, ") + name, time_calls(queue, 8, only_route) * 1e6, "us");
+      report.begins(std::string("route, dispatch, combine, ") + name);
       const double seconds = time_calls(queue, 8, all);
       char note[96];
       std::snprintf(note, sizeof note, "of copy bandwidth, %.0f MB moved%s", moved / 1e6, moved < 200e6 ? ", caches help" : "");

@@ -95,6 +95,11 @@ Memory::Memory(int64_t bytes) {
 }
 Memory::~Memory() { cudaFree(pointer_); }
 
+int64_t written_bytes(const void* from, int64_t bytes) {
+  const auto values = from_card(static_cast<const unsigned char*>(from), bytes);
+  return std::count_if(values.begin(), values.end(), [](unsigned char value) { return value != 0xff; });
+}
+
 Graph::Graph(const Queue& queue, const std::function<void()>& work) : queue_(&queue) {
   must(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   cudaGraph_t graph = nullptr;

@@ -46,6 +46,11 @@ class Memory {
   void* pointer_ = nullptr;
 };
 
+/// What lies behind a kernel's results, poisoned with them, so that a write past them shows.
+inline constexpr int64_t kGuardBytes = int64_t{1} << 20;  // more than a tile
+/// How many of `bytes` on the card are no longer as poisoned.
+int64_t written_bytes(const void* from, int64_t bytes);
+
 template <class T>
 Memory to_card(const std::vector<T>& values) {
   Memory memory(static_cast<int64_t>(values.size() * sizeof(T)));
@@ -93,7 +98,7 @@ inline constexpr double kSustained = 0.3;
 /// it is replayed until `seconds` have passed, and the median of the replays divided by the calls.
 double time_calls(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds = 0.04);
 /// The same without a graph, for what cannot be captured.
-double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds = 0.04);
+double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds);
 
 /// Fills memory with normal-like bf16 or f32 numbers of deviation `scale`.
 void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t stream);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <thread>
 
@@ -25,12 +26,16 @@ std::vector<float> make_scores(int64_t cells, int32_t branches, Load load, uint3
   return scores;
 }
 
-HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol, const ParentMap& parents,
-                    const std::vector<float>& bias) {
-  const DecisionShape shape{cells, protocol.fan_out(branches), branches};
+HostDecision make_decision(const DecisionShape& shape) {
   HostDecision d;
   d.memory.resize(decision_bytes(shape) + 64);
   d.view = decision_view(reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(d.memory.data()) + 63) / 64 * 64), shape);
+  return d;
+}
+
+HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol, const ParentMap& parents,
+                    const std::vector<float>& bias) {
+  HostDecision d = make_decision({cells, protocol.fan_out(branches), branches});
   ScoreView view{scores.data(), cells, branches};
   view.parents = parents;
   view.bias = bias.empty() ? nullptr : bias.data();
@@ -41,6 +46,65 @@ HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t bra
 CardDecision::CardDecision(int64_t cells, int32_t fan_out, int32_t branches)
     : memory(static_cast<int64_t>(decision_bytes({cells, fan_out, branches}))),
       view(decision_view(memory.as<void>(), {cells, fan_out, branches})) {}
+
+std::string DecisionDifference::note() const {
+  std::string text = other;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (flips > explained) add(std::to_string(flips - explained) + " cells chose otherwise");
+  if (explained > 0) add(std::to_string(explained) + " explained flips");
+  return text;
+}
+
+DecisionDifference decision_difference(const DecisionView& want, const DecisionView& card, int64_t cells, bool by_exponential) {
+  constexpr float kRounding = 1e-5f;
+  const int32_t k = want.fan_out, branches = want.branches;
+  const int64_t choices = cells * k;
+  // What core makes of the card's choices.
+  HostDecision index = make_decision({cells, k, branches});
+  const DecisionView& mine = index.view;
+  const auto choice = from_card(card.choice, choices);
+  const auto choice_weight = from_card(card.choice_weight, choices), margin = from_card(card.margin, cells);
+  std::copy(choice.begin(), choice.end(), mine.choice);
+  std::copy(choice_weight.begin(), choice_weight.end(), mine.choice_weight);
+
+  DecisionDifference d;
+  const auto differs = [&](const char* what, int64_t i) {
+    if (d.other.empty()) d.other = std::string(what) + " " + std::to_string(i);
+  };
+  const auto close = [](float a, float b) {
+    return a == b || (a != a && b != b) || std::fabs(a - b) <= 4e-6f * std::max(1.0f, std::fabs(b));
+  };
+  for (int64_t c = 0; c < cells; ++c) {
+    if (!std::equal(mine.choice + c * k, mine.choice + (c + 1) * k, want.choice + c * k)) {
+      ++d.flips;
+      if (by_exponential && want.margin[c] < kRounding) ++d.explained;
+      continue;
+    }
+    for (int64_t i = c * k; i < (c + 1) * k; ++i)
+      if (!close(mine.choice_weight[i], want.choice_weight[i])) differs("weight of choice", i);
+    if (!close(margin[static_cast<size_t>(c)], want.margin[c])) differs("margin", c);
+  }
+  for (const int32_t of : choice)
+    if (of >= branches || (is_dropped(of) && dropped_from(of) >= branches)) {
+      differs("a choice beyond the branches:", of);
+      return d;
+    }
+
+  index_decision(index.view, cells);
+  const auto same = [&](const char* what, const auto* host, const auto* on_card, int64_t n) {
+    const auto got = from_card(on_card, n);
+    for (int64_t i = 0; i < n; ++i)
+      if (std::memcmp(&got[static_cast<size_t>(i)], host + i, sizeof *host) != 0) return differs(what, i);
+  };
+  same("cells", mine.cells, card.cells, 1);
+  same("offset", mine.offsets, card.offsets, branches + 1);
+  same("wanted", mine.wanted, card.wanted, branches);
+  same("padded", mine.padded, card.padded, branches);
+  same("slot of choice", mine.slot, card.slot, choices);
+  same("cell of slot", mine.cell, card.cell, mine.offsets[branches]);
+  same("weight of slot", mine.weight, card.weight, mine.offsets[branches]);
+  return d;
+}
 
 std::vector<float> to_floats(const void* on_card, int64_t n, gpu::Format format) {
   if (format == gpu::Format::f32) return from_card(static_cast<const float*>(on_card), n);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "core/cell/protocol.h"
@@ -25,12 +26,27 @@ struct HostDecision {
 };
 HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol,
                     const ParentMap& parents = {}, const std::vector<float>& bias = {});
+/// One of the host's memory whose parts nobody has filled.
+HostDecision make_decision(const DecisionShape& shape);
 /// A decision's memory on the card, laid out like the host's.
 struct CardDecision {
   Memory memory;
   DecisionView view;
   CardDecision(int64_t cells, int32_t fan_out, int32_t branches);
 };
+
+/// How a decision of the card differs from the host's. The index must be core's of the card's own choices; what a cell that chose alike has
+/// besides must be close.
+struct DecisionDifference {
+  int64_t flips = 0;      ///< cells that chose otherwise
+  int64_t explained = 0;  ///< of these, so near a tie that rounding may have decided
+  std::string other;      ///< the first thing else that differs
+  bool holds(int64_t cells) const { return flips == explained && explained <= 1 + cells / 100 && other.empty(); }
+  std::string note() const;
+};
+/// The card's exponential is not the host's to the last bit, so where a rule decides by sigmoids (`by_exponential`) near ties may fall
+/// differently: such a cell is explained where its margin is within rounding.
+DecisionDifference decision_difference(const DecisionView& want, const DecisionView& card, int64_t cells, bool by_exponential);
 
 /// Numbers as the card has them.
 std::vector<float> to_floats(const void* on_card, int64_t n, gpu::Format format);

@@ -22,28 +22,32 @@ void check_faults(const Task& task, Report& report) {
   LayerCalls calls(shape, weights, 16, 8, Load::uniform, 1);
   const gpu::LayerCall& good = calls.call(0);
   const size_t bytes = gpu::layer_workspace(good);
-  const auto with = [&](auto change, size_t has) {
+  using gpu::StatusCode;
+  const auto refuses = [&](const char* name, auto change, size_t has, StatusCode code) {
+    report.begins(name);
     gpu::LayerCall call = good;
     change(call);
-    return gpu::layer(call, calls.limits(), calls.workspace(0), has, queue.stream());
+    expect(report, name, gpu::layer(call, calls.limits(), calls.workspace(0), has, queue.stream()), code);
   };
-  using gpu::StatusCode;
-  expect(report, "workspace too small", with([](auto&) {}, bytes - 1), StatusCode::bad_input);
-  expect(report, "null weights", with([](auto& c) { c.w1 = nullptr; }, bytes), StatusCode::bad_input);
-  expect(report, "misaligned x", with([](auto& c) { c.x = static_cast<const char*>(c.x) + 2; }, bytes), StatusCode::bad_input);
-  expect(report, "too many experts", with([](auto& c) { c.experts = c.rule.k = 2000; }, bytes), StatusCode::bad_input);
-  expect(report, "more cells than the workspace holds", with([](auto& c) { c.cells = int64_t{1} << 40; }, bytes), StatusCode::bad_input);
-  expect(report, "a rule of the host", with([](auto& c) { c.rule.choose = gpu::DeviceChoice::none; }, bytes), StatusCode::unsupported);
+  refuses("workspace too small", [](auto&) {}, bytes - 1, StatusCode::bad_input);
+  refuses("null weights", [](auto& c) { c.w1 = nullptr; }, bytes, StatusCode::bad_input);
+  refuses("misaligned x", [](auto& c) { c.x = static_cast<const char*>(c.x) + 2; }, bytes, StatusCode::bad_input);
+  refuses("too many experts", [](auto& c) { c.experts = c.rule.k = 2000; }, bytes, StatusCode::bad_input);
+  refuses("more cells than the workspace holds", [](auto& c) { c.cells = int64_t{1} << 40; }, bytes, StatusCode::bad_input);
+  refuses("a rule of the host", [](auto& c) { c.rule.choose = gpu::DeviceChoice::none; }, bytes, StatusCode::unsupported);
+  report.begins("out of memory");
   void* huge = nullptr;
   expect(report, "out of memory", gpu::check_cuda(cudaMalloc(&huge, size_t{1} << 50), "cudaMalloc", "(2^50 bytes)"),
          StatusCode::out_of_memory);
   // An error that another call leaves behind is not the next launch's.
   report.check(cudaMalloc(&huge, size_t{1} << 50) == cudaErrorMemoryAllocation, "an error left behind", "");
+  report.begins("a layer after all of them");
   calls.run(0, queue);
   queue.wait();
   report.passed("a layer after all of them");
   if (task.small) return;  // compute-sanitizer would count what follows
   // A pointer of nobody's: the kernel faults, the next call says so, and the process ends clean.
+  report.begins("a kernel fault");
   gpu::RouteCall bad = gpu::layer_parts(good, calls.workspace(0)).route;
   bad.scores = reinterpret_cast<const float*>(uintptr_t{1} << 44);
   const gpu::LayerParts parts = gpu::layer_parts(good, calls.workspace(0));

@@ -17,7 +17,7 @@ Weights::Weights(const LayerShape& shape, int32_t n)
 }
 
 LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants)
-    : x_(cells * shape.width * 2), y_(cells * shape.width * 2) {
+    : x_(cells * shape.width * 2), y_bytes_(cells * shape.width * 2), y_(y_bytes_ + kGuardBytes) {
   fill_bf16(x_.as<void>(), cells * shape.width, 1, 3, nullptr);
   must(cudaDeviceSynchronize(), "fill x");
   const int sets = std::max(1, weights.experts / experts);

@@ -45,10 +45,15 @@ class LayerCalls {
   /// Experts with rows, over all variants on average; call after run().
   double touched() const;
   std::vector<int32_t> offsets(int v) const;
+  int64_t y_bytes() const { return y_bytes_; }
+  /// Bytes behind y that were written.
+  int64_t written_past() const { return written_bytes(y_.as<char>() + y_bytes_, kGuardBytes); }
 
  private:
   std::vector<Memory> scores_, workspaces_;
-  Memory x_, y_;
+  Memory x_;
+  int64_t y_bytes_;
+  Memory y_;
   std::vector<gpu::LayerCall> calls_;
   gpu::RegimeLimits limits_;
   std::vector<gpu::TileMap> maps_;

@@ -1,6 +1,6 @@
 // device_check: proves or disproves the GPU kernels on the card that is there, and measures them. No build, nothing but driver and CUDA
 // libraries; every family of checks in a process of its own.
-// Usage: --help. Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.
+// Usage: --help. Exit: 0 all passed; 1 something failed or had no time; 2 bad usage; 77 there is no card.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -204,7 +204,10 @@ class Checks {
   /// With a prefix (compute-sanitizer and its options) only little cases run.
   void run_family(const Family& family, const std::vector<std::string>& prefix, const std::string& as = {}) {
     const std::string shown = as.empty() ? family.name : as;
-    if (left() < 5) return take({shown, "all", "absent", "", "no time left"});
+    if (left() < 5) {
+      failed_ = failed_ || prefix.empty();  // asked for and not run
+      return take({shown, "all", "absent", "", "no time left"});
+    }
     const std::string files = folder_ + "/" + shown + "-" + family.name, records = files + ".jsonl", log = files + ".log";
     const double limit = std::min<double>(family.seconds, left());
     std::vector<std::string> command = prefix;
@@ -317,7 +320,7 @@ int help() {
       "device_check [OPTION]...: proves or disproves the GPU kernels on the card that is there, and measures them.\n"
       "  --out FILE           the records as JSON, written after each family\n"
       "  --families NAME,...  these families alone (--list), each in a process of its own\n"
-      "  --seconds N          of all families together (460); what is over is killed, what is left says `absent`\n"
+      "  --seconds N          of all families together (460); what is over is killed, what is left is `absent` (exit 1)\n"
       "  --rivals SECONDS     then PyTorch and Triton, in so many seconds of their own\n"
       "  --sanitize           then compute-sanitizer on the little cases of the families; its findings fail nothing\n"
       "  --blocks N           kernels that take a block a multiprocessor take at most N\n"
@@ -331,7 +334,7 @@ int help() {
       "  --calls FILE LAB     the products over rows of a file of --out as `stormcell calibrate` reads them; LAB: who measured\n"
       "  --bounds             the lower bounds of the points; needs no card\n"
       "  --list               the families\n"
-      "Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.\n");
+      "Exit: 0 all passed; 1 something failed or had no time; 2 bad usage; 77 there is no card.\n");
   return 0;
 }
 

@@ -6,12 +6,29 @@
 #include <random>
 
 namespace stormcell::device_check {
+namespace {
+const char* to_text(gpu::Activation activation) {
+  switch (activation) {
+    case gpu::Activation::relu:
+      return ", relu";
+    case gpu::Activation::gelu_erf:
+      return ", gelu";
+    case gpu::Activation::gelu_tanh:
+      return ", gelu by tanh";
+    case gpu::Activation::silu:
+      return ", silu";
+    default:
+      return "";
+  }
+}
+}  // namespace
 
 std::string ProductCase::name() const {
   std::string of_rows;
   for (size_t e = 0; e < rows.size() && e < 6; ++e) of_rows += (e ? " " : "") + std::to_string(rows[e]);
   return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (may_be_many ? ", maybe many" : "") + (gated ? ", gated" : "") +
-         (gathered ? ", gathered" : "") + ", n " + std::to_string(n) + ", k " + std::to_string(k) + ", rows " + of_rows;
+         (gathered ? ", gathered" : "") +
+         to_text(activation) + (bias ? "" : ", no bias") + ", n " + std::to_string(n) + ", k " + std::to_string(k) + ", rows " + of_rows;
 }
 
 ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue)
@@ -19,9 +36,9 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
       slots_(std::accumulate(product.rows.begin(), product.rows.end(), int64_t{0})),
       x_rows_(product.gathered ? slots_ / 2 + 1 : slots_),
       map_memory_(static_cast<int64_t>(gpu::kTileMapBytes)),
-      x_(x_rows_ * product.k * 4),
-      w_(static_cast<int64_t>(product.rows.size()) * (product.gated ? 2 : 1) * product.n * product.k * 4),
-      y_(slots_ * product.n * 4),
+      x_(kShift + x_rows_ * product.k * 4),
+      w_(kShift + static_cast<int64_t>(product.rows.size()) * (product.gated ? 2 : 1) * product.n * product.k * 4),
+      y_(kShift + slots_ * product.n * gpu::bytes_of(product.format) + kGuardBytes),
       map_{map_memory_.as<int32_t>(), limits} {
   const auto experts = static_cast<int32_t>(product.rows.size());
   const int64_t panels = product.gated ? 2 : 1, w_numbers = experts * panels * product.n * product.k;
@@ -37,19 +54,20 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
   constexpr float kPowers[] = {0.5f, 1, 2, -1};
   for (int64_t s = 0; s < slots_; ++s) weight.push_back(product.whole ? kPowers[random() % 4] : normal(random));
   for (int64_t i = 0; i < experts * panels * product.n; ++i) bias.push_back(product.whole ? std::round(normal(random)) : normal(random));
+  char *const x = x_.as<char>() + kShift, *const w = w_.as<char>() + kShift;
   const float w_scale = 1 / std::sqrt(static_cast<float>(product.k));
   if (product.whole) {
-    fill_whole(x_.as<void>(), x_rows_ * product.k, 1, queue.stream());
-    fill_whole(w_.as<void>(), w_numbers, 2, queue.stream());
+    fill_whole(x, x_rows_ * product.k, 1, queue.stream());
+    fill_whole(w, w_numbers, 2, queue.stream());
   } else if (product.format == gpu::Format::bf16) {
-    fill_bf16(x_.as<void>(), x_rows_ * product.k, 1, 1, queue.stream());
-    fill_bf16(w_.as<void>(), w_numbers, w_scale, 2, queue.stream());
+    fill_bf16(x, x_rows_ * product.k, 1, 1, queue.stream());
+    fill_bf16(w, w_numbers, w_scale, 2, queue.stream());
   } else {
     std::vector<float> xs(static_cast<size_t>(x_rows_ * product.k)), ws(static_cast<size_t>(w_numbers));
     for (float& v : xs) v = normal(random);
     for (float& v : ws) v = normal(random) * w_scale;
-    copy(x_.as<void>(), xs.data(), xs.size() * 4);
-    copy(w_.as<void>(), ws.data(), ws.size() * 4);
+    copy(x, xs.data(), xs.size() * 4);
+    copy(w, ws.data(), ws.size() * 4);
   }
   const auto input = [&](const auto& values) {
     inputs_.push_back(to_card(values));
@@ -63,21 +81,17 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
   }
   call_.n = product.n, call_.k = product.k, call_.format = product.format, call_.gated = product.gated;
   call_.activation = product.activation;
-  call_.x = x_.as<void>(), call_.w = w_.as<void>(), call_.y = y_.as<void>(), call_.bias = input(bias);
+  call_.x = x, call_.w = w, call_.y = y_.as<char>() + kShift;
+  if (product.bias) call_.bias = input(bias);
   if (product.gathered) call_.gather = input(gather), call_.scatter = input(scatter), call_.weight = input(weight);
 }
 
 std::string ProductOnCard::kernels() const {
-  const gpu::RegimeLimits& limits = map_.limits;
-  const auto occurs = [&](gpu::Regime regime) { return gpu::may_occur(regime, limits, call_.most_rows); };
   std::string names;
-  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : " + ") + name; };
-  if (occurs(gpu::Regime::large))
-    add("joined");
-  else if (occurs(gpu::Regime::swapped))
-    add("swapped");
-  if (occurs(gpu::Regime::gemv)) add("gemv");
-  if (occurs(gpu::Regime::plain)) add("plain");
+  for (const gpu::Launch launch : gpu::launches(map_.limits, call_.most_rows)) {
+    if (!names.empty()) names += " + ";
+    names += to_text(launch);
+  }
   return names;
 }
 

@@ -18,6 +18,7 @@ struct ProductCase {
   /// whole.
   bool whole = false;
   bool may_be_many = false;  ///< as far as the host can tell, some expert has more rows than swapped takes
+  bool bias = true;
 
   std::string name() const;
 };
@@ -29,6 +30,10 @@ class ProductOnCard {
   int64_t slots() const { return slots_; }
   int64_t x_rows() const { return x_rows_; }
   int64_t y_bytes() const { return slots_ * call_.n * gpu::bytes_of(call_.format); }
+  /// Bytes before and behind y that were written.
+  int64_t written_past() const {
+    return written_bytes(y_.as<char>(), kShift) + written_bytes(y_.as<char>() + kShift + y_bytes(), kGuardBytes);
+  }
   /// Those that run() launches.
   std::string kernels() const;
   /// Queues the map, once before the product, and the product.
@@ -36,6 +41,8 @@ class ProductOnCard {
   void run() const;
 
  private:
+  /// x, w and y begin so far within what is allocated: aligned to sixteen bytes and no more, as callers may have them.
+  static constexpr int64_t kShift = 16;
   const Queue& queue_;
   int64_t slots_, x_rows_;
   std::vector<Memory> inputs_;  // what the call points to

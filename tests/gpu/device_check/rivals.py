@@ -25,6 +25,8 @@ SHAPES = {  # name: rows a token, then (n, k) of both products; as in layer_case
 POINTS = [(None, 8, "uniform")] + [(t, e, load) for t in (64, 4096, 512, 8, 1) for e in (128, 8, 64, 256) for load in ("uniform", "zipf")]
 ROTATION = 512 << 20
 VARIANTS, MOST_VARIANTS = 8, 128
+REPLAY, MOST_ROUNDS = 1e-3, 64
+SHORT, SUSTAINED, COMPUTE_ROWS = 0.04, 0.3, 512  # seconds; from so many rows an expert on the clock that a card holds counts
 # BLOCK_M, BLOCK_N, BLOCK_K, warps, stages
 CONFIGS = [(16, 64, 128, 4, 5), (16, 128, 128, 4, 4), (32, 128, 64, 4, 5), (64, 128, 64, 4, 5), (64, 256, 64, 8, 4), (128, 128, 64, 8, 4), (128, 256, 64, 8, 3)]
 
@@ -62,32 +64,44 @@ def rotating_loads(torch, tokens, k, experts, load, expert_bytes):
     return loads
 
 
-def seconds_of(torch, calls):
-    """Median seconds of one of the calls, all of them in a graph that is replayed, and whether they could be."""
-    for call in calls:
-        call()
-    torch.cuda.synchronize()
-    run = lambda: [call() for call in calls]
-    how = "in graph replay"
-    try:
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            run()
-        graph.replay()
-        run = graph.replay
-    except Exception:  # what waits for the host cannot be captured
-        how = "without a graph"
+def median_of(torch, run, window):
+    """Median seconds of run() over so many."""
+    for _ in range(2):
+        run()
     torch.cuda.synchronize()
     times = []
-    until = time.monotonic() + 0.02
-    while len(times) < 5 or (time.monotonic() < until and len(times) < 100):
+    until = time.monotonic() + window
+    while len(times) < 5 or (time.monotonic() < until and len(times) < 2000):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
         run()
         end.record()
         end.synchronize()
         times.append(begin.elapsed_time(end) / 1e3)
-    return statistics.median(times) / len(calls), how
+    return statistics.median(times)
+
+
+def seconds_of(torch, calls, window):
+    """Median seconds of one of the calls, all of them in a graph, over again until a replay takes a millisecond, and whether they could be; as
+    time_calls() in card.cpp."""
+    for call in calls:
+        call()
+    torch.cuda.synchronize()
+    rounds = 1
+    while True:
+        run = lambda: [call() for _ in range(rounds) for call in calls]
+        try:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                run()
+            graph.replay()
+        except Exception:  # what waits for the host cannot be captured
+            torch.cuda.synchronize()
+            return median_of(torch, run, window) / len(calls) / rounds, "without a graph"
+        once = median_of(torch, graph.replay, 0)
+        if once >= REPLAY or rounds == MOST_ROUNDS:
+            return median_of(torch, graph.replay, window) / len(calls) / rounds, "in graph replay"
+        rounds = min(MOST_ROUNDS, rounds * math.ceil(REPLAY / once) + 1)
 
 
 if triton is not None:
@@ -140,6 +154,7 @@ def measure_point(torch, report, kernel, grouped_mm, point, shape, which, weight
     loads = rotating_loads(torch, tokens, k_rows, experts, load, n * k * 2)
     variants = range(len(loads))
     rows = sum(loads[0])
+    window = SUSTAINED if rows // experts >= COMPUTE_ROWS else SHORT
     x = torch.randn(rows, k, device="cuda", dtype=torch.bfloat16)
     part = lambda v: weights[(v % sets) * experts:(v % sets + 1) * experts]
     # One variant against PyTorch's own product in float, so that no rival is fast by being wrong.
@@ -157,7 +172,7 @@ def measure_point(torch, report, kernel, grouped_mm, point, shape, which, weight
             ends = [torch.tensor(l, device="cuda").cumsum(0).to(torch.int32) for l in loads]
             check(grouped_mm(x, part(0).transpose(-2, -1), offs=ends[0]))
             calls = [lambda v=v: grouped_mm(x, part(v).transpose(-2, -1), offs=ends[v]) for v in variants]
-            seconds, how = seconds_of(torch, calls)
+            seconds, how = seconds_of(torch, calls, window)
             report.measured(f"{name}, PyTorch grouped_mm", seconds, "rival, " + how)
         except Exception as error:  # a rival that cannot is named
             report.add(f"{name}, PyTorch grouped_mm", "absent", note=str(error).splitlines()[0][:120])
@@ -181,7 +196,7 @@ def measure_point(torch, report, kernel, grouped_mm, point, shape, which, weight
             y.fill_(math.nan)
             call(0)
             check(y)
-            seconds, how = seconds_of(torch, [lambda v=v: call(v) for v in variants])
+            seconds, how = seconds_of(torch, [lambda v=v: call(v) for v in variants], window)
             if best is None or seconds < best[0]:
                 best = (seconds, config, how)
         except Exception as error:
