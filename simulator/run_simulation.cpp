@@ -68,11 +68,11 @@ class StepSums {
   void tell_gpus(const Placement& placement, SimulateFigures& f) const {
     const double steps = count();
     const double weights = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(layers_.size()) * model_.branch_bytes;
-    const int32_t each = f.ranks / f.nodes;
+    const int32_t gpus_per_node = f.ranks / f.nodes;
     for (int32_t r = 0; r < f.ranks; ++r) {
       const auto at = static_cast<size_t>(r);
       SimulatedGpu gpu;
-      gpu.node = r / each, gpu.compute_ms = 1e3 * compute_s_[at] / steps, gpu.weight_bytes = weights;
+      gpu.node = r / gpus_per_node, gpu.compute_ms = 1e3 * compute_s_[at] / steps, gpu.weight_bytes = weights;
       gpu.waiting_share = slowest_s_ > 0 ? 1 - compute_s_[at] / slowest_s_ : 0;
       const auto out = [&](const RankWork& w) { return w.fabric_out + w.network_out; };
       const auto in = [&](const RankWork& w) { return w.fabric_in + w.network_in; };

@@ -16,7 +16,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
       replicas_(replicas),
       residence_(residence),
       ranks_(static_cast<size_t>(placement.ranks)),
-      each_(static_cast<size_t>(placement.ranks / nodes)),
+      gpus_per_node_(static_cast<size_t>(placement.ranks / nodes)),
       rule_(placement.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
       combined_(tally_),
@@ -25,7 +25,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
   if (replicas == ReplicaRule::even) return;
   for (const std::vector<BranchShares>& layer : shares_) {
     computes_.emplace_back();
-    for (const BranchShares& branch : layer) computes_.back().push_back(nearest_from_anywhere(branch, ranks_, each_));
+    for (const BranchShares& branch : layer) computes_.back().push_back(nearest_from_anywhere(branch, ranks_, gpus_per_node_));
   }
 }
 

@@ -74,7 +74,7 @@ class StepWork {
   const CostModel model_;
   const ReplicaRule replicas_;
   const Residence residence_;
-  const size_t ranks_, each_;  // GPUs of a node
+  const size_t ranks_, gpus_per_node_;
   TallyRule rule_;
   std::vector<std::vector<BranchShares>> shares_;    // [layers][branches]
   std::vector<std::vector<BranchShares>> computes_;  // the same of tokens that live anywhere, where the nearest replicas compute
