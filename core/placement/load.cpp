@@ -100,7 +100,7 @@ class LayerLoad {
 
 }  // namespace
 
-Placement load_placement(const std::vector<std::vector<double>>& loads, const Placement& start, const Progress& progress) {
+Placement load_placement(const LayerLoads& loads, const Placement& start, const Progress& progress) {
   // What a move alone cannot mend a few swaps at random and mending again may.
   constexpr int kKicks = 12, kSwaps = 3;
   Placement out = start;
@@ -122,7 +122,7 @@ Placement load_placement(const std::vector<std::vector<double>>& loads, const Pl
   return out;
 }
 
-void spread_idle_replicas(const std::vector<std::vector<double>>& loads, Placement& placement) {
+void spread_idle_replicas(const LayerLoads& loads, Placement& placement) {
   const auto slots_per_rank = static_cast<size_t>(placement.slots_of_rank());
   for (size_t l = 0; l < placement.layers.size(); ++l) {
     LayerSlots& slots = placement.layers[l];

@@ -47,8 +47,8 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
   begin();
 }
 
-PlacedSteps::PlacedSteps(const std::vector<std::vector<std::vector<double>>>& steps, double k, Placement start, int32_t nodes,
-                         Backend backend, const CostModel& model, ReplicaRule replicas)
+PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes, Backend backend,
+                         const CostModel& model, ReplicaRule replicas)
     : PlacedSteps(std::move(start), nodes, backend, model, replicas, Residence::home, steps.size()) {
   const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
   for (size_t s = 0; s < steps.size(); ++s)

@@ -19,9 +19,9 @@ class PlacedSteps {
   /// as StepWork has them.
   PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes, Backend backend,
               const CostModel& model, ReplicaRule replicas = ReplicaRule::even, Residence residence = Residence::home);
-  /// Steps of counts [steps][layers][branches], `k` choices of a token: for backends per_expert and gather.
-  PlacedSteps(const std::vector<std::vector<std::vector<double>>>& steps, double k, Placement start, int32_t nodes, Backend backend,
-              const CostModel& model, ReplicaRule replicas = ReplicaRule::even);
+  /// Steps of counts, `k` choices of a token: for backends per_expert and gather.
+  PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes, Backend backend, const CostModel& model,
+              ReplicaRule replicas = ReplicaRule::even);
 
   const Placement& placement() const { return placement_; }
   size_t steps() const { return step_s_.size(); }

@@ -56,7 +56,7 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
   return step;
 }
 
-StepCost StepWork::of_loads(const std::vector<std::vector<double>>& loads, double k, const LayerVisitor& visitor) {
+StepCost StepWork::of_loads(const LayerLoads& loads, double k, const LayerVisitor& visitor) {
   StepCost step;
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
     begin_layer();

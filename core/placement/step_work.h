@@ -57,9 +57,9 @@ class StepWork {
   /// Of these tokens, computed together. The placement has a layer for each of the routes'; where tokens follow, the first choice of each
   /// is the heaviest.
   StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor = {});
-  /// Of counts [layers][branches], which need not be whole; `k` choices of a token. Only for backends per_expert and gather: of the others
+  /// Of counts, `k` choices of a token. Only for backends per_expert and gather: of the others
   /// nobody knows which choices were one token's.
-  StepCost of_loads(const std::vector<std::vector<double>>& loads, double k, const LayerVisitor& visitor = {});
+  StepCost of_loads(const LayerLoads& loads, double k, const LayerVisitor& visitor = {});
 
  private:
   void begin_layer();

@@ -92,8 +92,8 @@ Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens,
   return sum_traffic(routes, tokens, placement, way).traffic();
 }
 
-std::vector<std::vector<double>> loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {
-  std::vector<std::vector<double>> loads(static_cast<size_t>(routes.layers), std::vector<double>(static_cast<size_t>(routes.branches)));
+LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {
+  LayerLoads loads(static_cast<size_t>(routes.layers), std::vector<double>(static_cast<size_t>(routes.branches)));
   for (const size_t t : tokens)
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t branch : routes.at(t, l))
@@ -125,8 +125,7 @@ std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes,
   return out;
 }
 
-std::vector<std::vector<double>> rank_loads_of_counts(const std::vector<std::vector<double>>& loads, const Placement& placement,
-                                                      const ReplicaWay& way) {
+std::vector<std::vector<double>> rank_loads_of_counts(const LayerLoads& loads, const Placement& placement, const ReplicaWay& way) {
   const HomeShares shares(placement, way);
   std::vector<std::vector<double>> out(loads.size(), std::vector<double>(shares.ranks()));
   for (size_t l = 0; l < loads.size(); ++l)
