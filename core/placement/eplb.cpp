@@ -108,11 +108,11 @@ std::string eplb_fault(const EplbShape& s, int32_t branches) {
   return {};
 }
 
-Placement eplb_placement(const std::vector<std::vector<float>>& loads, const EplbShape& shape) {
+Placement eplb_placement(const LayerLoads& loads, const EplbShape& shape) {
   Placement out;
   out.ranks = shape.ranks;
   out.branches = loads.empty() ? 1 : static_cast<int32_t>(loads[0].size());
-  for (const std::vector<float>& load : loads) out.layers.push_back(place_layer(load, shape));
+  for (const std::vector<double>& load : loads) out.layers.push_back(place_layer(std::vector<float>(load.begin(), load.end()), shape));
   return out;
 }
 

@@ -57,8 +57,8 @@ class StepWork {
   /// Of these tokens, computed together. The placement has a layer for each of the routes'; where tokens follow, the first choice of each
   /// is the heaviest.
   StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor = {});
-  /// Of counts, `k` choices of a token. Only for backends per_expert and gather: of the others
-  /// nobody knows which choices were one token's.
+  /// Of counts, `k` choices of a token. Only for backends per_expert and gather: of the others nobody knows which choices were one
+  /// token's.
   StepCost of_loads(const LayerLoads& loads, double k, const LayerVisitor& visitor = {});
 
  private:
