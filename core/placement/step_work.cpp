@@ -110,7 +110,7 @@ void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visit
     work = {dispatch_, rule_.work(combined_)};
   }
   const LayerCost cost = work.cost(model_);
-  step.cost.dispatch_s += cost.dispatch_s, step.cost.compute_s += cost.compute_s, step.cost.combine_s += cost.combine_s;
+  step.cost += cost;
   step.visits += tally_.visits;
   for (const RankWork& r : work.ranks) step.network_rows += r.network_out, step.fabric_rows += r.fabric_out;
   step.delivered_rows += tally_.delivered;
