@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cost/step_cost.h"
+#include "core/cost/layer_cost.h"
 #include "core/placement/placement.h"
 
 namespace stormcell {
