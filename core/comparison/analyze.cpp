@@ -26,8 +26,6 @@ namespace {
 
 constexpr double kHotShare = 0.5, kColdPart = 0.1;
 
-bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
-
 int64_t layer_of(const RouterInfo& router, int64_t otherwise) {
   const int32_t layer = router.layer >= 0 ? router.layer : layer_in_name(router.name);
   return layer >= 0 ? layer : otherwise;
@@ -127,7 +125,7 @@ nlohmann::ordered_json json_of(const CacheFigures& c) {
 AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader reader(path.file);
-  const RunSummary run = choose_run(reader, path.run, has_batches, "holds no batch yet");
+  const RunSummary run = choose_recorded_run(reader, path.run);
   const RunLayout layout = reader.layout(run.id);
   AnalyzeFigures figures;
   figures.session = path.file;

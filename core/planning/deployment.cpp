@@ -14,8 +14,6 @@
 namespace stormcell {
 namespace {
 
-bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
-
 struct Origin {
   std::string session;
   RunSummary run;
@@ -34,7 +32,7 @@ std::optional<SessionPath> named_origin(const std::string& made_from, const std:
 
 Origin read_origin(const SessionPath& path, const PlaceTask& task) {
   const SessionReader session(path.file);
-  Origin origin{path.file, choose_run(session, path.run, has_batches, "holds no batch yet"), {}, {}};
+  Origin origin{path.file, choose_recorded_run(session, path.run), {}, {}};
   origin.layout = session.layout(origin.run.id);
   const auto& ours = task.layout.routers;
   const auto& theirs = origin.layout.routers;

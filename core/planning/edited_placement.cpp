@@ -50,8 +50,7 @@ std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::s
 
 /// So many on each rank, and as few more as make all ranks hold equally many.
 int64_t spare_slots(const SessionReader& session, const std::string& run, int32_t ranks, int32_t of_rank) {
-  const RunSummary chosen = choose_run(
-      session, run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet");
+  const RunSummary chosen = choose_recorded_run(session, run);
   const RunLayout layout = session.layout(chosen.id);
   const int64_t branches = layout.routers.empty() ? 0 : layout.routers[0].branches;
   return int64_t{of_rank} * ranks + (ranks - branches % ranks) % ranks;
