@@ -114,8 +114,7 @@ void look_at_choices(const AnalyzeOptions& options, const SessionReader& reader,
 
 nlohmann::ordered_json json_of(const CacheFigures& c) {
   const auto count = [](const CacheFigures::Count& n) {
-    return nlohmann::ordered_json{
-        {"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", n.rate ? nlohmann::ordered_json(*n.rate) : nlohmann::ordered_json()}};
+    return nlohmann::ordered_json{{"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", or_null(n.rate)}};
   };
   return {{"policy", c.policy}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
 }
@@ -198,20 +197,18 @@ std::string to_json(const AnalyzeFigures& f) {
          {"cold", r.cold}});
   json["imbalance"] = {{"max_over_mean_minus_1", f.imbalance}, {"sglang_balancedness", f.balancedness}};
   const PredictabilityFigures& p = f.predictability;
-  const auto known = [](const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); };
-  json["predictability"] = {{"temporal_lag1", known(p.temporal_lag1)},
-                            {"static_in_sample", known(p.static_in_sample)},
-                            {"static_from_prompt", known(p.static_from_prompt)},
-                            {"static_held_out", known(p.static_held_out)},
-                            {"transition_held_out", known(p.transition_held_out)}};
-  const auto whole = [](const std::optional<int64_t>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); };
+  json["predictability"] = {{"temporal_lag1", or_null(p.temporal_lag1)},
+                            {"static_in_sample", or_null(p.static_in_sample)},
+                            {"static_from_prompt", or_null(p.static_from_prompt)},
+                            {"static_held_out", or_null(p.static_held_out)},
+                            {"transition_held_out", or_null(p.transition_held_out)}};
   json["reuse_distance"] = nullptr;
   if (f.reuse)
     json["reuse_distance"] = {{"lookups", f.reuse->lookups},
                               {"first_uses", f.reuse->first_uses},
-                              {"p50", whole(f.reuse->p50)},
-                              {"p90", whole(f.reuse->p90)},
-                              {"p99", whole(f.reuse->p99)}};
+                              {"p50", or_null(f.reuse->p50)},
+                              {"p90", or_null(f.reuse->p90)},
+                              {"p99", or_null(f.reuse->p99)}};
   json["drift"] = nullptr;
   if (f.drift)
     json["drift"] = {{"total_variation", f.drift->distance},
