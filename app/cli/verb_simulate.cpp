@@ -76,8 +76,7 @@ std::string deployment_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> rows = {
       {"imbalance of the GPUs", "predicted", "recorded, shared evenly", "by slots", "difference"}};
   const auto add = [&](const std::string& name, const DeployedBalance& b) {
-    rows.push_back({name, number_text(b.predicted), number_text(b.shared_evenly), b.recorded ? number_text(*b.recorded) : "-",
-                    number_text(b.difference())});
+    rows.push_back({name, number_text(b.predicted), number_text(b.shared_evenly), number_text(b.recorded), number_text(b.difference())});
   };
   for (const DeployedLayer* l : largest(d.layers, [](const DeployedLayer& x) { return std::abs(x.balance.difference()); }))
     add(l->name, l->balance);
