@@ -212,7 +212,7 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   const CostModel& model = objective.model();
   StepSums sums(model, variations_of(model), placement);
   StepWork work = objective.work_of(placement);
-  const size_t micro_batches = f.overlap == "two-batch" ? 2 : 1;
+  const size_t micro_batches = f.overlap == Overlap::two_batch ? 2 : 1;
   f.steps = objective.count(DataPart::fitted);
   double visits = 0, delivered_rows = 0, returned_rows = 0, serial_s = 0;
   for (int64_t s = 0; s < f.steps; ++s) {

@@ -87,7 +87,7 @@ std::string to_json(const SimulateFigures& f) {
   json["backend"] = f.backend;
   json["replicas"] = f.replicas;
   json["residence"] = f.residence;
-  json["overlap"] = f.overlap;
+  json["overlap"] = to_text(f.overlap);
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
   json["dropped_choices"] = f.dropped_choices;
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};

@@ -101,7 +101,7 @@ std::string to_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> times = {
       {"a step, simulated",
        number_text(f.mean_ms) + " ms as a mean, median " + number_text(f.p50_ms) + ", 95 % below " + number_text(f.p95_ms)}};
-  if (f.overlap != "none") times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
+  if (f.overlap != Overlap::none) times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
   std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + deployment_text(f) +
