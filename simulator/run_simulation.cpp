@@ -20,6 +20,7 @@ class StepSums {
       : model_(model),
         variations_(std::move(variations)),
         alone_(without_uplinks(model)),
+        varied_s_(variations_.size()),
         layers_(placement.layers.size()),
         shares_(layers_.size(), std::vector<LayerCost>(static_cast<size_t>(placement.ranks))),
         mean_compute_s_(layers_.size()),
@@ -35,18 +36,18 @@ class StepSums {
     const std::span<const RankWork> ranks = work.ranks;
     costs_[0][micro_batch][layer] = cost;
     for (size_t v = 0; v < variations_.size(); ++v) costs_[v + 1][micro_batch][layer] = work.cost(variations_[v].model);
-    add(cost, layers_[layer]);
+    layers_[layer] += cost;
     slowest_s_ += cost.compute_s;
     for (size_t r = 0; r < ranks.size(); ++r) {
       const double own = compute_s(ranks[r], model_);
-      add(cost_of_layer(ranks.subspan(r, 1), work.combined.subspan(r, 1), alone_), shares_[layer][r]);
+      shares_[layer][r] += cost_of_layer(ranks.subspan(r, 1), work.combined.subspan(r, 1), alone_);
       compute_s_[r] += own, mean_compute_s_[layer] += own / static_cast<double>(ranks.size());
       add(ranks[r], work_[r]), add(work.combined[r], combined_[r]);
     }
   }
   void end_step() {
     seconds_.push_back(scheduled_s(costs_[0]));
-    for (size_t v = 0; v < variations_.size(); ++v) varied_s_.resize(variations_.size()), varied_s_[v] += scheduled_s(costs_[v + 1]);
+    for (size_t v = 0; v < variations_.size(); ++v) varied_s_[v] += scheduled_s(costs_[v + 1]);
   }
 
   void tell_times(SimulateFigures& f) const {
@@ -68,11 +69,11 @@ class StepSums {
   void tell_gpus(const Placement& placement, SimulateFigures& f) const {
     const double steps = count();
     const double weights = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(layers_.size()) * model_.branch_bytes;
-    const int32_t each = f.ranks / f.nodes;
+    const int32_t gpus_per_node = f.ranks / f.nodes;
     for (int32_t r = 0; r < f.ranks; ++r) {
       const auto at = static_cast<size_t>(r);
       SimulatedGpu gpu;
-      gpu.node = r / each, gpu.compute_ms = 1e3 * compute_s_[at] / steps, gpu.weight_bytes = weights;
+      gpu.node = r / gpus_per_node, gpu.compute_ms = 1e3 * compute_s_[at] / steps, gpu.weight_bytes = weights;
       gpu.waiting_share = slowest_s_ > 0 ? 1 - compute_s_[at] / slowest_s_ : 0;
       const auto out = [&](const RankWork& w) { return w.fabric_out + w.network_out; };
       const auto in = [&](const RankWork& w) { return w.fabric_in + w.network_in; };
@@ -120,9 +121,6 @@ class StepSums {
   static CostModel without_uplinks(CostModel model) {
     model.uplink_bytes_per_s = 0;
     return model;
-  }
-  static void add(const LayerCost& cost, LayerCost& sum) {
-    sum.dispatch_s += cost.dispatch_s, sum.compute_s += cost.compute_s, sum.combine_s += cost.combine_s;
   }
   double count() const { return static_cast<double>(seconds_.size()); }
   static void add(const RankWork& w, RankWork& sum) {
@@ -214,7 +212,7 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   const CostModel& model = objective.model();
   StepSums sums(model, variations_of(model), placement);
   StepWork work = objective.work_of(placement);
-  const size_t micro_batches = f.overlap == "two-batch" ? 2 : 1;
+  const size_t micro_batches = f.overlap == Overlap::two_batch ? 2 : 1;
   f.steps = objective.count(DataPart::fitted);
   double visits = 0, delivered_rows = 0, returned_rows = 0, serial_s = 0;
   for (int64_t s = 0; s < f.steps; ++s) {

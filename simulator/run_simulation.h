@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/cost/step_cost.h"
+#include "core/cost/layer_cost.h"
 #include "core/placement/placement.h"
 #include "core/planning/step_objective.h"
 #include "simulator/simulate.h"

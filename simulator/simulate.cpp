@@ -1,15 +1,14 @@
 #include "simulator/simulate.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <iterator>
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
-#include "core/formats/file_text.h"
 #include "core/placement/step_work.h"
+#include "core/planning/option_word.h"
 #include "core/planning/place_task.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
@@ -21,7 +20,6 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array<std::string_view, 2> kOverlaps = {"none", "two-batch"};
 constexpr int32_t kMostRanksOfCollective = 64;
 constexpr double kMostOversubscription = 1000;
 
@@ -41,9 +39,10 @@ PlaceOptions task_options(const SimulateOptions& options) {
   return out;
 }
 
+Overlap overlap_of(const SimulateOptions& options) { return parse_word("--overlap", options.overlap, kOverlaps, Overlap::none); }
+
 void check_options(const SimulateOptions& options) {
-  if (!options.overlap.empty() && std::find(kOverlaps.begin(), kOverlaps.end(), options.overlap) == kOverlaps.end())
-    bad_input("--overlap", in_quotes(options.overlap) + " is none", "one of " + joined(kOverlaps));
+  overlap_of(options);  // refused before anything is read
   if (!options.made_from.empty() && options.placement.empty())
     bad_input("--made-from", "is where a placement comes from, and none is named", "--placement placement.json");
   if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
@@ -68,7 +67,7 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
     out.emplace_back(
         "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is there at no cost, "
         "nor does it cost to come home from the last layer");
-  if (f.overlap == "two-batch")
+  if (f.overlap == Overlap::two_batch)
     out.emplace_back(
         "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
   if (f.collective && !task.cluster.rank_cost.empty())
@@ -195,7 +194,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   f.branches = task.branches, f.slot_count = task.shape.slot_count;
   f.phase = options.phase, f.backend = to_text(task.objective->backend()), f.replicas = to_text(task.objective->replicas()),
   f.residence = to_text(task.objective->residence()), f.step_kind = task.objective->steps();
-  f.overlap = options.overlap.empty() ? kOverlaps[0] : options.overlap, f.oversubscription = options.oversubscription;
+  f.overlap = overlap_of(options), f.oversubscription = options.oversubscription;
   f.sizes = *task.sizes, f.calibration = task.calibration;
   for (size_t l = 0; l < task.layout.routers.size(); ++l)
     f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], 0, 0, 0, 0});
@@ -218,7 +217,7 @@ StepTrust trust_of(const SimulateFigures& f) {
 
 }  // namespace
 
-std::vector<std::string_view> overlaps() { return {kOverlaps.begin(), kOverlaps.end()}; }
+std::vector<std::string_view> overlaps() { return {std::begin(kOverlaps), std::end(kOverlaps)}; }
 
 double parse_oversubscription(std::string_view text) {
   double factor = 0;

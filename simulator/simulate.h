@@ -1,6 +1,7 @@
 // What a recorded routing would do on GPUs that one does not have: steps, layers, GPUs and links of a placement, by endpoint sums, and one
 // exchange by filling its links.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,7 +29,15 @@ struct SimulateOptions {
   int64_t collective_step = 0;  ///< of the costed ones
 };
 
-/// "none", "two-batch".
+/// Of exchanges with experts.
+enum class Overlap : uint8_t {
+  none,
+  two_batch,  ///< micro-batches of every other token of a step take turns: one computes while the other's messages travel
+};
+inline constexpr std::string_view kOverlaps[] = {"none", "two-batch"};
+inline std::string_view to_text(Overlap overlap) { return kOverlaps[static_cast<size_t>(overlap)]; }
+
+/// Their words, for the command line and the window.
 std::vector<std::string_view> overlaps();
 /// At least 1; Error(bad_input) that names --oversubscription otherwise.
 double parse_oversubscription(std::string_view text);
@@ -105,7 +114,8 @@ struct SimulateFigures {
   std::string session, model, cluster, placement;
   int64_t run = 0;
   int32_t nodes = 0, ranks = 0, branches = 0, slot_count = 0;
-  std::string phase, backend, replicas, residence, step_kind, overlap;
+  std::string phase, backend, replicas, residence, step_kind;
+  Overlap overlap = Overlap::none;
   double oversubscription = 1;
   ModelSizes sizes;
   std::optional<CalibrationUse> calibration;

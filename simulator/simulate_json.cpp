@@ -35,10 +35,8 @@ Json json_of(const LinkInterval& i) { return {{"begin_ms", i.begin_ms}, {"end_ms
 Json json_of(const SimulatedMessage& m) { return {{"from", m.from}, {"to", m.to}, {"bytes", m.bytes}, {"end_ms", m.end_ms}}; }
 
 Json json_of(const DeployedBalance& b) {
-  return {{"predicted", b.predicted},
-          {"shared_evenly", b.shared_evenly},
-          {"recorded", b.recorded ? Json(*b.recorded) : Json()},
-          {"difference", b.difference()}};
+  return {
+      {"predicted", b.predicted}, {"shared_evenly", b.shared_evenly}, {"recorded", or_null(b.recorded)}, {"difference", b.difference()}};
 }
 
 Json json_of(const DeployedLayer& l) {
@@ -47,20 +45,13 @@ Json json_of(const DeployedLayer& l) {
   return json;
 }
 
-template <class T>
-Json list_of(const std::vector<T>& values) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(json_of(value));
-  return list;
-}
-
 Json json_of(const SimulatedExchange& e, bool each_message) {
   return {{"messages", e.messages},
           {"bytes", e.bytes},
           {"closed_form_ms", e.closed_form_ms},
           {"filled_ms", e.filled_ms},
-          {"timeline", list_of(e.timeline)},
-          {"single_messages", each_message ? list_of(e.sent) : Json()}};
+          {"timeline", list_of(e.timeline, json_of)},
+          {"single_messages", each_message ? list_of(e.sent, json_of) : Json()}};
 }
 
 Json json_of(const SimulatedCollective& c, bool each_message) {
@@ -76,8 +67,8 @@ Json json_of(const SimulatedCollective& c, bool each_message) {
 Json json_of(const DeploymentFigures& d) {
   Json json = {{"made_from", {{"session", d.session}, {"run", d.run}}}};
   json["imbalance"] = json_of(d.mean);
-  json["layers"] = list_of(d.layers);
-  json["why_not_slots"] = d.why_not.empty() ? Json() : Json(d.why_not);
+  json["layers"] = list_of(d.layers, json_of);
+  json["why_not_slots"] = text_or_null(d.why_not);
   return json;
 }
 
@@ -92,25 +83,25 @@ std::string to_json(const SimulateFigures& f) {
   json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}, {"oversubscription", f.oversubscription}};
   json["placement"] = f.placement;
   json["slots"] = f.slot_count;
-  json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
+  json["phase"] = text_or_null(f.phase);
   json["backend"] = f.backend;
   json["replicas"] = f.replicas;
   json["residence"] = f.residence;
-  json["overlap"] = f.overlap;
+  json["overlap"] = to_text(f.overlap);
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
   json["dropped_choices"] = f.dropped_choices;
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
-  json["tokens_per_step"] = f.tokens_per_step ? Json(*f.tokens_per_step) : Json();
-  json["tokens_per_s"] = f.tokens_per_s ? Json(*f.tokens_per_s) : Json();
+  json["tokens_per_step"] = or_null(f.tokens_per_step);
+  json["tokens_per_s"] = or_null(f.tokens_per_s);
   json["remote_bytes"] = f.remote_bytes;
   json["wire_bytes"] = f.wire_bytes;
   json["sizes"] = {{"hidden", f.sizes.hidden}, {"branch_bytes", f.sizes.branch_bytes}, {"source", f.sizes.source}};
   json["calibration"] = json_of_calibration(f.calibration);
   json["calibrated"] = json_of_trust(f.trust);
-  json["layers"] = list_of(f.layers);
-  json["gpus"] = list_of(f.gpus);
-  json["links"] = list_of(f.links);
-  json["sensitivity"] = list_of(f.sensitivity);
+  json["layers"] = list_of(f.layers, json_of);
+  json["gpus"] = list_of(f.gpus, json_of);
+  json["links"] = list_of(f.links, json_of);
+  json["sensitivity"] = list_of(f.sensitivity, json_of);
   json["collective"] = f.collective ? json_of(*f.collective, f.ranks <= kMostRanksOfMessages) : Json();
   json["deployment"] = f.deployment ? json_of(*f.deployment) : Json();
   json["assumptions"] = f.assumptions;

@@ -1,24 +1,13 @@
 #include "app/cli/calibration_text.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 
 #include "app/cli/numbers_text.h"
 #include "core/base/listed_words.h"
 
 namespace stormcell::cli {
 namespace {
-
-constexpr size_t kMostNames = 4;
-
-std::string percent(const std::optional<double>& share) {
-  return share ? (*share > 0 ? "+" : "") + number_text(100 * *share, 2) + " %" : "-";
-}
-
-std::string names_of(const CalibratedPhase& p) {
-  const std::vector<std::string> first(p.from.begin(), p.from.begin() + static_cast<std::ptrdiff_t>(std::min(p.from.size(), kMostNames)));
-  return joined(first) + (p.from.size() > kMostNames ? ", ..." : "");
-}
 
 /// Of phases that go by curves over rows, which have no line.
 std::string curves_text(const CalibrationUse& use) {
@@ -32,6 +21,12 @@ std::string curves_text(const CalibrationUse& use) {
 
 }  // namespace
 
+std::string calls_text(const std::vector<std::string>& ids) {
+  constexpr size_t kMost = 4;
+  const std::vector<std::string> first(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), kMost)));
+  return joined(first) + (ids.size() > kMost ? ", ..." : "");
+}
+
 std::string calibration_text(const CalibrationUse& use) {
   std::vector<std::vector<std::string>> rows = {
       {"calibrated", "kind", "start us", "GB/s", "us a layer", "size", "held out", "laboratories", "by"}};
@@ -41,7 +36,7 @@ std::string calibration_text(const CalibrationUse& use) {
     else
       rows.push_back({p.phase, std::string(to_text(p.kind)), p.rows ? "-" : number_text(p.t0_us),
                       p.rows ? "-" : number_text(p.bytes_per_s / 1e9), number_text(p.us), p.rows ? "-" : number_text(p.size),
-                      percent(p.held_out), percent(p.laboratories), p.like + ": " + names_of(p)});
+                      difference_text(p.held_out), difference_text(p.laboratories), p.like + ": " + calls_text(p.from)});
   }
   return "\n" + table_text(rows, {2, 3, 4, 5, 6, 7}) + "us a layer: of a mean step of " + number_text(use.tokens_per_step) +
          " tokens, routed evenly; size: what it moves / the nearest size that " + use.file +

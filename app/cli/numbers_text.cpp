@@ -52,7 +52,12 @@ std::string number_text(double value, int digits) {
   return text;
 }
 
+std::string number_text(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
+
 std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
+std::string difference_text(const std::optional<double>& share) {
+  return share ? (*share > 0 ? "+" : "") + number_text(100 * *share, 2) + " %" : "-";
+}
 
 std::string ratio_text(double value) { return number_text(value, 3) + "x"; }
 std::string ratio_text(const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci) {

@@ -1,24 +1,18 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
 
+#include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/planning/calibrate.h"
 
 namespace stormcell::cli {
 namespace {
-
-std::string known(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
-std::string percent(const std::optional<double>& share) {
-  return share ? (*share > 0 ? "+" : "") + number_text(100 * *share, 2) + " %" : "-";
-}
 
 std::string curves_text(const CalibrateFigures& f) {
   if (f.curves.empty()) return {};
@@ -49,15 +43,12 @@ std::string fits_text(const CalibrateFigures& f) {
 
 std::string check_text(const CalibrateFigures& f) {
   if (!f.check) return {};
-  constexpr size_t kMostNames = 4;
   std::vector<std::vector<std::string>> rows = {
       {"call", "op", "gpu", "ranks", "measured us", "predicted", "error", "kind", "held out", "laboratories", "from"}};
-  for (const CheckedCall& c : *f.check) {
-    std::vector<std::string> from(c.from.begin(), c.from.begin() + static_cast<std::ptrdiff_t>(std::min(c.from.size(), kMostNames)));
-    rows.push_back({c.id, c.op, c.gpu, c.ranks > 0 ? std::to_string(c.ranks) : "-", known(c.measured_us), known(c.predicted_us),
-                    percent(c.error), std::string(to_text(c.kind)), percent(c.held_out), percent(c.laboratories),
-                    c.predicted_us ? joined(from) + (c.from.size() > kMostNames ? ", ..." : "") : c.why_not});
-  }
+  for (const CheckedCall& c : *f.check)
+    rows.push_back({c.id, c.op, c.gpu, c.ranks > 0 ? std::to_string(c.ranks) : "-", number_text(c.measured_us), number_text(c.predicted_us),
+                    difference_text(c.error), std::string(to_text(c.kind)), difference_text(c.held_out), difference_text(c.laboratories),
+                    c.predicted_us ? calls_text(c.from) : c.why_not});
   std::string text =
       "\n" + table_text(rows, {3, 4, 5, 6, 8, 9}) +
       "\nerror: predicted / measured - 1; held out: that of the nearest measured call, left out; laboratories: the slowest one's "

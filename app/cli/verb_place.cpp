@@ -15,8 +15,6 @@
 namespace stormcell::cli {
 namespace {
 
-std::string known(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
-
 /// Empty where steps are not costed.
 std::string cost_text(const PlaceFigures& f) {
   if (f.backend.empty()) return {};
@@ -25,9 +23,9 @@ std::string cost_text(const PlaceFigures& f) {
   for (const LayoutLine& line : f.layouts) {
     const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
     if (!judged.step) return {};
-    rows.push_back({line.name, known(line.fit.objective_ms), line.held_out ? known(line.held_out->objective_ms) : "-",
+    rows.push_back({line.name, number_text(line.fit.objective_ms), line.held_out ? number_text(line.held_out->objective_ms) : "-",
                     number_text(judged.step->dispatch_ms), number_text(judged.step->compute_ms), number_text(judged.step->combine_ms),
-                    number_text(judged.step->p95_ms), known(judged.step->remote_bytes)});
+                    number_text(judged.step->p95_ms), number_text(judged.step->remote_bytes)});
   }
   const std::string steps = f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
   return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
@@ -48,8 +46,8 @@ std::string layouts_text(const std::string& what, const std::vector<LayoutLine>&
       {what, "imbalance, fitted", "held out", "cross pairs, fitted", "held out", "GPUs a token, fitted", "held out"}};
   for (const LayoutLine& line : layouts)
     rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-",
-                    known(line.fit.cross_pairs), line.held_out ? known(line.held_out->cross_pairs) : "-", known(line.fit.ranks_per_token),
-                    line.held_out ? known(line.held_out->ranks_per_token) : "-"});
+                    number_text(line.fit.cross_pairs), line.held_out ? number_text(line.held_out->cross_pairs) : "-",
+                    number_text(line.fit.ranks_per_token), line.held_out ? number_text(line.held_out->ranks_per_token) : "-"});
   return table_text(rows, {1, 2, 3, 4, 5, 6});
 }
 

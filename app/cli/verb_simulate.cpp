@@ -76,8 +76,7 @@ std::string deployment_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> rows = {
       {"imbalance of the GPUs", "predicted", "recorded, shared evenly", "by slots", "difference"}};
   const auto add = [&](const std::string& name, const DeployedBalance& b) {
-    rows.push_back({name, number_text(b.predicted), number_text(b.shared_evenly), b.recorded ? number_text(*b.recorded) : "-",
-                    number_text(b.difference())});
+    rows.push_back({name, number_text(b.predicted), number_text(b.shared_evenly), number_text(b.recorded), number_text(b.difference())});
   };
   for (const DeployedLayer* l : largest(d.layers, [](const DeployedLayer& x) { return std::abs(x.balance.difference()); }))
     add(l->name, l->balance);
@@ -102,7 +101,7 @@ std::string to_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> times = {
       {"a step, simulated",
        number_text(f.mean_ms) + " ms as a mean, median " + number_text(f.p50_ms) + ", 95 % below " + number_text(f.p95_ms)}};
-  if (f.overlap != "none") times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
+  if (f.overlap != Overlap::none) times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
   std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + deployment_text(f) +

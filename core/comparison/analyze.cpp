@@ -144,7 +144,6 @@ void look_at_slots(const RunSummary& run, AnalyzeFigures& figures) {
   if (loaded_ranks > 0) figures.imbalance_of_ranks = of_ranks / static_cast<double>(loaded_ranks);
 }
 
-nlohmann::ordered_json known(const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); }
 
 nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
   if (!drift) return nullptr;
@@ -171,8 +170,8 @@ nlohmann::ordered_json json_of(const std::vector<RouterTransitions>& edges) {
     list.push_back({{"router", e.router},
                     {"next", e.next},
                     {"pairs", e.pairs},
-                    {"likeliest", known(e.figures.likeliest)},
-                    {"likeliest_by_load", known(e.figures.likeliest_by_load)},
+                    {"likeliest", or_null(e.figures.likeliest)},
+                    {"likeliest_by_load", or_null(e.figures.likeliest_by_load)},
                     {"strongest", std::move(strongest)}});
   }
   return list;
@@ -191,8 +190,7 @@ nlohmann::ordered_json json_of(const std::vector<RouterCoactivation>& routers) {
 
 nlohmann::ordered_json json_of(const CacheFigures& c) {
   const auto count = [](const CacheFigures::Count& n) {
-    return nlohmann::ordered_json{
-        {"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", n.rate ? nlohmann::ordered_json(*n.rate) : nlohmann::ordered_json()}};
+    return nlohmann::ordered_json{{"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", or_null(n.rate)}};
   };
   return {{"policy", c.policy}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
 }
@@ -270,8 +268,8 @@ std::string to_json(const AnalyzeFigures& f) {
          {"imbalance",
           {{"max_over_mean_minus_1", r.imbalance},
            {"sglang_balancedness", r.balancedness},
-           {"trtllm_by_slot", known(r.imbalance_of_slots)},
-           {"trtllm_by_rank", known(r.imbalance_of_ranks)}}},
+           {"trtllm_by_slot", or_null(r.imbalance_of_slots)},
+           {"trtllm_by_rank", or_null(r.imbalance_of_ranks)}}},
          {"entropy_bits", r.entropy_bits},
          {"gini", r.gini},
          {"touched", r.touched},
@@ -284,24 +282,23 @@ std::string to_json(const AnalyzeFigures& f) {
          {"cold", r.cold}});
   json["imbalance"] = {{"max_over_mean_minus_1", f.imbalance},
                        {"sglang_balancedness", f.balancedness},
-                       {"trtllm_by_slot", known(f.imbalance_of_slots)},
-                       {"trtllm_by_rank", known(f.imbalance_of_ranks)}};
+                       {"trtllm_by_slot", or_null(f.imbalance_of_slots)},
+                       {"trtllm_by_rank", or_null(f.imbalance_of_ranks)}};
   json["transitions"] = f.transitions ? json_of(*f.transitions) : nlohmann::ordered_json();
   json["coactivation"] = f.coactivation ? json_of(*f.coactivation) : nlohmann::ordered_json();
   const PredictabilityFigures& p = f.predictability;
-  json["predictability"] = {{"temporal_lag1", known(p.temporal_lag1)},
-                            {"static_in_sample", known(p.static_in_sample)},
-                            {"static_from_prompt", known(p.static_from_prompt)},
-                            {"static_held_out", known(p.static_held_out)},
-                            {"transition_held_out", known(p.transition_held_out)}};
-  const auto whole = [](const std::optional<int64_t>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); };
+  json["predictability"] = {{"temporal_lag1", or_null(p.temporal_lag1)},
+                            {"static_in_sample", or_null(p.static_in_sample)},
+                            {"static_from_prompt", or_null(p.static_from_prompt)},
+                            {"static_held_out", or_null(p.static_held_out)},
+                            {"transition_held_out", or_null(p.transition_held_out)}};
   json["reuse_distance"] = nullptr;
   if (f.reuse)
     json["reuse_distance"] = {{"lookups", f.reuse->lookups},
                               {"first_uses", f.reuse->first_uses},
-                              {"p50", whole(f.reuse->p50)},
-                              {"p90", whole(f.reuse->p90)},
-                              {"p99", whole(f.reuse->p99)}};
+                              {"p50", or_null(f.reuse->p50)},
+                              {"p90", or_null(f.reuse->p90)},
+                              {"p99", or_null(f.reuse->p99)}};
   json["drift"] = json_of(f.drift);
   json["against"] = f.against ? json_of(*f.against) : nlohmann::ordered_json();
   json["cache"] = f.cache ? json_of(*f.cache) : nlohmann::ordered_json();

@@ -294,11 +294,6 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
   return row;
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 }  // namespace
 
 Comparison compare_runs(const std::string& name_a, const std::string& name_b) {

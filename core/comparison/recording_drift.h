@@ -17,8 +17,7 @@ struct Recording {
   explicit Recording(const std::string& named)
       : path(parse_session_path(named)),
         reader(path.file),
-        run(choose_run(
-            reader, path.run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet")),
+        run(choose_recorded_run(reader, path.run)),
         layout(reader.layout(run.id)) {}
   std::string name() const { return path.file + "#" + std::to_string(run.id); }
   SessionPath path;

@@ -68,7 +68,7 @@ std::string to_json(std::span<const JobResult> results) {
                     {"exit", r.exit},
                     {"seconds", r.seconds},
                     {"json", summary.is_discarded() ? Json() : summary},
-                    {"error", r.error.empty() ? Json() : Json(r.error)}});
+                    {"error", text_or_null(r.error)}});
   }
   j["jobs"] = std::move(jobs);
   j["failed"] = failed;

@@ -282,8 +282,6 @@ constexpr auto kAbout = [] {
   return list;
 }();
 
-bool any_run(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
-
 }  // namespace
 
 std::span<const CsvTable> csv_tables() { return kAbout; }
@@ -301,7 +299,7 @@ void write_csv(const ExportOptions& options, const Progress& progress) {
               "one of " + known);
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const RunSummary run = choose_run(session, path.run, any_run, "holds no batch yet");
+  const RunSummary run = choose_recorded_run(session, path.run);
   const Source source{session, run, session.layout(run.id), has_grids(session, run)};
   TextOutput out(options.output);
   out.write("# " + origin_of(session, run).line() + "; " + std::string(table->about.what) + "\n");

@@ -132,25 +132,24 @@ DoctorReport examine_machine() {
 }
 
 std::string to_json(const DoctorReport& r) {
-  const auto or_null = [](auto value) { return value > 0 ? Json(value) : Json(); };
   Json j = json_of_verb("doctor");
   j["cpu"] = {{"name", r.processor},
               {"features", r.features},
               {"cores", r.cores},
               {"logical_processors", r.logical_processors},
               {"sockets", r.sockets},
-              {"l2_bytes", or_null(r.l2_bytes)},
-              {"l3_bytes", or_null(r.l3_bytes)},
+              {"l2_bytes", positive_or_null(r.l2_bytes)},
+              {"l3_bytes", positive_or_null(r.l3_bytes)},
               {"isa", {{"used", r.isa}, {"available", r.available_isas}}},
               {"not_used", r.not_used}};
   j["memory"] = {{"bytes", r.memory_bytes},
                  {"available_bytes", r.available_bytes},
-                 {"limit_bytes", or_null(r.memory_limit_bytes)},
-                 {"cpu_limit", or_null(r.cpu_limit)}};
+                 {"limit_bytes", positive_or_null(r.memory_limit_bytes)},
+                 {"cpu_limit", positive_or_null(r.cpu_limit)}};
   j["cuda"] = {{"module", nullptr}, {"architectures", Json::array()}, {"devices", Json::array()}, {"reason", r.cuda_reason}};
   Json libraries = Json::array();
   for (const LibraryVersion& l : r.libraries)
-    libraries.push_back({{"name", l.name}, {"version", l.version.empty() ? Json() : Json(l.version)}, {"note", l.note}});
+    libraries.push_back({{"name", l.name}, {"version", text_or_null(l.version)}, {"note", l.note}});
   j["libraries"] = std::move(libraries);
   j["resources"] = r.resources;
   return json_text(j);

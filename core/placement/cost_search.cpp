@@ -42,15 +42,15 @@ class CostSearch {
 
   void find_before() {
     if (aim_.move_s <= 0) return;
-    was_.assign(layers_ * slot_count_ / held() * branches_, 0);
+    was_.assign(layers_ * slot_count_ / slots_per_rank() * branches_, 0);
     for (size_t l = 0; l < layers_; ++l)
       for (size_t s = 0; s < slot_count_; ++s) was_[at(l, s, static_cast<size_t>(aim_.before.layers[l][s]))] = 1;
     for (size_t l = 0; l < layers_; ++l)
       for (size_t s = 0; s < slot_count_; ++s) moved_ += moves(l, s, placed_.placement().layers[l][s]);
   }
-  size_t held() const { return static_cast<size_t>(placed_.placement().slots_of_rank()); }
+  size_t slots_per_rank() const { return static_cast<size_t>(placed_.placement().slots_of_rank()); }
   size_t at(size_t l, size_t slot, size_t branch) const {
-    return (l * (slot_count_ / held()) + placed_.rank_of(slot)) * branches_ + branch;
+    return (l * (slot_count_ / slots_per_rank()) + placed_.rank_of(slot)) * branches_ + branch;
   }
   /// 1 where the slot's rank did not hold the branch before.
   int64_t moves(size_t l, size_t slot, int32_t branch) const {
@@ -81,8 +81,8 @@ class CostSearch {
     const size_t l = random_() % layers_;
     // Half of the moves begin at who is slowest, and a replica's at what it holds: the cost of a layer is a largest value.
     const bool aimed = random_() % 2 != 0;
-    const size_t slot =
-        aimed ? placed_.slowest_rank(random_() % placed_.steps(), l) * held() + random_() % held() : random_() % slot_count_;
+    const size_t slot = aimed ? placed_.slowest_rank(random_() % placed_.steps(), l) * slots_per_rank() + random_() % slots_per_rank()
+                              : random_() % slot_count_;
     if (aimed && slot_count_ > branches_ && random_() % 2) {
       propose_replica(l, placed_.placement().layers[l][slot], random_() % slot_count_, heat);
       return;

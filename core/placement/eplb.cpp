@@ -13,11 +13,11 @@ struct Packed {
 
 /// Equally many items in each pack: the heaviest first, each to the lightest pack that has room.
 std::vector<Packed> pack_evenly(const std::vector<float>& weights, int32_t packs) {
-  const size_t each = weights.size() / static_cast<size_t>(packs);
+  const size_t items_per_pack = weights.size() / static_cast<size_t>(packs);
   std::vector<Packed> out(weights.size());
   std::vector<size_t> order(weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  if (each == 1) {  // the rule leaves them where they are
+  if (items_per_pack == 1) {  // the rule leaves them where they are
     for (const size_t i : order) out[i] = {static_cast<int32_t>(i), 0};
     return out;
   }
@@ -27,7 +27,7 @@ std::vector<Packed> pack_evenly(const std::vector<float>& weights, int32_t packs
   for (const size_t i : order) {
     size_t best = load.size();
     for (size_t p = 0; p < load.size(); ++p)
-      if (static_cast<size_t>(items[p]) < each && (best == load.size() || load[p] < load[best])) best = p;
+      if (static_cast<size_t>(items[p]) < items_per_pack && (best == load.size() || load[p] < load[best])) best = p;
     out[i] = {static_cast<int32_t>(best), items[best]++};
     load[best] += weights[i];
   }
@@ -74,7 +74,7 @@ LayerSlots place_layer(const std::vector<float>& load, const EplbShape& shape) {
   const int32_t groups = shape.hierarchical() ? shape.groups : 1, nodes = shape.hierarchical() ? shape.nodes : 1;
   const std::vector<int32_t> order = order_by_node(load, groups, nodes);
   const size_t branches = load.size() / static_cast<size_t>(nodes), slots = static_cast<size_t>(shape.slot_count / nodes);
-  const size_t each = static_cast<size_t>(shape.slot_count / shape.ranks);
+  const size_t slots_per_rank = static_cast<size_t>(shape.slot_count / shape.ranks);
   LayerSlots out(static_cast<size_t>(shape.slot_count));
   for (size_t node = 0; node < static_cast<size_t>(nodes); ++node) {
     std::vector<float> here(branches);
@@ -87,7 +87,7 @@ LayerSlots place_layer(const std::vector<float>& load, const EplbShape& shape) {
     }
     const std::vector<Packed> packed = pack_evenly(of_slot, shape.ranks / nodes);
     for (size_t s = 0; s < slots; ++s)
-      out[node * slots + static_cast<size_t>(packed[s].pack) * each + static_cast<size_t>(packed[s].place)] =
+      out[node * slots + static_cast<size_t>(packed[s].pack) * slots_per_rank + static_cast<size_t>(packed[s].place)] =
           order[node * branches + static_cast<size_t>(replicas.branch[s])];
   }
   return out;
@@ -108,11 +108,11 @@ std::string eplb_fault(const EplbShape& s, int32_t branches) {
   return {};
 }
 
-Placement eplb_placement(const std::vector<std::vector<float>>& loads, const EplbShape& shape) {
+Placement eplb_placement(const LayerLoads& loads, const EplbShape& shape) {
   Placement out;
   out.ranks = shape.ranks;
   out.branches = loads.empty() ? 1 : static_cast<int32_t>(loads[0].size());
-  for (const std::vector<float>& load : loads) out.layers.push_back(place_layer(load, shape));
+  for (const std::vector<double>& load : loads) out.layers.push_back(place_layer(std::vector<float>(load.begin(), load.end()), shape));
   return out;
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "core/placement/placement.h"
 
@@ -23,7 +22,7 @@ struct EplbShape {
 /// What the rule cannot be asked for, in words; empty: nothing.
 std::string eplb_fault(const EplbShape& shape, int32_t branches);
 
-/// `loads`: [layers][branches]. The shape has no fault.
-Placement eplb_placement(const std::vector<std::vector<float>>& loads, const EplbShape& shape);
+/// `loads` are rounded to single precision first. The shape has no fault.
+Placement eplb_placement(const LayerLoads& loads, const EplbShape& shape);
 
 }  // namespace stormcell

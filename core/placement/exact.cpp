@@ -100,12 +100,12 @@ class LayerByLayer {
 }  // namespace
 
 int64_t arrangements_of(int32_t branches, int32_t ranks) {
-  const int32_t each = branches / ranks;
+  const int32_t branches_per_rank = branches / ranks;
   int64_t all = 1;
   // Rank after rank chooses its branches of those that are left.
-  for (int32_t left = branches; left > 0; left -= each) {
+  for (int32_t left = branches; left > 0; left -= branches_per_rank) {
     double ways = 1;
-    for (int32_t i = 0; i < each; ++i) ways = ways * (left - i) / (i + 1);
+    for (int32_t i = 0; i < branches_per_rank; ++i) ways = ways * (left - i) / (i + 1);
     if (static_cast<double>(all) * ways > static_cast<double>(kMostArrangements)) return kMostArrangements + 1;
     all *= static_cast<int64_t>(ways + 0.5);
   }

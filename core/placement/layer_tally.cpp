@@ -11,12 +11,12 @@ std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, i
   std::vector<int32_t> replicas(static_cast<size_t>(branches));
   for (const int32_t branch : layer)
     if (branch >= 0) ++replicas[static_cast<size_t>(branch)];
-  const size_t held = layer.size() / static_cast<size_t>(ranks);
+  const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
   std::vector<BranchShares> shares(static_cast<size_t>(branches));
   for (size_t s = 0; s < layer.size(); ++s) {
     if (layer[s] < 0) continue;
     BranchShares& of_branch = shares[static_cast<size_t>(layer[s])];  // by rank: slots ascend
-    if (of_branch.empty() || of_branch.back().rank != s / held) of_branch.push_back({s / held, 0});
+    if (of_branch.empty() || of_branch.back().rank != s / slots_per_rank) of_branch.push_back({s / slots_per_rank, 0});
     ++of_branch.back().part;
   }
   // Counted, then divided: a sum of shares may exceed 1, and powers of what is left of that are no numbers.
@@ -26,18 +26,18 @@ std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, i
 }
 
 void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchShares& shares) {
-  const size_t held = layer.size() / static_cast<size_t>(ranks);
+  const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
   int32_t replicas = 0;
   shares.clear();
   for (size_t s = 0; s < layer.size(); ++s) {
     if (layer[s] != branch) continue;
-    if (shares.empty() || shares.back().rank != s / held) shares.push_back({s / held, 0});
+    if (shares.empty() || shares.back().rank != s / slots_per_rank) shares.push_back({s / slots_per_rank, 0});
     ++shares.back().part, ++replicas;
   }
   for (BranchShare& share : shares) share.part /= replicas;
 }
 
-void find_nearest(const BranchShares& all, size_t home, size_t each, BranchShares& nearest) {
+void find_nearest(const BranchShares& all, size_t home, size_t gpus_per_node, BranchShares& nearest) {
   nearest.clear();
   double here = 0;
   for (const BranchShare& s : all) {
@@ -45,19 +45,19 @@ void find_nearest(const BranchShares& all, size_t home, size_t each, BranchShare
       nearest.assign(1, {home, 1});
       return;
     }
-    if (s.rank / each == home / each) nearest.push_back(s), here += s.part;
+    if (s.rank / gpus_per_node == home / gpus_per_node) nearest.push_back(s), here += s.part;
   }
   if (nearest.empty()) nearest = all;
   if (here > 0)
     for (BranchShare& s : nearest) s.part /= here;
 }
 
-BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t each) {
+BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t gpus_per_node) {
   if (all.size() < 2) return all;
   BranchShares out = all, nearest;
   for (BranchShare& s : out) s.part = 0;
   for (size_t home = 0; home < ranks; ++home) {
-    find_nearest(all, home, each, nearest);
+    find_nearest(all, home, gpus_per_node, nearest);
     for (const BranchShare& n : nearest)
       std::find_if(out.begin(), out.end(), [&](const BranchShare& s) { return s.rank == n.rank; })->part +=
           n.part / static_cast<double>(ranks);
@@ -69,7 +69,7 @@ TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_
                      ReplicaRule replicas, std::shared_ptr<const RowCurve> expert_curve)
     : backend_(backend),
       ranks_(static_cast<size_t>(ranks)),
-      each_(static_cast<size_t>(ranks / nodes)),
+      gpus_per_node_(static_cast<size_t>(ranks / nodes)),
       rank_cost_(std::move(rank_cost)),
       replicas_(replicas),
       expert_curve_(std::move(expert_curve)),
@@ -87,7 +87,7 @@ void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& sh
   if (replicas_ == ReplicaRule::even || backend_ == Backend::gather) return add_chosen(tally, choices, all, home, sign);
   const auto add_from = [&](int32_t from, double part) {
     const auto nearest = [&](int32_t choice) -> const BranchShares& {
-      find_nearest(all(choice), static_cast<size_t>(from), each_, near_);
+      find_nearest(all(choice), static_cast<size_t>(from), gpus_per_node_, near_);
       return near_;
     };
     add_chosen(tally, choices, nearest, from, part);
@@ -175,11 +175,11 @@ void TallyRule::add_by_node(LayerTally& tally, int32_t home, double sign) const 
   for (const size_t n : touched_nodes_) {
     if (n == node(from)) continue;
     const double rows = sign * (1 - absent_node_[n]);
-    add_costs(tally.work, from, n * each_ + from % each_, rows);
-    tally.work[from].network_out += rows, tally.work[n * each_ + from % each_].network_in += rows;
+    add_costs(tally.work, from, n * gpus_per_node_ + from % gpus_per_node_, rows);
+    tally.work[from].network_out += rows, tally.work[n * gpus_per_node_ + from % gpus_per_node_].network_in += rows;
   }
   for (const size_t r : touched_) {
-    const size_t relay = node(r) * each_ + from % each_;
+    const size_t relay = node(r) * gpus_per_node_ + from % gpus_per_node_;
     const double rows = sign * (1 - absent_[r]);
     add_costs(tally.work, relay, r, rows);
     if (r != relay) tally.work[relay].fabric_out += rows, tally.work[r].fabric_in += rows;
@@ -190,7 +190,7 @@ void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, doubl
   const auto all = static_cast<double>(ranks_);
   if (replicas_ == ReplicaRule::nearest && shares.size() > 1) {
     for (size_t home = 0; home < ranks_; ++home) {
-      find_nearest(shares, home, each_, near_);
+      find_nearest(shares, home, gpus_per_node_, near_);
       for (const BranchShare& s : near_) {
         add_remote(tally, s.rank, sign * count * s.part / all, static_cast<int32_t>(home));
         if (s.rank != home) tally.delivered += sign * count * s.part / all;
@@ -214,7 +214,7 @@ void TallyRule::add_products_by_home(LayerTally& tally, const BranchShares& shar
   for (size_t home = 0; home < ranks_; ++home) {
     const double count = count_of_home[home];
     if (count <= 0) continue;
-    find_nearest(shares, home, each_, near_);
+    find_nearest(shares, home, gpus_per_node_, near_);
     for (const BranchShare& s : near_) rows_[s.rank] += count * s.part, none_[s.rank] *= std::pow(std::max(1 - s.part, 0.), count);
   }
   for (const BranchShare& s : shares) {
@@ -239,7 +239,7 @@ void TallyRule::add_costs(std::vector<RankWork>& work, size_t from, size_t to, d
 
 // From each rank as much, as work() has it.
 void TallyRule::add_unknown_costs(const LayerTally& tally) {
-  const auto g = static_cast<double>(each_), all = static_cast<double>(ranks_);
+  const auto g = static_cast<double>(gpus_per_node_), all = static_cast<double>(ranks_);
   for (size_t r = 0; r < ranks_; ++r) {
     const double rows = tally.unknown[r] + tally.unknown_tokens;
     if (backend_ != Backend::per_node) {
@@ -247,14 +247,14 @@ void TallyRule::add_unknown_costs(const LayerTally& tally) {
       continue;
     }
     const size_t n = node(r);
-    for (size_t relay = n * each_; relay < (n + 1) * each_; ++relay) add_costs(whole_, relay, r, rows / g);
-    for (size_t home = r % each_; home < ranks_; home += each_) add_costs(whole_, home, r, tally.unknown_node[n] / all);
+    for (size_t relay = n * gpus_per_node_; relay < (n + 1) * gpus_per_node_; ++relay) add_costs(whole_, relay, r, rows / g);
+    for (size_t home = r % gpus_per_node_; home < ranks_; home += gpus_per_node_) add_costs(whole_, home, r, tally.unknown_node[n] / all);
   }
 }
 
 // Tokens that may live anywhere: each rank is the home of an equal share, so of what comes to a rank 1 / ranks is there already.
 std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
-  const auto g = static_cast<double>(each_), all = static_cast<double>(ranks_);
+  const auto g = static_cast<double>(gpus_per_node_), all = static_cast<double>(ranks_);
   std::copy(tally.work.begin(), tally.work.end(), whole_.begin());
   std::fill(of_node_.begin(), of_node_.end(), 0.);
   double sum = 0;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cost/step_cost.h"
+#include "core/cost/layer_cost.h"
 #include "core/placement/placement.h"
 
 namespace stormcell {
@@ -51,10 +51,10 @@ enum class ReplicaRule : uint8_t {
 };
 inline constexpr std::string_view kReplicaRules[] = {"even", "nearest"};
 inline std::string_view to_text(ReplicaRule rule) { return kReplicaRules[static_cast<size_t>(rule)]; }
-/// Those of `all` that a token of this home goes to, `each` ranks a node.
-void find_nearest(const BranchShares& all, size_t home, size_t each, BranchShares& nearest);
+/// Those of `all` that a token of this home goes to, on ranks of so many a node.
+void find_nearest(const BranchShares& all, size_t home, size_t gpus_per_node, BranchShares& nearest);
 /// What comes of that to each rank where tokens live on all `ranks` alike.
-BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t each);
+BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t gpus_per_node);
 
 struct LayerTally {
   LayerTally(size_t ranks, size_t nodes) : work(ranks), unknown(ranks), unknown_node(nodes) {}
@@ -106,10 +106,10 @@ class TallyRule {
   /// Rows of the dispatch from one rank to another, at what they cost there and back.
   void add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const;
   void add_unknown_costs(const LayerTally& tally);
-  size_t node(size_t rank) const { return rank / each_; }
+  size_t node(size_t rank) const { return rank / gpus_per_node_; }
 
   const Backend backend_;
-  const size_t ranks_, each_;  // GPUs of a node
+  const size_t ranks_, gpus_per_node_;
   const std::shared_ptr<const std::vector<double>> rank_cost_;
   const ReplicaRule replicas_;
   const std::shared_ptr<const RowCurve> expert_curve_;

@@ -12,14 +12,16 @@ class LayerLoad {
   LayerLoad(const std::vector<double>& load, int32_t ranks, LayerSlots& slots)
       : load_(load),
         slots_(slots),
-        held_(slots.size() / static_cast<size_t>(ranks)),
+        slots_per_rank_(slots.size() / static_cast<size_t>(ranks)),
         replicas_(replicas_of(slots, static_cast<int32_t>(load.size()))) {
     of_rank_ = loads_of_ranks(slots, ranks, load);
   }
 
   /// Of two ranks, where that leaves no branch twice on one.
   void swap(size_t s, size_t other) {
-    if (s / held_ == other / held_ || holds(other / held_, slots_[s]) || holds(s / held_, slots_[other])) return;
+    if (s / slots_per_rank_ == other / slots_per_rank_ || holds(other / slots_per_rank_, slots_[s]) ||
+        holds(s / slots_per_rank_, slots_[other]))
+      return;
     std::swap(slots_[s], slots_[other]);
     of_rank_ = loads_of_ranks(slots_, static_cast<int32_t>(of_rank_.size()), load_);
   }
@@ -28,9 +30,9 @@ class LayerLoad {
   bool mend() {
     const auto most = static_cast<size_t>(std::max_element(of_rank_.begin(), of_rank_.end()) - of_rank_.begin());
     Move best{0, 0, false, of_rank_[most] * (1 - 1e-12)};
-    for (size_t s = most * held_; s < (most + 1) * held_; ++s)
+    for (size_t s = most * slots_per_rank_; s < (most + 1) * slots_per_rank_; ++s)
       for (size_t other = 0; other < slots_.size(); ++other) {
-        if (other / held_ == most) continue;
+        if (other / slots_per_rank_ == most) continue;
         try_swap(s, other, best);
         try_replica(s, other, best);
       }
@@ -54,13 +56,14 @@ class LayerLoad {
   static size_t index(int32_t branch) { return static_cast<size_t>(branch); }
   double part(int32_t branch) const { return load_[index(branch)] / replicas_[index(branch)]; }
   bool holds(size_t rank, int32_t branch) const {
-    const auto begin = slots_.begin() + static_cast<std::ptrdiff_t>(rank * held_);
-    return std::find(begin, begin + static_cast<std::ptrdiff_t>(held_), branch) != begin + static_cast<std::ptrdiff_t>(held_);
+    const auto begin = slots_.begin() + static_cast<std::ptrdiff_t>(rank * slots_per_rank_);
+    return std::find(begin, begin + static_cast<std::ptrdiff_t>(slots_per_rank_), branch) !=
+           begin + static_cast<std::ptrdiff_t>(slots_per_rank_);
   }
 
   void try_swap(size_t s, size_t other, Move& best) const {
     const int32_t a = slots_[s], b = slots_[other];
-    const size_t x = s / held_, y = other / held_;
+    const size_t x = s / slots_per_rank_, y = other / slots_per_rank_;
     const double less = part(a) - part(b);
     if (less <= 0) return;
     const double largest = std::max(of_rank_[x] - less, of_rank_[y] + less);
@@ -71,14 +74,14 @@ class LayerLoad {
   /// One replica more of what s holds, in place of one of several of another branch.
   void try_replica(size_t s, size_t other, Move& best) const {
     const int32_t a = slots_[s], b = slots_[other];
-    if (a == b || replicas_[index(b)] == 1 || holds(other / held_, a)) return;
+    if (a == b || replicas_[index(b)] == 1 || holds(other / slots_per_rank_, a)) return;
     const double na = replicas_[index(a)], nb = replicas_[index(b)];
     const double a_less = load_[index(a)] / na - load_[index(a)] / (na + 1), b_more = load_[index(b)] / (nb - 1) - load_[index(b)] / nb;
     double largest = 0;
     for (size_t r = 0; r < of_rank_.size(); ++r) {
       double load = of_rank_[r];
       if (holds(r, a)) load -= a_less;
-      if (r == other / held_)
+      if (r == other / slots_per_rank_)
         load += load_[index(a)] / (na + 1) - load_[index(b)] / nb;
       else if (holds(r, b))
         load += b_more;
@@ -90,14 +93,14 @@ class LayerLoad {
 
   const std::vector<double>& load_;
   LayerSlots& slots_;
-  const size_t held_;
+  const size_t slots_per_rank_;
   std::vector<int32_t> replicas_;
   std::vector<double> of_rank_;
 };
 
 }  // namespace
 
-Placement load_placement(const std::vector<std::vector<double>>& loads, const Placement& start, const Progress& progress) {
+Placement load_placement(const LayerLoads& loads, const Placement& start, const Progress& progress) {
   // What a move alone cannot mend a few swaps at random and mending again may.
   constexpr int kKicks = 12, kSwaps = 3;
   Placement out = start;
@@ -119,19 +122,19 @@ Placement load_placement(const std::vector<std::vector<double>>& loads, const Pl
   return out;
 }
 
-void spread_idle_replicas(const std::vector<std::vector<double>>& loads, Placement& placement) {
-  const auto held = static_cast<size_t>(placement.slots_of_rank());
+void spread_idle_replicas(const LayerLoads& loads, Placement& placement) {
+  const auto slots_per_rank = static_cast<size_t>(placement.slots_of_rank());
   for (size_t l = 0; l < placement.layers.size(); ++l) {
     LayerSlots& slots = placement.layers[l];
     std::vector<int32_t> replicas = replicas_of(slots, placement.branches);
     for (size_t s = 0; s < slots.size(); ++s) {
-      const auto rank_begin = slots.begin() + static_cast<std::ptrdiff_t>(s - s % held),
-                 rank_end = rank_begin + static_cast<std::ptrdiff_t>(held);
+      const auto rank_begin = slots.begin() + static_cast<std::ptrdiff_t>(s - s % slots_per_rank),
+                 rank_end = rank_begin + static_cast<std::ptrdiff_t>(slots_per_rank);
       if (std::count(rank_begin, rank_end, slots[s]) < 2) continue;
       int32_t best = -1;
-      const auto each = [&](int32_t b) { return loads[l][static_cast<size_t>(b)] / replicas[static_cast<size_t>(b)]; };
+      const auto per_replica = [&](int32_t b) { return loads[l][static_cast<size_t>(b)] / replicas[static_cast<size_t>(b)]; };
       for (int32_t b = 0; b < placement.branches; ++b)
-        if (std::find(rank_begin, rank_end, b) == rank_end && (best < 0 || each(b) > each(best))) best = b;
+        if (std::find(rank_begin, rank_end, b) == rank_end && (best < 0 || per_replica(b) > per_replica(best))) best = b;
       if (best < 0) continue;
       --replicas[static_cast<size_t>(slots[s])], ++replicas[static_cast<size_t>(best)];
       slots[s] = best;

@@ -14,8 +14,8 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
       model_(model),
       replicas_(replicas),
       residence_(residence),
-      held_(static_cast<size_t>(placement_.slots_of_rank())),
-      each_(static_cast<size_t>(placement_.ranks / nodes)),
+      slots_per_rank_(static_cast<size_t>(placement_.slots_of_rank())),
+      gpus_per_node_(static_cast<size_t>(placement_.ranks / nodes)),
       rule_(placement_.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
       count_of_home_(static_cast<size_t>(placement_.ranks)) {
   const size_t layers = placement_.layers.size(), branches = static_cast<size_t>(placement_.branches);
@@ -47,8 +47,8 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
   begin();
 }
 
-PlacedSteps::PlacedSteps(const std::vector<std::vector<std::vector<double>>>& steps, double k, Placement start, int32_t nodes,
-                         Backend backend, const CostModel& model, ReplicaRule replicas)
+PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes, Backend backend,
+                         const CostModel& model, ReplicaRule replicas)
     : PlacedSteps(std::move(start), nodes, backend, model, replicas, Residence::home, steps.size()) {
   const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
   for (size_t s = 0; s < steps.size(); ++s)
@@ -209,7 +209,7 @@ void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
   const size_t branches = static_cast<size_t>(placement_.branches);
   const BranchShares& shares = shares_[layer][branch];
   const bool nearest = replicas_ == ReplicaRule::nearest && shares.size() > 1;
-  const BranchShares anywhere = nearest ? nearest_from_anywhere(shares, count_of_home_.size(), each_) : BranchShares();
+  const BranchShares anywhere = nearest ? nearest_from_anywhere(shares, count_of_home_.size(), gpus_per_node_) : BranchShares();
   const auto add_step = [&](size_t step, std::span<const Visit> visits) {
     const float count = count_[at(step, layer) * branches + branch];
     if (count <= 0) return;

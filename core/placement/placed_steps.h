@@ -19,9 +19,9 @@ class PlacedSteps {
   /// as StepWork has them.
   PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes, Backend backend,
               const CostModel& model, ReplicaRule replicas = ReplicaRule::even, Residence residence = Residence::home);
-  /// Steps of counts [steps][layers][branches], `k` choices of a token: for backends per_expert and gather.
-  PlacedSteps(const std::vector<std::vector<std::vector<double>>>& steps, double k, Placement start, int32_t nodes, Backend backend,
-              const CostModel& model, ReplicaRule replicas = ReplicaRule::even);
+  /// Steps of counts, `k` choices of a token: for backends per_expert and gather.
+  PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes, Backend backend, const CostModel& model,
+              ReplicaRule replicas = ReplicaRule::even);
 
   const Placement& placement() const { return placement_; }
   size_t steps() const { return step_s_.size(); }
@@ -34,7 +34,7 @@ class PlacedSteps {
   size_t slowest_rank(size_t step, size_t layer);
 
   bool holds(size_t layer, size_t rank, int32_t branch) const;
-  size_t rank_of(size_t slot) const { return slot / held_; }
+  size_t rank_of(size_t slot) const { return slot / slots_per_rank_; }
   size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][static_cast<size_t>(branch)].size(); }
   /// Whether the two slots may change what they hold: no branch would stand twice on a rank. False within a rank: that changes nothing.
   bool may_swap(size_t layer, size_t slot, size_t other) const;
@@ -82,7 +82,7 @@ class PlacedSteps {
   const CostModel model_;
   const ReplicaRule replicas_;
   const Residence residence_;
-  const size_t held_, each_;  // slots of a rank, ranks of a node
+  const size_t slots_per_rank_, gpus_per_node_;
   TallyRule rule_;
   const TokenRoutes* routes_ = nullptr;
   bool by_token_ = false;                          // what is sent depends on the placement by whole tokens, else by counts alone

@@ -21,7 +21,7 @@ PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> 
       all_(tokens.begin(), tokens.end()),
       ranks_(start.ranks),
       way_(way),
-      each_(static_cast<size_t>(start.ranks / way.nodes)),
+      gpus_per_node_(static_cast<size_t>(start.ranks / way.nodes)),
       absent_(static_cast<size_t>(start.ranks), 1) {
   restart(start);
   index(tokens);
@@ -103,7 +103,7 @@ double PlacedTraffic::over_homes(size_t token, Visit&& visit) const {
 double PlacedTraffic::same_rank(size_t token, const BranchShares& a, const BranchShares& b) {
   if (!by_home(a) && !by_home(b)) return overlap(a, b);
   return over_homes(token, [&](size_t home) {
-    find_nearest(a, home, each_, near_), find_nearest(b, home, each_, near_too_);
+    find_nearest(a, home, gpus_per_node_, near_), find_nearest(b, home, gpus_per_node_, near_too_);
     return overlap(near_, near_too_);
   });
 }
@@ -120,7 +120,7 @@ double PlacedTraffic::distinct_ranks_from(size_t token, size_t layer, size_t hom
   for (const int32_t b : routes_.at(token, static_cast<int32_t>(layer))) {
     if (b < 0) continue;
     const BranchShares& all = shares_[layer][static_cast<size_t>(b)];
-    if (by_home(all)) find_nearest(all, home, each_, near_);
+    if (by_home(all)) find_nearest(all, home, gpus_per_node_, near_);
     for (const BranchShare& s : by_home(all) ? near_ : all) {
       if (absent_[s.rank] == 1) touched_.push_back(s.rank);
       absent_[s.rank] *= 1 - s.part;

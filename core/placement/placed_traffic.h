@@ -47,7 +47,7 @@ class PlacedTraffic {
   const std::vector<size_t> all_;
   const int32_t ranks_;
   const ReplicaWay way_;
-  const size_t each_;                              // ranks of a node
+  const size_t gpus_per_node_;
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
   std::vector<size_t> begin_;                      // [layers x branches + 1] of tokens_
   std::vector<uint32_t> tokens_;                   // of each layer and branch

@@ -9,8 +9,8 @@ namespace {
 
 /// The slots of one rank.
 std::span<const int32_t> on_rank(const LayerSlots& layer, int32_t ranks, int32_t rank) {
-  const size_t each = layer.size() / static_cast<size_t>(ranks);
-  return std::span(layer).subspan(static_cast<size_t>(rank) * each, each);
+  const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
+  return std::span(layer).subspan(static_cast<size_t>(rank) * slots_per_rank, slots_per_rank);
 }
 
 }  // namespace

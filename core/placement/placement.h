@@ -10,6 +10,8 @@ namespace stormcell {
 
 /// Slots of one layer: [slots] the branch in each. Slot s is on rank s / (slots / ranks).
 using LayerSlots = std::vector<int32_t>;
+/// [layers][branches] cells that each branch gets, of one step or of many together; they need not be whole.
+using LayerLoads = std::vector<std::vector<double>>;
 
 struct Placement {
   int32_t ranks = 1;

@@ -52,7 +52,7 @@ void PlacementEdit::weigh(size_t part, size_t layer) {
 // Of branches with replicas alone: the others get all of theirs.
 void PlacementEdit::weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas, std::vector<double>& of_slot) const {
   const LayerSlots& slots = placement_.layers[layer];
-  const auto ranks = static_cast<size_t>(placement_.ranks), each = ranks / static_cast<size_t>(way_.nodes);
+  const auto ranks = static_cast<size_t>(placement_.ranks), gpus_per_node = ranks / static_cast<size_t>(way_.nodes);
   const std::vector<BranchShares> shares = shares_of(slots, placement_.branches, placement_.ranks);
   std::vector<double> of_rank(ranks);
   BranchShares near;
@@ -64,10 +64,10 @@ void PlacementEdit::weigh_nearest(size_t part, size_t layer, const std::vector<i
       const double here = parts_[part].loads_of_home[layer][b * ranks + home];
       if (here == 0) continue;
       anywhere -= here;
-      find_nearest(shares[b], home, each, near);
+      find_nearest(shares[b], home, gpus_per_node, near);
       for (const BranchShare& s : near) of_rank[s.rank] += here * s.part;
     }
-    for (const BranchShare& s : nearest_from_anywhere(shares[b], ranks, each)) of_rank[s.rank] += anywhere * s.part;
+    for (const BranchShare& s : nearest_from_anywhere(shares[b], ranks, gpus_per_node)) of_rank[s.rank] += anywhere * s.part;
     // shares_of() has of each rank how many of the branch's slots it holds.
     for (size_t s = 0; s < slots.size(); ++s) {
       if (slots[s] != static_cast<int32_t>(b)) continue;
@@ -96,9 +96,10 @@ std::optional<double> PlacementEdit::layer_ms(size_t part, size_t layer) const {
 }
 
 bool PlacementEdit::holds(size_t layer, size_t rank, int32_t branch) const {
-  const auto each = static_cast<size_t>(placement_.slots_of_rank());
-  const auto begin = placement_.layers[layer].begin() + static_cast<std::ptrdiff_t>(rank * each);
-  return std::find(begin, begin + static_cast<std::ptrdiff_t>(each), branch) != begin + static_cast<std::ptrdiff_t>(each);
+  const auto slots_per_rank = static_cast<size_t>(placement_.slots_of_rank());
+  const auto begin = placement_.layers[layer].begin() + static_cast<std::ptrdiff_t>(rank * slots_per_rank);
+  return std::find(begin, begin + static_cast<std::ptrdiff_t>(slots_per_rank), branch) !=
+         begin + static_cast<std::ptrdiff_t>(slots_per_rank);
 }
 
 bool PlacementEdit::stands_elsewhere(size_t layer, size_t slot) const {

@@ -15,7 +15,7 @@ namespace stormcell {
 
 /// What placements are judged on: a part of the data.
 struct EditPart {
-  std::vector<std::vector<double>> loads;  ///< [layers][branches]
+  LayerLoads loads;
   /// [layers][branches x ranks] of these those of tokens that live on each rank; empty: nobody knows where, or it decides nothing.
   std::vector<std::vector<double>> loads_of_home;
   std::optional<PlacedTraffic> traffic;  ///< of single choices; none: there are counts alone

@@ -214,10 +214,10 @@ class YamlReader {
 void take_out_shared(LayerSlots& layer, int32_t branches, int32_t ranks, const std::string& where) {
   const int32_t most = *std::max_element(layer.begin(), layer.end());
   if (most < branches || layer.size() % static_cast<size_t>(ranks)) return;
-  const auto held = static_cast<std::ptrdiff_t>(layer.size()) / ranks;
+  const auto slots_per_rank = static_cast<std::ptrdiff_t>(layer.size()) / ranks;
   for (int32_t shared = branches; shared <= most; ++shared)
     for (int32_t r = 0; r < ranks; ++r)
-      if (const auto begin = layer.begin() + r * held; std::count(begin, begin + held, shared) != 1)
+      if (const auto begin = layer.begin() + r * slots_per_rank; std::count(begin, begin + slots_per_rank, shared) != 1)
         bad_input(where,
                   "names expert " + std::to_string(shared) + ", " + std::to_string(branches) +
                       " are routed: a shared expert is read where each device holds it once, and device " + std::to_string(r) + " does not",

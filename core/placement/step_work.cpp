@@ -16,7 +16,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
       replicas_(replicas),
       residence_(residence),
       ranks_(static_cast<size_t>(placement.ranks)),
-      each_(static_cast<size_t>(placement.ranks / nodes)),
+      gpus_per_node_(static_cast<size_t>(placement.ranks / nodes)),
       rule_(placement.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
       combined_(tally_),
@@ -25,7 +25,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
   if (replicas == ReplicaRule::even) return;
   for (const std::vector<BranchShares>& layer : shares_) {
     computes_.emplace_back();
-    for (const BranchShares& branch : layer) computes_.back().push_back(nearest_from_anywhere(branch, ranks_, each_));
+    for (const BranchShares& branch : layer) computes_.back().push_back(nearest_from_anywhere(branch, ranks_, gpus_per_node_));
   }
 }
 
@@ -56,7 +56,7 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
   return step;
 }
 
-StepCost StepWork::of_loads(const std::vector<std::vector<double>>& loads, double k, const LayerVisitor& visitor) {
+StepCost StepWork::of_loads(const LayerLoads& loads, double k, const LayerVisitor& visitor) {
   StepCost step;
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
     begin_layer();
@@ -110,7 +110,7 @@ void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visit
     work = {dispatch_, rule_.work(combined_)};
   }
   const LayerCost cost = work.cost(model_);
-  step.cost.dispatch_s += cost.dispatch_s, step.cost.compute_s += cost.compute_s, step.cost.combine_s += cost.combine_s;
+  step.cost += cost;
   step.visits += tally_.visits;
   for (const RankWork& r : work.ranks) step.network_rows += r.network_out, step.fabric_rows += r.fabric_out;
   step.delivered_rows += tally_.delivered;

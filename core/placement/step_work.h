@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cost/step_cost.h"
+#include "core/cost/layer_cost.h"
 #include "core/placement/layer_tally.h"
 #include "core/placement/placement.h"
 #include "core/profile/token_routes.h"
@@ -57,9 +57,9 @@ class StepWork {
   /// Of these tokens, computed together. The placement has a layer for each of the routes'; where tokens follow, the first choice of each
   /// is the heaviest.
   StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor = {});
-  /// Of counts [layers][branches], which need not be whole; `k` choices of a token. Only for backends per_expert and gather: of the others
-  /// nobody knows which choices were one token's.
-  StepCost of_loads(const std::vector<std::vector<double>>& loads, double k, const LayerVisitor& visitor = {});
+  /// Of counts, `k` choices of a token. Only for backends per_expert and gather: of the others nobody knows which choices were one
+  /// token's.
+  StepCost of_loads(const LayerLoads& loads, double k, const LayerVisitor& visitor = {});
 
  private:
   void begin_layer();
@@ -74,7 +74,7 @@ class StepWork {
   const CostModel model_;
   const ReplicaRule replicas_;
   const Residence residence_;
-  const size_t ranks_, each_;  // GPUs of a node
+  const size_t ranks_, gpus_per_node_;
   TallyRule rule_;
   std::vector<std::vector<BranchShares>> shares_;    // [layers][branches]
   std::vector<std::vector<BranchShares>> computes_;  // the same of tokens that live anywhere, where the nearest replicas compute

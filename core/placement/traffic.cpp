@@ -10,7 +10,7 @@ namespace {
 class HomeShares {
  public:
   HomeShares(const Placement& placement, const ReplicaWay& way)
-      : ranks_(static_cast<size_t>(placement.ranks)), each_(ranks_ / static_cast<size_t>(way.nodes)) {
+      : ranks_(static_cast<size_t>(placement.ranks)), gpus_per_node_(ranks_ / static_cast<size_t>(way.nodes)) {
     for (const LayerSlots& layer : placement.layers) all_.push_back(shares_of(layer, placement.branches, placement.ranks));
     if (way.rule == ReplicaRule::even) return;
     of_home_.resize(all_.size());
@@ -26,7 +26,7 @@ class HomeShares {
     return by_home(layer, branch) ? of_home_[layer][static_cast<size_t>(branch)][home] : all(layer, branch);
   }
   BranchShares from_anywhere(size_t layer, int32_t branch) const {
-    return by_home(layer, branch) ? nearest_from_anywhere(all(layer, branch), ranks_, each_) : all(layer, branch);
+    return by_home(layer, branch) ? nearest_from_anywhere(all(layer, branch), ranks_, gpus_per_node_) : all(layer, branch);
   }
   bool by_home(size_t layer, int32_t branch) const { return !of_home_.empty() && all(layer, branch).size() > 1; }
   /// Whether where a token goes to depends on its home.
@@ -43,10 +43,10 @@ class HomeShares {
  private:
   void add_homes(const BranchShares& all, std::vector<BranchShares>& out) const {
     out.resize(ranks_);
-    for (size_t home = 0; home < ranks_; ++home) find_nearest(all, home, each_, out[home]);
+    for (size_t home = 0; home < ranks_; ++home) find_nearest(all, home, gpus_per_node_, out[home]);
   }
 
-  const size_t ranks_, each_;
+  const size_t ranks_, gpus_per_node_;
   std::vector<std::vector<BranchShares>> all_;                   // [layers][branches]
   std::vector<std::vector<std::vector<BranchShares>>> of_home_;  // [layers][branches][ranks] of the nearest, where there are several
 };
@@ -92,8 +92,8 @@ Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens,
   return sum_traffic(routes, tokens, placement, way).traffic();
 }
 
-std::vector<std::vector<double>> loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {
-  std::vector<std::vector<double>> loads(static_cast<size_t>(routes.layers), std::vector<double>(static_cast<size_t>(routes.branches)));
+LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {
+  LayerLoads loads(static_cast<size_t>(routes.layers), std::vector<double>(static_cast<size_t>(routes.branches)));
   for (const size_t t : tokens)
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t branch : routes.at(t, l))
@@ -125,8 +125,7 @@ std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes,
   return out;
 }
 
-std::vector<std::vector<double>> rank_loads_of_counts(const std::vector<std::vector<double>>& loads, const Placement& placement,
-                                                      const ReplicaWay& way) {
+std::vector<std::vector<double>> rank_loads_of_counts(const LayerLoads& loads, const Placement& placement, const ReplicaWay& way) {
   const HomeShares shares(placement, way);
   std::vector<std::vector<double>> out(loads.size(), std::vector<double>(shares.ranks()));
   for (size_t l = 0; l < loads.size(); ++l)

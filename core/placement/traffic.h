@@ -33,14 +33,13 @@ TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> token
 /// Of these tokens. The placement has a layer for each of the routes'.
 Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement, const ReplicaWay& way = {});
 
-/// [layers][branches] how often each branch is chosen by these tokens.
-std::vector<std::vector<double>> loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens);
+/// How often each branch is chosen by these tokens.
+LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens);
 
 /// [layers][ranks] choices of these tokens that each rank computes.
 std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
                                                       const ReplicaWay& way);
-/// The same of counts [layers][branches], whose tokens live anywhere.
-std::vector<std::vector<double>> rank_loads_of_counts(const std::vector<std::vector<double>>& loads, const Placement& placement,
-                                                      const ReplicaWay& way);
+/// The same of counts, whose tokens live anywhere.
+std::vector<std::vector<double>> rank_loads_of_counts(const LayerLoads& loads, const Placement& placement, const ReplicaWay& way);
 
 }  // namespace stormcell

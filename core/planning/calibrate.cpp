@@ -19,11 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-Json known(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 std::string rounded(double value) {
   std::string text = std::to_string(value);
   text.erase(text.find_last_not_of('0') + 1);
@@ -51,8 +46,8 @@ RowsLine line_of(const CallRows& rows) {
 
 CheckedCall checked(const Calibration& calibration, const MeasuredCall& call) {
   const Prediction p = calibration.predict(call);
-  CheckedCall out{call.id, call.op, call.gpu,  call.laboratory, call.ranks, {},         p.us,          {},
-                  {},      {},      p.kind,    p.why_not,       {},         p.held_out, p.laboratories};
+  CheckedCall out{call.id, call.op, call.gpu, call.laboratory, call.ranks, {},         p.us,          {},
+                  {},      {},      p.kind,   p.why_not,       {},         p.held_out, p.laboratories};
   if (call.us > 0) out.measured_us = call.us;
   if (p.us && call.us > 0) out.error = *p.us / call.us - 1;
   if (p.us && p.low_us < p.high_us) out.low_us = p.low_us, out.high_us = p.high_us;
@@ -82,19 +77,19 @@ std::vector<ErrorLine> errors_of(const std::vector<CheckedCall>& calls) {
 Json json_of(const FitLine& f) {
   return {{"what", f.what},
           {"gpu", f.gpu},
-          {"laboratory", f.laboratory.empty() ? Json() : Json(f.laboratory)},
-          {"fabric", f.fabric.empty() ? Json() : Json(f.fabric)},
-          {"ranks", f.ranks > 0 ? Json(f.ranks) : Json()},
+          {"laboratory", text_or_null(f.laboratory)},
+          {"fabric", text_or_null(f.fabric)},
+          {"ranks", positive_or_null(f.ranks)},
           {"t0_us", f.t0_us},
-          {"rate", known(f.bytes_per_s)},
-          {"half_size", known(f.half_bytes)},
+          {"rate", or_null(f.bytes_per_s)},
+          {"half_size", or_null(f.half_bytes)},
           {"rows", f.rows}};
 }
 
 Json json_of(const RowsLine& c) {
   Json points = Json::array();
   for (const RowsLine::Point& p : c.points) points.push_back({{"rows", p.rows}, {"us", p.us}});
-  return {{"what", c.what},     {"gpu", c.gpu},         {"laboratory", c.laboratory.empty() ? Json() : Json(c.laboratory)},
+  return {{"what", c.what},     {"gpu", c.gpu},         {"laboratory", text_or_null(c.laboratory)},
           {"inputs", c.inputs}, {"outputs", c.outputs}, {"experts", c.experts},
           {"calls", c.calls},   {"points", points}};
 }
@@ -103,29 +98,21 @@ Json json_of(const CheckedCall& c) {
   return {{"id", c.id},
           {"op", c.op},
           {"gpu", c.gpu},
-          {"laboratory", c.laboratory.empty() ? Json() : Json(c.laboratory)},
+          {"laboratory", text_or_null(c.laboratory)},
           {"ranks", c.ranks},
-          {"measured", known(c.measured_us)},
-          {"predicted", known(c.predicted_us)},
-          {"error", known(c.error)},
+          {"measured", or_null(c.measured_us)},
+          {"predicted", or_null(c.predicted_us)},
+          {"error", or_null(c.error)},
           {"kind", c.kind == PredictionKind::none ? Json() : Json(std::string(to_text(c.kind)))},
           {"from", c.from},
           {"range", c.low_us ? Json{*c.low_us, *c.high_us} : Json()},
-          {"held_out_error", known(c.held_out)},
-          {"laboratories_spread", known(c.laboratories)},
-          {"why_not", c.why_not.empty() ? Json() : Json(c.why_not)}};
+          {"held_out_error", or_null(c.held_out)},
+          {"laboratories_spread", or_null(c.laboratories)},
+          {"why_not", text_or_null(c.why_not)}};
 }
 
-Json fits_of(const CalibrateFigures& f) {
-  Json list = Json::array();
-  for (const FitLine& line : f.fits) list.push_back(json_of(line));
-  return list;
-}
-
-Json curves_of(const CalibrateFigures& f) {
-  Json list = Json::array();
-  for (const RowsLine& line : f.curves) list.push_back(json_of(line));
-  return list;
+Json json_of(const ErrorLine& e) {
+  return {{"kind", std::string(to_text(e.kind))}, {"calls", e.calls}, {"mean", e.mean}, {"worst", e.worst}};
 }
 
 std::vector<MeasuredCall> calls_in(const std::string& file, CallTimes times, const CalibrateOptions& options, const Progress& progress) {
@@ -138,11 +125,10 @@ std::vector<MeasuredCall> calls_in(const std::string& file, CallTimes times, con
 /// The calls themselves, since predictions go through them; the fits for whoever reads the file.
 std::string calibration_text(const CalibrateFigures& f, const Calibration& calibration) {
   Json json = {{"schema", "stormcell.calibration/1"}, {"version", STORMCELL_VERSION}};
-  json["fits"] = fits_of(f);
-  json["curves"] = curves_of(f);
+  json["fits"] = list_of(f.fits, json_of);
+  json["curves"] = list_of(f.curves, json_of);
   json["warnings"] = f.warnings;
-  json["calls"] = Json::array();
-  for (const MeasuredCall& c : calibration.calls()) json["calls"].push_back(json_of_call(c));
+  json["calls"] = list_of(calibration.calls(), json_of_call);
   return json_text(json);
 }
 
@@ -179,16 +165,10 @@ CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& prog
 std::string to_json(const CalibrateFigures& f) {
   Json json = json_of_verb("calibrate");
   json["calls"] = f.calls;
-  json["fits"] = fits_of(f);
-  json["curves"] = curves_of(f);
-  json["check"] = Json();
-  if (f.check) {
-    json["check"] = Json::array();
-    for (const CheckedCall& c : *f.check) json["check"].push_back(json_of(c));
-  }
-  json["errors"] = Json::array();
-  for (const ErrorLine& e : f.errors)
-    json["errors"].push_back({{"kind", std::string(to_text(e.kind))}, {"calls", e.calls}, {"mean", e.mean}, {"worst", e.worst}});
+  json["fits"] = list_of(f.fits, json_of);
+  json["curves"] = list_of(f.curves, json_of);
+  json["check"] = f.check ? list_of(*f.check, json_of) : Json();
+  json["errors"] = list_of(f.errors, json_of);
   json["warnings"] = f.warnings;
   return json_text(json);
 }

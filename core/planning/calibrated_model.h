@@ -5,7 +5,7 @@
 
 #include "core/cost/calibration.h"
 #include "core/cost/cluster.h"
-#include "core/cost/step_cost.h"
+#include "core/cost/layer_cost.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/summary/summary_json.h"
+
 namespace stormcell {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json known(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 Json json_of(const PhaseRows& r) {
   return {{"measured", {r.least_measured, r.most_measured}}, {"step", {r.least, r.most}}, {"mean", r.mean}};
@@ -26,8 +26,8 @@ Json json_of(const CalibratedPhase& p) {
           {"rate", p.rows ? Json() : number(p.bytes_per_s)},
           {"size", p.rows ? Json() : number(p.size)},
           {"rows", p.rows ? json_of(*p.rows) : Json()},
-          {"held_out_error", known(p.held_out)},
-          {"laboratories_spread", known(p.laboratories)},
+          {"held_out_error", or_null(p.held_out)},
+          {"laboratories_spread", or_null(p.laboratories)},
           {"from", p.from}};
 }
 
@@ -44,7 +44,7 @@ Json json_of_trust(const std::optional<StepTrust>& trust) {
   if (!trust) return {};
   return {{"kind", trust->kind == PredictionKind::none ? Json() : Json(std::string(to_text(trust->kind)))},
           {"share", trust->share},
-          {"held_out_error", known(trust->held_out)}};
+          {"held_out_error", or_null(trust->held_out)}};
 }
 
 }  // namespace stormcell

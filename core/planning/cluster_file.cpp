@@ -88,13 +88,13 @@ class ClusterReader {
         (same_node(c, from, to) ? within : between) += 1e-9 * ns;
       }
     }
-    const double each = c.gpus_per_node, pairs = static_cast<double>(ranks) * (each - 1);
+    const double gpus_per_node = c.gpus_per_node, pairs = static_cast<double>(ranks) * (gpus_per_node - 1);
     c.fabric_bytes_per_s = within > 0 ? pairs / within : 1e15;  // one GPU a node sends nothing there
-    if (c.nodes > 1) c.network_bytes_per_s = static_cast<double>(ranks) * (static_cast<double>(ranks) - each) / between;
+    if (c.nodes > 1) c.network_bytes_per_s = static_cast<double>(ranks) * (static_cast<double>(ranks) - gpus_per_node) / between;
   }
   static bool same_node(const Cluster& c, size_t a, size_t b) {
-    const auto each = static_cast<size_t>(c.gpus_per_node);
-    return a / each == b / each;
+    const auto gpus_per_node = static_cast<size_t>(c.gpus_per_node);
+    return a / gpus_per_node == b / gpus_per_node;
   }
 
   [[noreturn]] void wrong(const std::string& what) const {

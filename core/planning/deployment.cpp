@@ -14,8 +14,6 @@
 namespace stormcell {
 namespace {
 
-bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
-
 struct Origin {
   std::string session;
   RunSummary run;
@@ -34,7 +32,7 @@ std::optional<SessionPath> named_origin(const std::string& made_from, const std:
 
 Origin read_origin(const SessionPath& path, const PlaceTask& task) {
   const SessionReader session(path.file);
-  Origin origin{path.file, choose_run(session, path.run, has_batches, "holds no batch yet"), {}, {}};
+  Origin origin{path.file, choose_recorded_run(session, path.run), {}, {}};
   origin.layout = session.layout(origin.run.id);
   const auto& ours = task.layout.routers;
   const auto& theirs = origin.layout.routers;
@@ -55,9 +53,9 @@ Origin read_origin(const SessionPath& path, const PlaceTask& task) {
 /// Each GPU holds the same experts, in whichever slots.
 bool as_placed(const LayerSlots& placed, const std::vector<int32_t>& recorded, int32_t ranks) {
   if (placed.size() != recorded.size()) return false;
-  const auto each = static_cast<std::ptrdiff_t>(placed.size()) / ranks;
-  for (auto begin = std::ptrdiff_t{0}; begin < static_cast<std::ptrdiff_t>(placed.size()); begin += each)
-    if (!std::is_permutation(placed.begin() + begin, placed.begin() + begin + each, recorded.begin() + begin)) return false;
+  const auto slots_per_rank = static_cast<std::ptrdiff_t>(placed.size()) / ranks;
+  for (auto begin = std::ptrdiff_t{0}; begin < static_cast<std::ptrdiff_t>(placed.size()); begin += slots_per_rank)
+    if (!std::is_permutation(placed.begin() + begin, placed.begin() + begin + slots_per_rank, recorded.begin() + begin)) return false;
   return true;
 }
 
@@ -76,8 +74,8 @@ std::string why_not_slots(const RecordedSlots& slots, const PlaceTask& task) {
 
 double imbalance_of_slots(const std::vector<int64_t>& load, int32_t ranks) {
   std::vector<double> of_rank(static_cast<size_t>(ranks));
-  const size_t each = load.size() / of_rank.size();
-  for (size_t s = 0; s < load.size(); ++s) of_rank[s / each] += static_cast<double>(load[s]);
+  const size_t slots_per_rank = load.size() / of_rank.size();
+  for (size_t s = 0; s < load.size(); ++s) of_rank[s / slots_per_rank] += static_cast<double>(load[s]);
   return imbalance_of_ranks(of_rank);
 }
 

@@ -35,23 +35,22 @@ std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
 
 /// As EditPart has them.
 std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks) {
-  const auto each = static_cast<size_t>(ranks);
+  const auto all_ranks = static_cast<size_t>(ranks);
   std::vector<std::vector<double>> out(static_cast<size_t>(routes.layers),
-                                       std::vector<double>(static_cast<size_t>(routes.branches) * each));
+                                       std::vector<double>(static_cast<size_t>(routes.branches) * all_ranks));
   for (const size_t t : tokens) {
     const int32_t home = routes.tokens[t].rank;
     if (home < 0 || home >= ranks) continue;
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t branch : routes.at(t, l))
-        if (branch >= 0) ++out[static_cast<size_t>(l)][static_cast<size_t>(branch) * each + static_cast<size_t>(home)];
+        if (branch >= 0) ++out[static_cast<size_t>(l)][static_cast<size_t>(branch) * all_ranks + static_cast<size_t>(home)];
   }
   return out;
 }
 
 /// So many on each rank, and as few more as make all ranks hold equally many.
 int64_t spare_slots(const SessionReader& session, const std::string& run, int32_t ranks, int32_t of_rank) {
-  const RunSummary chosen = choose_run(
-      session, run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet");
+  const RunSummary chosen = choose_recorded_run(session, run);
   const RunLayout layout = session.layout(chosen.id);
   const int64_t branches = layout.routers.empty() ? 0 : layout.routers[0].branches;
   return int64_t{of_rank} * ranks + (ranks - branches % ranks) % ranks;

@@ -306,8 +306,7 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
 PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const RunSummary run = choose_run(
-      session, path.run, [](const SessionReader&, const RunSummary& r) { return r.batches > 0; }, "holds no batch yet");
+  const RunSummary run = choose_recorded_run(session, path.run);
   const std::vector<Phase> phases = session.phases(run.id);
   const auto decodes = std::count(phases.begin(), phases.end(), Phase::decode), all = std::ssize(phases);
   if (decodes == 0 || decodes == all)

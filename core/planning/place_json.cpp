@@ -10,13 +10,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const LayoutFigures& f) {
-  const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   return {{"imbalance", f.imbalance},
-          {"cross_pairs", known(f.cross_pairs)},
-          {"ranks_per_token", known(f.ranks_per_token)},
-          {"remote_bytes", f.step ? known(f.step->remote_bytes) : Json()},
-          {"wire_bytes", f.step ? known(f.step->wire_bytes) : Json()},
-          {"objective", known(f.objective_ms)},
+          {"cross_pairs", or_null(f.cross_pairs)},
+          {"ranks_per_token", or_null(f.ranks_per_token)},
+          {"remote_bytes", f.step ? or_null(f.step->remote_bytes) : Json()},
+          {"wire_bytes", f.step ? or_null(f.step->wire_bytes) : Json()},
+          {"objective", or_null(f.objective_ms)},
           {"step_ms", f.step ? Json{{"p95", f.step->p95_ms},
                                     {"dispatch", f.step->dispatch_ms},
                                     {"compute", f.step->compute_ms},
@@ -27,8 +26,8 @@ Json json_of(const LayoutFigures& f) {
 
 Json json_of(const ModelSizes& s) {
   return {{"hidden", s.hidden},
-          {"ffn", s.ffn > 0 ? Json(s.ffn) : Json()},
-          {"dtype", s.dtype.empty() ? Json() : Json(s.dtype)},
+          {"ffn", positive_or_null(s.ffn)},
+          {"dtype", text_or_null(s.dtype)},
           {"branch_bytes", s.branch_bytes},
           {"flops_per_row", s.flops_per_row},
           {"source", s.source}};
@@ -51,60 +50,47 @@ Json json_of(const PlaceFigures& f, const PairedFigures& d) {
           {"objective", json_of(d.objective_ms)}};
 }
 
-template <class T>
-Json list_of(const std::vector<T>& values) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(json_of(value));
-  return list;
-}
-
-/// 0: null.
-Json whole_or_null(int64_t value) { return value > 0 ? Json(value) : Json(); }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
 Json json_of(const PlaceFigures& f) {
   Json json = json_of_verb("place");
   json["session"] = f.session;
   json["run"] = f.run;
-  json["placement"] = f.placement > 0 ? Json(f.placement) : Json();
+  json["placement"] = positive_or_null(f.placement);
   json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}};
   json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}};
   json["solver"] = f.solver;
-  json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
+  json["phase"] = text_or_null(f.phase);
   json["slots"] = f.slot_count;
   json["fit_fraction"] = f.fit_fraction;
   json["unit"] = f.unit;
   json["steps"] = {{"fit", f.fit_units}, {"held_out", f.held_out_units}};
   json["dropped_choices"] = f.dropped_choices;
   json["residence"] = text_or_null(f.residence);
-  json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
+  json["backend"] = text_or_null(f.backend);
   json["replicas"] = text_or_null(f.replicas);
   json["costed_steps"] = f.backend.empty() ? Json()
                                            : Json{{"kind", f.step_kind},
                                                   {"statistic", f.statistic},
-                                                  {"tokens_per_step", whole_or_null(f.tokens_per_step)},
-                                                  {"amortise", whole_or_null(f.amortise)},
+                                                  {"tokens_per_step", positive_or_null(f.tokens_per_step)},
+                                                  {"amortise", positive_or_null(f.amortise)},
                                                   {"fit", f.costed_fit},
                                                   {"held_out", f.costed_held_out}};
   json["calibration"] = json_of_calibration(f.calibration);
   json["sizes"] = f.sizes ? json_of(*f.sizes) : Json();
   json["seconds"] = f.seconds;
   json["held_out"] = text_or_null(f.held_out);
-  json["requests"] = whole_or_null(f.requests);
-  json["layouts"] = list_of(f.layouts);
+  json["requests"] = positive_or_null(f.requests);
+  json["layouts"] = list_of(f.layouts, json_of);
   json["aim"] = text_or_null(f.aim);
   json["chosen"] = f.chosen.empty() ? Json() : Json{{"by", f.chosen_on}, {"what", f.chosen}};
-  json["front"] = list_of(f.front);
+  json["front"] = list_of(f.front, json_of);
   json["differences"] = Json::array();
   for (const PairedFigures& d : f.differences) json["differences"].push_back(json_of(f, d));
   json["moved_slots"] = f.moved_slots;
-  json["slot_bytes"] = f.slot_bytes ? Json(*f.slot_bytes) : Json();
-  json["spare"] = f.spare ? Json{{"gpu_bytes", f.spare->gpu_bytes},
-                                 {"memory_share", f.spare->memory_share},
-                                 {"kv_tokens", f.spare->kv_tokens ? Json(*f.spare->kv_tokens) : Json()}}
-                          : Json();
-  json["bound"] = f.bound_ms ? Json(*f.bound_ms) : Json();
+  json["slot_bytes"] = or_null(f.slot_bytes);
+  json["spare"] =
+      f.spare ? Json{{"gpu_bytes", f.spare->gpu_bytes}, {"memory_share", f.spare->memory_share}, {"kv_tokens", or_null(f.spare->kv_tokens)}}
+              : Json();
+  json["bound"] = or_null(f.bound_ms);
   json["advice"] = f.advice;
   json["lacks"] = f.lacks;
   json["warnings"] = f.warnings;

@@ -30,8 +30,6 @@ constexpr int64_t kMostSlots = 1 << 20;  // of a layer
 
 bool follows(const PlaceOptions& options) { return options.step.residence == to_text(Residence::follow); }
 
-bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
-
 /// All routers of one number of branches: servers place them alike.
 int32_t branches_of(const RunLayout& layout, const std::string& session) {
   if (layout.routers.empty()) bad_input(session, "the run has no routers", "name another run");
@@ -176,7 +174,7 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
                const Progress& progress) {
   task.phase = parse_phase(options.phase);
   task.cluster = read_cluster(options.cluster);
-  task.run = choose_run(session, selector, has_batches, "holds no batch yet");
+  task.run = choose_recorded_run(session, selector);
   task.layout = session.layout(task.run.id);
   task.branches = branches_of(task.layout, session.path());
   task.layer_numbers = layer_numbers(task);

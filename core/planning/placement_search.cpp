@@ -57,11 +57,7 @@ std::string name_of(const Candidate& c) {
   return {};
 }
 
-Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) {
-  std::vector<std::vector<float>> floats;
-  for (const std::vector<double>& layer : loads) floats.emplace_back(layer.begin(), layer.end());
-  return eplb_placement(floats, task.shape);
-}
+Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) { return eplb_placement(loads, task.shape); }
 
 // Work is counted by what is reached beside another program: 3 million proposals a second alone (48 layers, 128 branches, 4 ranks).
 constexpr double kJointProposals = 1.5e6;  // a second

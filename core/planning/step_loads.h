@@ -8,6 +8,7 @@
 
 #include "core/base/progress.h"
 #include "core/cell/cell_space.h"
+#include "core/placement/placement.h"
 #include "core/profile/token_routes.h"
 #include "core/readings/read_token_routes.h"
 #include "core/session/session_reader.h"
@@ -16,9 +17,6 @@ namespace stormcell {
 
 /// Which steps a placement is for: "prefill", "decode", nothing where the word is empty; Error(bad_input) that names --phase otherwise.
 std::optional<Phase> parse_phase(std::string_view word);
-
-/// [layers][branches] of real cells, summed over steps.
-using LayerLoads = std::vector<std::vector<double>>;
 
 struct SplitLoads {
   LayerLoads fit, held_out;

@@ -196,7 +196,7 @@ std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, 
     progress.report("judging steps", static_cast<int64_t>(s), static_cast<int64_t>(steps));
     const StepCost step = cost_of_step(work, part, s);
     seconds.push_back(step.seconds());
-    sum.cost.dispatch_s += step.cost.dispatch_s, sum.cost.compute_s += step.cost.compute_s, sum.cost.combine_s += step.cost.combine_s;
+    sum.cost += step.cost;
     sum.delivered_rows += step.delivered_rows, sum.fabric_rows += step.fabric_rows, sum.network_rows += step.network_rows;
     sum.visits += step.visits;
   }

@@ -7,8 +7,8 @@
 
 #include "core/base/progress.h"
 #include "core/cost/cluster.h"
+#include "core/cost/layer_cost.h"
 #include "core/cost/row_curve.h"
-#include "core/cost/step_cost.h"
 #include "core/placement/placed_steps.h"
 #include "core/placement/placement.h"
 #include "core/placement/step_work.h"

@@ -49,8 +49,8 @@ ItemsSpent spent_by(const Some& items) {
   return {static_cast<int64_t>(items.size()), share(all_places(items)), bootstrap_interval(items.size(), share), parts_of(items)};
 }
 
-/// Between the two values around it, in proportion.
-double quantile(const std::vector<double>& sorted, double at) {
+/// Between the two values around it, in proportion: of few items the nearest rank, by which quantile() of times goes, jumps.
+double interpolated_quantile(const std::vector<double>& sorted, double at) {
   const double place = at * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(place), above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
@@ -113,7 +113,7 @@ ItemCostFigures item_cost_figures(const std::vector<ItemCost>& items, const Clas
   f.least = spent_by(*std::min_element(items.begin(), items.end(), less));
   f.most = spent_by(*std::max_element(items.begin(), items.end(), less));
   std::sort(shares.begin(), shares.end());
-  f.quartiles = {quantile(shares, 0.25), quantile(shares, 0.5), quantile(shares, 0.75)};
+  f.quartiles = {interpolated_quantile(shares, 0.25), interpolated_quantile(shares, 0.5), interpolated_quantile(shares, 0.75)};
   if (dropped > 0) f.served = static_cast<double>(choices - dropped) / static_cast<double>(choices);
   f.groups = groups_of(items, classes);
   return f;

@@ -74,4 +74,9 @@ RunSummary choose_run(const SessionReader& session, const std::string& selector,
   return *std::move(run);
 }
 
+RunSummary choose_recorded_run(const SessionReader& session, const std::string& selector) {
+  const auto has_batches = [](const SessionReader&, const RunSummary& run) { return run.batches > 0; };
+  return choose_run(session, selector, has_batches, "holds no batch yet");
+}
+
 }  // namespace stormcell

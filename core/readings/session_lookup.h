@@ -45,5 +45,7 @@ using AcceptsRun = bool (*)(const SessionReader& session, const RunSummary& run)
 std::optional<RunSummary> newest_run(const SessionReader& session, AcceptsRun accepts);
 /// The run that `selector` names, else the newest that `accepts`; Error(bad_input) saying `lacking` where it does not accept it.
 RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts, const std::string& lacking);
+/// The same of a run with batches.
+RunSummary choose_recorded_run(const SessionReader& session, const std::string& selector);
 
 }  // namespace stormcell

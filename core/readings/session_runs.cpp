@@ -112,24 +112,21 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
 
 std::string to_json(const SessionRuns& list) {
   using Json = nlohmann::ordered_json;
-  const auto text = [](const std::string& t) { return t.empty() ? Json() : Json(t); };
-  const auto count = [](int64_t n) { return n > 0 ? Json(n) : Json(); };
-  const auto given = [](const auto& value) { return value ? Json(*value) : Json(); };
   Json json = json_of_verb("inspect");
   json["name"] = list.model;
   json["family"] = list.family;
-  json["parameters"] = count(list.parameters);
-  json["weight_bytes"] = count(list.weight_bytes);
+  json["parameters"] = positive_or_null(list.parameters);
+  json["weight_bytes"] = positive_or_null(list.weight_bytes);
   json["flops_per_cell"] = nullptr;
   json["routers"] = Json::array();
   json["operators"] = Json::object();
   json["unsupported"] = json["warnings"] = Json::array();
   json["session"] = list.file;
-  json["fingerprint"] = text(list.fingerprint);
-  json["weights"] = text(list.weights);
+  json["fingerprint"] = text_or_null(list.fingerprint);
+  json["weights"] = text_or_null(list.weights);
   json["weights_stated"] = list.weights_stated;
-  json["created"] = text(list.created);
-  json["program"] = text(list.program);
+  json["created"] = text_or_null(list.created);
+  json["program"] = text_or_null(list.program);
   json["schema_of_session"] = list.schema;
   json["bytes"] = list.bytes;
   json["checked"] = list.checked;
@@ -137,19 +134,19 @@ std::string to_json(const SessionRuns& list) {
   for (const SessionRunLine& run : list.runs) {
     Json line = {{"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", run.status},
                  {"started", run.started}, {"batches", run.batches}, {"figures", run.figures}, {"passes", run.passes}};
-    line["phase"] = text(run.phase);
-    line["speedup"] = given(run.speedup);
-    line["speedup_ci95"] = given(run.speedup_ci95);
-    line["verified"] = given(run.verified);
-    line["latency_ms"] = {{"baseline", given(run.baseline_ms)}, {"optimized", given(run.optimized_ms)}};
+    line["phase"] = text_or_null(run.phase);
+    line["speedup"] = or_null(run.speedup);
+    line["speedup_ci95"] = or_null(run.speedup_ci95);
+    line["verified"] = or_null(run.verified);
+    line["latency_ms"] = {{"baseline", or_null(run.baseline_ms)}, {"optimized", or_null(run.optimized_ms)}};
     line["sequences"] = run.sequences;
     line["sizes"] = Json::array();
     for (const PictureFigures& s : run.sizes)
       line["sizes"].push_back({{"height", s.height}, {"width", s.width}, {"items", s.items}, {"batches", s.batches}});
-    line["data"] = text(run.data);
-    line["machine"] = text(run.machine);
-    line["threads"] = count(run.threads);
-    line["weight_budget"] = count(run.weight_budget);
+    line["data"] = text_or_null(run.data);
+    line["machine"] = text_or_null(run.machine);
+    line["threads"] = positive_or_null(run.threads);
+    line["weight_budget"] = positive_or_null(run.weight_budget);
     line["annotations"] = run.annotations;
     line["keeps"] = run.keeps;
     json["runs"].push_back(std::move(line));

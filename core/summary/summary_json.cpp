@@ -64,11 +64,11 @@ class Writer {
     into_ = json_of_verb(verb);
     if (!version.empty()) into_["version"] = version;
   }
-  void text_or_null(const char* key, const std::string& text) { into_[key] = text.empty() ? Json() : Json(text); }
+  void text_or_null(const char* key, const std::string& text) { into_[key] = stormcell::text_or_null(text); }
   void infinite_or_null(const char* key, double value) { into_[key] = value; }  // dump() makes null of what is not finite
   void true_unless_said(const char* key, bool value) { into_[key] = value; }
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
-  void positive_or_null(const char* key, int64_t value) { into_[key] = value > 0 ? Json(value) : Json(); }
+  void positive_or_null(const char* key, int64_t value) { into_[key] = stormcell::positive_or_null(value); }
   void bounded(const char* key, Bounded what) { into_[key] = std::string(to_text(what)); }
   /// What is no JSON becomes null.
   void json(const char* key, const std::string& text) { into_[key] = json_or_null(text).is_null() ? Json() : Json::parse(text); }

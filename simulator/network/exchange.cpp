@@ -54,10 +54,10 @@ class TokenCopies {
       return;
     }
     // Over the network to the GPU of the same place in the other node, from there to the others.
-    const int32_t place = home % network_.each();
+    const int32_t place = home % network_.gpus_per_node();
     for (int32_t n = 0; n < network_.nodes(); ++n)
-      if (n != network_.node(home)) add(home, n * network_.each() + place, node_rows_[static_cast<size_t>(n)]);
-    for (int32_t r = 0; r < ranks; ++r) add(network_.node(r) * network_.each() + place, r, rows_[static_cast<size_t>(r)]);
+      if (n != network_.node(home)) add(home, n * network_.gpus_per_node() + place, node_rows_[static_cast<size_t>(n)]);
+    for (int32_t r = 0; r < ranks; ++r) add(network_.node(r) * network_.gpus_per_node() + place, r, rows_[static_cast<size_t>(r)]);
   }
 
  private:
@@ -87,7 +87,7 @@ RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> toke
     const int32_t first = homes ? routes.tokens[t].rank : 0, last = homes ? first : ranks - 1;
     for (int32_t home = first; home <= last; ++home) {
       const auto nearest = [&](int32_t choice) -> const BranchShares& {
-        find_nearest(all(choice), static_cast<size_t>(home), static_cast<size_t>(network.each()), near);
+        find_nearest(all(choice), static_cast<size_t>(home), static_cast<size_t>(network.gpus_per_node()), near);
         return near;
       };
       if (replicas == ReplicaRule::nearest) copies.look_at(choices, nearest);
@@ -147,7 +147,7 @@ RankRows dispatched_rows(std::span<const double> loads, double k, std::span<cons
   for (size_t from = 0; from < ranks; ++from) {
     std::fill(to.begin(), to.end(), backend == Backend::gather ? all / k : 0);
     for (size_t b = 0; b < loads.size() && backend != Backend::gather; ++b) {
-      if (replicas == ReplicaRule::nearest) find_nearest(shares[b], from, static_cast<size_t>(network.each()), near);
+      if (replicas == ReplicaRule::nearest) find_nearest(shares[b], from, static_cast<size_t>(network.gpus_per_node()), near);
       for (const BranchShare& s : replicas == ReplicaRule::nearest ? near : shares[b]) to[s.rank] += loads[b] * s.part;
     }
     for (size_t r = 0; r < ranks; ++r)

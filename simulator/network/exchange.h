@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/cost/step_cost.h"
+#include "core/cost/layer_cost.h"
 #include "core/placement/layer_tally.h"
 #include "core/placement/placement.h"
 #include "core/profile/token_routes.h"

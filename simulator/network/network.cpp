@@ -6,7 +6,7 @@ std::string Link::name() const { return owner + ", " + port + (port.empty() ? ""
 std::string Link::lane() const { return port == "uplink" ? owner + " uplink" : owner; }
 
 Network::Network(const Cluster& cluster, double oversubscription)
-    : ranks_(cluster.ranks()), each_(cluster.gpus_per_node), rank_cost_(cluster.rank_cost) {
+    : ranks_(cluster.ranks()), gpus_per_node_(cluster.gpus_per_node), rank_cost_(cluster.rank_cost) {
   for (int32_t r = 0; r < ranks_; ++r) {
     const std::string gpu = "GPU " + std::to_string(r);
     if (!rank_cost_.empty()) {
@@ -20,7 +20,7 @@ Network::Network(const Cluster& cluster, double oversubscription)
     links_.push_back({gpu, "network", false, cluster.network_bytes_per_s});
   }
   if (cluster.nodes == 1 || !rank_cost_.empty()) return;
-  const double uplink = cluster.network_bytes_per_s * each_ / oversubscription;
+  const double uplink = cluster.network_bytes_per_s * gpus_per_node_ / oversubscription;
   for (int32_t n = 0; n < cluster.nodes; ++n) {
     links_.push_back({"node " + std::to_string(n), "uplink", true, uplink});
     links_.push_back({"node " + std::to_string(n), "uplink", false, uplink});

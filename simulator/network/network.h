@@ -40,10 +40,9 @@ class Network {
   /// Within a node over the fabric, between nodes over ports and uplinks. `from` and `to` are two GPUs.
   Flow flow(int32_t from, int32_t to, double bytes) const;
   int32_t ranks() const { return ranks_; }
-  int32_t nodes() const { return ranks_ / each_; }
-  int32_t node(int32_t rank) const { return rank / each_; }
-  /// GPUs of a node.
-  int32_t each() const { return each_; }
+  int32_t nodes() const { return ranks_ / gpus_per_node_; }
+  int32_t node(int32_t rank) const { return rank / gpus_per_node_; }
+  int32_t gpus_per_node() const { return gpus_per_node_; }
 
  private:
   enum Port : size_t { fabric_out, fabric_in, network_out, network_in, ports };
@@ -52,7 +51,7 @@ class Network {
   size_t port(int32_t rank, Port p) const { return static_cast<size_t>(rank) * ports + p; }
   size_t uplink(int32_t node, Uplink u) const { return static_cast<size_t>(ranks_) * ports + static_cast<size_t>(node) * uplinks + u; }
 
-  int32_t ranks_, each_;
+  int32_t ranks_, gpus_per_node_;
   std::vector<double> rank_cost_;  // as Cluster has it
   std::vector<Link> links_;
 };

@@ -68,7 +68,7 @@ class LayerOfProcess {
  public:
   LayerOfProcess(const ExpertLayer& layer, const LayerWires& wires) : layer_(layer), wires_(wires) {
     MPI_Comm_rank(wires.headers, &me_), MPI_Comm_size(wires.headers, &ranks_);
-    each_ = ranks_ / layer.nodes;
+    gpus_per_node_ = ranks_ / layer.nodes;
   }
 
   std::vector<Hidden> run() {
@@ -95,7 +95,7 @@ class LayerOfProcess {
   int32_t rank_of(size_t token, int32_t expert) const {
     BranchShares nearest;
     find_nearest((*layer_.shares)[static_cast<size_t>(expert)], static_cast<size_t>(layer_.routes->tokens[token].rank),
-                 static_cast<size_t>(each_), nearest);
+                 static_cast<size_t>(gpus_per_node_), nearest);
     if (nearest.size() != 1) failed("expert layer", "several replicas are as near");
     return static_cast<int32_t>(nearest[0].rank);
   }
@@ -134,7 +134,7 @@ class LayerOfProcess {
       case Backend::per_node: {
         // To the process of the same place in each node, its own included: that is the process itself.
         std::set<int32_t> relays;
-        for (const int32_t rank : ranks) relays.insert(rank / each_ * each_ + me_ % each_);
+        for (const int32_t rank : ranks) relays.insert(rank / gpus_per_node_ * gpus_per_node_ + me_ % gpus_per_node_);
         for (const int32_t relay : relays) send(relay, kAllHeld);
       }
     }
@@ -167,7 +167,8 @@ class LayerOfProcess {
       for (size_t i = 0; i < rows.headers.size(); ++i) {
         const auto token = static_cast<size_t>(rows.headers[i].token);
         for (const int32_t rank : ranks_of(token))
-          if (rank / each_ == me_ / each_) add(on[static_cast<size_t>(rank)], token, kAllHeld, &rows.numbers[i * kHidden]);
+          if (rank / gpus_per_node_ == me_ / gpus_per_node_)
+            add(on[static_cast<size_t>(rank)], token, kAllHeld, &rows.numbers[i * kHidden]);
       }
     const RowsByRank<double> answers = sent(computed(sent(on, wires_.dispatch)), wires_.combine);
     RowsByRank<double> out(come.size());
@@ -236,7 +237,7 @@ class LayerOfProcess {
 
   const ExpertLayer& layer_;
   const LayerWires& wires_;
-  int me_ = 0, ranks_ = 0, each_ = 0;
+  int me_ = 0, ranks_ = 0, gpus_per_node_ = 0;
 };
 
 }  // namespace

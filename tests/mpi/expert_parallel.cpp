@@ -51,7 +51,7 @@ Placement from_file(int32_t ranks) {
 }
 
 std::vector<Layout> layouts(const TokenRoutes& routes, int32_t ranks, int32_t nodes) {
-  std::vector<float> loads(kBranches);
+  std::vector<double> loads(kBranches);
   for (const int32_t c : routes.choice)
     if (c >= 0) ++loads[static_cast<size_t>(c)];
   std::vector<Layout> out = {{"contiguous", contiguous_placement(1, kBranches, kBranches, ranks)},

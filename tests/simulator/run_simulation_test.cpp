@@ -54,7 +54,7 @@ SplitRoutes whole(TokenRoutes routes) {
   return out;
 }
 
-SimulateFigures empty_figures(const std::string& overlap) {
+SimulateFigures empty_figures(Overlap overlap) {
   SimulateFigures f;
   f.nodes = kNodes, f.ranks = kRanks, f.overlap = overlap;
   f.layers.resize(kLayers);
@@ -62,7 +62,7 @@ SimulateFigures empty_figures(const std::string& overlap) {
 }
 
 struct Simulated {
-  explicit Simulated(const std::string& overlap = "none", const Cluster& on = two_nodes(), double oversubscription = 1)
+  explicit Simulated(Overlap overlap = Overlap::none, const Cluster& on = two_nodes(), double oversubscription = 1)
       : cluster(on),
         routes(whole(drawn(60, 12, 4))),
         objective({}, cluster, cost_model_of(cluster, sizes(), oversubscription), routes, routes.parts),
@@ -125,7 +125,7 @@ class RunSimulationTest : public QObject {
 
   void shares_of_gpus_are_within_the_phases_of_their_layer() {
     for (const double oversubscription : {1., 4.}) {
-      const Simulated s("none", two_nodes(), oversubscription);
+      const Simulated s(Overlap::none, two_nodes(), oversubscription);
       std::vector<double> computes(kRanks);
       for (const SimulatedLayer& l : s.figures.layers) {
         QCOMPARE(l.gpus.size(), size_t{kRanks});
@@ -171,10 +171,10 @@ class RunSimulationTest : public QObject {
       for (const double factor : {1.01, 1.5, 10., 1e6}) {
         Cluster faster = two_nodes();
         faster.*rate *= factor;
-        QVERIFY(Simulated("none", faster).figures.mean_ms <= base * (1 + 1e-12));
+        QVERIFY(Simulated(Overlap::none, faster).figures.mean_ms <= base * (1 + 1e-12));
       }
-    QVERIFY(Simulated("none", two_nodes(), 4).figures.mean_ms > base);
-    QVERIFY(Simulated("two-batch").figures.mean_ms <= Simulated("two-batch").figures.serial_ms * 2);
+    QVERIFY(Simulated(Overlap::none, two_nodes(), 4).figures.mean_ms > base);
+    QVERIFY(Simulated(Overlap::two_batch).figures.mean_ms <= Simulated(Overlap::two_batch).figures.serial_ms * 2);
   }
 };
 

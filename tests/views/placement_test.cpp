@@ -74,9 +74,9 @@ void drag(PlacementPicture* picture, size_t from, size_t to, Qt::KeyboardModifie
   QTest::mouseRelease(picture, Qt::LeftButton, keys, b.toPoint());
 }
 
-PlacementPage page_of_shape(int nodes, int each, int held) {
+PlacementPage page_of_shape(int nodes, int gpus_per_node, int held) {
   PlacementPage page;
-  page.nodes = nodes, page.ranks = nodes * each, page.slots_of_rank = held;
+  page.nodes = nodes, page.ranks = nodes * gpus_per_node, page.slots_of_rank = held;
   for (int s = 0; s < page.ranks * held; ++s) page.held.push_back({s, 1.0 + s % 7, 1, false});
   page.most = 7;
   page.gpus.assign(static_cast<size_t>(page.ranks), 1), page.gpus_before = page.gpus;
@@ -126,9 +126,9 @@ class PlacementViewTest : public QObject {
   }
 
   void what_is_drawn_at_a_place_is_found_there() {
-    for (const auto& [nodes, each, held] : {std::array{1, 8, 16}, std::array{8, 8, 5}, std::array{1, 72, 4}, std::array{2, 8, 1}})
+    for (const auto& [nodes, gpus_per_node, held] : {std::array{1, 8, 16}, std::array{8, 8, 5}, std::array{1, 72, 4}, std::array{2, 8, 1}})
       for (const QSizeF size : {QSizeF(1000, 600), QSizeF(640, 400), QSizeF(1900, 1100)}) {
-        const PlacementPage page = page_of_shape(nodes, each, held);
+        const PlacementPage page = page_of_shape(nodes, gpus_per_node, held);
         const PlacementLayout layout(page, size, 16, 8);
         for (size_t s = 0; s < page.held.size(); ++s) {
           QCOMPARE(layout.slot_at(layout.cell(s).center()), std::optional(s));

@@ -33,7 +33,7 @@ int square_columns(QSizeF size, int count) {
 }  // namespace
 
 PlacementLayout::PlacementLayout(const PlacementPage& page, QSizeF size, double line, double digit)
-    : page_(page), line_(line), digit_(digit), each_(std::max(1, page.ranks / std::max(1, page.nodes))) {
+    : page_(page), line_(line), digit_(digit), gpus_per_node_(std::max(1, page.ranks / std::max(1, page.nodes))) {
   const double side = std::clamp(0.34 * size.width(), 40 * digit, 52 * digit);
   headline = {kMargin, kMargin / 2, size.width() - 2 * kMargin, 3 * line};
   const double top = headline.bottom() + kGap, high = std::max(60.0, size.height() - top - kMargin);
@@ -52,9 +52,10 @@ PlacementLayout::PlacementLayout(const PlacementPage& page, QSizeF size, double 
 void PlacementLayout::choose_grid() {
   double most = 0;
   for (int nodes = 1; nodes <= page_.nodes; ++nodes)
-    for (int gpus = 1; gpus <= each_; ++gpus) {
-      const double wide = cluster.width() / nodes / gpus, high = cluster.height() / rows_of(page_.nodes, nodes) / rows_of(each_, gpus);
-      const bool whole = page_.nodes % nodes == 0 && each_ % gpus == 0;
+    for (int gpus = 1; gpus <= gpus_per_node_; ++gpus) {
+      const double wide = cluster.width() / nodes / gpus,
+                   high = cluster.height() / rows_of(page_.nodes, nodes) / rows_of(gpus_per_node_, gpus);
+      const bool whole = page_.nodes % nodes == 0 && gpus_per_node_ % gpus == 0;
       const double side = std::min(wide, high * 1.3) * (whole ? 1 : kRagged);
       if (side > most * 1.0001) most = side, node_columns_ = nodes, gpu_columns_ = gpus;
     }
@@ -80,9 +81,9 @@ QRectF PlacementLayout::node(int number) const { return part_of(cluster, number,
 
 QRectF PlacementLayout::gpu(size_t rank) const {
   const int number = static_cast<int>(rank);
-  QRectF whole = node(number / each_);
+  QRectF whole = node(number / gpus_per_node_);
   if (page_.nodes > 1) whole.adjust(kGap, kGap, -kGap, -kGap);
-  return part_of(whole, number % each_, each_, gpu_columns_, kGap);
+  return part_of(whole, number % gpus_per_node_, gpus_per_node_, gpu_columns_, kGap);
 }
 
 QRectF PlacementLayout::gpu_title(size_t rank) const {

@@ -51,7 +51,7 @@ class PlacementLayout {
 
   const PlacementPage& page_;
   double line_, digit_;
-  int each_ = 1;  // GPUs of a node
+  int gpus_per_node_ = 1;
   int node_columns_ = 1, gpu_columns_ = 1, slot_columns_ = 1;
   double title_ = 0;
   ValueAxis x_, y_;

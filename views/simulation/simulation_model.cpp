@@ -43,7 +43,7 @@ QString about_of(const SimulateFigures& f) {
   text += tr("; experts reached %1").arg(to_qstring(f.backend));
   if (f.replicas == "nearest") text += tr("; nearest replicas");
   if (f.residence == "follow") text += tr("; tokens follow their heaviest expert");
-  if (f.overlap != "none") text += tr("; overlap: %1").arg(to_qstring(f.overlap));
+  if (f.overlap != Overlap::none) text += tr("; overlap: %1").arg(to_qstring(to_text(f.overlap)));
   if (f.oversubscription > 1) text += tr("; uplinks carry 1/%1 of the ports").arg(f.oversubscription);
   return text;
 }
@@ -70,7 +70,7 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
       {tr("Step, mean"), duration_text(f.mean_ms), tr("Sum over layers of dispatch, slowest GPU's experts and combine; %1").arg(simulated)},
       {tr("Step, median"), duration_text(f.p50_ms), tr("Half of the steps take no longer; %1").arg(simulated)},
       {tr("Step, 95 %"), duration_text(f.p95_ms), tr("95 % of the steps take no longer; %1").arg(simulated)}};
-  if (f.overlap != "none")
+  if (f.overlap != Overlap::none)
     out.push_back({tr("Without overlap"), duration_text(f.serial_ms), tr("The same steps whole, one phase behind the other; simulated")});
   if (f.tokens_per_s)
     out.push_back({tr("Tokens a second"), tr("< %1").arg(count_text(static_cast<qint64>(*f.tokens_per_s))),
@@ -93,7 +93,8 @@ ShownExchange exchange_of(const QString& way, const QString& layer, const Simula
   for (size_t l = 0; l < c.links.size(); ++l) {
     const CollectiveLink& link = c.links[l];
     const auto [at, is_new] = lane_of.try_emplace(link.owner, out.lanes.size());
-    if (is_new) out.lanes.push_back({to_qstring(link.owner), std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
+    if (is_new)
+      out.lanes.push_back({to_qstring(link.owner), std::vector<double>(e.timeline.size()), std::vector<double>(e.timeline.size())});
     std::vector<double>& shares = link.sends ? out.lanes[at->second].sends : out.lanes[at->second].receives;
     for (size_t s = 0; s < e.timeline.size(); ++s) shares[s] = std::max(shares[s], e.timeline[s].link_share[l]);
   }

@@ -53,10 +53,9 @@ std::vector<std::vector<double>> loads_of(const TokenRoutes& routes) {
 }
 
 Placement eplb_of(const TokenRoutes& routes, int32_t slot_count) {
-  std::vector<std::vector<float>> loads;
-  for (const std::vector<double>& layer : loads_of(routes)) loads.emplace_back(layer.begin(), layer.end());
+  const std::vector<std::vector<double>> loads = loads_of(routes);
   Placement p = eplb_placement(loads, {slot_count, 1, 1, kRanks});
-  spread_idle_replicas(loads_of(routes), p);
+  spread_idle_replicas(loads, p);
   return p;
 }
 

@@ -41,11 +41,7 @@ std::vector<size_t> all_of(const TokenRoutes& routes) {
   return all;
 }
 
-Placement eplb_of(const TokenRoutes& routes) {
-  std::vector<std::vector<float>> loads;
-  for (const std::vector<double>& layer : loads_of_tokens(routes, all_of(routes))) loads.emplace_back(layer.begin(), layer.end());
-  return eplb_placement(loads, {kBranches, 1, 1, kRanks});
-}
+Placement eplb_of(const TokenRoutes& routes) { return eplb_placement(loads_of_tokens(routes, all_of(routes)), {kBranches, 1, 1, kRanks}); }
 
 constexpr double kSlack = 0.2;
 

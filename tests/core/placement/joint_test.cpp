@@ -75,9 +75,7 @@ class JointTest : public QObject {
     const TokenRoutes routes = planted();
     std::vector<size_t> tokens(routes.size());
     std::iota(tokens.begin(), tokens.end(), size_t{0});
-    std::vector<std::vector<float>> loads;
-    for (const std::vector<double>& layer : loads_of_tokens(routes, tokens)) loads.emplace_back(layer.begin(), layer.end());
-    const Placement eplb = eplb_placement(loads, {kBranches, 1, 1, kRanks});
+    const Placement eplb = eplb_placement(loads_of_tokens(routes, tokens), {kBranches, 1, 1, kRanks});
     const Placement joint = joint_placement(routes, tokens, eplb, {.together = 1, .slack = 0.2, .seed = 1, .sweeps = 200});
     QCOMPARE(placement_fault(joint), std::string());
     const Traffic before = count_traffic(routes, tokens, eplb), after = count_traffic(routes, tokens, joint);
@@ -90,9 +88,7 @@ class JointTest : public QObject {
     const Hidden h = hidden();
     std::vector<size_t> tokens(h.routes.size());
     std::iota(tokens.begin(), tokens.end(), size_t{0});
-    std::vector<std::vector<float>> loads;
-    for (const std::vector<double>& layer : loads_of_tokens(h.routes, tokens)) loads.emplace_back(layer.begin(), layer.end());
-    const Placement eplb = eplb_placement(loads, {64, 1, 1, 16});
+    const Placement eplb = eplb_placement(loads_of_tokens(h.routes, tokens), {64, 1, 1, 16});
     const Placement joint = joint_placement(h.routes, tokens, eplb, {.together = 1, .slack = 0.15, .seed = 1, .sweeps = 300});
     const Traffic before = count_traffic(h.routes, tokens, eplb), planted = count_traffic(h.routes, tokens, h.placement),
                   after = count_traffic(h.routes, tokens, joint);

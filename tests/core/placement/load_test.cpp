@@ -27,12 +27,9 @@ class LoadTest : public QObject {
     double eplb_sum = 0, load_sum = 0;
     for (const int32_t slot_count : {64, 72, 96}) {
       std::vector<std::vector<double>> loads(4, std::vector<double>(64));
-      std::vector<std::vector<float>> floats;
-      for (auto& layer : loads) {
+      for (auto& layer : loads)
         for (double& load : layer) load = std::floor(draw(random));
-        floats.emplace_back(layer.begin(), layer.end());
-      }
-      const Placement eplb = eplb_placement(floats, {slot_count, 1, 1, 8});
+      const Placement eplb = eplb_placement(loads, {slot_count, 1, 1, 8});
       Placement start = eplb;
       spread_idle_replicas(loads, start);
       QCOMPARE(layers_with_idle_replicas(start), 0);

@@ -231,7 +231,7 @@ class StepWorkTest : public QObject {
     for (size_t t = 0; t < routes.size(); ++t)
       for (int32_t l = 0; l < 2; ++l)
         for (const int32_t c : routes.at(t, l)) ++loads[static_cast<size_t>(l)][static_cast<size_t>(c)];
-    const Placement p = eplb_placement({{loads[0].begin(), loads[0].end()}, {loads[1].begin(), loads[1].end()}}, {18, 1, 1, kRanks});
+    const Placement p = eplb_placement(loads, {18, 1, 1, kRanks});
     for (const Backend b : {Backend::per_expert, Backend::gather}) {
       StepWork work(p, kNodes, b, kModel);
       const StepCost x = work.of_tokens(routes, all_of(routes)), y = work.of_loads(loads, kK);

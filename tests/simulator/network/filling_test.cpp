@@ -13,9 +13,9 @@ namespace {
 
 bool near(double a, double b, double share = 1e-9) { return std::abs(a - b) <= share * std::max({1e-12, std::abs(a), std::abs(b)}); }
 
-Cluster cluster_of(int32_t nodes, int32_t each) {
+Cluster cluster_of(int32_t nodes, int32_t gpus_per_node) {
   Cluster c;
-  c.nodes = nodes, c.gpus_per_node = each, c.fabric_bytes_per_s = 100, c.network_bytes_per_s = 10;
+  c.nodes = nodes, c.gpus_per_node = gpus_per_node, c.fabric_bytes_per_s = 100, c.network_bytes_per_s = 10;
   return c;
 }
 

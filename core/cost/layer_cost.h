@@ -63,6 +63,10 @@ struct RankWork {
 struct LayerCost {
   double dispatch_s = 0, compute_s = 0, combine_s = 0;
   double seconds() const { return dispatch_s + compute_s + combine_s; }
+  LayerCost& operator+=(const LayerCost& other) {
+    dispatch_s += other.dispatch_s, compute_s += other.compute_s, combine_s += other.combine_s;
+    return *this;
+  }
 };
 
 /// Seconds that a rank computes, 0 without rows.

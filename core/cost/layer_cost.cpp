@@ -1,4 +1,4 @@
-#include "core/cost/step_cost.h"
+#include "core/cost/layer_cost.h"
 
 #include <algorithm>
 #include <cmath>
