@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "core/placement/traffic.h"
 
@@ -35,12 +36,86 @@ class Search {
   }
 
   Placement run(const Progress& progress) {
+    find_scales();
+    excess_price_ = kNeverAbove;
+    align();
+    settle(progress);
+    const double kept = kept_pairs();
+    Placement aligned = std::exchange(placement_, start_);
+    find_holders();
+    sum_up();
+    anneal(progress);
+    excess_price_ = kNeverAbove;
+    settle(progress);
+    if (kept > kept_pairs()) {
+      placement_ = std::move(aligned);
+      find_holders();
+    }
+    if (options_.nodes > 1) gather_on_nodes();
+    return placement_;
+  }
+
+ private:
+  static constexpr double kNeverAbove = 1e9;  // price of a load above its cap
+
+  /// A layer whose slots are given out anew, each branch as often as before.
+  class Filling {
+   public:
+    Filling(Search& search, size_t layer)
+        : search_(search), layer_(layer), left_(search.branches_), held_by_(search.ranks_), load_(search.ranks_) {
+      for (size_t b = 0; b < search.branches_; ++b) left_[b] = search.holders_[layer][b].size();
+    }
+    size_t room(size_t rank) const { return search_.held_ - held_by_[rank].size(); }
+    /// Where it is still to be placed, is not there yet, and the rank stays below its cap.
+    bool may_hold(size_t rank, size_t branch) const { return is_new(rank, branch) && load_[rank] + load(branch) <= search_.cap_[layer_]; }
+    void put(size_t rank, size_t branch) {
+      held_by_[rank].push_back(branch), load_[rank] += load(branch);
+      --left_[branch];
+    }
+    /// What is left comes, the most loaded first, to the rank with the least load; where that does not come out, all stays as it was.
+    void finish() {
+      std::vector<size_t> rest;
+      for (size_t b = 0; b < left_.size(); ++b)
+        if (left_[b] > 0) rest.push_back(b);
+      std::sort(rest.begin(), rest.end(), [&](size_t a, size_t b) { return std::pair(load(a), b) > std::pair(load(b), a); });
+      for (const size_t b : rest)
+        while (left_[b] > 0) {
+          size_t best = search_.ranks_;
+          for (size_t rank = 0; rank < search_.ranks_; ++rank)
+            if (room(rank) > 0 && is_new(rank, b) && (best == search_.ranks_ || load_[rank] < load_[best])) best = rank;
+          if (best == search_.ranks_) return;
+          put(best, b);
+        }
+      LayerSlots& slots = search_.placement_.layers[layer_];
+      for (Holders& h : search_.holders_[layer_]) h.clear();
+      for (size_t rank = 0; rank < search_.ranks_; ++rank)
+        for (size_t i = 0; i < search_.held_; ++i) {
+          const size_t branch = held_by_[rank][i];
+          slots[rank * search_.held_ + i] = static_cast<int32_t>(branch);
+          search_.holders_[layer_][branch].push_back(rank);
+        }
+      search_.of_rank_[layer_] = load_;
+    }
+
+   private:
+    double load(size_t branch) const { return search_.load_[layer_][branch] * search_.part(layer_, branch); }
+    bool is_new(size_t rank, size_t branch) const {
+      return left_[branch] > 0 && std::find(held_by_[rank].begin(), held_by_[rank].end(), branch) == held_by_[rank].end();
+    }
+
+    Search& search_;
+    const size_t layer_;
+    std::vector<size_t> left_;                  // [branches] replicas still to be placed
+    std::vector<std::vector<size_t>> held_by_;  // [ranks] branches
+    std::vector<double> load_;                  // [ranks]
+  };
+
+  void anneal(const Progress& progress) {
     // Pairs are counts, so a move gains or loses a few: from where most are taken to where none is that loses.
     constexpr double kHot = 0.6, kCold = 0.02;  // of what a proposal changes in the mean
     constexpr int32_t kRelabelEvery = 10;
     // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the end not.
     constexpr double kMild = 0.3, kStrict = 30;
-    find_scales();
     for (int32_t sweep = 0; sweep < options_.sweeps && !options_.time.over(); ++sweep) {
       progress.report("placing", sweep, options_.sweeps);
       const double done = options_.time.cooled(static_cast<double>(sweep) / std::max(options_.sweeps - 1, 1));
@@ -52,7 +127,10 @@ class Search {
       }
       if (sweep % kRelabelEvery == 0) relabel();
     }
-    excess_price_ = 1e9;
+  }
+
+  /// To where no move gains.
+  void settle(const Progress& progress) {
     descend(progress);
     keep_caps();
     relabel();
@@ -60,11 +138,67 @@ class Search {
     constexpr int kMostPasses = 50;
     for (int pass = 0; pass < kMostPasses && !options_.time.over() && descend(progress); ++pass) {
     }
-    if (options_.nodes > 1) gather_on_nodes();
-    return placement_;
   }
 
- private:
+  /// Pairs on one rank, those of either side counted.
+  double kept_pairs() {
+    double kept = 0;
+    for (size_t l = 0; l < layers_; ++l)
+      for (size_t s = 0; s < slot_count_; ++s) kept += part(l, branch_at(l, s)) * static_cast<double>(sum(l, branch_at(l, s), s / held_));
+    return kept;
+  }
+
+  // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where ranks are many a swap
+  // of two branches seldom gains before others are right, and annealing takes long; what layers have in common shows at once.
+  void align() {
+    constexpr int kRounds = 2;
+    grow(0);
+    for (size_t l = 1; l < layers_; ++l) arrange(l, true, false);
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t l = layers_; l-- > 0;) arrange(l, l > 0, l + 1 < layers_);
+      for (size_t l = 0; l < layers_; ++l) arrange(l, l > 0, l + 1 < layers_);
+    }
+    sum_up();
+  }
+
+  /// Ranks are filled one after the other: with the most loaded branch that is left, and what has most in common with those in it.
+  void grow(size_t l) {
+    Filling f(*this, l);
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      std::vector<double> common(branches_);
+      while (f.room(rank) > 0) {
+        size_t best = branches_;
+        for (size_t b = 0; b < branches_; ++b)
+          if (f.may_hold(rank, b) && (best == branches_ || std::pair(common[b], load_[l][b]) > std::pair(common[best], load_[l][best])))
+            best = b;
+        if (best == branches_) break;
+        f.put(rank, best);
+        for (size_t b = 0; b < branches_; ++b) common[b] += static_cast<double>(together(l, best, b));
+      }
+    }
+    f.finish();
+  }
+
+  /// The pairs of a branch and a rank that have most in common with the layers beside come first.
+  void arrange(size_t l, bool before, bool behind) {
+    std::vector<float> common(branches_ * ranks_);
+    const auto add = [&](size_t beside, auto&& pairs) {
+      for (size_t a = 0; a < branches_; ++a)
+        for (const size_t rank : holders_[beside][a])
+          for (size_t b = 0; b < branches_; ++b) common[b * ranks_ + rank] += static_cast<float>(part(beside, a)) * pairs(a, b);
+    };
+    if (before) add(l - 1, [&](size_t a, size_t b) { return follows(l, a, b); });
+    if (behind) add(l + 1, [&](size_t a, size_t b) { return follows(l + 1, b, a); });
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < common.size(); ++i)
+      if (common[i] > 0) order.push_back(i);
+    std::sort(order.begin(), order.end(), [&](uint32_t i, uint32_t j) { return common[i] != common[j] ? common[i] > common[j] : i < j; });
+    Filling f(*this, l);
+    for (const uint32_t i : order)
+      if (f.room(i % ranks_) > 0 && f.may_hold(i % ranks_, i / ranks_)) f.put(i % ranks_, i / ranks_);
+    f.finish();
+  }
+
   float& together(size_t l, size_t a, size_t b) { return together_[(l * branches_ + a) * branches_ + b]; }
   /// Of layer l - 1 to layer l.
   float& follows(size_t l, size_t a, size_t b) { return follows_[(l * branches_ + a) * branches_ + b]; }
