@@ -144,7 +144,6 @@ void look_at_slots(const RunSummary& run, AnalyzeFigures& figures) {
   if (loaded_ranks > 0) figures.imbalance_of_ranks = of_ranks / static_cast<double>(loaded_ranks);
 }
 
-
 nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
   if (!drift) return nullptr;
   return {{"total_variation", drift->distance},
