@@ -42,6 +42,8 @@ class DenseNetworksTest : public QObject {
       QVERIFY2(relative_difference(came.output(output).reals, tensor.reals) <= 1e-12, output.c_str());
     QVERIFY(replay_of(came.decisions) == replay_of(expected.decisions));
   }
+
+  void patches_have_a_dense_plan() { QCOMPARE(dense_graph(*open_model("preset:patch-mixture")->forward).why_not, std::string()); }
 };
 
 STORMCELL_TEST(DenseNetworksTest)
