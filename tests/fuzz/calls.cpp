@@ -1,9 +1,11 @@
+#include "core/planning/calls_file.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "core/planning/calls_file.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace stormcell;

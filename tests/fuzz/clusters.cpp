@@ -1,6 +1,7 @@
+#include "core/planning/cluster_file.h"
+
 #include <cmath>
 
-#include "core/planning/cluster_file.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace stormcell;
