@@ -19,16 +19,17 @@ namespace {
 std::string cost_text(const PlaceFigures& f) {
   if (f.backend.empty()) return {};
   std::vector<std::vector<std::string>> rows = {{"ms a step, predicted (" + std::string(f.statistic == "p95" ? "95 %" : "mean") + ")",
-                                                 "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes"}};
+                                                 "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes",
+                                                 "wire bytes"}};
   for (const LayoutLine& line : f.layouts) {
     const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
     if (!judged.step) return {};
     rows.push_back({line.name, number_text(line.fit.objective_ms), line.held_out ? number_text(line.held_out->objective_ms) : "-",
                     number_text(judged.step->dispatch_ms), number_text(judged.step->compute_ms), number_text(judged.step->combine_ms),
-                    number_text(judged.step->p95_ms), number_text(judged.step->remote_bytes)});
+                    number_text(judged.step->p95_ms), number_text(judged.step->remote_bytes), number_text(judged.step->wire_bytes)});
   }
   const std::string steps = f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
-  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
+  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
          count_text(f.costed_held_out) + " " + steps +
          (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
          ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") +
@@ -38,7 +39,8 @@ std::string cost_text(const PlaceFigures& f) {
                 "without queues\nand overlap: the layers' dispatch, slowest GPU and combine, added up;\n"
               : "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU "
                 "and combine, added up;\n") +
-         "remote bytes: of a token and layer, to other GPUs\n" + (f.calibration ? calibration_text(*f.calibration) : std::string());
+         "remote bytes: of a token and layer, to other GPUs; wire bytes: sent for that, with what is forwarded within a node\n" +
+         (f.calibration ? calibration_text(*f.calibration) : std::string());
 }
 
 std::string layouts_text(const std::string& what, const std::vector<LayoutLine>& layouts) {

@@ -88,6 +88,7 @@ void read_ascend(const Json& json, PlacementFile& out, const std::string& where)
       if (!devices.emplace(id, slots_of(list_at(device, "device_expert"), static_cast<int32_t>(number), where)).second)
         wrong(where, of_layer + " has device_id " + std::to_string(id) + " again");
     }
+    if (devices.empty()) wrong(where, of_layer + " has no devices");
     if (const int64_t count = whole_at(layer, "device_count"); count != 0 && count != static_cast<int64_t>(devices.size()))
       wrong(where, of_layer + " has " + std::to_string(devices.size()) + " devices, device_count is " + std::to_string(count));
     if (out.ranks != 0 && out.ranks != static_cast<int32_t>(devices.size())) wrong(where, of_layer + " has another number of devices");

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostRanks = 65536;
 constexpr size_t kMostRanksOfCost = 1024;
-constexpr double kMostNs = 1e9;
+constexpr double kLeastNs = 1e-9, kMostNs = 1e9;
 constexpr const char* kRankCost = "rank_ns_per_byte";
 
 fs::path preset_folder() { return fs::path(resources_folder()) / "clusters"; }
@@ -83,7 +83,7 @@ class ClusterReader {
         const std::string pair = row + " to " + std::to_string(to);
         if (!(ns >= 0) || ns > kMostNs) wrong(pair + " is no cost from 0 to 10^9 ns a byte: no bandwidth is none");
         if (from == to && ns > 0) wrong(pair + " is not 0: what stays is not sent");
-        if (from != to && ns == 0) wrong(pair + " is 0: no link is endlessly fast");
+        if (from != to && ns < kLeastNs) wrong(pair + " is " + (ns > 0 ? "below 10^-9 ns a byte" : "0") + ": no link is endlessly fast");
         c.rank_cost.push_back(1e-9 * ns);
         (same_node(c, from, to) ? within : between) += 1e-9 * ns;
       }

@@ -217,6 +217,23 @@ class DigitsTest : public QObject {
                    "--dense", "--phase decode decodes");
   }
 
+  /// Where a sequence is routed, the decision alone tells which tokens a branch has.
+  void a_network_without_a_dense_plan_says_why() {
+    const Scratch scratch;
+    const std::string model = source_folder() + "/tests/reference/task-moe/one-table", json = scratch.path("j.json");
+    for (const char* verb : {"run", "optimize"}) {
+      const Arguments asked = short_run(verb, model, "random:8x5", {"--batch", "2", "--dense", "--json", json});
+      const Ended ended = run_program(asked);
+      VERIFY_DONE(ended, asked);
+      QVERIFY2(ended.err.find("stormcell: warning: --dense: there is no dense plan to show: ") != std::string::npos, ended.err.c_str());
+      QVERIFY2(ended.err.find(" works on ragged cells") != std::string::npos, ended.err.c_str());
+      QVERIFY(ended.out.find("routing alone") == std::string::npos);
+      const Json j = Json::parse(Scratch::read(json));
+      QVERIFY(j["dense"].is_null() && j["routing_speedup"].is_null());
+      QVERIFY2(j["warnings"].dump().find("there is no dense plan to show") != std::string::npos, j["warnings"].dump().c_str());
+    }
+  }
+
   void a_folder_a_class_and_a_file_of_labels_say_the_same() {
     const Expected e = expected();
     const Scratch scratch;

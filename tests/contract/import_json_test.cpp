@@ -13,7 +13,14 @@ class ContractImportJsonTest : public QObject, private Imports {
     QCOMPARE(import["format"].get<std::string>(), std::string("router-trace"));
     QCOMPARE(import["model"]["name"].get<std::string>(), std::string("made/up"));
     QCOMPARE(import["rows_read"].get<int64_t>(), size.prompt * size.layers * size.k);
-    const auto decision = SessionReader(session).decision(1, 1, 0);
+    const SessionReader reader(session);
+    const Json about = Json::parse(reader.runs()[0].dataset);
+    QCOMPARE(about["format"].get<std::string>(), std::string("router-trace"));
+    QVERIFY2(about["origin"] == (Json{{"format", "RouterTrace v2"},
+                                      {"scenario", "made [up] \"{"},
+                                      {"source", R"({"kind":"synthetic","model":{"id":"made/up","revision":"1"}})"}}),
+             about["origin"].dump().c_str());
+    const auto decision = reader.decision(1, 1, 0);
     QVERIFY(decision && decision->cells == size.prompt);
     for (int64_t t = 0; t < size.prompt; ++t)
       for (int64_t j = 0; j < size.k; ++j)

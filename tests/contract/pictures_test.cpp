@@ -1,18 +1,24 @@
 // A model of pictures through every verb, on data of one size and of several.
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <sstream>
 
+#include "core/cell/thumbnail.h"
 #include "core/formats/picture_formats.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/safetensors_writer.h"
+#include "core/formats/video.h"
 #include "core/session/session_reader.h"
 #include "tests/contract/models.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/picture_files.h"
 #include "tests/testing/testing.h"
+#include "tests/testing/video_files.h"
 
 namespace stormcell::testing {
 namespace {
@@ -231,6 +237,37 @@ class PicturesTest : public QObject {
     VERIFY_DONE(run_program(shared), shared);
     QCOMPARE(SessionReader(copy).thumbnail_count(1), int64_t{0});
     VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "loads", "--no-pictures"}), "--no-pictures", "belongs to");
+  }
+
+  /// From the file to the session: each frame is an item with its picture and the branches of its patches.
+  void frames_of_a_video_are_recorded_as_pictures() {
+    const std::string lacked = lacked_for_video();
+    if (!lacked.empty()) QSKIP(("this build reads no video: it was made without " + lacked).c_str());
+    const Scratch scratch;
+    const std::string file = scratch.path("v.mp4"), session = scratch.path("v.storm");
+    VideoToWrite video;
+    video.container = "mp4", video.greys = {0, 50, 100, 150, 200};
+    write_video(file, video);
+    const Arguments profile = quick("profile", file, {"--record-inputs", "-o", session});
+    const Ended profiled = run_program(profile);
+    VERIFY_DONE(profiled, profile);
+    const Json j = profiled.json();
+    QVERIFY2(j["dataset"]["cells"] == 5 && j["dataset"]["batches"] == 3 && j["dataset"]["unit"] == "picture", j["dataset"].dump().c_str());
+    QVERIFY(j["dataset"]["sizes"] == Json::parse(R"([{"height":32,"width":48,"items":5,"batches":3}])"));
+    QVERIFY(j["verified"]["passed"] == true);
+    const SessionReader reader(session);
+    reader.check();
+    const std::map<int64_t, Thumbnail> small = reader.thumbnails(1);
+    QCOMPARE(small.size(), video.greys.size());
+    for (const auto& [item, picture] : small) {
+      QVERIFY(picture.size == (PictureSize{32, 48}) && picture.channels == 3);
+      QVERIFY(std::abs(int{picture.pixels[(48 * 16 + 6) * 3]} - int{video.greys.at(static_cast<size_t>(item))}) <= 5);
+    }
+    const Arguments csv = {"export", session, "--format", "csv", "--what", "decisions"};
+    const Ended table = run_program(csv);
+    VERIFY_DONE(table, csv);
+    // Patches of 16 x 16, 12 apart: 3 rows of 4 of each frame, behind the origin and the names of the columns.
+    QCOMPARE(std::count(table.out.begin(), table.out.end(), '\n'), std::ptrdiff_t{2 + 5 * 12});
   }
 
   void a_folder_goes_on_past_files_that_cannot_be_fed() {

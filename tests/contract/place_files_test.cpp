@@ -147,6 +147,8 @@ class ContractPlaceFilesTest : public QObject, private Placements {
                                << "rank_ns_per_byte 1 to 0 is no cost";
     QTest::newRow("endlessly fast") << "[[0, 1], [0, 0]]"
                                     << "rank_ns_per_byte 1 to 0 is 0: no link is endlessly fast";
+    QTest::newRow("all but endlessly fast") << "[[0, 1], [1e-320, 0]]"
+                                            << "rank_ns_per_byte 1 to 0 is below 10^-9 ns a byte: no link is endlessly fast";
     QTest::newRow("to itself") << "[[0, 1], [1, 2]]"
                                << "rank_ns_per_byte 1 to 1 is not 0: what stays is not sent";
     QTest::newRow("a number") << "7"

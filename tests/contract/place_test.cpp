@@ -317,6 +317,39 @@ class ContractPlaceTest : public QObject, private Placements {
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", two, "--phase", "both"}), "--phase", "prefill or decode; place takes each of both too");
   }
 
+  /// Every token has an expert on the first GPU of each node. From each of the four homes alike: to other GPUs 1, 1, 2, 2 copies. By
+  /// node, one crosses the network, and from a node's second GPU one more is forwarded on either side: 1, 1, 3, 3.
+  void what_is_needed_elsewhere_and_what_travels_for_it() {
+    const auto of_both_nodes = [](int64_t row, std::string& line) {
+      size_t at = 0;
+      for (int i = 0; i < 5; ++i) at = line.find(',', at) + 1;
+      line.replace(at, line.find(',', at) - at, row % 2 == 0 ? "0" : "2");
+    };
+    const std::string session = scratch_.path("wire.storm"), cluster = scratch_.write("wire.json", R"({"schema": "stormcell.cluster/1",
+ "nodes": 2, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14},
+ "fabric": {"bytes_per_s": 1e11}, "network": {"bytes_per_s": 1e10}})");
+    imported(scratch_.write("wire.csv", route_trace({1, 4, 2, 1, 10, 2}, "made-up.gguf", of_both_nodes)), session);
+    constexpr double kRow = 64 * 2;
+    for (const auto& [backend, wire] : {std::pair{"per-rank", 1.5}, {"per-node", 2.}}) {
+      const Arguments costed = {"--cluster", cluster, "--hidden", "64", "--ffn", "32", "--backend", backend};
+      const Json contiguous = placed(session, costed)["layouts"][0];
+      for (const char* part : {"fit", "held_out"}) {
+        const Json& f = contiguous[part];
+        QVERIFY2(std::abs(f["remote_bytes"].get<double>() - 1.5 * kRow) < 1e-6, f.dump().c_str());
+        QVERIFY2(std::abs(f["wire_bytes"].get<double>() - wire * kRow) < 1e-6, f.dump().c_str());
+      }
+      Arguments simulate = {"simulate", session, "--json", "-"};
+      simulate.insert(simulate.end(), costed.begin(), costed.end());
+      const Json step = json_of(simulate);  // of all tokens, there and back
+      QVERIFY(std::abs(step["wire_bytes"].get<double>() / step["remote_bytes"].get<double>() - wire / 1.5) < 1e-9);
+      Arguments place = {"place", session};
+      place.insert(place.end(), costed.begin(), costed.end());
+      const Ended text = run_program(place);
+      VERIFY_DONE(text, place);
+      QVERIFY2(text.out.find("remote bytes  wire bytes\n") != std::string::npos, text.out.c_str());
+    }
+  }
+
   void published_architectures_are_recognised() {
     const std::string session = scratch_.path("qwen-like.storm"),
                       trace = scratch_.write("q.csv", route_trace({48, 128, 2, 3, 40, 1}, "Qwen3-30B-A3B-Q4_K_M.gguf"));

@@ -87,6 +87,8 @@ class PlacementFilesTest : public QObject {
     QTest::newRow("a layer again") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]}]},
  {"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]}]}]})"
                                    << "has layer_id 0 again";
+    QTest::newRow("no devices") << R"({"layer_list":[{"layer_id":0,"device_list":[]}]})"
+                                << "layer 0 has no devices";
     QTest::newRow("a device less") << R"({"layer_list":[{"layer_id":0,"device_count":2,
  "device_list":[{"device_id":0,"device_expert":[0]}]}]})"
                                    << "layer 0 has 1 devices, device_count is 2";
