@@ -40,16 +40,18 @@ class Search {
     excess_price_ = kNeverAbove;
     align();
     settle(progress);
-    const double kept = kept_pairs();
-    Placement aligned = std::exchange(placement_, start_);
-    find_holders();
-    sum_up();
-    anneal(progress);
-    excess_price_ = kNeverAbove;
-    settle(progress);
-    if (kept > kept_pairs()) {
-      placement_ = std::move(aligned);
+    if (!options_.time.over()) {
+      const double kept = kept_pairs();
+      const Placement aligned = std::exchange(placement_, start_);
       find_holders();
+      sum_up();
+      anneal(progress);
+      excess_price_ = kNeverAbove;
+      settle(progress);
+      if (kept > kept_pairs()) {
+        placement_ = aligned;
+        find_holders();
+      }
     }
     if (options_.nodes > 1) gather_on_nodes();
     return placement_;
@@ -151,13 +153,11 @@ class Search {
   // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where ranks are many a swap
   // of two branches seldom gains before others are right, and annealing takes long; what layers have in common shows at once.
   void align() {
-    constexpr int kRounds = 2;
     grow(0);
     for (size_t l = 1; l < layers_; ++l) arrange(l, true, false);
-    for (int round = 0; round < kRounds; ++round) {
-      for (size_t l = layers_; l-- > 0;) arrange(l, l > 0, l + 1 < layers_);
-      for (size_t l = 0; l < layers_; ++l) arrange(l, l > 0, l + 1 < layers_);
-    }
+    // What the first layer lacked to be right the others now say.
+    for (size_t l = layers_; l-- > 0;) arrange(l, l > 0, l + 1 < layers_);
+    for (size_t l = 0; l < layers_; ++l) arrange(l, l > 0, l + 1 < layers_);
     sum_up();
   }
 
@@ -181,21 +181,22 @@ class Search {
 
   /// The pairs of a branch and a rank that have most in common with the layers beside come first.
   void arrange(size_t l, bool before, bool behind) {
-    std::vector<float> common(branches_ * ranks_);
-    const auto add = [&](size_t beside, auto&& pairs) {
-      for (size_t a = 0; a < branches_; ++a)
-        for (const size_t rank : holders_[beside][a])
-          for (size_t b = 0; b < branches_; ++b) common[b * ranks_ + rank] += static_cast<float>(part(beside, a)) * pairs(a, b);
+    std::vector<float> common(ranks_ * branches_);
+    const auto add = [&](size_t beside, size_t a, size_t b, float pairs) {
+      if (pairs > 0)
+        for (const size_t rank : holders_[beside][a]) common[rank * branches_ + b] += static_cast<float>(part(beside, a)) * pairs;
     };
-    if (before) add(l - 1, [&](size_t a, size_t b) { return follows(l, a, b); });
-    if (behind) add(l + 1, [&](size_t a, size_t b) { return follows(l + 1, b, a); });
+    for (size_t a = 0; a < branches_ && before; ++a)
+      for (size_t b = 0; b < branches_; ++b) add(l - 1, a, b, follows(l, a, b));
+    for (size_t b = 0; b < branches_ && behind; ++b)
+      for (size_t a = 0; a < branches_; ++a) add(l + 1, a, b, follows(l + 1, b, a));
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < common.size(); ++i)
       if (common[i] > 0) order.push_back(i);
     std::sort(order.begin(), order.end(), [&](uint32_t i, uint32_t j) { return common[i] != common[j] ? common[i] > common[j] : i < j; });
     Filling f(*this, l);
     for (const uint32_t i : order)
-      if (f.room(i % ranks_) > 0 && f.may_hold(i % ranks_, i / ranks_)) f.put(i % ranks_, i / ranks_);
+      if (f.room(i / branches_) > 0 && f.may_hold(i / branches_, i % branches_)) f.put(i / branches_, i % branches_);
     f.finish();
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "core/base/counted.h"
@@ -34,9 +35,11 @@ struct Candidate {
   double lambda = 1;               // of steps: weight of moving
 };
 
-// Pairs of one layer count half of those across layers: what is chosen changes little from a quarter to as much. Ranks may get up to 15 %
-// more than the mean.
-constexpr double kTogether = 0.5, kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15};
+// Pairs of one layer count half of those across layers: what is chosen changes little from a quarter to as much.
+constexpr double kTogether = 0.5;
+// What ranks may get beyond the mean: traffic is to be had at about the EPLB rule's balance, where cost is the aim balance is one of its
+// means.
+constexpr double kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15}, kSlacksByCost[] = {0.02, 0.08, 0.3, 1}, kSlacksOfSteps[] = {0.04, 0.3, 1};
 
 std::string name_of(const Candidate& c) {
   const auto short_text = [](double v) { return std::to_string(v).substr(0, 4); };
@@ -211,10 +214,11 @@ class PlacementSearch {
     for (const double lambda : lambdas)
       if (by_cost_) list.push_back({.method = Method::steps, .lambda = lambda});
     if (!task_.routes) return list;
-    for (const double slack : kSlacks) list.push_back({.method = Method::joint, .together = kTogether, .slack = slack});
+    for (const double slack : by_cost_ ? std::span<const double>(kSlacksByCost) : kSlacks)
+      list.push_back({.method = Method::joint, .together = kTogether, .slack = slack});
     if (by_cost_)
       for (const double lambda : lambdas)
-        for (const double slack : {0.04, 0.15})
+        for (const double slack : kSlacksOfSteps)
           list.push_back({.method = Method::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
     return list;
   }

@@ -180,8 +180,8 @@ class GpuGroupedTest : public QObject {
     QVERIFY(refused([](auto& c) { c.x = memory + 1; }, kAllGemv, "x ("));
     QVERIFY(refused([](auto& c) { c.w = nullptr; }, kAllGemv, "w is null"));
     QVERIFY(refused([](auto& c) { c.most_rows = 5; }, kAllGemv, "up to 5 rows"));
-    for (const int64_t slots : {int64_t{-1}, int64_t{INT32_MAX} - 126, int64_t{1} << 31})
-      QVERIFY(refused([&](auto& c) { c.most_slots = slots; }, kAllGemv, "slots, allowed are 0 to 2147483520"));
+    for (const int64_t many : {int64_t{-1}, int64_t{INT32_MAX} - 126, int64_t{1} << 31})
+      QVERIFY(refused([&](auto& c) { c.most_slots = many; }, kAllGemv, "slots, allowed are 0 to 2147483520"));
     QVERIFY(!refused([](auto& c) { c.most_slots = INT32_MAX - 127; }, kAllGemv, ""));
     for (const RegimeLimits& limits :
          {RegimeLimits{9, 0, false}, RegimeLimits{-1, 0, false}, RegimeLimits{0, 65, false}, RegimeLimits{0, -1, false}})
