@@ -37,22 +37,9 @@ class Search {
 
   Placement run(const Progress& progress) {
     find_scales();
-    excess_price_ = kNeverAbove;
     align();
+    anneal(progress);
     settle(progress);
-    if (!options_.time.over()) {
-      const double kept = kept_pairs();
-      const Placement aligned = std::exchange(placement_, start_);
-      find_holders();
-      sum_up();
-      anneal(progress);
-      excess_price_ = kNeverAbove;
-      settle(progress);
-      if (kept > kept_pairs()) {
-        placement_ = aligned;
-        find_holders();
-      }
-    }
     if (options_.nodes > 1) gather_on_nodes();
     return placement_;
   }
@@ -113,8 +100,9 @@ class Search {
   };
 
   void anneal(const Progress& progress) {
-    // Pairs are counts, so a move gains or loses a few: from where most are taken to where none is that loses.
-    constexpr double kHot = 0.6, kCold = 0.02;  // of what a proposal changes in the mean
+    // Pairs are counts, so a move gains or loses a few: from where some that lose are taken, but few enough that what is aligned does not
+    // melt, to where none is.
+    constexpr double kHot = 0.1, kCold = 0.02;  // of what a proposal changes in the mean
     constexpr int32_t kRelabelEvery = 10;
     // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the end not.
     constexpr double kMild = 0.3, kStrict = 30;
@@ -131,8 +119,9 @@ class Search {
     }
   }
 
-  /// To where no move gains.
+  /// To where no move gains, and no load is above its cap.
   void settle(const Progress& progress) {
+    excess_price_ = kNeverAbove;
     descend(progress);
     keep_caps();
     relabel();
@@ -140,14 +129,6 @@ class Search {
     constexpr int kMostPasses = 50;
     for (int pass = 0; pass < kMostPasses && !options_.time.over() && descend(progress); ++pass) {
     }
-  }
-
-  /// Pairs on one rank, those of either side counted.
-  double kept_pairs() {
-    double kept = 0;
-    for (size_t l = 0; l < layers_; ++l)
-      for (size_t s = 0; s < slot_count_; ++s) kept += part(l, branch_at(l, s)) * static_cast<double>(sum(l, branch_at(l, s), s / held_));
-    return kept;
   }
 
   // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where ranks are many a swap

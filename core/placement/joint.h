@@ -1,6 +1,7 @@
 // Placement for balance and traffic together: branches that tokens take together, and one after the other, come to one rank, as far as no
-// rank gets more than it may. By annealed swaps of two slots of a layer and, where there are spare ones, by replicas that come and go. Both
-// aims are sums over pairs of branches, so a move is judged by a few sums that are kept: 256 branches and 64 ranks cost what 8 and 2 do.
+// rank gets more than it may. Layers are first aligned with their neighbours, each as a whole; then by annealed swaps of two slots of a
+// layer and, where there are spare ones, by replicas that come and go. Both aims are sums over pairs of branches, so a move is judged by a
+// few sums that are kept: 256 branches and 64 ranks cost what 8 and 2 do.
 #pragma once
 #include <cstdint>
 #include <span>
