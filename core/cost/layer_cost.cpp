@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// Rows below this are what sums leave that were added and taken away again: no message, and no start of one.
+/// Rows below this are what sums leave that were added and taken away again: no message, no product, and no start of one.
 constexpr double kNoRows = 1e-9;
 
 /// Seconds of one way: out and in of a port are full duplex, fabric and network run at a time.
@@ -48,7 +48,7 @@ double exchange_s(std::span<const RankWork> ranks, Way to, const CostModel& mode
 }  // namespace
 
 double compute_s(const RankWork& rank, const CostModel& model) {
-  if (rank.rows <= 0) return 0;
+  if (rank.rows <= kNoRows) return 0;
   if (model.expert_curve) return 1e-6 * rank.expert_us * model.expert_factor + model.product_t0_s;
   const double read_s = rank.active * model.branch_bytes / model.memory_bytes_per_s,
                product_s = rank.rows * model.flops_per_row / model.flops_per_s;

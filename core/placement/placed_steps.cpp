@@ -23,6 +23,7 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
   tally_.assign(steps * layers, LayerTally(static_cast<size_t>(placement_.ranks), static_cast<size_t>(nodes)));
   if (residence_ == Residence::follow) combined_ = tally_;
   count_.assign(steps * layers * branches, 0);
+  met_.assign(steps * layers, 0);
   homes_.assign(steps, 0);
   layer_cost_.assign(steps * layers, 0), step_s_.assign(steps, 0), is_touched_.assign(steps * layers, 0);
 }
@@ -87,6 +88,8 @@ void PlacedSteps::index(const TokenRoutes& routes, const std::vector<std::vector
 }
 
 void PlacedSteps::begin() {
+  const size_t branches = static_cast<size_t>(placement_.branches);
+  for (size_t i = 0; i < met_.size(); ++i) met_[i] = chance_met(std::span<const float>(count_).subspan(i * branches, branches));
   for (size_t l = 0; l < shares_.size(); ++l) {
     for (size_t b = 0; b < shares_[l].size(); ++b) add_products(l, b, 1);
     for (size_t s = 0; s < steps(); ++s) touch(s, l);
@@ -275,9 +278,11 @@ void PlacedSteps::touch(size_t step, size_t layer) {
 LayerWork PlacedSteps::work_of(size_t step, size_t layer) {
   LayerWork work;
   work.ranks = work.combined = rule_.work(tally_[at(step, layer)]);
+  work.met = met_[at(step, layer)];
   if (residence_ != Residence::follow) return work;
   dispatch_.assign(work.ranks.begin(), work.ranks.end());
-  return {dispatch_, rule_.work(combined_[at(step, layer)])};
+  work.ranks = dispatch_, work.combined = rule_.work(combined_[at(step, layer)]);
+  return work;
 }
 
 void PlacedSteps::cost_touched() {

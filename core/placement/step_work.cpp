@@ -8,6 +8,14 @@ bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int3
   return std::all_of(tokens.begin(), tokens.end(), [&](size_t t) { return routes.tokens[t].rank >= 0 && routes.tokens[t].rank < ranks; });
 }
 
+LayerCost LayerWork::cost(const CostModel& model) const {
+  LayerCost cost = cost_of_layer(ranks, combined, model);
+  if (met <= 0) return cost;
+  const RankWork one_branch = {.active = met, .rows = kRowTile, .expert_us = model.expert_curve ? met * model.expert_curve->us(1) : 0};
+  cost.compute_s = std::max(cost.compute_s, compute_s(one_branch, model));
+  return cost;
+}
+
 StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
                    Residence residence)
     : placement_(placement),
@@ -107,8 +115,9 @@ void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visit
   step.returned_rows += residence_ == Residence::follow ? combined_.delivered : tally_.delivered;
   if (residence_ == Residence::follow) {
     dispatch_.assign(work.ranks.begin(), work.ranks.end());
-    work = {dispatch_, rule_.work(combined_)};
+    work.ranks = dispatch_, work.combined = rule_.work(combined_);
   }
+  work.met = chance_met(std::span<const double>(count_));
   const LayerCost cost = work.cost(model_);
   step.cost += cost;
   step.visits += tally_.visits;

@@ -1,6 +1,8 @@
 // What a placement makes each rank do in a step: products and rows sent, from recorded choices or from counts.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -36,8 +38,15 @@ struct StepCost {
 /// tokens follow.
 struct LayerWork {
   std::span<const RankWork> ranks, combined;
-  LayerCost cost(const CostModel& model) const { return cost_of_layer(ranks, combined, model); }
+  double met = 0;  ///< the chance that a token meets its most met branch: 1 of whole tokens
+  /// Some rank reads a whole branch that is met, whichever replica's turn it is: that is the least that the slowest computes.
+  LayerCost cost(const CostModel& model) const;
 };
+/// `counts`: tokens of each branch.
+template <class Count>
+double chance_met(std::span<const Count> counts) {
+  return counts.empty() ? 0 : std::min<double>(1, *std::max_element(counts.begin(), counts.end()));
+}
 /// Of each layer in its turn: its number, what the ranks do in it, and its cost. The works are good until the call returns.
 using LayerVisitor = std::function<void(size_t layer, const LayerWork& work, const LayerCost& cost)>;
 
