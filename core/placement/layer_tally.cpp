@@ -290,4 +290,15 @@ std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
   return whole_;
 }
 
+HomeCrowding TallyRule::crowding(double tokens) const {
+  const auto among = [tokens](size_t places) {
+    const auto all = static_cast<double>(places);
+    return all / std::clamp(tokens, 1., all);
+  };
+  // Of per_node what comes into a node goes on from the place of its home alone.
+  return {.fabric = among(backend_ == Backend::per_node ? gpus_per_node_ : ranks_),
+          .network = among(ranks_),
+          .uplink = among(ranks_ / gpus_per_node_)};
+}
+
 }  // namespace stormcell

@@ -90,6 +90,8 @@ class TallyRule {
 
   /// [ranks] all of it, tokens that live anywhere as expectations. Good until the next call.
   std::span<const RankWork> work(const LayerTally& tally);
+  /// Of so many tokens that may live anywhere: at most as many ranks send.
+  HomeCrowding crowding(double tokens) const;
 
  private:
   /// `shares_of(choice)`: of a token with one home.

@@ -39,6 +39,9 @@ struct StepCost {
 struct LayerWork {
   std::span<const RankWork> ranks, combined;
   double met = 0;  ///< the chance that a token meets its most met branch: 1 of whole tokens
+  HomeCrowding dispatch_homes, combine_homes;
+  /// Sets them of tokens that may live anywhere; those that follow do so in the first layer's dispatch alone.
+  void crowd(const HomeCrowding& homes, Residence residence, size_t layer);
   /// Some rank reads a whole branch that is met, whichever replica's turn it is: that is the least that the slowest computes.
   LayerCost cost(const CostModel& model) const;
 };
@@ -55,7 +58,7 @@ bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int3
 
 /// Replicas of an expert share its tokens evenly, or those that are nearest do, each token independently, so with replicas figures are
 /// expectations. Tokens live where their rank says it; where one does not say, all ranks are equally likely for all of them, and what is
-/// sent are expectations. Those that follow begin there.
+/// sent are expectations; ports of homes are as busy as those of as many ranks as there are tokens. Those that follow begin there.
 class StepWork {
  public:
   /// The ranks of a node follow each other; `nodes` divides the ranks.
@@ -76,7 +79,7 @@ class StepWork {
   void add_products_by_home(size_t layer);
   /// Of a token that lives on these ranks, each by its part (none: anywhere), which are then those where it follows to.
   void add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes);
-  void end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor);
+  void end_layer(size_t layer, bool homes, StepCost& step, const LayerVisitor& visitor);
 
   const Placement& placement_;
   const Backend backend_;

@@ -332,6 +332,53 @@ class StepWorkTest : public QObject {
     }
   }
 
+  void few_tokens_that_live_anywhere_live_on_few_ranks_data() {
+    QTest::addColumn<int>("backend");
+    QTest::addColumn<double>("seconds");
+    QTest::addColumn<double>("rows");
+    // Of a token on rank 0 or 2, two of three copies leave the node, and one goes to the other rank of its own.
+    const auto row = [](Backend backend, double seconds, double rows) {
+      QTest::newRow(std::string(to_text(backend)).c_str()) << static_cast<int>(backend) << seconds << rows;
+    };
+    row(Backend::per_expert, 1, 2.5), row(Backend::per_rank, 1, 2.5), row(Backend::gather, 1.5, 5);
+    // One row over the network, and of three copies each is forwarded from two of three places; of ranks 3 and 4 both from rank 5.
+    row(Backend::per_node, 0.5, 1 + 2);
+  }
+  void few_tokens_that_live_anywhere_live_on_few_ranks() {
+    QFETCH(int, backend);
+    QFETCH(double, seconds);
+    QFETCH(double, rows);
+    const auto b = static_cast<Backend>(backend);
+    // Branches 1, 3 and 4 on ranks of as many; 10 bytes a second within a node, 2 between nodes.
+    TokenRoutes routes;
+    routes.layers = 1, routes.branches = kRanks, routes.k = 3;
+    routes.tokens = {{0, 0, 0, Phase::decode, -1}};
+    routes.choice = {1, 3, 4};
+    const Placement p = contiguous_placement(1, kRanks, kRanks, kRanks);
+    const StepCost one = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes));
+    QVERIFY2(near(one.cost.dispatch_s, seconds) && near(one.cost.combine_s, 2 * seconds), std::to_string(one.cost.dispatch_s).c_str());
+    // Bytes are what they are as a mean over homes.
+    QVERIFY2(near(one.fabric_rows + one.network_rows, rows), std::to_string(one.fabric_rows + one.network_rows).c_str());
+    // Two of them live on two ranks; from six on the mean over homes is what a port sends.
+    const auto many = [&](size_t count) {
+      TokenRoutes alike = routes;
+      alike.tokens.assign(count, routes.tokens[0]), alike.choice.clear();
+      for (size_t t = 0; t < count; ++t) alike.choice.insert(alike.choice.end(), {1, 3, 4});
+      return StepWork(p, kNodes, b, kModel).of_tokens(alike, all_of(alike)).cost.dispatch_s;
+    };
+    QVERIFY(near(many(2), seconds) && near(many(12), 2 * many(6)));
+    // Who says where the token lives is believed.
+    routes.tokens[0].rank = 0;
+    const StepCost known = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes));
+    QVERIFY(near(known.cost.dispatch_s, seconds) && near(known.cost.combine_s, 2 * seconds));
+    // On the uplink of a node the same: what leaves rank 0 for other nodes.
+    CostModel narrow = kModel;
+    narrow.uplink_bytes_per_s = 0.1, narrow.gpus_per_node = kRanks / kNodes;
+    const double told = StepWork(p, kNodes, b, narrow).of_tokens(routes, all_of(routes)).cost.dispatch_s;
+    routes.tokens[0].rank = -1;
+    QVERIFY(near(StepWork(p, kNodes, b, narrow).of_tokens(routes, all_of(routes)).cost.dispatch_s, told));
+  }
+
   void without_replicas_the_nearest_is_the_only_one() {
     const Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
     for (const bool homes : {true, false}) {
