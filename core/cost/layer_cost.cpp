@@ -14,8 +14,7 @@ constexpr double kNoRows = 1e-9;
 /// Seconds of one way: out and in of a port are full duplex, fabric and network run at a time.
 double ports_s(const RankWork& r, double row_bytes, const WayCost& way, const HomeCrowding& homes, const CostModel& model) {
   double slowest = 0;
-  const double fabric = std::max(r.fabric_out * homes.fabric, r.fabric_in),
-               network = std::max(r.network_out * homes.network, r.network_in);
+  const double fabric = std::max(r.fabric_out * homes.fabric, r.fabric_in), network = std::max(r.network_out * homes.network, r.network_in);
   if (fabric > kNoRows) slowest = std::max(slowest, fabric * row_bytes / model.fabric_bytes_per_s * way.fabric_factor);
   if (network > kNoRows) slowest = std::max(slowest, network * row_bytes / model.network_bytes_per_s * way.network_factor);
   return slowest;
@@ -26,8 +25,8 @@ enum class Way : uint8_t { dispatch, combine };
 /// One message after the other, out and in at a time.
 double messages_s(const RankWork& r, Way to, double row_bytes, const HomeCrowding& homes, const CostModel& model) {
   if (std::max({r.fabric_out, r.fabric_in, r.network_out, r.network_in}) <= kNoRows) return 0;
-  const double cost = to == Way::dispatch ? std::max(r.dispatch_out * homes.fabric, r.dispatch_in)
-                                          : std::max(r.combine_out, r.combine_in * homes.fabric);
+  const double cost =
+      to == Way::dispatch ? std::max(r.dispatch_out * homes.fabric, r.dispatch_in) : std::max(r.combine_out, r.combine_in * homes.fabric);
   return cost * row_bytes * model.rank_cost_factor;
 }
 

@@ -83,7 +83,7 @@ class TallyRule {
   void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign);
   /// Tokens that live anywhere and go everywhere: of backend gather.
   void add_everywhere(LayerTally& tally, double tokens) const { tally.unknown_tokens += tokens; }
-  /// What the ranks of a branch compute that `count` tokens chose: replicas take them by turns, so as few tokens meet as few of them.
+  /// What the ranks of a branch compute that `count` tokens chose: replicas take them by turns, so few tokens meet few of them.
   void add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
   /// The same where those go to the nearest replicas: `count_of_home` [ranks] of them live on each rank.
   void add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home, double sign);

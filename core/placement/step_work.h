@@ -56,9 +56,10 @@ using LayerVisitor = std::function<void(size_t layer, const LayerWork& work, con
 /// Whether each of these tokens says which of the ranks it lives on.
 bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks);
 
-/// Replicas of an expert share its tokens evenly, or those that are nearest do, each token independently, so with replicas figures are
-/// expectations. Tokens live where their rank says it; where one does not say, all ranks are equally likely for all of them, and what is
-/// sent are expectations; ports of homes are as busy as those of as many ranks as there are tokens. Those that follow begin there.
+/// Replicas of an expert share its tokens evenly, or those that are nearest do: what is sent as if each token went by itself, what is
+/// computed by turns; so with replicas figures are expectations. Tokens live where their rank says it; where one does not say, all ranks
+/// are equally likely for all of them, and what is sent are expectations; homes' ports are as busy as those of as many ranks as there are
+/// tokens. Those that follow begin there.
 class StepWork {
  public:
   /// The ranks of a node follow each other; `nodes` divides the ranks.

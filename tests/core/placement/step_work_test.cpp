@@ -433,8 +433,8 @@ class StepWorkTest : public QObject {
     routes.layers = 1, routes.branches = 4, routes.k = 1;
     routes.tokens = {{0, 0, 0, Phase::decode, -1}};
     routes.choice = {2};
-    for (const LayerSlots& layer : {LayerSlots{0, 1, 2, 3}, LayerSlots{0, 1, 1, 2, 2, 3, 3, 0},
-                                    LayerSlots{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}})
+    for (const LayerSlots& layer :
+         {LayerSlots{0, 1, 2, 3}, LayerSlots{0, 1, 1, 2, 2, 3, 3, 0}, LayerSlots{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}})
       for (const ReplicaRule replicas : {ReplicaRule::even, ReplicaRule::nearest}) {
         const Placement p{4, 4, {layer}};
         QVERIFY(near(StepWork(p, 1, Backend::per_rank, kModel, replicas).of_tokens(routes, all_of(routes)).cost.compute_s, 0.5));
