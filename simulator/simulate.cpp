@@ -79,7 +79,8 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
                   " nothing");
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
-    out.emplace_back("each token lives on any GPU alike, and what is sent is an expectation");
+    out.emplace_back(
+        "each token lives on any GPU alike, and what is sent is an expectation; at most as many GPUs send as a step has tokens");
   return out;
 }
 
@@ -166,8 +167,8 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   const ExchangedRows rows = rows_of(objective, task.before, step, layer, network);
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
-  objective.cost_of_step(work, DataPart::fitted, step, {}, [&](size_t l, const LayerWork&, const LayerCost& cost) {
-    if (l == layer) closed = cost;
+  objective.cost_of_step(work, DataPart::fitted, step, {}, [&](size_t l, const LayerWork& done, const LayerCost&) {
+    if (l == layer) closed = cost_of_layer(done.ranks, done.combined, model);  // of the messages that are filled: no home is crowded
   });
   const std::vector<Flow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),
                           back = flows_of(combined_rows(rows.combined, network.ranks()), model.combine_row_bytes, back_network);

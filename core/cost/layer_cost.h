@@ -60,6 +60,12 @@ struct RankWork {
   double dispatch_out = 0, dispatch_in = 0, combine_out = 0, combine_in = 0;
 };
 
+/// By how much the busiest ports of homes, which send in the dispatch and get in the combine, are busier than the mean over all homes where
+/// a token may live says: few tokens live on few ranks.
+struct HomeCrowding {
+  double fabric = 1, network = 1, uplink = 1;  ///< fabric: of costs between ranks too
+};
+
 struct LayerCost {
   double dispatch_s = 0, compute_s = 0, combine_s = 0;
   double seconds() const { return dispatch_s + compute_s + combine_s; }
@@ -75,7 +81,9 @@ double compute_s(const RankWork& rank, const CostModel& model);
 /// combine: of the slowest rank, the largest of what it sends and what it gets on its fabric and on its network port, or by the costs
 /// between ranks, and of each node on its uplink. Error(failed): work that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
-/// The same where what comes back goes elsewhere: `combined` is the dispatch whose ways back the combine takes.
-LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWork> combined, const CostModel& model);
+/// The same where what comes back goes elsewhere: `combined` is the dispatch whose ways back the combine takes. Homes are crowded as
+/// `there` and `back` say.
+LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWork> combined, const CostModel& model,
+                        const HomeCrowding& there = {}, const HomeCrowding& back = {});
 
 }  // namespace stormcell

@@ -6,6 +6,17 @@
 #include "core/profile/token_routes.h"
 
 namespace stormcell {
+namespace {
+
+double tiles_of(double rows) { return std::ceil(rows / kRowTile - 1e-9); }
+
+/// As an expectation over whose turn it is: so many rows or one more, such that this is their mean.
+double tiles_by_turns(double rows) {
+  const double fewer = std::floor(rows), one_more = rows - fewer;
+  return one_more * tiles_of(fewer + 1) + (1 - one_more) * tiles_of(fewer);
+}
+
+}  // namespace
 
 std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, int32_t ranks) {
   std::vector<int32_t> replicas(static_cast<size_t>(branches));
@@ -78,8 +89,7 @@ TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_
       copies_(ranks_),
       absent_(ranks_, 1),
       absent_node_(static_cast<size_t>(nodes), 1),
-      rows_(ranks_),
-      none_(ranks_, 1) {}
+      rows_(ranks_) {}
 
 void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home,
                           double sign) {
@@ -204,10 +214,8 @@ void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, doubl
 
 void TallyRule::add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const {
   if (count <= 0) return;
-  for (const BranchShare& s : shares) {
-    // Whole tokens that go to one of several replicas, or a share of a token: the chance that none comes.
-    add_rows(tally, s.rank, count * s.part, s.part == 1 ? std::min(count, 1.) : 1 - std::pow(1 - s.part, count), sign);
-  }
+  for (const BranchShare& s : shares)
+    add_rows(tally, s.rank, count * s.part, s.part == 1 ? tiles_of(count) : tiles_by_turns(count * s.part), sign);
 }
 
 void TallyRule::add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home, double sign) {
@@ -215,17 +223,18 @@ void TallyRule::add_products_by_home(LayerTally& tally, const BranchShares& shar
     const double count = count_of_home[home];
     if (count <= 0) continue;
     find_nearest(shares, home, gpus_per_node_, near_);
-    for (const BranchShare& s : near_) rows_[s.rank] += count * s.part, none_[s.rank] *= std::pow(std::max(1 - s.part, 0.), count);
+    for (const BranchShare& s : near_) rows_[s.rank] += count * s.part;
   }
   for (const BranchShare& s : shares) {
-    add_rows(tally, s.rank, rows_[s.rank], 1 - none_[s.rank], sign);
-    rows_[s.rank] = 0, none_[s.rank] = 1;
+    add_rows(tally, s.rank, rows_[s.rank], tiles_by_turns(rows_[s.rank]), sign);
+    rows_[s.rank] = 0;
   }
 }
 
-void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const {
+void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double tiles, double sign) const {
+  const double active = std::min(rows, 1.);
   tally.work[rank].active += sign * active;
-  tally.work[rank].rows += sign * std::ceil(rows / kRowTile - 1e-9) * kRowTile;
+  tally.work[rank].rows += sign * tiles * kRowTile;
   // Where it is not sure that any token comes: as many rows as there are if one does.
   if (expert_curve_ && active > 0) tally.work[rank].expert_us += sign * active * expert_curve_->us(rows / active);
 }
@@ -279,6 +288,17 @@ std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
     }
   }
   return whole_;
+}
+
+HomeCrowding TallyRule::crowding(double tokens) const {
+  const auto among = [tokens](size_t places) {
+    const auto all = static_cast<double>(places);
+    return all / std::clamp(tokens, 1., all);
+  };
+  // Of per_node what comes into a node goes on from the place of its home alone.
+  return {.fabric = among(backend_ == Backend::per_node ? gpus_per_node_ : ranks_),
+          .network = among(ranks_),
+          .uplink = among(ranks_ / gpus_per_node_)};
 }
 
 }  // namespace stormcell

@@ -83,13 +83,15 @@ class TallyRule {
   void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign);
   /// Tokens that live anywhere and go everywhere: of backend gather.
   void add_everywhere(LayerTally& tally, double tokens) const { tally.unknown_tokens += tokens; }
-  /// What the ranks of a branch compute that `count` tokens chose.
+  /// What the ranks of a branch compute that `count` tokens chose: replicas take them by turns, so few tokens meet few of them.
   void add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
   /// The same where those go to the nearest replicas: `count_of_home` [ranks] of them live on each rank.
   void add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home, double sign);
 
   /// [ranks] all of it, tokens that live anywhere as expectations. Good until the next call.
   std::span<const RankWork> work(const LayerTally& tally);
+  /// Of so many tokens that may live anywhere: at most as many ranks send.
+  HomeCrowding crowding(double tokens) const;
 
  private:
   /// `shares_of(choice)`: of a token with one home.
@@ -101,8 +103,8 @@ class TallyRule {
   }
   void add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const;
   void add_by_node(LayerTally& tally, int32_t home, double sign) const;
-  /// So many rows of one branch on one rank, which reads its weights with this chance.
-  void add_rows(LayerTally& tally, size_t rank, double rows, double active, double sign) const;
+  /// A rank's part of the rows of one branch, as an expectation; its replicas take them by turns. `tiles`: that these rows fill.
+  void add_rows(LayerTally& tally, size_t rank, double rows, double tiles, double sign) const;
   /// Rows of the dispatch from one rank to another, at what they cost there and back.
   void add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const;
   void add_unknown_costs(const LayerTally& tally);
@@ -119,7 +121,7 @@ class TallyRule {
   std::vector<double> copies_, absent_, absent_node_;
   std::vector<size_t> touched_, touched_nodes_;
   BranchShares near_;
-  std::vector<double> rows_, none_;  // [ranks] of a branch by home; the chance that no token comes
+  std::vector<double> rows_;  // [ranks] of a branch by home
 };
 
 }  // namespace stormcell

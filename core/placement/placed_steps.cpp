@@ -23,6 +23,7 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
   tally_.assign(steps * layers, LayerTally(static_cast<size_t>(placement_.ranks), static_cast<size_t>(nodes)));
   if (residence_ == Residence::follow) combined_ = tally_;
   count_.assign(steps * layers * branches, 0);
+  met_.assign(steps * layers, 0), tokens_.assign(steps * layers, 0);
   homes_.assign(steps, 0);
   layer_cost_.assign(steps * layers, 0), step_s_.assign(steps, 0), is_touched_.assign(steps * layers, 0);
 }
@@ -41,6 +42,7 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
       for (const size_t t : steps[s]) {
         for (const int32_t choice : routes.at(t, static_cast<int32_t>(l)))
           if (choice >= 0) ++count_[at(s, l) * branches + static_cast<size_t>(choice)];
+        if (routes.heaviest(t, static_cast<int32_t>(l)) >= 0) ++tokens_[at(s, l)];
         if (backend == Backend::gather || by_token_) add_token({static_cast<uint32_t>(s), static_cast<uint32_t>(t)}, l, 1);
       }
   index(routes, steps);
@@ -59,6 +61,7 @@ PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placeme
         count_[at(s, l) * branches + b] = static_cast<float>(count);
         all += count;
       }
+      tokens_[at(s, l)] = all / k;
       if (backend == Backend::gather) rule_.add_everywhere(tally_[at(s, l)], all / k);
     }
   begin();
@@ -87,6 +90,8 @@ void PlacedSteps::index(const TokenRoutes& routes, const std::vector<std::vector
 }
 
 void PlacedSteps::begin() {
+  const size_t branches = static_cast<size_t>(placement_.branches);
+  for (size_t i = 0; i < met_.size(); ++i) met_[i] = chance_met(std::span<const float>(count_).subspan(i * branches, branches));
   for (size_t l = 0; l < shares_.size(); ++l) {
     for (size_t b = 0; b < shares_[l].size(); ++b) add_products(l, b, 1);
     for (size_t s = 0; s < steps(); ++s) touch(s, l);
@@ -109,7 +114,8 @@ size_t PlacedSteps::slowest_rank(size_t step, size_t layer) {
   size_t slowest = 0;
   double most = 0;
   for (size_t r = 0; r < work.ranks.size(); ++r) {
-    const double alone = cost_of_layer(work.ranks.subspan(r, 1), work.combined.subspan(r, 1), model_).seconds();
+    const double alone =
+        cost_of_layer(work.ranks.subspan(r, 1), work.combined.subspan(r, 1), model_, work.dispatch_homes, work.combine_homes).seconds();
     if (alone > most) most = alone, slowest = r;
   }
   return slowest;
@@ -275,9 +281,12 @@ void PlacedSteps::touch(size_t step, size_t layer) {
 LayerWork PlacedSteps::work_of(size_t step, size_t layer) {
   LayerWork work;
   work.ranks = work.combined = rule_.work(tally_[at(step, layer)]);
+  work.met = met_[at(step, layer)];
+  if (!homes_[step]) work.crowd(rule_.crowding(tokens_[at(step, layer)]), residence_, layer);
   if (residence_ != Residence::follow) return work;
   dispatch_.assign(work.ranks.begin(), work.ranks.end());
-  return {dispatch_, rule_.work(combined_[at(step, layer)])};
+  work.ranks = dispatch_, work.combined = rule_.work(combined_[at(step, layer)]);
+  return work;
 }
 
 void PlacedSteps::cost_touched() {

@@ -90,6 +90,8 @@ class PlacedSteps {
   std::vector<LayerTally> tally_;                  // [steps, layers]
   std::vector<LayerTally> combined_;               // [steps, layers] on whose ways back tokens come that follow; else empty
   std::vector<float> count_;                       // [steps, layers, branches]
+  std::vector<double> met_;                        // [steps, layers] as in LayerWork: no move changes it
+  std::vector<double> tokens_;                     // [steps, layers] that meet the layer
   std::vector<uint8_t> homes_;                     // [steps] where their tokens live is known
   std::vector<size_t> begin_;                      // [layers x branches + 1] of visits_
   std::vector<Visit> visits_;                      // of each layer and branch, by step; a token that chose it twice once

@@ -8,6 +8,19 @@ bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int3
   return std::all_of(tokens.begin(), tokens.end(), [&](size_t t) { return routes.tokens[t].rank >= 0 && routes.tokens[t].rank < ranks; });
 }
 
+LayerCost LayerWork::cost(const CostModel& model) const {
+  LayerCost cost = cost_of_layer(ranks, combined, model, dispatch_homes, combine_homes);
+  if (met <= 0) return cost;
+  const RankWork one_branch = {.active = met, .rows = kRowTile, .expert_us = model.expert_curve ? met * model.expert_curve->us(1) : 0};
+  cost.compute_s = std::max(cost.compute_s, compute_s(one_branch, model));
+  return cost;
+}
+
+void LayerWork::crowd(const HomeCrowding& homes, Residence residence, size_t layer) {
+  if (residence == Residence::home) dispatch_homes = combine_homes = homes;
+  if (residence == Residence::follow && layer == 0) dispatch_homes = homes;
+}
+
 StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
                    Residence residence)
     : placement_(placement),
@@ -51,7 +64,7 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
       else
         rule_.add_token(tally_, shares_[l], choices, homes ? routes.tokens[t].rank : -1, 1);
     }
-    end_layer(l, step, visitor);
+    end_layer(l, homes, step, visitor);
   }
   return step;
 }
@@ -72,7 +85,7 @@ StepCost StepWork::of_loads(const LayerLoads& loads, double k, const LayerVisito
       tally_.delivered = tally_.visits * static_cast<double>(placement_.ranks - 1);
       rule_.add_everywhere(tally_, tally_.visits);
     }
-    end_layer(l, step, visitor);
+    end_layer(l, false, step, visitor);
   }
   return step;
 }
@@ -95,7 +108,7 @@ void StepWork::add_following(size_t layer, std::span<const int32_t> choices, Bra
   if (const int32_t first = first_kept(choices); first >= 0) homes = shares_[layer][static_cast<size_t>(first)];
 }
 
-void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor) {
+void StepWork::end_layer(size_t layer, bool homes, StepCost& step, const LayerVisitor& visitor) {
   if (count_of_home_.empty()) {
     const std::vector<BranchShares>& shares = replicas_ == ReplicaRule::nearest ? computes_[layer] : shares_[layer];
     for (size_t b = 0; b < count_.size(); ++b) rule_.add_products(tally_, shares[b], count_[b], 1);
@@ -107,8 +120,10 @@ void StepWork::end_layer(size_t layer, StepCost& step, const LayerVisitor& visit
   step.returned_rows += residence_ == Residence::follow ? combined_.delivered : tally_.delivered;
   if (residence_ == Residence::follow) {
     dispatch_.assign(work.ranks.begin(), work.ranks.end());
-    work = {dispatch_, rule_.work(combined_)};
+    work.ranks = dispatch_, work.combined = rule_.work(combined_);
   }
+  work.met = chance_met(std::span<const double>(count_));
+  if (!homes) work.crowd(rule_.crowding(tally_.visits), residence_, layer);
   const LayerCost cost = work.cost(model_);
   step.cost += cost;
   step.visits += tally_.visits;

@@ -1,6 +1,8 @@
 // What a placement makes each rank do in a step: products and rows sent, from recorded choices or from counts.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -36,17 +38,28 @@ struct StepCost {
 /// tokens follow.
 struct LayerWork {
   std::span<const RankWork> ranks, combined;
-  LayerCost cost(const CostModel& model) const { return cost_of_layer(ranks, combined, model); }
+  double met = 0;  ///< the chance that a token meets its most met branch: 1 of whole tokens
+  HomeCrowding dispatch_homes, combine_homes;
+  /// Sets them of tokens that may live anywhere; those that follow do so in the first layer's dispatch alone.
+  void crowd(const HomeCrowding& homes, Residence residence, size_t layer);
+  /// Some rank reads a whole branch that is met, whichever replica's turn it is: that is the least that the slowest computes.
+  LayerCost cost(const CostModel& model) const;
 };
+/// `counts`: tokens of each branch.
+template <class Count>
+double chance_met(std::span<const Count> counts) {
+  return counts.empty() ? 0 : std::min<double>(1, *std::max_element(counts.begin(), counts.end()));
+}
 /// Of each layer in its turn: its number, what the ranks do in it, and its cost. The works are good until the call returns.
 using LayerVisitor = std::function<void(size_t layer, const LayerWork& work, const LayerCost& cost)>;
 
 /// Whether each of these tokens says which of the ranks it lives on.
 bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks);
 
-/// Replicas of an expert share its tokens evenly, or those that are nearest do, each token independently, so with replicas figures are
-/// expectations. Tokens live where their rank says it; where one does not say, all ranks are equally likely for all of them, and what is
-/// sent are expectations. Those that follow begin there.
+/// Replicas of an expert share its tokens evenly, or those that are nearest do: what is sent as if each token went by itself, what is
+/// computed by turns; so with replicas figures are expectations. Tokens live where their rank says it; where one does not say, all ranks
+/// are equally likely for all of them, and what is sent are expectations; homes' ports are as busy as those of as many ranks as there are
+/// tokens. Those that follow begin there.
 class StepWork {
  public:
   /// The ranks of a node follow each other; `nodes` divides the ranks.
@@ -67,7 +80,7 @@ class StepWork {
   void add_products_by_home(size_t layer);
   /// Of a token that lives on these ranks, each by its part (none: anywhere), which are then those where it follows to.
   void add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes);
-  void end_layer(size_t layer, StepCost& step, const LayerVisitor& visitor);
+  void end_layer(size_t layer, bool homes, StepCost& step, const LayerVisitor& visitor);
 
   const Placement& placement_;
   const Backend backend_;

@@ -332,6 +332,53 @@ class StepWorkTest : public QObject {
     }
   }
 
+  void few_tokens_that_live_anywhere_live_on_few_ranks_data() {
+    QTest::addColumn<int>("backend");
+    QTest::addColumn<double>("seconds");
+    QTest::addColumn<double>("rows");
+    // Of a token on rank 0 or 2, two of three copies leave the node, and one goes to the other rank of its own.
+    const auto row = [](Backend backend, double seconds, double rows) {
+      QTest::newRow(std::string(to_text(backend)).c_str()) << static_cast<int>(backend) << seconds << rows;
+    };
+    row(Backend::per_expert, 1, 2.5), row(Backend::per_rank, 1, 2.5), row(Backend::gather, 1.5, 5);
+    // One row over the network, and of three copies each is forwarded from two of three places; of ranks 3 and 4 both from rank 5.
+    row(Backend::per_node, 0.5, 1 + 2);
+  }
+  void few_tokens_that_live_anywhere_live_on_few_ranks() {
+    QFETCH(int, backend);
+    QFETCH(double, seconds);
+    QFETCH(double, rows);
+    const auto b = static_cast<Backend>(backend);
+    // Branches 1, 3 and 4 on ranks of as many; 10 bytes a second within a node, 2 between nodes.
+    TokenRoutes routes;
+    routes.layers = 1, routes.branches = kRanks, routes.k = 3;
+    routes.tokens = {{0, 0, 0, Phase::decode, -1}};
+    routes.choice = {1, 3, 4};
+    const Placement p = contiguous_placement(1, kRanks, kRanks, kRanks);
+    const StepCost one = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes));
+    QVERIFY2(near(one.cost.dispatch_s, seconds) && near(one.cost.combine_s, 2 * seconds), std::to_string(one.cost.dispatch_s).c_str());
+    // Bytes are what they are as a mean over homes.
+    QVERIFY2(near(one.fabric_rows + one.network_rows, rows), std::to_string(one.fabric_rows + one.network_rows).c_str());
+    // Two of them live on two ranks; from six on the mean over homes is what a port sends.
+    const auto many = [&](size_t count) {
+      TokenRoutes alike = routes;
+      alike.tokens.assign(count, routes.tokens[0]), alike.choice.clear();
+      for (size_t t = 0; t < count; ++t) alike.choice.insert(alike.choice.end(), {1, 3, 4});
+      return StepWork(p, kNodes, b, kModel).of_tokens(alike, all_of(alike)).cost.dispatch_s;
+    };
+    QVERIFY(near(many(2), seconds) && near(many(12), 2 * many(6)));
+    // Who says where the token lives is believed.
+    routes.tokens[0].rank = 0;
+    const StepCost known = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes));
+    QVERIFY(near(known.cost.dispatch_s, seconds) && near(known.cost.combine_s, 2 * seconds));
+    // On the uplink of a node the same: what leaves rank 0 for other nodes.
+    CostModel narrow = kModel;
+    narrow.uplink_bytes_per_s = 0.1, narrow.gpus_per_node = kRanks / kNodes;
+    const double told = StepWork(p, kNodes, b, narrow).of_tokens(routes, all_of(routes)).cost.dispatch_s;
+    routes.tokens[0].rank = -1;
+    QVERIFY(near(StepWork(p, kNodes, b, narrow).of_tokens(routes, all_of(routes)).cost.dispatch_s, told));
+  }
+
   void without_replicas_the_nearest_is_the_only_one() {
     const Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
     for (const bool homes : {true, false}) {
@@ -356,6 +403,59 @@ class StepWorkTest : public QObject {
     QVERIFY(near(StepWork(two, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 128 / 1000.));
   }
 
+  void replicas_take_rows_by_turns() {
+    CostModel slow = kModel;
+    slow.memory_bytes_per_s = 1e12;
+    const auto compute = [](const Placement& p, double count, const CostModel& model) {
+      std::vector<double> loads(static_cast<size_t>(p.branches));
+      loads[0] = count;
+      return StepWork(p, 1, Backend::per_expert, model).of_loads({loads}, 1).cost.compute_s;
+    };
+    // Of 129 rows one replica gets 65, two tiles, the other one 64: 1.5 tiles of each. Of 130 both get two.
+    const Placement two{2, 2, {{0, 1, 0, 1}}};
+    QVERIFY(near(compute(two, 128, slow), 0.064) && near(compute(two, 129, slow), 0.096) && near(compute(two, 130, slow), 0.128));
+    // Two of three replicas on a rank get 130 of 195 rows.
+    const Placement three{2, 2, {{0, 0, 0, 1}}};
+    QVERIFY(near(compute(three, 195, slow), 0.192));
+    // Three rows meet three of four replicas: each reads 3/4 of an expert as an expectation, but some rank a whole one, 0.5 s.
+    const Placement four{4, 2, {{0, 1, 0, 1, 0, 1, 0, 1}}};
+    QVERIFY(near(compute(four, 3, kModel), 0.5));
+    double active = 0;
+    const LayerLoads loads = {{3., 0.}};
+    StepWork(four, 1, Backend::per_expert, kModel).of_loads(loads, 1, [&](size_t, const LayerWork& work, const LayerCost&) {
+      for (const RankWork& r : work.ranks) active += r.active;
+    });
+    QVERIFY(near(active, 3));
+  }
+
+  void one_token_reads_a_whole_expert_whatever_the_replicas() {
+    TokenRoutes routes;
+    routes.layers = 1, routes.branches = 4, routes.k = 1;
+    routes.tokens = {{0, 0, 0, Phase::decode, -1}};
+    routes.choice = {2};
+    for (const LayerSlots& layer :
+         {LayerSlots{0, 1, 2, 3}, LayerSlots{0, 1, 1, 2, 2, 3, 3, 0}, LayerSlots{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}})
+      for (const ReplicaRule replicas : {ReplicaRule::even, ReplicaRule::nearest}) {
+        const Placement p{4, 4, {layer}};
+        QVERIFY(near(StepWork(p, 1, Backend::per_rank, kModel, replicas).of_tokens(routes, all_of(routes)).cost.compute_s, 0.5));
+      }
+  }
+
+  void a_replica_more_does_not_cost_a_tile_of_its_own() {
+    // A token of each of eight experts on eight ranks, which hold 1, 2, ... 8 of them: a tile a rank at all times, 6.4 s.
+    constexpr int32_t kEight = 8;
+    CostModel slow = kModel;
+    slow.flops_per_s = 10;
+    const std::vector<double> loads(kEight, 1);
+    for (int32_t held = 1; held <= kEight; ++held) {
+      LayerSlots layer;
+      for (int32_t r = 0; r < kEight; ++r)
+        for (int32_t i = 0; i < held; ++i) layer.push_back((r + i) % kEight);
+      const Placement p{kEight, kEight, {layer}};
+      QVERIFY(near(StepWork(p, 1, Backend::per_expert, slow).of_loads({loads}, 1).cost.compute_s, 6.4));
+    }
+  }
+
   void experts_take_what_was_measured_of_their_rows() {
     CostModel model = kModel;
     model.product_t0_s = 0;
@@ -369,9 +469,12 @@ class StepWorkTest : public QObject {
     // One after the other on a rank, the slower rank counts; an expert without rows takes nothing.
     QVERIFY(near(compute(one, {150, 0, 50, 50}), 7) && near(compute(one, {50, 1, 150, 200}), 7 + 12));
     QVERIFY(near(compute(one, {0, 0, 0, 0}), 0) && near(compute(one, {150, 0, 0, 0}, 1.1), 7.7));
-    // Half of the rows each; of one row either of two gets it.
+    // Half of the rows each; of one row either of two gets it, and takes as long as one alone.
     const Placement two{2, 2, {{0, 1, 0, 1}}};
-    QVERIFY(near(compute(two, {300, 0}), 7) && near(compute(two, {1, 0}), 1));
+    QVERIFY(near(compute(two, {300, 0}), 7) && near(compute(two, {1, 0}), 2));
+    // Of eight experts with a row each half a row comes to each rank: 8 x 2 / 2.
+    const Placement eight{2, 8, {{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}}};
+    QVERIFY(near(compute(eight, std::vector<double>(8, 1)), 8));
   }
 
   void nine_replicas_on_one_rank_are_the_whole_expert() {
