@@ -113,7 +113,8 @@ DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, co
     } else {
       p.setPen(theme.faint);
       p.setFont(view.font());
-      p.drawText(room(), Qt::AlignCenter | Qt::TextWordWrap, view.message());
+      const int side = size.width() / 8;
+      p.drawText(room().adjusted(side, 0, -side, 0), Qt::AlignCenter | Qt::TextWordWrap, view.message());
     }
   };
   DrawnPicture drawn;

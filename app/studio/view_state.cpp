@@ -4,6 +4,8 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QVariant>
+#include <algorithm>
 #include <memory>
 
 #include "app/studio/command_line.h"
@@ -16,6 +18,13 @@ QString on_off(bool on) { return on ? "on" : "off"; }
 
 [[noreturn]] void refuse(const QString& name, const QString& what, const QString& known) {
   bad_input(("--set \"" + name + "\"").toStdString(), what.toStdString(), ("one of: " + known).toStdString());
+}
+
+/// What has a number is known by that alone too, or by as many of its words: "#4" of "#4 joint, 16 GPUs".
+bool means(const QString& value, const QString& text) {
+  if (text.compare(value, Qt::CaseInsensitive) == 0) return true;
+  if (!value.startsWith('#') || !text.startsWith(value, Qt::CaseInsensitive)) return false;
+  return text[value.size()] == ' ' || text[value.size()] == ',';
 }
 
 }  // namespace
@@ -58,14 +67,16 @@ void set_control(views::View& view, const ControlState& state) {
     if (box) {
       QStringList texts;
       for (int i = 0; i < box->count(); ++i) texts << box->itemText(i);
-      const auto at =
-          std::find_if(texts.begin(), texts.end(), [&](const QString& t) { return t.compare(value, Qt::CaseInsensitive) == 0; });
+      const auto at = std::find_if(texts.begin(), texts.end(), [&](const QString& t) { return means(value, t); });
       if (at == texts.end() && box->isEditable()) {  // takes what is not in its list
         box->setEditText(value);
         emit box->lineEdit()->editingFinished();
         return;
       }
-      if (at == texts.end()) refuse(name, "cannot be '" + value + "'", texts.join(", "));
+      if (at == texts.end()) {
+        const QString elsewhere = box->property(views::kElsewhere).toString();
+        refuse(name, "cannot be '" + value + "'", texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
+      }
       // As by hand: some boxes ask for another selection.
       if (const auto index = static_cast<int>(at - texts.begin()); index != box->currentIndex()) {
         box->setCurrentIndex(index);

@@ -64,10 +64,11 @@ std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run) {
     if (stored.run != run) continue;
     try {
       const std::string where = file + "#" + std::to_string(stored.id);
-      StoredLayout layout{stored.id, stored.run, stored.name, stored.solver, stored.created, {}, {}, {}, {}};
+      StoredLayout layout{stored.id, stored.run, stored.name, stored.solver, stored.created, {}, {}, {}, {}, {}, {}};
       layout.placement = parse_placement(stored.layout, where).placement;
       const PlacementOfRun told = parse_place_summary(stored.summary);
       layout.cluster = told.cluster, layout.advice = told.advice;
+      layout.replicas = told.basis.replicas, layout.residence = told.basis.residence;
       for (const PlacementLayoutLine& line : told.front)
         if (line.fit.cross_pairs) layout.front.push_back({line.name, line.fit.imbalance, *line.fit.cross_pairs});
       out.push_back(std::move(layout));

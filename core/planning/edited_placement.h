@@ -26,7 +26,8 @@ struct StoredLayout {
   int64_t id = 0, run = 0;
   std::string name, solver, created, cluster, advice;
   Placement placement;
-  std::vector<FrontPoint> front;  ///< empty: nothing was traded
+  std::vector<FrontPoint> front;    ///< empty: nothing was traded
+  std::string replicas, residence;  ///< of its figures; empty: steps were not costed
 };
 /// Of a run, oldest first; of another program's rows those that can be read.
 std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run);

@@ -14,6 +14,7 @@
 #include "app/studio/picture_export.h"
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/planning/place.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
@@ -249,6 +250,23 @@ class HeadlessTest : public QObject {
     QCOMPARE(export_view(request), 2);
     request = {"simulation", folder_.filePath("none.csv"), mixture, {}, {}, {}, {900, 500}, 1};
     request.controls = {{"Cluster", "a-dream"}};
+    QCOMPARE(export_view(request), 2);
+  }
+
+  void a_placement_is_set_by_its_number() {
+    const AllowBlocking now;
+    const std::string session = make_mixture_session(folder_.filePath("placed.storm").toStdString());
+    PlaceOptions options;
+    options.session = session, options.cluster = "preset:8x-h100", options.solver = "eplb", options.redundant = 8;
+    const QString number = QString("#%1").arg(place(options).placement);
+    ExportRequest request{"placement", folder_.filePath("started.csv"), QString::fromStdString(session), {}, {}, {}, {900, 500}, 1};
+    for (const QString& start : {number, number + " eplb"}) {
+      request.controls = {{"Spare slots", "1"}, {"Start", start}};
+      QCOMPARE(export_view(request), 0);
+    }
+    request.controls = {{"Spare slots", "1"}, {"Start", number + "0"}};
+    QCOMPARE(export_view(request), 2);
+    request.controls = {{"Start", number}};  // of other slots
     QCOMPARE(export_view(request), 2);
   }
 

@@ -277,9 +277,16 @@ class PlacementViewTest : public QObject {
     run_load(other, context_of(copy));
     QComboBox* start = control_of<QComboBox>(other, "Start");
     QCOMPARE(start->count(), 3);
+    QCOMPARE(start->itemText(1), QString("#%1 hand, 8 GPUs, 16 slots").arg(stored[0].id));
     start->setCurrentIndex(1);
     run_load(other, context_of(copy));
     QCOMPARE(other.edited()->start(), view.edited()->placement());
+    // Of other slots it is told where it is.
+    control_of<QComboBox>(other, "Spare slots")->setCurrentText("1");
+    run_load(other, context_of(copy));
+    QCOMPARE(start->count(), 1);
+    const QString elsewhere = start->property(kElsewhere).toString();
+    QVERIFY2(elsewhere.contains("Spare slots") && elsewhere.contains("hand, 8 GPUs, 16 slots"), qPrintable(elsewhere));
   }
 
   void replicas_and_residence_are_those_of_the_verb() {
@@ -304,7 +311,7 @@ class PlacementViewTest : public QObject {
     QVERIFY(as_placed("", ""));
     replicas->setCurrentText("nearest");
     run_load(view, context_of(copy));
-    QVERIFY(as_placed("nearest", "") && view.note().contains("nearest replicas"));
+    QVERIFY(as_placed("nearest", "") && picture_of(view)->page().headline.contains("nearest replicas"));
     QVERIFY(*view.edited()->figures(DataPart::held_out) != even);
     const PlacementPage& page = picture_of(view)->page();
     QVERIFY(describe_slot(page, 0).contains("of which the nearest take a token"));
@@ -319,10 +326,46 @@ class PlacementViewTest : public QObject {
     QVERIFY(replicas->currentText() == "nearest" && residence->currentText() == "home" && view.edited()->about().residence == "home");
     replicas->setCurrentText("even"), residence->setCurrentText("follow");
     run_load(view, context_of(copy));
-    QVERIFY(as_placed("", "follow") && view.note().contains("An experiment"));
+    QVERIFY(as_placed("", "follow") && page.headline.contains("an experiment"));
     residence->setCurrentText("home");
     run_load(view, context_of(copy));
     QCOMPARE(*view.edited()->figures(DataPart::held_out), even);
+  }
+
+  void the_front_is_that_of_a_search_made_likewise() {
+    const std::string copy = fresh("front.storm");
+    PlaceOptions options;
+    options.session = copy, options.cluster = "preset:8x-h100", options.solver = "joint", options.redundant = 8;
+    options.time_limit = 1;
+    options.step.replicas = "nearest";
+    const int64_t first = place(options).placement, second = place(options).placement;
+    PlacementView view;
+    Shell shell(view);
+    run_load(view, context_of(copy));
+    control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
+    run_load(view, context_of(copy));
+    const PlacementPage& page = picture_of(view)->page();
+    QVERIFY(page.front.empty());
+    control_of<QComboBox>(view, "Replicas")->setCurrentText("nearest");
+    run_load(view, context_of(copy));
+    QVERIFY(!page.front.empty());
+    QCOMPARE(page.front_of, QString("#%1 joint").arg(second));
+    QComboBox* start = control_of<QComboBox>(view, "Start");
+    start->setCurrentIndex(start->findData(static_cast<qlonglong>(first)));
+    run_load(view, context_of(copy));
+    QCOMPARE(page.front_of, QString("#%1 joint").arg(first));
+  }
+
+  void a_single_point_is_no_chart() {
+    PlacementPage page = page_of_shape(1, 8, 16);
+    QVERIFY(PlacementLayout(page, {1000, 600}, 16, 8).has_chart());
+    page.start = page.here;
+    page.front = {{"a", page.here->imbalance, page.here->cross_pairs}};
+    const PlacementLayout layout(page, {1000, 600}, 16, 8);
+    QVERIFY(!layout.has_chart() && !layout.front_at(layout.front.center()));
+    page.front[0].imbalance = 0.1;
+    QVERIFY(PlacementLayout(page, {1000, 600}, 16, 8).has_chart());
+    QVERIFY(PlacementLayout::is_beyond_bar(2.04) && !PlacementLayout::is_beyond_bar(2));
   }
 
   void another_cluster_is_opened_anew() {

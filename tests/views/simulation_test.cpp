@@ -369,6 +369,18 @@ class SimulationViewTest : public QObject {
     const Table table = view.table();
     for (const auto& row : table.rows) told += to_text(row[0]).endsWith(" by");
     QCOMPARE(told, 3);
+    // Beside each other it says which are by what.
+    control_of<QComboBox>(view, "Show")->setCurrentText("clusters");
+    settle(view, context_of(session_));
+    QVERIFY(page.any_calibrated);
+    const Table beside = view.table();
+    for (size_t c = 0; c < page.clusters.size(); ++c) {
+      if (page.clusters[c].chosen) QCOMPARE(basis_text(page.clusters[c]), QString("experts calibrated"));
+      QCOMPARE(to_text(beside.rows[c].back()), page.clusters[c].fault.isEmpty() ? basis_text(page.clusters[c]) : QString());
+      QCOMPARE(beside.rows[c].size(), beside.columns.size());
+    }
+    control_of<QComboBox>(view, "Show")->setCurrentText("phases");
+    settle(view, context_of(session_));
     // A file that is none is refused, and data sheets come back.
     box->setEditText(of_file(calls + ".none"));
     settle(view, context_of(session_));
@@ -379,6 +391,15 @@ class SimulationViewTest : public QObject {
     QVERIFY(view.has_content() && near(picture_of(view)->page().step.phases.compute_ms, before));
   }
 
+  void what_times_are_by_is_told_of_phases_that_take_some() {
+    ShownCluster c{"cluster", "8 GPUs", "", {{1, 5, 2}, 7, 6.5, 9}, false};
+    QCOMPARE(basis_text(c), QString("data sheets"));
+    c.calibrated = {true, false, true};
+    QCOMPARE(basis_text(c), QString("dispatch, combine calibrated"));
+    c.step.phases.compute_ms = 0;
+    QCOMPARE(basis_text(c), QString("calibrated"));
+  }
+
   void without_sizes_it_says_what_the_verb_says_and_takes_them() {
     const std::string none = make_mixture_session(folder_.filePath("sizes.storm").toStdString(), "{}");
     SimulationView view;
@@ -387,7 +408,7 @@ class SimulationViewTest : public QObject {
     settle(view, context_of(none));
     QVERIFY(!view.has_content() && view.table().columns.empty());
     QVERIFY2(view.message().contains("says no sizes of the model, so nobody knows what a step costs"), qPrintable(view.message()));
-    QVERIFY(view.message().contains("hidden size and expert width can be entered"));
+    QVERIFY(view.message().contains("Hidden size and Expert width can be entered") && !view.message().contains("--"));
     QVERIFY(control_of<QComboBox>(view, "Cluster")->isVisible());
     control_of<QDoubleSpinBox>(view, "Hidden size")->setValue(1024);
     control_of<QDoubleSpinBox>(view, "Expert width")->setValue(2048);

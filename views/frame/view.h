@@ -23,6 +23,9 @@ class QVBoxLayout;
 
 namespace stormcell::views {
 
+/// A property of a choice: what it would offer besides where others are chosen otherwise, in words. --set says it where it refuses.
+inline constexpr const char* kElsewhere = "elsewhere";
+
 class View : public QWidget {
   Q_OBJECT
  public:

@@ -72,6 +72,11 @@ void PlacementLayout::scale_front() {
   if (page_.here) add(*page_.here);
   if (page_.start) add(*page_.start);
   if (x.empty()) return;
+  const auto differ = [](const std::vector<double>& of) {
+    const auto [least, most] = std::minmax_element(of.begin(), of.end());
+    return *most - *least > 1e-6;
+  };
+  has_chart_ = differ(x) || differ(y);
   x_ = ValueAxis::around(x, 0, front.width(), 0.01), y_ = ValueAxis::around(y, 0, front.height(), 0.01);
   x_ticks_ = x_.ticks(std::max(2, static_cast<int>(front.width() / (9 * digit_))));
   y_ticks_ = y_.ticks(std::max(2, static_cast<int>(front.height() / (2 * line_))));
@@ -160,6 +165,7 @@ QPointF PlacementLayout::at(const FrontPoint& p) const { return {front.left() + 
 std::optional<size_t> PlacementLayout::front_at(QPointF place) const {
   constexpr double kReach = 10;
   std::optional<size_t> best;
+  if (!has_chart_) return best;
   double least = kReach;
   for (size_t p = 0; p < page_.front.size(); ++p) {
     const QPointF away = at(page_.front[p]) - place;

@@ -23,6 +23,8 @@ class PlacementLayout {
   QRectF gpu_title(size_t rank) const;
   /// The load of a GPU, `over_mean` times the mean: full at twice that.
   QRectF gpu_bar(size_t rank, double over_mean) const;
+  /// Whether it is more than the bar can show.
+  static bool is_beyond_bar(double over_mean) { return over_mean > 2; }
   /// The whole place of a slot, where the mouse finds it.
   QRectF cell(size_t slot) const;
   /// Its expert: the area is the load's share of the largest one.
@@ -37,6 +39,8 @@ class PlacementLayout {
   QRectF layer_bar(size_t number) const;
   std::optional<size_t> layer_at(QPointF place) const;
 
+  /// Whether there are points that lie apart; a single one is told in words.
+  bool has_chart() const { return has_chart_; }
   QPointF at(const FrontPoint& point) const;
   /// The point of the front next to a place, at most some pixels away.
   std::optional<size_t> front_at(QPointF place) const;
@@ -54,6 +58,7 @@ class PlacementLayout {
   int gpus_per_node_ = 1;
   int node_columns_ = 1, gpu_columns_ = 1, slot_columns_ = 1;
   double title_ = 0;
+  bool has_chart_ = false;
   ValueAxis x_, y_;
   std::vector<double> x_ticks_, y_ticks_;
   double most_layer_ = 0;

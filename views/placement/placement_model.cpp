@@ -88,6 +88,12 @@ QString layer_name(const EditedAbout& about, size_t layer) {
   return about.numbers[layer] >= 0 ? tr("layer %1").arg(about.numbers[layer]) : name;
 }
 
+QString choice_text(const StoredLayout& stored) {
+  return tr("#%1 %2, %3, %4")
+      .arg(QString::number(stored.id), to_qstring(stored.name), counted_text(stored.placement.ranks, "GPU"),
+           counted_text(static_cast<qint64>(stored.placement.slot_count()), "slot"));
+}
+
 PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part) {
   const EditedAbout& about = edited.about();
   PlacementPage page;
@@ -98,6 +104,8 @@ PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, D
                            counted_text(about.cluster.nodes, "node"), counted_text(page.slots_of_rank, "slot"));
   page.headline[0] = page.headline[0].toUpper();
   page.nearest = about.replicas == "nearest";
+  if (page.nearest) page.headline += tr("; tokens go to the nearest replicas");
+  if (about.residence == "follow") page.headline += tr("; an experiment: tokens follow their heaviest expert from layer to layer");
   page.state = state_of(edited);
   const bool two = about.has_held_out;
   const DataPart shown = two ? part : DataPart::fitted, other = shown == DataPart::fitted ? DataPart::held_out : DataPart::fitted;

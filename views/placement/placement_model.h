@@ -25,7 +25,7 @@ struct ShownFigure {
 };
 
 struct PlacementPage {
-  QString headline;  ///< which layer, on which cluster
+  QString headline;  ///< which layer, on which cluster, what tokens do that is not usual
   QString state;     ///< what was changed, what is in the way of a server
   size_t layer = 0;
   int nodes = 1, ranks = 1, slots_of_rank = 1;
@@ -48,6 +48,8 @@ struct PlacementPage {
 PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part);
 /// Router's name, or the model's number of the layer.
 QString layer_name(const EditedAbout& about, size_t layer);
+/// As a choice: "#4 joint, 16 GPUs, 144 slots".
+QString choice_text(const StoredLayout& stored);
 QString describe_slot(const PlacementPage& page, size_t slot);
 QString describe_gpu(const PlacementPage& page, size_t rank);
 /// A figure as text; "-": not known.

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QPainterPath>
+#include <QPolygonF>
 #include <algorithm>
 #include <cmath>
 
@@ -26,11 +27,12 @@ void paint_headline(QPainter& p, const PlacementPage& page, const PlacementLayou
             (marks.target ? tr(": the figures are those of letting it go here") : tr(": choose where it comes"));
   write_line(p, line.translated(0, line.height()), Qt::AlignLeft, state);
   p.setPen(theme.faint);
-  write_line(
-      p, line.translated(0, 2 * line.height()), Qt::AlignLeft,
-      tr("Square: an expert, its area the load here (%1); frame: not there at the start; dot: a replica; bar: load of the GPU, mark: the "
-         "mean")
-          .arg(page.part));
+  QString legend =
+      tr("Square: an expert, its area the load here (%1); frame: not there at the start; dot: a replica; bar: load of the GPU, mark: "
+         "the mean")
+          .arg(page.part);
+  if (std::any_of(page.gpus.begin(), page.gpus.end(), PlacementLayout::is_beyond_bar)) legend += tr(", arrow: beyond 200 %");
+  write_line(p, line.translated(0, 2 * line.height()), Qt::AlignLeft, legend);
 }
 
 /// One expert.
@@ -54,6 +56,18 @@ void paint_tile(QPainter& p, const PlacementPage& page, const ShownSlot& shown, 
   if (marks.selected_branch == shown.branch) draw_frame(p, tile.adjusted(-1.5, -1.5, 1.5, 1.5), theme.text, 1.5);
 }
 
+/// At the end of a bar whose load goes on beyond it.
+void paint_arrow(QPainter& p, QRectF bar, const Theme& theme) {
+  constexpr double kLong = 7, kOver = 2.5;
+  const QPolygonF arrow({QPointF(bar.right() - kLong, bar.top() - kOver), QPointF(bar.right(), bar.center().y()),
+                         QPointF(bar.right() - kLong, bar.bottom() + kOver)});
+  p.setPen(Qt::NoPen);
+  p.setBrush(theme.bad);
+  p.setRenderHint(QPainter::Antialiasing);
+  p.drawPolygon(arrow);
+  p.setRenderHint(QPainter::Antialiasing, false);
+}
+
 void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, size_t rank, const Theme& theme) {
   const QRectF box = layout.gpu(rank);
   p.fillRect(box, theme.surface);
@@ -67,6 +81,7 @@ void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& la
   }
   p.fillRect(layout.gpu_bar(rank, 2), theme.grid);
   p.fillRect(layout.gpu_bar(rank, page.gpus[rank]), page.gpus[rank] > 1.05 ? theme.warn : theme.category(0));
+  if (PlacementLayout::is_beyond_bar(page.gpus[rank])) paint_arrow(p, layout.gpu_bar(rank, 2), theme);
   const double mean = layout.gpu_bar(rank, 1).right(), before = layout.gpu_bar(rank, page.gpus_before[rank]).right();
   const QRectF bar = layout.gpu_bar(rank, 2);
   p.setPen(QPen(theme.text, 1));
@@ -109,7 +124,7 @@ void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout
 double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QString& part, const PlacementLayout& layout, double y,
                   const Theme& theme) {
   const QRectF room = layout.figures;
-  const double row = layout.line() + 3, digit = layout.digit(), value = 8.5 * digit, change = 9 * digit;
+  const double row = layout.line() + 3, digit = layout.digit(), value = 9.5 * digit, change = 8 * digit;
   const auto column = [&](double right, double wide) { return QRectF(right - wide, y, wide, row); };
   p.setPen(theme.faint);
   write_line(p, {room.left(), y, room.width() - 2 * value - change, row}, Qt::AlignLeft, part);
@@ -163,9 +178,17 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
   const QRectF title(layout.figures.left(), plot.top() - layout.line() - 4, layout.figures.width(), layout.line());
   p.setPen(theme.faint);
   if (!page.here) return write_line(p, title, Qt::AlignLeft, tr("No single choices here, so nothing is known of traffic"));
-  write_line(p, title, Qt::AlignLeft,
-             page.front.empty() ? tr("Cross pairs against imbalance; Solve adds the front")
-                                : tr("Cross pairs against imbalance: the front of %1").arg(page.front_of));
+  if (!layout.has_chart()) {
+    const QString point =
+        tr("imbalance %1, cross pairs %2 (fitted)").arg(number_text(page.here->imbalance, 4), number_text(page.here->cross_pairs, 4));
+    const QString text = page.front.empty() ? tr("Now: %1; Solve adds a front of one against the other").arg(point)
+                                            : tr("The front of %1 is one point, which stands now: %2").arg(page.front_of, point);
+    return p.drawText(QRectF(title.topLeft(), QPointF(title.right(), plot.bottom())), Qt::AlignLeft | Qt::TextWordWrap, text);
+  }
+  QString what = page.front.empty() ? tr("Cross pairs against imbalance; Solve adds the front")
+                                    : tr("Cross pairs against imbalance: the front of %1").arg(page.front_of);
+  if (page.front.size() == 1) what += tr(", one point");
+  write_line(p, title, Qt::AlignLeft, what);
   paint_axes(p, layout, theme);
   QPainterPath path;
   for (size_t i = 0; i < page.front.size(); ++i) i == 0 ? path.moveTo(layout.at(page.front[i])) : path.lineTo(layout.at(page.front[i]));

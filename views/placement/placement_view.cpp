@@ -16,6 +16,7 @@
 #include "core/exports/export_formats.h"
 #include "views/placement/cluster_choice.h"
 #include "views/placement/step_choices.h"
+#include "views/words/fault_words.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -181,7 +182,7 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
       if (!only_list) opened.edited = EditedPlacement::open(options, want.spare, progress);
     } catch (const Error& e) {
       if (!replaces || progress.cancel.cancelled()) throw;
-      opened.refused = QString::fromUtf8(e.what());
+      opened.refused = without_options(QString::fromUtf8(e.what()));
     }
     return [this, want, opened] { take(want, opened); };
   };
@@ -216,14 +217,19 @@ void PlacementView::fill_starts() {
   start_->clear();
   start_->addItem(tr("contiguous"), qlonglong{0});
   start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
+  QStringList others;
   for (const StoredLayout& s : stored_) {
-    if (s.placement.ranks != edited_->about().ranks || s.placement.slot_count() != edited_->about().slot_count) continue;
-    start_->addItem(QString("#%1 %2").arg(s.id).arg(to_qstring(s.name)), static_cast<qlonglong>(s.id));
+    if (!fits(s)) {
+      others << choice_text(s);
+      continue;
+    }
+    start_->addItem(choice_text(s), static_cast<qlonglong>(s.id));
     start_->setItemData(
         start_->count() - 1,
         tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
         Qt::ToolTipRole);
   }
+  start_->setProperty(kElsewhere, others.isEmpty() ? QString() : tr("with another Cluster or Spare slots: %1").arg(others.join("; ")));
   start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
 }
 
@@ -240,15 +246,24 @@ void PlacementView::fill_layers() {
   part_->setEnabled(about.has_held_out);
 }
 
-/// Of the newest stored search for such a cluster.
+/// Whether it has as many GPUs and slots as what is on show.
+bool PlacementView::fits(const StoredLayout& stored) const {
+  return stored.placement.ranks == edited_->about().ranks && stored.placement.slot_count() == edited_->about().slot_count;
+}
+
+/// Of the search that made the start, else of the newest one: such whose figures are those that are shown here.
 void PlacementView::show_front_of_session() {
   front_.clear(), front_placements_.clear(), front_of_.clear();
-  for (auto s = stored_.rbegin(); s != stored_.rend(); ++s) {
-    if (s->front.empty() || s->placement.ranks != edited_->about().ranks || s->placement.slot_count() != edited_->about().slot_count)
-      continue;
-    front_ = s->front, front_of_ = QString("#%1 %2").arg(s->id).arg(to_qstring(s->name));
-    return;
-  }
+  const EditedAbout& about = edited_->about();
+  const auto same = [](const std::string& a, const std::string& b, std::string_view usual) {
+    return (a.empty() ? usual : a) == (b.empty() ? usual : b);
+  };
+  const StoredLayout* best = nullptr;
+  for (const StoredLayout& s : stored_)
+    if (!s.front.empty() && fits(s) && s.cluster == about.cluster.name && same(s.replicas, about.replicas, replica_rules()[0]) &&
+        same(s.residence, about.residence, residences()[0]) && (!best || best->id != shown_.start))
+      best = &s;
+  if (best) front_ = best->front, front_of_ = QString("#%1 %2").arg(best->id).arg(to_qstring(best->name));
 }
 
 QStringList PlacementView::remarks() const {
@@ -257,8 +272,6 @@ QStringList PlacementView::remarks() const {
   QStringList lines;
   if (about.backend.empty()) lines << tr("The model's sizes or its steps are not known, so no step is costed.");
   if (!about.has_held_out) lines << tr("There is one step: nothing is held out.");
-  if (about.replicas == "nearest") lines << tr("Tokens go to the nearest replicas.");
-  if (about.residence == "follow") lines << tr("An experiment: tokens follow their heaviest expert from layer to layer.");
   if (about.followed_tokens > 0 && std::max(about.fitted, about.held_out) > about.followed_tokens)
     lines << tr("Traffic and steps are of %1 tokens of each part, evenly chosen.").arg(count_text(about.followed_tokens));
   return lines;

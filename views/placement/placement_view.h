@@ -53,6 +53,7 @@ class PlacementView : public View {
   void take(const Wanted& wanted, Opened opened);
   void fill_starts();
   void fill_layers();
+  bool fits(const StoredLayout& stored) const;
   void follow_router();
   void show_front_of_session();
   size_t layer() const;

@@ -1,10 +1,13 @@
 #include "views/simulation/simulation_model.h"
 
 #include <QCoreApplication>
+#include <QStringList>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
@@ -20,6 +23,9 @@ StepTimes step_of(const SimulateFigures& f) {
     step.phases.dispatch_ms += l.dispatch_ms, step.phases.compute_ms += l.compute_ms, step.phases.combine_ms += l.combine_ms;
   return step;
 }
+
+/// As a calibration names them.
+constexpr std::array<std::string_view, 3> kPhases = {"dispatch", "experts", "combine"};
 
 QString gpus_text(const SimulateFigures& f) { return tr("%1 in %2").arg(counted_text(f.ranks, "GPU"), counted_text(f.nodes, "node")); }
 
@@ -237,7 +243,24 @@ void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& 
     if (!c.figures) continue;
     shown.about = tr("%1, %2").arg(gpus_text(*c.figures), to_qstring(c.figures->placement));
     shown.step = step_of(*c.figures);
+    if (!c.figures->calibration) continue;
+    for (const CalibratedPhase& p : c.figures->calibration->phases)
+      for (size_t i = 0; i < kPhases.size(); ++i) shown.calibrated[i] |= p.phase == kPhases[i] && p.calibrated();
+    for (const bool calibrated : shown.calibrated) page.any_calibrated |= calibrated;
   }
+}
+
+QString basis_text(const ShownCluster& c) {
+  const std::array<double, 3> ms = {c.step.phases.dispatch_ms, c.step.phases.compute_ms, c.step.phases.combine_ms};
+  QStringList by_calls;
+  bool all = true;  // phases that take no time are of neither kind
+  for (size_t i = 0; i < ms.size(); ++i)
+    if (ms[i] > 0 && c.calibrated[i])
+      by_calls << to_qstring(kPhases[i]);
+    else
+      all &= ms[i] <= 0;
+  if (by_calls.isEmpty()) return tr("data sheets");
+  return all ? tr("calibrated") : tr("%1 calibrated").arg(by_calls.join(", "));
 }
 
 QString percent_change_text(double percent) {
@@ -265,6 +288,7 @@ QString describe_cluster(const SimulationPage& page, size_t cluster) {
                      .arg(c.name, c.about, duration_text(c.step.mean_ms), duration_text(c.step.p50_ms), duration_text(c.step.p95_ms),
                           phases_text(c.step.phases));
   if (c.step.overlapped_ms() > 0) text += tr("; %1 of these lie over others").arg(duration_text(c.step.overlapped_ms()));
+  if (page.any_calibrated) text += tr("; times by: %1").arg(basis_text(c));
   return text + tr(". Simulated.");
 }
 
@@ -296,11 +320,15 @@ Table make_simulation_table(const SimulationPage& page) {
     table.rows.push_back(row_of(what, Value(), s.phases, s.mean_ms, s.p50_ms, s.p95_ms, note));
   };
   if (page.part == SimulationPart::clusters) {
-    for (const ShownCluster& c : page.clusters)
+    table.columns.push_back(
+        {tr("Times by"), tr("Which phases go by measured calls, with their start-up times; all others by data sheets, without")});
+    for (const ShownCluster& c : page.clusters) {
       if (c.fault.isEmpty())
         add_step(c.name, c.step, c.chosen ? tr("%1; chosen").arg(c.about) : c.about);
       else
         table.rows.push_back({c.name, Value(), Value(), Value(), Value(), Value(), Value(), Value(), c.fault});
+      table.rows.back().push_back(c.fault.isEmpty() ? Value(basis_text(c)) : Value());
+    }
     return table;
   }
   add_step(tr("step"), page.step,

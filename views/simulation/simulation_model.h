@@ -2,6 +2,7 @@
 // of one exchange in time. Pure: no widget, no reading.
 #pragma once
 #include <QString>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ struct ShownCluster {
   QString name, about, fault;  ///< about: how many GPUs, which placement
   StepTimes step;
   bool chosen = false;
+  /// Of dispatch, experts, combine: by measured calls, with start-up times; else by data sheets, from zero.
+  std::array<bool, 3> calibrated = {};
 };
 
 /// Ports of a GPU, or the uplink of a node: the share of its rate that is used, of several ports the busiest one's.
@@ -85,6 +88,7 @@ struct SimulationPage {
   std::vector<SimulatedFigure> calibrated;    ///< those of them that say which phases measured calls tell; empty: by data sheets alone
   std::vector<ShownSensitivity> sensitivity;  ///< the largest first
   std::vector<ShownCluster> clusters;
+  bool any_calibrated = false;           ///< of these: the phases of the others go by data sheets, and are not comparable
   std::vector<ShownExchange> exchanges;  ///< dispatch, combine
   QString no_exchange;                   ///< why there are none
   std::vector<QString> assumptions;
@@ -98,6 +102,8 @@ void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& 
 std::vector<QString> names_of_layers(const SimulateFigures& figures);
 QString describe_layer(const SimulationPage& page, size_t layer);
 QString describe_gpu_share(const SimulationPage& page, size_t gpu);
+/// What its times are by: "calibrated", "data sheets", "dispatch, combine calibrated".
+QString basis_text(const ShownCluster& cluster);
 QString describe_cluster(const SimulationPage& page, size_t cluster);
 QString describe_sensitivity(const ShownSensitivity& sensitivity);
 QString describe_lane(const ShownExchange& exchange, size_t lane, size_t span);

@@ -1,6 +1,8 @@
 #include "views/simulation/simulation_painter.h"
 
+#include <QColor>
 #include <QCoreApplication>
+#include <QFontMetricsF>
 #include <algorithm>
 #include <functional>
 
@@ -14,6 +16,13 @@ QString tr(const char* text) { return QCoreApplication::translate("Simulation", 
 
 /// Dispatch, experts, combine: the two exchanges are of one kind, the experts stand out.
 QColor color_of(size_t phase, const Theme& theme) { return theme.category(phase == 0 ? 0 : phase == 1 ? 1 : 2); }
+
+/// Of what goes by data sheets beside what is calibrated.
+QColor pale_color_of(size_t phase, const Theme& theme) {
+  QColor color = color_of(phase, theme);
+  color.setAlphaF(0.35f);
+  return color;
+}
 
 void paint_parts(QPainter& p, const std::array<QRectF, 3>& parts, const Theme& theme) {
   for (size_t i = 0; i < parts.size(); ++i) p.fillRect(parts[i], color_of(i, theme));
@@ -183,7 +192,8 @@ void paint_sensitivity(QPainter& p, const SimulationPage& page, const Simulation
              QPointF(zero, layout.sensitivity_row(layout.shown_sensitivity() - 1).bottom()));
 }
 
-void paint_cluster(QPainter& p, const ShownCluster& c, const SimulationLayout& layout, size_t number, const Theme& theme) {
+void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number, const Theme& theme) {
+  const ShownCluster& c = page.clusters[number];
   const QRectF name = layout.cluster_name(number), room = layout.cluster_room(number);
   const bool two_lines = name.height() >= 2 * layout.line();
   const double half = two_lines ? layout.line() : name.height();
@@ -198,9 +208,14 @@ void paint_cluster(QPainter& p, const ShownCluster& c, const SimulationLayout& l
   p.setPen(theme.text);
   write_line(p, {name.left(), top, name.width(), half}, Qt::AlignLeft, c.name);
   p.setPen(theme.faint);
+  if (page.any_calibrated) {
+    const double used = QFontMetricsF(p.font()).horizontalAdvance(c.name) + layout.digit();
+    if (used < name.width()) write_line(p, {name.left() + used, top, name.width() - used, half}, Qt::AlignLeft, basis_text(c));
+  }
   if (two_lines) write_line(p, {name.left(), top + half, name.width(), half}, Qt::AlignLeft, c.about);
   const std::array<QRectF, 3> parts = layout.cluster_parts(number);
-  paint_parts(p, parts, theme);
+  for (size_t i = 0; i < parts.size(); ++i)
+    p.fillRect(parts[i], page.any_calibrated && !c.calibrated[i] ? pale_color_of(i, theme) : color_of(i, theme));
   paint_overlap(p, layout.cluster_overlap(number), theme);
   const double low = layout.cluster_x(c.step.p50_ms), high = layout.cluster_x(c.step.p95_ms), y = parts[0].bottom() + 3;
   p.setPen(QPen(theme.text, 1.5));
@@ -216,7 +231,10 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
                     const Theme& theme) {
   p.setPen(theme.text);
   write_line(p, {layout.clusters.left(), layout.clusters.top(), layout.clusters.width(), layout.line()}, Qt::AlignLeft,
-             tr("The same steps on each cluster; Enter or a click takes one"));
+             page.any_calibrated
+                 ? tr("The same steps on each cluster; pale phases go by data sheets from zero, not to be compared with calibrated "
+                      "ones; Enter or a click takes one")
+                 : tr("The same steps on each cluster; Enter or a click takes one"));
   if (page.clusters.empty()) return;
   const QRectF first = layout.cluster_row(0), last = layout.cluster_row(page.clusters.size() - 1);
   for (const double ms : layout.cluster_ticks) {
@@ -228,7 +246,7 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
   }
   for (size_t i = 0; i < page.clusters.size(); ++i) {
     if (!page.clusters[i].fault.isEmpty()) p.fillRect(layout.cluster_room(i).adjusted(-1, 0, 0, 4), theme.background);
-    paint_cluster(p, page.clusters[i], layout, i, theme);
+    paint_cluster(p, page, layout, i, theme);
     const QRectF row = layout.cluster_row(i);
     if (page.clusters[i].chosen) p.fillRect(QRectF(row.left() - 7, row.top() + 3, 3, row.height() - 6), theme.accent);
     if (marks.cluster == i) draw_frame(p, row.adjusted(-3, 1, 3, -1), theme.faint, 1, Qt::DotLine);

@@ -14,7 +14,9 @@
 
 #include "core/base/error.h"
 #include "views/placement/cluster_choice.h"
+#include "views/placement/placement_model.h"
 #include "views/placement/step_choices.h"
+#include "views/words/fault_words.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -28,7 +30,7 @@ std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::st
     return simulate(options, progress);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_input) throw;
-    fault = e.what();
+    fault = without_options(QString::fromUtf8(e.what())).toStdString();
     return {};
   }
 }
@@ -303,14 +305,19 @@ void SimulationView::take(const Wanted& want, Read read) {
 void SimulationView::fill_starts() {
   const QSignalBlocker quiet(start_);
   while (start_->count() > 1) start_->removeItem(1);
+  QStringList others;
   for (const StoredLayout& s : read_.stored) {
-    if (s.placement.ranks != read_.cluster.ranks()) continue;
-    start_->addItem(QString("#%1 %2").arg(s.id).arg(to_qstring(s.name)), static_cast<qlonglong>(s.id));
+    if (s.placement.ranks != read_.cluster.ranks()) {
+      others << choice_text(s);
+      continue;
+    }
+    start_->addItem(choice_text(s), static_cast<qlonglong>(s.id));
     start_->setItemData(
         start_->count() - 1,
         tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
         Qt::ToolTipRole);
   }
+  start_->setProperty(kElsewhere, others.isEmpty() ? QString() : tr("with another Cluster: %1").arg(others.join("; ")));
   start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
 }
 
@@ -378,9 +385,11 @@ void SimulationView::refresh_page() {
     if (!figures && part() == SimulationPart::clusters && c.figures) figures = &*c.figures;
   if (!figures) {
     picture_->set_page({});
-    return show_message(tr("%1\n\nAbove: another cluster or placement may hold the experts; under Model and steps, hidden size and expert "
-                           "width can be entered where the session does not say them, and tokens a step where it is one sum of steps.")
-                            .arg(to_qstring(read_.fault)));
+    return show_message(
+        tr("%1.\n\nAnother Cluster or Placement may hold the experts; ones with spare slots are made in the Placement view. "
+           "Hidden size and Expert width can be entered where the session does not say them, and Tokens a step where it is "
+           "one sum of steps.")
+            .arg(to_qstring(read_.fault)));
   }
   const auto layer = static_cast<size_t>(std::max(0, layer_->currentIndex()));
   SimulationPage page = make_simulation_page(*figures, part(), std::min(layer, figures->layers.size() - 1));

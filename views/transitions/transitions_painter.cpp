@@ -136,16 +136,19 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, i
              metrics.elidedText(tr("The other pairs, merged: their share of each step's cells"), Qt::ElideRight, layout.lane.width()));
   const double width = layout.lane_step(0, 1).width(), widest = metrics.horizontalAdvance("100%");
   const int every = std::max(1, static_cast<int>(std::ceil((widest + 4) / width)));
-  for (int s = 0; s < layout.steps && s < static_cast<int>(f.merged.size()); ++s) {
+  for (int s = 0; s < layout.steps && s < static_cast<int>(f.merged.size()); ++s)
+    p.fillRect(layout.lane_step(s, f.merged_share(static_cast<size_t>(s))), hovered == s ? theme.faint : theme.grid);
+  for (int s = 0; s < layout.steps && s < static_cast<int>(f.merged.size()); s += every) {
     const double share = f.merged_share(static_cast<size_t>(s));
     const QRectF whole = layout.lane_step(s, 1);
-    p.fillRect(layout.lane_step(s, share), hovered == s ? theme.faint : theme.grid);
-    if (s % every) continue;
     p.setPen(hovered == s ? Theme::text_on(theme.faint) : theme.text);
     const QString percent = share > 0 && share < 0.005 ? QString("<1%") : QString::number(100 * share, 'f', 0) + "%";
     const QString count = brief(f.merged[static_cast<size_t>(s)]);
     const bool both = whole.height() >= 2 * metrics.height() && metrics.horizontalAdvance(count) + 4 <= width;
-    p.drawText(whole.adjusted(-20, 0, 20, 0), Qt::AlignCenter, both ? percent + "\n" + count : percent);
+    // A figure wider than its step stays within the lane.
+    const double wide = std::max(whole.width(), widest), left = whole.center().x() - wide / 2;
+    const double at = std::clamp(left, layout.lane.left(), std::max(layout.lane.left(), layout.lane.right() - wide));
+    p.drawText(QRectF(at, whole.top(), wide, whole.height()), Qt::AlignCenter, both ? percent + "\n" + count : percent);
   }
   p.setPen(theme.grid);
   p.setBrush(Qt::NoBrush);
