@@ -4,14 +4,11 @@
 #include <charconv>
 #include <chrono>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
-#include "core/formats/json_fields.h"
-#include "core/formats/json_file.h"
 #include "core/placement/placement_text.h"
 #include "core/placement/traffic.h"
 #include "core/planning/advice.h"
@@ -137,7 +134,7 @@ std::optional<SparePrice> spare_price(const PlaceTask& task) {
 
 StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const Placement& result, const PlaceFigures& figures) {
   NamedPlacement named{
-      result, {}, task.layer_numbers, static_cast<int32_t>(whole_at(json_or_null(task.run.dataset), "layers")), task.cluster.nodes};
+      result, {}, task.layer_numbers, model_layers_of(task.run), task.cluster.nodes};
   for (const RouterInfo& r : task.layout.routers) named.routers.push_back(r.name);
   StoredPlacement stored;
   stored.run = task.run.id;

@@ -124,7 +124,7 @@ Placement read_from(const PlaceOptions& options, const PlaceTask& task) {
   constexpr size_t kMostBytes = size_t{256} << 20;
   if (!is_session(options.from))
     return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers,
-                             task.branches, ranks, options.from);
+                             model_layers_of(task.run), task.branches, ranks, options.from);
   const SessionPath path = parse_session_path(options.from);
   Placement out = parse_placement(SessionReader(path.file).find_placement(path.run).layout, options.from).placement;
   if (out.layers.size() != task.layout.routers.size() || out.branches != task.branches || out.ranks != ranks)
@@ -164,6 +164,8 @@ bool is_session(const std::string& spec) {
   std::string magic(15, ' ');
   return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
 }
+
+int32_t model_layers_of(const RunSummary& run) { return static_cast<int32_t>(whole_at(json_or_null(run.dataset), "layers")); }
 
 bool task_lacks(const PlaceTask& task, std::string_view fact) {
   const std::vector<std::string> all = lacks_of_import(task.run);

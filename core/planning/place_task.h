@@ -79,6 +79,9 @@ DataSlice slice_of(const PlaceTask& task, const ValidationSplit& split, DataPart
 /// Whether a placement is named by a session, and not a server's file.
 bool is_session(const std::string& spec);
 
+/// Those without experts included; 0: the import did not say.
+int32_t model_layers_of(const RunSummary& run);
+
 /// Whether the import said that the data lacks this (kTraceFacts).
 bool task_lacks(const PlaceTask& task, std::string_view fact);
 

@@ -113,6 +113,7 @@ class NpyTrace {
     const TracedModel& model = source_.model;
     header.model = model.name;
     header.family = model.family;
+    header.model_layers = model.layers;
     header.origin["format"] = "npy " + shape_text(array_.shape);
     for (const int64_t l : taken_) {
       TraceRouter router;
