@@ -69,6 +69,7 @@ std::vector<std::string> warnings_of(const SearchOutcome& found, const std::stri
   else if (task.routes && task.routes->parts.requests_fit == 0)
     warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
                        std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+  if (const std::string drawn = warning_of_drawn_steps(task); !drawn.empty()) warnings.push_back(drawn);
   if (task.routes && task.routes->dropped_choices > 0)
     warnings.push_back(counted(task.routes->dropped_choices, "choice") + " dropped by capacity " +
                        (task.routes->dropped_choices == 1 ? "is" : "are") + " in no figure");

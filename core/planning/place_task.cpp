@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -166,6 +167,18 @@ bool is_session(const std::string& spec) {
 }
 
 int32_t model_layers_of(const RunSummary& run) { return static_cast<int32_t>(whole_at(json_or_null(run.dataset), "layers")); }
+
+std::string warning_of_drawn_steps(const PlaceTask& task) {
+  if (!task.routes || !task.objective || !task.objective->is_drawn()) return {};
+  const TokenParts& parts = task.routes->parts;
+  const auto drawn = static_cast<int64_t>(task.objective->tokens(DataPart::fitted)[0].size()), recorded = std::ssize(parts.fit);
+  if (drawn < 2 * recorded) return {};
+  return "steps of " + with_commas(drawn) + " tokens are drawn from " + with_commas(recorded) + " recorded " +
+         (recorded == 1 ? "one" : "ones") +
+         (parts.held_out.empty() ? std::string() : ", those held out from " + with_commas(std::ssize(parts.held_out))) +
+         ": each comes about " + with_commas(drawn / recorded) + " times, so fewer experts are met than " + with_commas(drawn) +
+         " different tokens would meet";
+}
 
 bool task_lacks(const PlaceTask& task, std::string_view fact) {
   const std::vector<std::string> all = lacks_of_import(task.run);

@@ -82,6 +82,9 @@ bool is_session(const std::string& spec);
 /// Those without experts included; 0: the import did not say.
 int32_t model_layers_of(const RunSummary& run);
 
+/// What to say of drawn steps of many more tokens than were recorded; empty: nothing.
+std::string warning_of_drawn_steps(const PlaceTask& task);
+
 /// Whether the import said that the data lacks this (kTraceFacts).
 bool task_lacks(const PlaceTask& task, std::string_view fact);
 

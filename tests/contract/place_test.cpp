@@ -268,7 +268,10 @@ class ContractPlaceTest : public QObject, private Placements {
         QVERIFY(std::abs(line["fit"]["remote_bytes"].get<double>() - (backend == std::string("gather") ? 1 : 2 * .5) * 128) < 1e-6);
     }
     // Which steps the objective is of, by itself and with the move.
-    const Json drawn = with({"--hidden", "64", "--ffn", "32", "--tokens-per-step", "256", "--p95", "--amortise", "10"})["costed_steps"];
+    const Json of_few = with({"--hidden", "64", "--ffn", "32", "--tokens-per-step", "256", "--p95", "--amortise", "10"});
+    QVERIFY2(of_few["warnings"].dump().find("steps of 256 tokens are drawn from ") != std::string::npos, of_few["warnings"].dump().c_str());
+    QVERIFY(j["warnings"].dump().find("are drawn from") == std::string::npos);
+    const Json drawn = of_few["costed_steps"];
     QVERIFY2(drawn["statistic"] == "p95" && drawn["tokens_per_step"] == 256 && drawn["amortise"] == 10, drawn.dump().c_str());
     QVERIFY(j["costed_steps"]["statistic"] == "mean" && j["costed_steps"]["tokens_per_step"].is_null() &&
             j["costed_steps"]["amortise"].is_null());

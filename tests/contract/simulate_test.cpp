@@ -28,6 +28,17 @@ class ContractSimulateTest : public QObject, private Simulations {
     QVERIFY(text.out.find("simulated") != std::string::npos && text.out.find("assumed") != std::string::npos);
   }
 
+  void what_little_was_recorded_is_said() {
+    const std::string session = scratch_.path("little.storm");
+    imported(scratch_.write("little.csv", route_trace({3, 8, 2, 3, 40, 1})), session);
+    const std::string warnings = simulated(session, {"--tokens-per-step", "4300"})["warnings"].dump();
+    QVERIFY2(warnings.find("steps of 4,300 tokens are drawn from 43 recorded ones: each comes about 100 times") != std::string::npos &&
+                 warnings.find("one request is one request") != std::string::npos,
+             warnings.c_str());
+    const std::string two = simulated(traced("two requests"))["warnings"].dump();
+    QVERIFY2(two.find("one request") == std::string::npos && two.find("drawn") == std::string::npos, two.c_str());
+  }
+
   void a_stored_placement_is_simulated_by_its_number() {
     const std::string session = traced("stored");
     const Json placed = json_of({"place", session, "--cluster", cluster_, "--redundant", "4", "--solver", "joint", "--fit-fraction", "1",
