@@ -228,7 +228,11 @@ class ContractPlaceTest : public QObject, private Placements {
     // gemma lies now on one side of a bar and now on the other, by how much work the search may do: 47 tokens of one request judge.
     QVERIFY2(held_out(2, "cross_pairs") <= (trace == "gemma" ? 0.81 : 0.8) * held_out(0, "cross_pairs"), j.dump().c_str());
     QVERIFY2(held_out(2, "imbalance") - held_out(1, "imbalance") <= 0.05, j.dump().c_str());
-    QVERIFY(j["advice"].get<std::string>().starts_with("result: "));
+    // Where the model's sizes are known, less traffic is not advised at dearer steps.
+    const std::string advice = j["advice"].get<std::string>();
+    QVERIFY2(advice.starts_with("result: less traffic") || advice.find(": the result has less traffic than both, but its steps take") < 6,
+             advice.c_str());
+    QVERIFY(!j["sizes"].is_null() || advice.starts_with("result: "));
     const Json ended = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", "0.001"});
     QVERIFY2(ended["warnings"].dump().find("the clock hurried or ended a search") != std::string::npos, ended["warnings"].dump().c_str());
   }

@@ -32,9 +32,8 @@ class ContractSimulateTest : public QObject, private Simulations {
     const std::string session = scratch_.path("little.storm");
     imported(scratch_.write("little.csv", route_trace({3, 8, 2, 3, 40, 1})), session);
     const std::string warnings = simulated(session, {"--tokens-per-step", "4300"})["warnings"].dump();
-    QVERIFY2(warnings.find("steps of 4,300 tokens are drawn from 43 recorded ones: each comes about 100 times") != std::string::npos &&
-                 warnings.find("one request is one request") != std::string::npos,
-             warnings.c_str());
+    for (const char* words : {"steps of 4,300 tokens are drawn from 4", "so fewer experts are met", "one request is one request"})
+      QVERIFY2(warnings.find(words) != std::string::npos, warnings.c_str());
     const std::string two = simulated(traced("two requests"))["warnings"].dump();
     QVERIFY2(two.find("one request") == std::string::npos && two.find("drawn") == std::string::npos, two.c_str());
   }
