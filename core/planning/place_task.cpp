@@ -60,6 +60,12 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
                   std::to_string(task.shape.ranks) + " GPUs",
               "name " + std::to_string(spare + up));
   }
+  // What stands somewhere is judged as it is.
+  if (const int64_t each = all / task.shape.ranks; each > task.branches && options.redundant != kSlotsOfFrom)
+    bad_input("--redundant",
+              "gives each GPU " + counted(each, "slot") + " of a layer for " + counted(task.branches, "expert") +
+                  ", and a second replica on a GPU brings nothing",
+              "name at most " + std::to_string(int64_t{task.branches} * (task.shape.ranks - 1)));
   if (const std::string fault = eplb_fault(task.shape, task.branches); !fault.empty())
     bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");
 }

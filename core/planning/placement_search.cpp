@@ -174,8 +174,6 @@ class PlacementSearch {
   }
 
   SearchOutcome run() {
-    if (task_.shape.slot_count / task_.shape.ranks > task_.branches && solver_.searches)
-      bad_input("--redundant", "gives each GPU more slots of a layer than there are experts", "name fewer");
     if (solver_.kind == SolverKind::joint && task_.routes) check_room();
     CandidateFitter fitter(task_, whole_, aim_, options_.repeatable);
     out_.eplb = fitter.eplb();

@@ -65,6 +65,8 @@ class ContractPlaceTest : public QObject, private Placements {
     const std::string session = counted_session("refused"), cluster = scratch_.write("two.json", kTwoNodes);
     VERIFY_REFUSED((Arguments{"place", session}), "--cluster", "is missing");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", "preset:none"}), "--cluster", "there is no preset");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", "2x8-h100"}), "--cluster",
+                   "there is no file \"2x8-h100\" (did you mean preset:2x8-h100?)");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster}), "--redundant", "do not divide among 8 GPUs (name 4)");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--groups", "5"}), "--groups", "do not divide");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--solver", "moon"}), "--solver", "is no solver (one of eplb, load");
@@ -80,6 +82,9 @@ class ContractPlaceTest : public QObject, private Placements {
     for (const char* share : {"0", "1.5", "x", "-1"})
       VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--fit-fraction=" + std::string(share)}), "--fit-fraction",
                      "does not fit (give a share above 0 and at most 1");
+    for (const char* solver : {"eplb", "load", "keep"})
+      VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "92", "--solver", solver}), "--redundant",
+                     "gives each GPU 13 slots of a layer for 12 experts, and a second replica on a GPU brings nothing (name at most 84)");
     VERIFY_REFUSED((Arguments{"export", session, "--format", "sglang"}), session, "holds no placement yet");
   }
 
