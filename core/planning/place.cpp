@@ -193,9 +193,10 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
     f.costed_fit = task.objective->count(DataPart::fitted), f.costed_held_out = task.objective->count(DataPart::held_out);
     f.statistic = task.objective->by_p95() ? "p95" : "mean";
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
-    f.calibration = task.calibration, f.replicas = to_text(task.objective->replicas());
+    f.calibration = task.calibration;
     f.residence = to_text(task.objective->residence());
   }
+  if (task.objective || task.replicas != ReplicaRule::even) f.replicas = to_text(task.replicas);
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
     bytes += r.branch_bytes;

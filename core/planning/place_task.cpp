@@ -20,6 +20,7 @@
 #include "core/planning/calls_file.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/model_sizes.h"
+#include "core/planning/option_word.h"
 #include "core/profile/router_layer.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
@@ -94,7 +95,7 @@ void take_calibration(const PlaceOptions& options, PlaceTask& task) {
 void find_objective(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
   if (!task.sizes) {
-    if (!options.step.backend.empty() || !options.step.replicas.empty() || follows(options) || options.step.tokens_per_step > 0 ||
+    if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 ||
         options.step.p95 || options.amortise > 0 || !options.calibration.empty())
       bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
                 "--model-config config.json, or --hidden N --ffn N");
@@ -194,6 +195,7 @@ bool task_lacks(const PlaceTask& task, std::string_view fact) {
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress) {
   task.phase = parse_phase(options.phase);
+  task.replicas = parse_word("--replicas", options.step.replicas, kReplicaRules, ReplicaRule::even);
   task.cluster = read_cluster(options.cluster);
   task.run = choose_recorded_run(session, selector);
   task.layout = session.layout(task.run.id);

@@ -28,6 +28,7 @@ struct PlaceTask {
   Cluster cluster;
   double oversubscription = 1;  ///< what a node's network ports could send / what its uplink carries
   std::optional<Phase> phase;   ///< of whose steps alone; none: of all
+  ReplicaRule replicas = ReplicaRule::even;
   RunSummary run;
   RunLayout layout;
   SplitLoads loads;
@@ -43,7 +44,7 @@ struct PlaceTask {
   Placement before;    ///< where moving begins: what --from names, else the contiguous layout
   double move_ms = 0;  ///< of one slot, shared over the steps that it pays off in
   /// By which everything is counted.
-  ReplicaWay way() const { return {objective ? objective->replicas() : ReplicaRule::even, cluster.nodes}; }
+  ReplicaWay way() const { return {replicas, cluster.nodes}; }
 };
 
 /// `selector`: of a run. Error(bad_input): as place() says.

@@ -237,8 +237,14 @@ class ContractSimulateTest : public QObject, private Simulations {
     for (const char* verb : {"place", "simulate"}) {
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--replicas", "next"}), "--replicas",
                      "is none (one of even, nearest)");
-      VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
     }
+    VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
+    // Balance and traffic need no sizes.
+    const Json sizeless = json_of({"place", session, "--cluster", cluster_, "--redundant", "8", "--fit-fraction", "1", "--replicas",
+                                   "nearest", "--solver", "load", "--json", "-"});
+    QVERIFY(sizeless["replicas"] == "nearest" && sizeless["sizes"].is_null());
+    for (const char* figure : {"imbalance", "cross_pairs", "ranks_per_token"})
+      QVERIFY(sizeless["layouts"][2]["fit"][figure] == placed["layouts"][2]["fit"][figure]);
     // A search whose aim is what steps cost knows the nearest replicas, and has nothing to warn of.
     const Json searched =
         with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "joint", "--time-limit", "0.5"});
