@@ -84,8 +84,9 @@ std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice
     const std::string name = eplb ? "the EPLB rule's" : c.staying;
     const std::optional<PairedDifference> d = difference(f, LayoutRole::result, other, &PairedFigures::objective_ms);
     if (own > cheaper && (!d || !d->may_be_chance()))
-      return std::string(eplb ? "eplb" : "stay") + ": the result has less traffic than both, but its steps take " + ms_text(own) + " ms where those of " + name + " take " +
-             ms_text(cheaper) + ", " + c.where + (d ? "" : "; whether that is chance is not known");
+      return std::string(eplb ? "eplb" : "stay") + ": the result has less traffic than both, but its steps take " + ms_text(own) +
+             " ms where those of " + name + " take " + ms_text(cheaper) + ", " + c.where +
+             (d ? "" : "; whether that is chance is not known");
     steps = "; its steps take " + ms_text(own) + " ms, those of " + name + " " + ms_text(cheaper);
   }
   return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + c.where + steps +

@@ -164,8 +164,7 @@ Cluster read_cluster(const std::string& spec) {
     bad_input("--cluster", "there is no file " + in_quotes(spec), "did you mean preset:" + spec + "?");
   if (!spec.starts_with(kPreset)) return ClusterReader(spec, read_json_file(spec)).read();
   const std::string name = spec.substr(kPreset.size());
-  if (!is_known(name))
-    bad_input("--cluster", "there is no preset " + in_quotes(name), "one of " + joined(known));
+  if (!is_known(name)) bad_input("--cluster", "there is no preset " + in_quotes(name), "one of " + joined(known));
   const std::string path = (preset_folder() / (name + ".json")).string();
   return ClusterReader(path, read_json_file(path)).read();
 }

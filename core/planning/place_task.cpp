@@ -95,8 +95,8 @@ void take_calibration(const PlaceOptions& options, PlaceTask& task) {
 void find_objective(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
   if (!task.sizes) {
-    if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 ||
-        options.step.p95 || options.amortise > 0 || !options.calibration.empty())
+    if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 || options.step.p95 || options.amortise > 0 ||
+        !options.calibration.empty())
       bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
                 "--model-config config.json, or --hidden N --ffn N");
     return;

@@ -255,6 +255,7 @@ class ContractPlaceTest : public QObject, private Placements {
     const Json loads = with({});
     QVERIFY(loads["sizes"].is_null() && loads["backend"].is_null() && loads["layouts"][2]["fit"]["objective"].is_null());
     QVERIFY(loads["warnings"].dump().find("sizes are not known") != std::string::npos);
+    QVERIFY(loads["warnings"].dump().find(" 1 blocks") == std::string::npos);
     const Json j = with({"--hidden", "64", "--ffn", "32"});
     QCOMPARE(j["backend"].get<std::string>(), std::string("per-rank"));
     QCOMPARE(j["sizes"]["branch_bytes"].get<double>(), 1001.);  // the trace's own
@@ -326,7 +327,8 @@ class ContractPlaceTest : public QObject, private Placements {
     const std::string counts = scratch_.path("no-phases.storm");
     imported(scratch_.write("no-phases.json", R"({"logical_count": [[[4, 2]], [[1, 3]]]})"), counts);
     VERIFY_REFUSED((Arguments{"place", counts, "--cluster", two, "--phase", "each"}), "--phase", "each needs prompts and decoding");
-    VERIFY_REFUSED((Arguments{"place", session, "--cluster", two, "--phase", "both"}), "--phase", "prefill or decode; place takes each of both too");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", two, "--phase", "both"}), "--phase",
+                   "prefill or decode; place takes each of both too");
   }
 
   /// Every token has an expert on the first GPU of each node. From each of the four homes alike: to other GPUs 1, 1, 2, 2 copies. By

@@ -26,6 +26,11 @@ class ContractSimulateTest : public QObject, private Simulations {
     const Ended text = run_program({"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32"});
     VERIFY_DONE(text, Arguments{"simulate"});
     QVERIFY(text.out.find("simulated") != std::string::npos && text.out.find("assumed") != std::string::npos);
+    for (const char* words : {"us in a step, simulated", "computes, us", "(--hidden, --ffn; taken as gated: 3 matrices)"})
+      QVERIFY2(text.out.find(words) != std::string::npos, text.out.c_str());
+    const std::string warnings = placed["warnings"].dump();
+    QVERIFY2(warnings.find("nothing is held out") != std::string::npos && warnings.find("what is held out") == std::string::npos,
+             warnings.c_str());
   }
 
   void what_little_was_recorded_is_said() {

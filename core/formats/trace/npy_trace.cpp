@@ -123,8 +123,7 @@ class NpyTrace {
       router.fan_out = static_cast<int32_t>(k_);
       header.routers.push_back(std::move(router));
     }
-    header.lacks =
-        lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "steps", "order"});
+    header.lacks = lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "steps", "order"});
     sink_.begin(header);
   }
 
