@@ -28,6 +28,22 @@ std::string ratio_text(const std::optional<double>& value, const std::optional<s
 /// A number a second: whole from 100 on.
 std::string rate_text(double value);
 std::string milliseconds_text(double value);
+/// Of what is 0 where nothing differs, such as largest / mean - 1: what sums round is no difference.
+std::string excess_text(double value);
+std::string excess_text(const std::optional<double>& value);
+
+/// Times of one table in one unit, without an exponent: microseconds where none of them reaches 0.1 ms.
+class TableTimes {
+ public:
+  explicit TableTimes(const std::vector<double>& ms);
+  std::string unit() const { return in_us_ ? "us" : "ms"; }
+  std::string text(double ms) const;
+  std::string text(const std::optional<double>& ms) const;  ///< "-" where there is none
+
+ private:
+  bool in_us_ = false;
+};
+
 /// "4.8 MiB"
 std::string bytes_text(int64_t bytes);
 

@@ -32,6 +32,10 @@ void add_size_options(CLI::App& app, SizeOptions& sizes) {
            "f32|bf16|f16|f8|i8|f4");
 }
 
+std::string sizes_source_text(const ModelSizes& sizes) {
+  return sizes.source + (sizes.matrices_assumed ? "; taken as gated: 3 matrices" : "");
+}
+
 std::string clusters_footer() {
   std::string text = "clusters:";
   for (const std::string& name : cluster_presets()) text += "\n  preset:" + name;

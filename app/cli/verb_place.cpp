@@ -18,15 +18,21 @@ namespace {
 /// Empty where steps are not costed.
 std::string cost_text(const PlaceFigures& f) {
   if (f.backend.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {{"ms a step, predicted (" + std::string(f.statistic == "p95" ? "95 %" : "mean") + ")",
-                                                 "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes",
-                                                 "wire bytes"}};
+  std::vector<double> ms;
+  for (const LayoutLine& line : f.layouts) {
+    ms.push_back(line.fit.objective_ms.value_or(0));
+    if (line.held_out) ms.push_back(line.held_out->objective_ms.value_or(0));
+  }
+  const TableTimes times(ms);
+  std::vector<std::vector<std::string>> rows = {
+      {times.unit() + " a step, predicted (" + std::string(f.statistic == "p95" ? "95 %" : "mean") + ")", "fitted", "held out", "dispatch",
+       "experts", "combine", "95 %", "remote bytes", "wire bytes"}};
   for (const LayoutLine& line : f.layouts) {
     const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
     if (!judged.step) return {};
-    rows.push_back({line.name, number_text(line.fit.objective_ms), line.held_out ? number_text(line.held_out->objective_ms) : "-",
-                    number_text(judged.step->dispatch_ms), number_text(judged.step->compute_ms), number_text(judged.step->combine_ms),
-                    number_text(judged.step->p95_ms), number_text(judged.step->remote_bytes), number_text(judged.step->wire_bytes)});
+    rows.push_back({line.name, times.text(line.fit.objective_ms), line.held_out ? times.text(line.held_out->objective_ms) : "-",
+                    times.text(judged.step->dispatch_ms), times.text(judged.step->compute_ms), times.text(judged.step->combine_ms),
+                    times.text(judged.step->p95_ms), number_text(judged.step->remote_bytes), number_text(judged.step->wire_bytes)});
   }
   const std::string steps = f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
   return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
@@ -47,7 +53,7 @@ std::string layouts_text(const std::string& what, const std::vector<LayoutLine>&
   std::vector<std::vector<std::string>> rows = {
       {what, "imbalance, fitted", "held out", "cross pairs, fitted", "held out", "GPUs a token, fitted", "held out"}};
   for (const LayoutLine& line : layouts)
-    rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-",
+    rows.push_back({line.name, excess_text(line.fit.imbalance), line.held_out ? excess_text(line.held_out->imbalance) : "-",
                     number_text(line.fit.cross_pairs), line.held_out ? number_text(line.held_out->cross_pairs) : "-",
                     number_text(line.fit.ranks_per_token), line.held_out ? number_text(line.held_out->ranks_per_token) : "-"});
   return table_text(rows, {1, 2, 3, 4, 5, 6});
@@ -60,13 +66,18 @@ std::string front_text(const PlaceFigures& f) {
 
 std::string differences_text(const PlaceFigures& f) {
   if (f.differences.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {{"held out", "imbalance", "cross pairs", "GPUs a token", "ms a step"}};
-  const auto text = [](const std::optional<PairedDifference>& d) {
-    return d ? number_text(d->value) + " [" + number_text(d->low) + ", " + number_text(d->high) + "]" : std::string("-");
+  std::vector<double> ms;
+  for (const PairedFigures& d : f.differences)
+    if (d.objective_ms) ms.insert(ms.end(), {d.objective_ms->value, d.objective_ms->low, d.objective_ms->high});
+  const TableTimes times(ms);
+  std::vector<std::vector<std::string>> rows = {{"held out", "imbalance", "cross pairs", "GPUs a token", times.unit() + " a step"}};
+  const auto interval = [](const std::optional<PairedDifference>& d, const auto& number) {
+    return d ? number(d->value) + " [" + number(d->low) + ", " + number(d->high) + "]" : std::string("-");
   };
+  const auto text = [&](const std::optional<PairedDifference>& d) { return interval(d, [](double v) { return excess_text(v); }); };
   for (const PairedFigures& d : f.differences)
     rows.push_back({std::string(to_text(d.one)) + " less " + std::string(to_text(d.other)), text(d.imbalance), text(d.cross_pairs),
-                    text(d.ranks_per_token), text(d.objective_ms)});
+                    text(d.ranks_per_token), interval(d.objective_ms, [&](double v) { return times.text(v); })});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + "95 % over " + count_text(f.paired_parts) + " " + f.paired_by +
          ", drawn with replacement\n";
 }
@@ -84,7 +95,7 @@ std::string to_text(const PlaceFigures& f) {
                                                 : count_text(f.held_out_units) + " behind")}};
   if (f.sizes)
     about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) + ", a token is " +
-                                  std::to_string(f.sizes->hidden) + " wide (" + f.sizes->source + ")"});
+                                  std::to_string(f.sizes->hidden) + " wide (" + sizes_source_text(*f.sizes) + ")"});
   if (!f.backend.empty())
     about.push_back({"a step", f.step_kind + ", experts reached " + f.backend + "; " + count_text(f.costed_fit) + " fitted and " +
                                    count_text(f.costed_held_out) + " held out are costed"});

@@ -38,18 +38,24 @@ std::string left_out(size_t all, const std::string& what) {
 }
 
 std::string layers_text(const SimulateFigures& f) {
-  std::vector<std::vector<std::string>> rows = {{"ms in a step, simulated", "dispatch", "experts", "combine", "slowest GPU / mean - 1"}};
+  std::vector<double> ms;
+  for (const SimulatedLayer& l : f.layers) ms.insert(ms.end(), {l.dispatch_ms, l.compute_ms, l.combine_ms});
+  const TableTimes times(ms);
+  std::vector<std::vector<std::string>> rows = {
+      {times.unit() + " in a step, simulated", "dispatch", "experts", "combine", "slowest GPU / mean - 1"}};
   for (const SimulatedLayer* l : largest(f.layers, [](const SimulatedLayer& x) { return x.dispatch_ms + x.compute_ms + x.combine_ms; }))
-    rows.push_back(
-        {l->name, number_text(l->dispatch_ms), number_text(l->compute_ms), number_text(l->combine_ms), number_text(l->imbalance)});
+    rows.push_back({l->name, times.text(l->dispatch_ms), times.text(l->compute_ms), times.text(l->combine_ms), excess_text(l->imbalance)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(f.layers.size(), "layer");
 }
 
 std::string gpus_text(const SimulateFigures& f) {
-  std::vector<std::vector<std::string>> rows = {{"in a step", "computes, ms", "waits for others", "sends", "receives"}};
+  std::vector<double> ms;
+  for (const SimulatedGpu& g : f.gpus) ms.push_back(g.compute_ms);
+  const TableTimes times(ms);
+  std::vector<std::vector<std::string>> rows = {{"in a step", "computes, " + times.unit(), "waits for others", "sends", "receives"}};
   for (const SimulatedGpu* g : largest(f.gpus, [](const SimulatedGpu& x) { return x.compute_ms; }))
-    rows.push_back({"GPU " + std::to_string(g - f.gpus.data()) + " of node " + std::to_string(g->node), number_text(g->compute_ms),
-                    number_text(100 * g->waiting_share) + " %", bytes_of(g->sent_bytes), bytes_of(g->received_bytes)});
+    rows.push_back({"GPU " + std::to_string(g - f.gpus.data()) + " of node " + std::to_string(g->node), times.text(g->compute_ms),
+                    excess_text(100 * g->waiting_share) + " %", bytes_of(g->sent_bytes), bytes_of(g->received_bytes)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(f.gpus.size(), "GPU");
 }
 
@@ -62,10 +68,11 @@ std::string sensitivity_text(const SimulateFigures& f) {
 std::string collective_text(const SimulateFigures& f) {
   if (!f.collective) return {};
   const SimulatedCollective& c = *f.collective;
+  const TableTimes times({c.dispatch.closed_form_ms, c.dispatch.filled_ms, c.combine.closed_form_ms, c.combine.filled_ms});
   std::vector<std::vector<std::string>> rows = {
-      {"step " + std::to_string(c.step) + ", " + c.layer, "messages", "bytes", "by ports, ms", "by filling, ms"}};
+      {"step " + std::to_string(c.step) + ", " + c.layer, "messages", "bytes", "by ports, " + times.unit(), "by filling, " + times.unit()}};
   for (const auto& [name, e] : {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}})
-    rows.push_back({name, count_text(e.messages), bytes_of(e.bytes), number_text(e.closed_form_ms), number_text(e.filled_ms)});
+    rows.push_back({name, count_text(e.messages), bytes_of(e.bytes), times.text(e.closed_form_ms), times.text(e.filled_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) +
          "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n";
 }
@@ -76,7 +83,7 @@ std::string deployment_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> rows = {
       {"imbalance of the GPUs", "predicted", "recorded, shared evenly", "by slots", "difference"}};
   const auto add = [&](const std::string& name, const DeployedBalance& b) {
-    rows.push_back({name, number_text(b.predicted), number_text(b.shared_evenly), number_text(b.recorded), number_text(b.difference())});
+    rows.push_back({name, excess_text(b.predicted), excess_text(b.shared_evenly), excess_text(b.recorded), excess_text(b.difference())});
   };
   for (const DeployedLayer* l : largest(d.layers, [](const DeployedLayer& x) { return std::abs(x.balance.difference()); }))
     add(l->name, l->balance);
@@ -96,12 +103,13 @@ std::string to_text(const SimulateFigures& f) {
                     (f.phase.empty() ? "" : ", " + f.phase) +
                     (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") + "; experts reached " + f.backend},
       {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) + " wide (" +
-                    f.sizes.source + ")"}};
+                    sizes_source_text(f.sizes) + ")"}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
-  std::vector<std::vector<std::string>> times = {
-      {"a step, simulated",
-       number_text(f.mean_ms) + " ms as a mean, median " + number_text(f.p50_ms) + ", 95 % below " + number_text(f.p95_ms)}};
-  if (f.overlap != Overlap::none) times.push_back({"without overlap", number_text(f.serial_ms) + " ms"});
+  const TableTimes of_step({f.mean_ms, f.p50_ms, f.p95_ms, f.serial_ms});
+  std::vector<std::vector<std::string>> times = {{"a step, simulated", of_step.text(f.mean_ms) + " " + of_step.unit() +
+                                                                           " as a mean, median " + of_step.text(f.p50_ms) +
+                                                                           ", 95 % below " + of_step.text(f.p95_ms)}};
+  if (f.overlap != Overlap::none) times.push_back({"without overlap", of_step.text(f.serial_ms) + " " + of_step.unit()});
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
   std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + deployment_text(f) +

@@ -226,6 +226,18 @@ void take_out_shared(LayerSlots& layer, int32_t branches, int32_t ranks, const s
   std::erase_if(layer, [&](int32_t expert) { return expert >= branches; });
 }
 
+/// Layers behind those of the traced model are another model's.
+void refuse_more_layers(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers, const std::string& where) {
+  const int32_t there = file.layers.rbegin()->first + 1;
+  const int32_t most = file.by_model_layer ? std::max(model_layers, *std::max_element(numbers.begin(), numbers.end()) + 1)
+                                           : static_cast<int32_t>(numbers.size());
+  if (there > most)
+    bad_input(where,
+              "has " + std::to_string(there) + (file.by_model_layer ? " layers" : " layers with experts") + ", the model that was traced " +
+                  std::to_string(most),
+              "it must be of the model that was traced");
+}
+
 bool is_trtllm(std::string_view text) { return text.find("initial_global_assignments:") != std::string_view::npos; }
 
 }  // namespace
@@ -247,8 +259,8 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
   bad_input(where, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
 }
 
-Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t branches, int32_t ranks,
-                            const std::string& where) {
+Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers, int32_t branches,
+                            int32_t ranks, const std::string& where) {
   if (file.ranks != 0 && file.ranks != ranks)
     bad_input(where, "is for " + std::to_string(file.ranks) + " devices, the cluster has " + std::to_string(ranks),
               "name the cluster that it was made for");
@@ -266,6 +278,7 @@ Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t
     out.layers.push_back(found->second);
     if (file.shared_experts) take_out_shared(out.layers.back(), branches, ranks, where);
   }
+  refuse_more_layers(file, numbers, model_layers, where);
   if (const std::string fault = placement_fault(out); !fault.empty())
     bad_input(where, fault, "it must be of the model that was traced, and of the cluster that is named");
   return out;

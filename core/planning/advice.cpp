@@ -1,6 +1,7 @@
 #include "core/planning/advice.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -61,13 +62,34 @@ std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
   return out;
 }
 
-/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule.
+/// "0.15".
+std::string ms_text(double ms) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", ms);
+  return text;
+}
+
+/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule, and where its steps
+/// are not dearer by more than chance.
 std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice& c) {
   if (!c.result.ranks_per_token || f.aim != "traffic") return {};
   const bool less = *c.result.ranks_per_token < std::min(*c.stay.ranks_per_token, *c.eplb.ranks_per_token) &&
                     *c.result.cross_pairs < std::min(*c.stay.cross_pairs, *c.eplb.cross_pairs);
   if (!less || c.result.imbalance > c.eplb.imbalance + kAboutAsEven) return {};
-  return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + c.where +
+  std::string steps;
+  if (c.stay.objective_ms && c.eplb.objective_ms && c.result.objective_ms) {
+    const bool eplb = *c.eplb.objective_ms < *c.stay.objective_ms;
+    const LayoutRole other = eplb ? LayoutRole::eplb : c.stays;
+    const double cheaper = *c.of(other).objective_ms, own = *c.result.objective_ms;
+    const std::string name = eplb ? "the EPLB rule's" : c.staying;
+    const std::optional<PairedDifference> d = difference(f, LayoutRole::result, other, &PairedFigures::objective_ms);
+    if (own > cheaper && (!d || !d->may_be_chance()))
+      return std::string(eplb ? "eplb" : "stay") + ": the result has less traffic than both, but its steps take " + ms_text(own) +
+             " ms where those of " + name + " take " + ms_text(cheaper) + ", " + c.where +
+             (d ? "" : "; whether that is chance is not known");
+    steps = "; its steps take " + ms_text(own) + " ms, those of " + name + " " + ms_text(cheaper);
+  }
+  return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + c.where + steps +
          by_chance(f, c, LayoutRole::result, {&PairedFigures::cross_pairs, &PairedFigures::ranks_per_token});
 }
 

@@ -157,11 +157,14 @@ Cluster read_cluster(const std::string& spec) {
   constexpr std::string_view kPreset = "preset:";
   if (spec.empty()) bad_input("--cluster", "is missing", "preset:NAME or a JSON file");
   if (spec.starts_with('{')) return ClusterReader("the cluster", parse_json_text(spec, "the cluster")).read();
+  const std::vector<std::string> known = cluster_presets();
+  const auto is_known = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
+  std::error_code none;
+  if (is_known(spec) && !fs::exists(spec, none))
+    bad_input("--cluster", "there is no file " + in_quotes(spec), "did you mean preset:" + spec + "?");
   if (!spec.starts_with(kPreset)) return ClusterReader(spec, read_json_file(spec)).read();
   const std::string name = spec.substr(kPreset.size());
-  const std::vector<std::string> known = cluster_presets();
-  if (std::find(known.begin(), known.end(), name) == known.end())
-    bad_input("--cluster", "there is no preset " + in_quotes(name), "one of " + joined(known));
+  if (!is_known(name)) bad_input("--cluster", "there is no preset " + in_quotes(name), "one of " + joined(known));
   const std::string path = (preset_folder() / (name + ".json")).string();
   return ClusterReader(path, read_json_file(path)).read();
 }

@@ -104,7 +104,9 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   std::vector<EditPart> parts(held_out ? 2 : 1);
   const ReplicaWay way = task.way();
   // Of the nearest replicas a token that lives anywhere is followed from each of its homes.
-  const size_t homes = task.objective ? task.objective->homes_of_token() : 1;
+  const size_t homes = task.objective                          ? task.objective->homes_of_token()
+                       : task.replicas == ReplicaRule::nearest ? static_cast<size_t>(task.shape.ranks)
+                                                               : 1;
   const size_t most = task.routes ? std::max<size_t>(most_followed(task.routes->routes) / homes, 1) : StepObjective::kMostSearchTokens;
   for (size_t p = 0; p < parts.size(); ++p) {
     progress.report("following tokens", static_cast<int64_t>(p), static_cast<int64_t>(parts.size()));
@@ -134,8 +136,9 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   about.ranks = task.shape.ranks, about.slot_count = task.shape.slot_count, about.sizes = task.sizes;
   if (task.objective) {
     about.backend = to_text(task.objective->backend()), about.step_kind = task.objective->steps();
-    about.replicas = to_text(way.rule), about.residence = to_text(task.objective->residence());
+    about.residence = to_text(task.objective->residence());
   }
+  about.replicas = to_text(way.rule);
   about.has_held_out = held_out, about.unit = task.routes ? "tokens" : "steps";
   about.fitted = task.loads.fit_units, about.held_out = task.loads.held_out_units;
   if (task.routes) about.followed_tokens = static_cast<int64_t>(most);

@@ -87,8 +87,10 @@ std::optional<ModelSizes> widths_of(const SizeOptions& options, const RunSummary
   sizes.hidden = options.hidden > 0 ? options.hidden : of_session("hidden");
   sizes.ffn = options.ffn > 0 ? options.ffn : of_session("ffn");
   sizes.source = options.hidden > 0 || options.ffn > 0 ? "--hidden, --ffn" : "the session";
-  if (const std::string family = text_at(about, "family"); family == "switch_transformers") sizes.matrices = 2;
-  if (const int64_t told = whole_at(about, "matrices"); told == 2 || told == 3) sizes.matrices = told;
+  sizes.matrices_assumed = true;
+  const auto told_are = [&](int64_t matrices) { sizes.matrices = matrices, sizes.matrices_assumed = false; };
+  if (const std::string family = text_at(about, "family"); family == "switch_transformers") told_are(2);
+  if (const int64_t told = whole_at(about, "matrices"); told == 2 || told == 3) told_are(told);
   if (const std::string told = text_at(about, "dtype"); bits_of_weights(told) > 0) sizes.dtype = told;
   if (sizes.hidden > 0 && sizes.ffn > 0) return sizes;
   if (options.hidden > 0 || options.ffn > 0)

@@ -4,14 +4,11 @@
 #include <charconv>
 #include <chrono>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
-#include "core/formats/json_fields.h"
-#include "core/formats/json_file.h"
 #include "core/placement/placement_text.h"
 #include "core/placement/traffic.h"
 #include "core/planning/advice.h"
@@ -63,15 +60,17 @@ std::vector<std::string> warnings_of(const SearchOutcome& found, const std::stri
   if (const int32_t layers = layers_with_idle_replicas(found.result); layers > 0 && (from.empty() || found.result != task.before))
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
-  if (task.loads.held_out_units == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
-  if (task.routes && task_lacks(task, "requests"))
+  const bool held_out = task.loads.held_out_units > 0;
+  if (!held_out) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
+  if (task.routes && task.routes->parts.requests == 1)
+    warnings.push_back("the trace is one request, and one request is one request: " +
+                       std::string(held_out ? "what is held out is its own end, and " : "") + "others may route otherwise");
+  else if (task.routes && held_out && task_lacks(task, "requests"))
     warnings.emplace_back("the data lacks requests: what is held out is later in time, and may be of the same requests");
-  else if (task.routes && task.routes->parts.requests == 1)
-    warnings.emplace_back(
-        "the trace is one request, and one request is one request: what is held out is its own end, and others may route otherwise");
-  else if (task.routes && task.routes->parts.requests_fit == 0)
+  else if (task.routes && held_out && task.routes->parts.requests_fit == 0)
     warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
                        std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+  if (const std::string drawn = warning_of_drawn_steps(task); !drawn.empty()) warnings.push_back(drawn);
   if (task.routes && task.routes->dropped_choices > 0)
     warnings.push_back(counted(task.routes->dropped_choices, "choice") + " dropped by capacity " +
                        (task.routes->dropped_choices == 1 ? "is" : "are") + " in no figure");
@@ -97,6 +96,12 @@ std::vector<std::string> warnings_of(const SearchOutcome& found, const std::stri
     warnings.emplace_back(
         "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
   return warnings;
+}
+
+/// "6 requests", "1 request", "1 block of 8 steps".
+std::string counted_parts(int64_t count, std::string unit) {
+  if (count == 1) unit.erase(std::min(unit.find(' '), unit.size()) - 1, 1);
+  return std::to_string(count) + " " + unit;
 }
 
 /// Layouts of which no other has less imbalance and less traffic, both as fitted; the most even one first.
@@ -136,8 +141,7 @@ std::optional<SparePrice> spare_price(const PlaceTask& task) {
 }
 
 StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const Placement& result, const PlaceFigures& figures) {
-  NamedPlacement named{
-      result, {}, task.layer_numbers, static_cast<int32_t>(whole_at(json_or_null(task.run.dataset), "layers")), task.cluster.nodes};
+  NamedPlacement named{result, {}, task.layer_numbers, model_layers_of(task.run), task.cluster.nodes};
   for (const RouterInfo& r : task.layout.routers) named.routers.push_back(r.name);
   StoredPlacement stored;
   stored.run = task.run.id;
@@ -195,9 +199,10 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
     f.costed_fit = task.objective->count(DataPart::fitted), f.costed_held_out = task.objective->count(DataPart::held_out);
     f.statistic = task.objective->by_p95() ? "p95" : "mean";
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
-    f.calibration = task.calibration, f.replicas = to_text(task.objective->replicas());
+    f.calibration = task.calibration;
     f.residence = to_text(task.objective->residence());
   }
+  if (task.objective || task.replicas != ReplicaRule::even) f.replicas = to_text(task.replicas);
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
     bytes += r.branch_bytes;
@@ -272,7 +277,7 @@ SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& 
   f.warnings = warnings_of(found, options.from, task);
   const PairedBootstrap paired(task, progress);
   if (!paired.says_something() && paired.parts().count > 0)
-    f.warnings.push_back("what is held out is " + std::to_string(paired.parts().count) + " " + paired.parts().unit + ", fewer than " +
+    f.warnings.push_back("what is held out is " + counted_parts(paired.parts().count, paired.parts().unit) + ", fewer than " +
                          std::to_string(kFewestParts) + ": whether differences may be chance is not known");
   if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;

@@ -103,7 +103,8 @@ struct PlaceFigures {
   int64_t fit_units = 0, held_out_units = 0;  ///< so many of it
   int64_t dropped_choices = 0;                ///< by a capacity while it was recorded: they are in no figure
   std::optional<ModelSizes> sizes;
-  std::string replicas, residence;              ///< of replica_rules(), residences(); empty where steps are not costed
+  std::string replicas;                         ///< of replica_rules(); empty: even, and steps are not costed
+  std::string residence;                        ///< of residences(); empty where steps are not costed
   std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it
   std::string statistic;                        ///< of the costed steps that the objective is: "mean" or "p95"
   int64_t costed_fit = 0, costed_held_out = 0;  ///< steps

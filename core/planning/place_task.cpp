@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -19,6 +20,7 @@
 #include "core/planning/calls_file.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/model_sizes.h"
+#include "core/planning/option_word.h"
 #include "core/profile/router_layer.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
@@ -59,6 +61,12 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
                   std::to_string(task.shape.ranks) + " GPUs",
               "name " + std::to_string(spare + up));
   }
+  // What stands somewhere is judged as it is.
+  if (const int64_t each = all / task.shape.ranks; each > task.branches && options.redundant != kSlotsOfFrom)
+    bad_input("--redundant",
+              "gives each GPU " + counted(each, "slot") + " of a layer for " + counted(task.branches, "expert") +
+                  ", and a second replica on a GPU brings nothing",
+              "name at most " + std::to_string(int64_t{task.branches} * (task.shape.ranks - 1)));
   if (const std::string fault = eplb_fault(task.shape, task.branches); !fault.empty())
     bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");
 }
@@ -87,8 +95,8 @@ void take_calibration(const PlaceOptions& options, PlaceTask& task) {
 void find_objective(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
   if (!task.sizes) {
-    if (!options.step.backend.empty() || !options.step.replicas.empty() || follows(options) || options.step.tokens_per_step > 0 ||
-        options.step.p95 || options.amortise > 0 || !options.calibration.empty())
+    if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 || options.step.p95 || options.amortise > 0 ||
+        !options.calibration.empty())
       bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
                 "--model-config config.json, or --hidden N --ffn N");
     return;
@@ -124,7 +132,7 @@ Placement read_from(const PlaceOptions& options, const PlaceTask& task) {
   constexpr size_t kMostBytes = size_t{256} << 20;
   if (!is_session(options.from))
     return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers,
-                             task.branches, ranks, options.from);
+                             model_layers_of(task.run), task.branches, ranks, options.from);
   const SessionPath path = parse_session_path(options.from);
   Placement out = parse_placement(SessionReader(path.file).find_placement(path.run).layout, options.from).placement;
   if (out.layers.size() != task.layout.routers.size() || out.branches != task.branches || out.ranks != ranks)
@@ -165,6 +173,20 @@ bool is_session(const std::string& spec) {
   return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
 }
 
+int32_t model_layers_of(const RunSummary& run) { return static_cast<int32_t>(whole_at(json_or_null(run.dataset), "layers")); }
+
+std::string warning_of_drawn_steps(const PlaceTask& task) {
+  if (!task.routes || !task.objective || !task.objective->is_drawn()) return {};
+  const TokenParts& parts = task.routes->parts;
+  const auto drawn = static_cast<int64_t>(task.objective->tokens(DataPart::fitted)[0].size()), recorded = std::ssize(parts.fit);
+  if (drawn < 2 * recorded) return {};
+  return "steps of " + with_commas(drawn) + " tokens are drawn from " + with_commas(recorded) + " recorded " +
+         (recorded == 1 ? "one" : "ones") +
+         (parts.held_out.empty() ? std::string() : ", those held out from " + with_commas(std::ssize(parts.held_out))) +
+         ": each comes about " + with_commas(drawn / recorded) + " times, so fewer experts are met than " + with_commas(drawn) +
+         " different tokens would meet";
+}
+
 bool task_lacks(const PlaceTask& task, std::string_view fact) {
   const std::vector<std::string> all = lacks_of_import(task.run);
   return std::find(all.begin(), all.end(), fact) != all.end();
@@ -173,6 +195,7 @@ bool task_lacks(const PlaceTask& task, std::string_view fact) {
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress) {
   task.phase = parse_phase(options.phase);
+  task.replicas = parse_word("--replicas", options.step.replicas, kReplicaRules, ReplicaRule::even);
   task.cluster = read_cluster(options.cluster);
   task.run = choose_recorded_run(session, selector);
   task.layout = session.layout(task.run.id);

@@ -28,6 +28,7 @@ struct PlaceTask {
   Cluster cluster;
   double oversubscription = 1;  ///< what a node's network ports could send / what its uplink carries
   std::optional<Phase> phase;   ///< of whose steps alone; none: of all
+  ReplicaRule replicas = ReplicaRule::even;
   RunSummary run;
   RunLayout layout;
   SplitLoads loads;
@@ -43,7 +44,7 @@ struct PlaceTask {
   Placement before;    ///< where moving begins: what --from names, else the contiguous layout
   double move_ms = 0;  ///< of one slot, shared over the steps that it pays off in
   /// By which everything is counted.
-  ReplicaWay way() const { return {objective ? objective->replicas() : ReplicaRule::even, cluster.nodes}; }
+  ReplicaWay way() const { return {replicas, cluster.nodes}; }
 };
 
 /// `selector`: of a run. Error(bad_input): as place() says.
@@ -78,6 +79,12 @@ DataSlice slice_of(const PlaceTask& task, const ValidationSplit& split, DataPart
 
 /// Whether a placement is named by a session, and not a server's file.
 bool is_session(const std::string& spec);
+
+/// Those without experts included; 0: the import did not say.
+int32_t model_layers_of(const RunSummary& run);
+
+/// What to say of drawn steps of many more tokens than were recorded; empty: nothing.
+std::string warning_of_drawn_steps(const PlaceTask& task);
 
 /// Whether the import said that the data lacks this (kTraceFacts).
 bool task_lacks(const PlaceTask& task, std::string_view fact);

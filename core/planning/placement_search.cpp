@@ -15,6 +15,7 @@
 #include "core/placement/traffic.h"
 #include "core/planning/layout_figures.h"
 #include "core/planning/placement_solvers.h"
+#include "core/planning/step_objective.h"
 #include "core/readings/lacks.h"
 
 namespace stormcell {
@@ -66,6 +67,7 @@ Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) { return eplb_
 constexpr double kJointProposals = 1.5e6;  // a second
 constexpr int32_t kFewestSweeps = 20, kMostSweeps = 1000;
 constexpr double kStepVisits = 20e6;  // tokens that moves touch, a second
+constexpr double kEvenShare = 0.8;    // of the time for moves, where those of the nearest replicas are slow to count
 constexpr int64_t kFewestProposals = 500, kMostProposals = 4000000;
 
 /// Makes the candidates' placements, fitted to one part of the data.
@@ -116,20 +118,37 @@ class CandidateFitter {
   }
 
   Placement steps(const Candidate& c, double seconds, const Progress& progress) {
-    const SearchTime time = limit(seconds);
     const double for_joint = c.from_joint ? seconds / 3 : 0;
-    PlacedSteps placed = data_.objective->placed(c.from_joint ? joint(c, for_joint, progress) : start());
+    Placement found = c.from_joint ? joint(c, for_joint, progress) : start();
+    double left = seconds - for_joint;
+    // What joint found is mended without heat, which would melt it.
+    double heat = c.from_joint ? 0 : 0.3;
+    const StepObjective& objective = *data_.objective;
+    // The nearest replicas of tokens that live anywhere are counted from every rank: most of the time goes to even shares, which are much
+    // faster to count, and what they find is mended by the rule that judges.
+    if (objective.homes_of_token() > 1) {
+      const double evenly = kEvenShare * left;
+      found = cheaper(ReplicaRule::even, 1, found, {c.lambda, heat, evenly}, progress);
+      left -= evenly, heat = 0;
+    }
+    return cheaper(objective.replicas(), objective.homes_of_token(), found, {c.lambda, heat, left}, progress);
+  }
+
+  struct Moves {
+    double lambda, heat, seconds;
+  };
+  /// By annealed moves, each counted from so many homes of a token.
+  Placement cheaper(ReplicaRule replicas, size_t homes, const Placement& from, const Moves& moves, const Progress& progress) {
+    const SearchTime time = limit(moves.seconds);
+    PlacedSteps placed = data_.objective->placed_by(replicas, from);
     double visits = 0;  // that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
-    const auto homes = static_cast<double>(data_.objective->homes_of_token());
-    const double a_move = 2 * std::min(visits, 16384.) * homes + static_cast<double>(placed.steps()) + 20;
-    const auto proposals =
-        static_cast<int64_t>(std::clamp<double>((seconds - for_joint) * kStepVisits / a_move, kFewestProposals, kMostProposals));
+    const double a_move = 2 * std::min(visits, 16384.) * static_cast<double>(homes) + static_cast<double>(placed.steps()) + 20;
+    const auto proposals = static_cast<int64_t>(std::clamp<double>(moves.seconds * kStepVisits / a_move, kFewestProposals, kMostProposals));
     CostAim aim = aim_;
-    aim.move_s *= c.lambda;
-    // What joint found is mended without heat, which would melt it.
-    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = c.from_joint ? 0 : 0.3, .time = time}, placed, progress);
+    aim.move_s *= moves.lambda;
+    make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = moves.heat, .time = time}, placed, progress);
     by_clock_ |= time.decided();
     return placed.placement();
   }
@@ -155,8 +174,6 @@ class PlacementSearch {
   }
 
   SearchOutcome run() {
-    if (task_.shape.slot_count / task_.shape.ranks > task_.branches && solver_.searches)
-      bad_input("--redundant", "gives each GPU more slots of a layer than there are experts", "name fewer");
     if (solver_.kind == SolverKind::joint && task_.routes) check_room();
     CandidateFitter fitter(task_, whole_, aim_, options_.repeatable);
     out_.eplb = fitter.eplb();

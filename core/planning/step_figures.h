@@ -36,6 +36,8 @@ struct ModelSizes {
   double flops_per_row = 0;
   double kv_bytes = 0;  ///< keys and values of a token in all layers, 16 bits a number; 0: not known
   std::string source;   ///< "--model-config FILE", "--hidden, --ffn", "the session", "architectures.json: Qwen3-30B-A3B, URL"
+  /// Nobody said how many: most are gated.
+  bool matrices_assumed = false;
 };
 
 struct StepOptions {

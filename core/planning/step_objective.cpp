@@ -263,12 +263,12 @@ bool StepObjective::search_sees_all() const {
                  : loads_.fitted.size() <= kMostSearchSteps;
 }
 
-PlacedSteps StepObjective::placed(const Placement& start, DataPart part, size_t most_tokens) const {
+PlacedSteps StepObjective::placed_by(ReplicaRule replicas, const Placement& start, DataPart part, size_t most_tokens) const {
   if (routes_)
-    return PlacedSteps(*routes_, searched_tokens(part, most_tokens), start, cluster_.nodes, backend_, model_, replicas_, residence_);
+    return PlacedSteps(*routes_, searched_tokens(part, most_tokens), start, cluster_.nodes, backend_, model_, replicas, residence_);
   std::vector<LayerLoads> steps = loads_[part];
   thin_out(steps, kMostSearchSteps);
-  return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_, replicas_);
+  return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_, replicas);
 }
 
 }  // namespace stormcell

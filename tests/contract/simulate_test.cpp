@@ -26,6 +26,21 @@ class ContractSimulateTest : public QObject, private Simulations {
     const Ended text = run_program({"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32"});
     VERIFY_DONE(text, Arguments{"simulate"});
     QVERIFY(text.out.find("simulated") != std::string::npos && text.out.find("assumed") != std::string::npos);
+    for (const char* words : {"us in a step, simulated", "computes, us", "(--hidden, --ffn; taken as gated: 3 matrices)"})
+      QVERIFY2(text.out.find(words) != std::string::npos, text.out.c_str());
+    const std::string warnings = placed["warnings"].dump();
+    QVERIFY2(warnings.find("nothing is held out") != std::string::npos && warnings.find("what is held out") == std::string::npos,
+             warnings.c_str());
+  }
+
+  void what_little_was_recorded_is_said() {
+    const std::string session = scratch_.path("little.storm");
+    imported(scratch_.write("little.csv", route_trace({3, 8, 2, 3, 40, 1})), session);
+    const std::string warnings = simulated(session, {"--tokens-per-step", "4300"})["warnings"].dump();
+    for (const char* words : {"steps of 4,300 tokens are drawn from 4", "so fewer experts are met", "one request is one request"})
+      QVERIFY2(warnings.find(words) != std::string::npos, warnings.c_str());
+    const std::string two = simulated(traced("two requests"))["warnings"].dump();
+    QVERIFY2(two.find("one request") == std::string::npos && two.find("drawn") == std::string::npos, two.c_str());
   }
 
   void a_stored_placement_is_simulated_by_its_number() {
@@ -227,8 +242,14 @@ class ContractSimulateTest : public QObject, private Simulations {
     for (const char* verb : {"place", "simulate"}) {
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--replicas", "next"}), "--replicas",
                      "is none (one of even, nearest)");
-      VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
     }
+    VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
+    // Balance and traffic need no sizes.
+    const Json sizeless = json_of({"place", session, "--cluster", cluster_, "--redundant", "8", "--fit-fraction", "1", "--replicas",
+                                   "nearest", "--solver", "load", "--json", "-"});
+    QVERIFY(sizeless["replicas"] == "nearest" && sizeless["sizes"].is_null());
+    for (const char* figure : {"imbalance", "cross_pairs", "ranks_per_token"})
+      QVERIFY(sizeless["layouts"][2]["fit"][figure] == placed["layouts"][2]["fit"][figure]);
     // A search whose aim is what steps cost knows the nearest replicas, and has nothing to warn of.
     const Json searched =
         with("place", {"--redundant", "8", "--fit-fraction", "1", "--replicas", "nearest", "--solver", "joint", "--time-limit", "0.5"});

@@ -47,7 +47,7 @@ struct Layout {
 /// As a server would read it.
 Placement from_file(int32_t ranks) {
   const std::string file = R"({"physical_to_logical_map": [[12, 3, 9, 0, 7, 15, 1, 10, 4, 14, 2, 8, 6, 11, 5, 13]]})";
-  return placement_in_file(parse_placement_file(file, "placement"), {0}, kBranches, ranks, "placement");
+  return placement_in_file(parse_placement_file(file, "placement"), {0}, 0, kBranches, ranks, "placement");
 }
 
 std::vector<Layout> layouts(const TokenRoutes& routes, int32_t ranks, int32_t nodes) {

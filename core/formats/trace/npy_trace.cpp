@@ -113,6 +113,7 @@ class NpyTrace {
     const TracedModel& model = source_.model;
     header.model = model.name;
     header.family = model.family;
+    header.model_layers = model.layers;
     header.origin["format"] = "npy " + shape_text(array_.shape);
     for (const int64_t l : taken_) {
       TraceRouter router;
@@ -122,8 +123,7 @@ class NpyTrace {
       router.fan_out = static_cast<int32_t>(k_);
       header.routers.push_back(std::move(router));
     }
-    header.lacks =
-        lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "steps", "order"});
+    header.lacks = lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "steps", "order"});
     sink_.begin(header);
   }
 

@@ -337,6 +337,7 @@ class RouteTrace {
 
   /// Layers that have branches: those whose experts have a size, and those that the first batch met.
   void begin() {
+    header_.model_layers = static_cast<int32_t>(layers_);
     router_.assign(static_cast<size_t>(layers_), -1);
     bool sized = false;
     for (int64_t l = 0; l < layers_; ++l) {

@@ -42,15 +42,15 @@ class PlacementFilesTest : public QObject {
   void each_form_says_the_same_slots() {
     QFETCH(QString, text);
     const PlacementFile file = parse_placement_file(text.toStdString(), "f");
-    const Placement p = placement_in_file(file, {1, 2}, 3, 2, "f");
+    const Placement p = placement_in_file(file, {1, 2}, 3, 3, 2, "f");
     QVERIFY(p.layers == kTwoLayers);
   }
 
   void servers_that_count_layers_with_experts_have_them_in_the_order_of_the_model() {
     const PlacementFile file = parse_placement_file("[[2,0,1,0],[0,1,2,2]]", "f");
     // The trace has layer 5 of the model before layer 3.
-    QVERIFY(placement_in_file(file, {5, 3}, 3, 2, "f").layers == std::vector<LayerSlots>({kTwoLayers[1], kTwoLayers[0]}));
-    QVERIFY(placement_in_file(file, {-1, -1}, 3, 2, "f").layers == kTwoLayers);
+    QVERIFY(placement_in_file(file, {5, 3}, 0, 3, 2, "f").layers == std::vector<LayerSlots>({kTwoLayers[1], kTwoLayers[0]}));
+    QVERIFY(placement_in_file(file, {-1, -1}, 0, 3, 2, "f").layers == kTwoLayers);
     QVERIFY(order_in_model({5, 3, 4}) == std::vector<size_t>({1, 2, 0}));
     QVERIFY(order_in_model({5, -1, 4}) == std::vector<size_t>({0, 1, 2}));
   }
@@ -104,7 +104,7 @@ class PlacementFilesTest : public QObject {
     const PlacementFile file = parse_placement_file("[[2,0,1,0],[0,1,2,2]]", "f");
     const auto refused = [&](const std::vector<int32_t>& numbers, int32_t branches, int32_t ranks) {
       try {
-        placement_in_file(file, numbers, branches, ranks, "f");
+        placement_in_file(file, numbers, 0, branches, ranks, "f");
       } catch (const Error& e) {
         return std::string(e.what());
       }
@@ -113,13 +113,33 @@ class PlacementFilesTest : public QObject {
     QVERIFY(refused({0, 1, 2}, 3, 2).find("has no layer 2") != std::string::npos);
     QVERIFY(refused({0, 1}, 4, 2).find("lacks branch 3") != std::string::npos);
     QVERIFY(refused({0, 1}, 3, 3).find("do not divide") != std::string::npos);
+    QVERIFY(refused({0}, 3, 2).find("has 2 layers with experts, the model that was traced 1") != std::string::npos);
     const PlacementFile sglang = parse_placement_file(R"({"physical_to_logical_map": [[0,1]]})", "f");
-    QVERIFY_THROWS_EXCEPTION(Error, placement_in_file(sglang, {-1}, 2, 2, "f"));
+    QVERIFY_THROWS_EXCEPTION(Error, placement_in_file(sglang, {-1}, 0, 2, 2, "f"));
     const PlacementFile ascend = parse_placement_file(R"({"layer_list":[{"layer_id":0,"device_count":2,"device_list":[
  {"device_id":0,"device_expert":[0,1]},{"device_id":1,"device_expert":[2,3]}]}]})",
                                                       "f");
-    QCOMPARE(placement_in_file(ascend, {0}, 4, 2, "f").slot_count(), 4);
-    QVERIFY_THROWS_EXCEPTION(Error, placement_in_file(ascend, {0}, 4, 4, "f"));
+    QCOMPARE(placement_in_file(ascend, {0}, 0, 4, 2, "f").slot_count(), 4);
+    QVERIFY_THROWS_EXCEPTION(Error, placement_in_file(ascend, {0}, 0, 4, 4, "f"));
+  }
+
+  void layers_behind_the_last_of_the_model_are_refused() {
+    const std::string yaml = "initial_global_assignments:\n  0: [0, 1]\n  1: [1, 0]\n  2: [0, 1]\n";
+    for (const std::string& text : {std::string(R"({"physical_to_logical_map": [[0,1],[1,0],[0,1]]})"), yaml}) {
+      const PlacementFile file = parse_placement_file(text, "f");
+      const auto said = [&](const std::vector<int32_t>& numbers, int32_t model_layers) {
+        try {
+          placement_in_file(file, numbers, model_layers, 2, 2, "f");
+        } catch (const Error& e) {
+          return std::string(e.what());
+        }
+        return std::string();
+      };
+      QVERIFY(said({0, 1}, 3).empty() && said({1, 2}, 0).empty());  // a last layer without experts; all that is known
+      for (const int32_t model_layers : {0, 2})
+        QVERIFY2(said({0, 1}, model_layers).find("has 3 layers, the model that was traced 2") != std::string::npos,
+                 said({0, 1}, model_layers).c_str());
+    }
   }
 };
 

@@ -92,6 +92,25 @@ class AdviceTest : public QObject {
     f.differences[0].ranks_per_token = PairedDifference{-1, -3, 1};  // from the contiguous one, of one of the two figures
     QVERIFY2(advice_of(f).ends_with("; the difference from contiguous may be chance (requests, 95 %)"), advice_of(f).c_str());
   }
+
+  void less_traffic_is_not_worth_dearer_steps() {
+    const auto of = [](double stay, double eplb, double result, bool chance, bool known) {
+      PlaceFigures f = figures({line(LayoutRole::contiguous, .3, .8, 3, stay), line(LayoutRole::eplb, .1, .8, 3, eplb),
+                                line(LayoutRole::result, .12, .5, 2, result)},
+                               chance, known);
+      f.aim = "traffic";
+      return advice_of(f);
+    };
+    const std::string stay = of(.112, .13, .15, false, true), eplb = of(.13, .112, .15, false, false);
+    QVERIFY2(stay.starts_with("stay: the result has less traffic than both, but its steps take 0.15 ms where those of the contiguous one "
+                              "take 0.112, "),
+             stay.c_str());
+    QVERIFY2(eplb.starts_with("eplb: ") && eplb.ends_with("whether that is chance is not known"), eplb.c_str());
+    const std::string chance = of(.112, .13, .15, true, true), cheaper = of(.112, .13, .1, false, true);
+    QVERIFY2(chance.starts_with("result: less traffic") && chance.find("take 0.15 ms, those of the contiguous one 0.112") < chance.size(),
+             chance.c_str());
+    QVERIFY2(cheaper.starts_with("result: less traffic") && cheaper.find("take 0.1 ms") < cheaper.size(), cheaper.c_str());
+  }
 };
 
 STORMCELL_TEST(AdviceTest)

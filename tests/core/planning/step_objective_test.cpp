@@ -80,6 +80,20 @@ class StepObjectiveTest : public QObject {
     QCOMPARE(objective.count(DataPart::held_out), int64_t{6});
   }
 
+  /// What a search of the nearest replicas begins with.
+  void steps_are_placed_by_either_rule_of_replicas() {
+    const SplitRoutes routes = together(4, 20);
+    const Cluster cluster = pair_of_gpus();
+    StepOptions by_nearest;
+    by_nearest.replicas = "nearest";
+    const StepObjective even({}, cluster, model_of(cluster), routes, routes.parts),
+        nearest(by_nearest, cluster, model_of(cluster), routes, routes.parts);
+    QVERIFY(even.homes_of_token() == 1 && nearest.homes_of_token() == kRanks);
+    const Placement p = contiguous_placement(1, kBranches, 2 * kBranches, kRanks);  // each GPU holds all experts
+    QCOMPARE(nearest.placed_by(ReplicaRule::even, p).mean_s(), even.placed(p).mean_s());
+    QVERIFY(nearest.placed(p).mean_s() < even.placed(p).mean_s());
+  }
+
   void the_rows_of_experts_are_those_of_any_step_and_part() {
     const Cluster cluster = pair_of_gpus();
     SplitLoads loads;
