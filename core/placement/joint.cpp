@@ -38,6 +38,7 @@ class Search {
   Placement run(const Progress& progress) {
     find_scales();
     align();
+    settle(progress);
     anneal(progress);
     settle(progress);
     if (options_.nodes > 1) gather_on_nodes();

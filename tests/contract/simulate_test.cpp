@@ -305,7 +305,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     std::string who;
     for (const Json& link : far["links"])
       if (link["busy_share"].get<double>() > busiest) busiest = link["busy_share"].get<double>(), who = link["name"].get<std::string>();
-    QVERIFY2(who.starts_with("GPU 3 ") && busiest <= 1, who.c_str());
+    QVERIFY2(who.starts_with("GPU 3, ") && busiest <= 1, who.c_str());
     QVERIFY(far["sensitivity"].dump().find("costs between ranks") != std::string::npos &&
             far["sensitivity"].dump().find("fabric") == std::string::npos);
     const Json placed = json_of({"place", session, "--cluster", scratch_.path("far.json"), "--fit-fraction", "1", "--hidden", "64", "--ffn",
