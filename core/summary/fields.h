@@ -447,6 +447,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("dense", f.dense);
   v("baseline", f.baseline);
   v("optimized", f.optimized);
+  v("dense_baseline_latency_ms", f.dense_baseline_ms);
   v("routing_speedup", f.routing_speedup);
   v("routing_speedup_ci95", f.routing_speedup_ci95);
   v("speedup", f.speedup);

@@ -443,6 +443,7 @@ struct RunSummaryFigures {
   std::shared_ptr<const RunSummaryFigures> decode;  ///< --phase both: the same of decoding, a run of its own; else null
   std::optional<QualityFigures> quality;            ///< nothing: there is no task, or the data do not say what is right
   std::optional<PlanFigures> dense;                 ///< --dense: every cell through every branch, masked
+  std::optional<Latency> dense_baseline_ms;         ///< the baseline's in the same pairs; older summaries lack it
   /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
