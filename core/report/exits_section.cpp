@@ -74,7 +74,7 @@ Table exits_table(const ExitCurve& c) {
   Table table("Exits, with the thresholds that ran", names);
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
-    std::vector<std::string> row = {exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",
+    std::vector<std::string> row = {exit_name(c, e) + (exit.router.empty() ? "" : " (<code>" + escape(exit.router) + "</code>)"),
                                     e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–",
                                     count(exit.items),
                                     escape(exit_value_text(c, exit.value)),

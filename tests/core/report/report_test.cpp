@@ -170,6 +170,7 @@ class ReportTest : public QObject {
     t.predicted = t.held_out = t.own = {0.87, 0.52, 0.981, {{0.97, 0.99}}, {640, 110}};
     const std::string targeted = page(f, testing::two_stacks());
     QCOMPARE(has(targeted, " Both with the thresholds that were found.</h1>"), f.optimized.has_value());
+    QVERIFY(has(all, ">exit 1 (<code>exits.0.router</code>)<"));
     QCOMPARE(flaw(targeted), QString());
     for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
                              "met on 750 pictures that it was not found on", "compares the plan with the oracle at these thresholds"})
