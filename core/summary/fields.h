@@ -545,6 +545,7 @@ void fields(auto& v, Of<RouterStructure> auto& r) {
     work("flops", r.hoistable_flops);
   });
   v("mixes", r.mixes);
+  v("exit_cost", r.exit_cost);
 }
 
 void fields(auto& v, Of<PictureStructure> auto& p) {
@@ -605,6 +606,8 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v.schema("inspect", s.version);
   v("name", s.name);
   v("family", s.family);
+  v("weights", s.weights);
+  v.true_unless_said("weights_stated", s.weights_stated);
   v("parameters", s.parameters);
   v("weight_bytes", s.weight_bytes);
   v("expert_bytes", s.expert_bytes);

@@ -501,6 +501,7 @@ struct RouterStructure {
   std::string cell_space, protocol;
   std::vector<std::string> depends, mixes;
   double hoistable_bytes = 0, hoistable_flops = 0;
+  std::optional<double> exit_cost = {};  ///< of an exit: operations where all answer there, as a share of those through the whole network
 };
 /// The pictures that a model takes.
 struct PictureStructure {
@@ -543,6 +544,8 @@ struct KernelsOfOperator {
 struct ModelStructure {
   std::string version;  ///< of the program that wrote it; empty: of this one
   std::string name, family;
+  std::string weights;         ///< as ModelFigures
+  bool weights_stated = true;  ///< the same
   int64_t parameters = 0, weight_bytes = 0;
   int64_t expert_bytes = 0;  ///< weights of branches, all together, as the CPU lays them out
   int64_t least_budget = 0;  ///< of these the largest one: the least --weight-budget; 0: it has no branches

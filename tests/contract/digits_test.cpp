@@ -183,6 +183,16 @@ class DigitsTest : public QObject {
     }
   }
 
+  void inspect_tells_what_each_exit_takes() {
+    const Json j = json_of({"inspect", kModel});
+    QVERIFY2(j["weights"] == "trained" && std::fabs(j["routers"][0]["exit_cost"].get<double>() - 0.4267) < 0.01 &&
+                 std::fabs(j["routers"][1]["exit_cost"].get<double>() - 0.7871) < 0.01,
+             j["routers"].dump().c_str());
+    const std::string told = run_program({"inspect", kModel}).out;
+    QVERIFY2(told.find(", trained weights, ") != std::string::npos && told.find("operations where all answer there") != std::string::npos,
+             told.c_str());
+  }
+
   /// Where they leave needs no labels.
   void pictures_without_labels_have_exits_too() {
     const Json j = json_of({"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"});
