@@ -195,8 +195,9 @@ std::vector<FigureTile> item_costs_tiles(const RunSummaryFigures& f) {
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c) {
   if (c.groups.empty()) return {};
   const bool compared = std::any_of(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
-  std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + (compared ? " with it" : ""), "operations"}};
-  if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations", "without it"});
+  const std::string with = compared ? " with it" : "";
+  std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + with, "operations" + with}};
+  if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations without it", "difference without it"});
   if (c.parts) rows[0].push_back(compared ? "parts with it" : "parts");
   if (c.parts && compared) rows[0].push_back("parts without it");
   for (const GroupSpent& g : c.groups) {
