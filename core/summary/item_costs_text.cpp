@@ -162,8 +162,8 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
     if (g.without && told++ < kFewGroups)
       lines.emplace_back("", "without " + g.name + " (" + counted(g.without->items, c.item) + ") " + spent_text(*g.without) + ", with (" +
                                  with_commas(g.with.items) + ") " + spent_text(g.with) +
-                                 (g.fewer ? ": " + fewer_text(g) + " without" : "") +
-                                 (std::min(g.with.items, g.without->items) < kFew ? ", of too few to say anything of others" : ""));
+                                 (g.fewer ? ": " + fewer_text(g) + " without it" : "") +
+                                 (std::min(g.with.items, g.without->items) < kFew ? " (too few to say anything about others)" : ""));
   if (const auto ends = least_and_most(c)) lines.emplace_back("", by_label_text(*ends));
   if (c.parts) {
     lines.emplace_back("parts computed",
