@@ -175,8 +175,7 @@ class ReportTest : public QObject {
     for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
                              "met on 750 pictures that it was not found on", "compares the plan with the oracle at these thresholds"})
       QVERIFY2(has(QString::fromStdString(targeted).replace("&#39;", "'").toStdString(), text), text);
-    for (const char* text : {"43.8 %", "98.4 %", "560", "&lt;owl&gt;"})
-      QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    for (const char* text : {"43.8 %", "98.4 %", "560", "&lt;owl&gt;"}) QVERIFY2(has(all, std::string(">") + text + "<"), text);
     for (const char* tick : {"97.0 %", "97.5 %", "98.5 %"}) QVERIFY2(has(html, ">" + std::string(tick) + "</text>"), tick);
     QVERIFY(has(html, "accuracy against mean operations</text>") && has(html, "ring: 98.2 % at 55.0 %"));
     // No point of the curve has an interval here; the thresholds that ran have one.
