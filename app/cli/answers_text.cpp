@@ -22,6 +22,7 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   const std::string after = f.verified && !f.verified->passed ? "not verified: " : both ? "optimised: " : "";
   if (q.baseline) add((both ? "baseline: " : "") + quality_sentence(q, *q.baseline));
   if (q.optimized) add(after + quality_sentence(q, *q.optimized));
+  if (f.exit_target) add((both ? "both " : "") + found_thresholds_text(*f.exit_target));
   if (const std::string change = quality_change_text(q); !change.empty()) add(change);
   if (const std::string classes = quality_classes_text(q, q.baseline ? &GroupQuality::baseline : &GroupQuality::optimized);
       !classes.empty())
@@ -45,17 +46,17 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   constexpr size_t kPoints = 8;
   if (!f.exits || f.exits->exits.empty()) return {};
   const ExitCurve& c = *f.exits;
-  Rows rows = {{"exit", "left there", "of these " + c.measure, "operations", "all answered there"}};
+  Rows rows = {{"exit", "threshold", "left there", "of these " + c.measure, "operations", "all answered there"}};
   const bool two_orders = std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
   if (two_orders) rows[0].emplace_back("operations in the model's own order");
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
-    rows.push_back({(exit.router.empty() ? exit_name(c, e) : exit.router), count_text(exit.items), exit_value_text(c, exit.value),
-                    share_text(exit.cost), exit_value_text(c, exit.value_of_all)});
+    rows.push_back({exit_name(c, e) + (exit.router.empty() ? "" : " (" + exit.router + ")"),
+                    e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "-", count_text(exit.items),
+                    exit_value_text(c, exit.value), share_text(exit.cost), exit_value_text(c, exit.value_of_all)});
     if (two_orders) rows.back().push_back(exit.baseline_cost ? share_text(*exit.baseline_cost) : "-");
   }
-  const std::string title = f.is_verified() ? exits_headline(f) + "\n" : "";
-  std::string text = "\n" + title + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4, 5});
+  std::string text = "\n" + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6});
   Rows curve = {{"one threshold", "mean operations", c.measure}};
   for (size_t e = 0; e < c.exits.size(); ++e) curve[0].push_back(exit_name(c, e));
   for (const size_t p : told_points(c, verbose ? c.curve.size() : kPoints)) {

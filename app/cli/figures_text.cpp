@@ -19,7 +19,6 @@ namespace {
 
 void add_row(Rows& rows, const std::string& name, const RunSummaryFigures& f, std::string (*text)(const PlanFigures&)) {
   std::vector<std::string> row = {name};
-  if (f.dense) row.push_back(text(*f.dense));
   if (f.baseline) row.push_back(text(*f.baseline));
   if (f.optimized) row.push_back(text(*f.optimized));
   rows.push_back(std::move(row));
@@ -32,7 +31,6 @@ std::string plans_text(RunSummaryFigures f) {
   if (hides_optimized(f)) f.optimized.reset();
   if (!f.baseline && !f.optimized) return {};
   Rows rows = {{""}};
-  if (f.dense) rows[0].push_back("dense");
   if (f.baseline) rows[0].push_back("baseline");
   if (f.optimized) rows[0].push_back(f.verified && !f.verified->passed ? "not verified" : "optimised");
   add_row(rows, "latency of a batch, mean", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
@@ -53,7 +51,7 @@ std::string plans_text(RunSummaryFigures f) {
             [](const PlanFigures& p) { return p.states ? bytes_text(p.states->planned_bytes) : "-"; });
     add_row(rows, "  of these taken at most", f, [](const PlanFigures& p) { return p.states ? bytes_text(p.states->taken_bytes) : "-"; });
   }
-  std::string text = "\n" + table_text(rows, {1, 2, 3});
+  std::string text = "\n" + table_text(rows, {1, 2});
   if (const std::string dense = dense_text(f); !dense.empty()) text += dense + "\n";
   if (const std::string measured = measured_text(f); !measured.empty()) text += measured + "\n";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + "\n";

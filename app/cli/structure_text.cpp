@@ -1,9 +1,12 @@
 #include "app/cli/structure_text.h"
 
+#include <algorithm>
+
 #include "app/cli/numbers_text.h"
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
+#include "core/summary/weights_text.h"
 
 namespace stormcell::cli {
 namespace {
@@ -21,7 +24,8 @@ std::string plan_text(const PlanStructure& p) {
 
 std::string to_text(const ModelStructure& s, bool verbose) {
   std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + stored_text(s.weight_bytes) + ", " +
-                     number_text(s.flops_per_cell / 1e6) + " MFLOP a cell where all branches get as many\n";
+                     weights_text(s.weights, s.weights_stated) + ", " + number_text(s.flops_per_cell / 1e6) +
+                     " MFLOP a cell where all branches get as many\n";
   if (s.least_budget > 0)
     text += "weights of branches as they are laid out: " + bytes_text(s.expert_bytes) + ", the largest of them " +
             bytes_text(s.least_budget) + "; --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";
@@ -43,6 +47,8 @@ std::string to_text(const ModelStructure& s, bool verbose) {
   if (!inputs.empty()) text += "\nthe data bring\n" + table_text(inputs, {});
   if (!s.routers.empty()) {
     Rows rows = {{"router", "branches", "protocol", "cells of", "hoistable", "mixes until the next router"}};
+    const bool exits = std::any_of(s.routers.begin(), s.routers.end(), [](const RouterStructure& r) { return r.exit_cost.has_value(); });
+    if (exits) rows[0].emplace_back("operations where all answer there");
     for (const RouterStructure& r : s.routers) {
       std::string mixes;
       for (const std::string& m : r.mixes) add_to_list(mixes, m, "; ");
@@ -51,6 +57,7 @@ std::string to_text(const ModelStructure& s, bool verbose) {
                           ? bytes_text(static_cast<int64_t>(r.hoistable_bytes)) + ", " + number_text(r.hoistable_flops / 1e6) + " MFLOP"
                           : "nothing",
                       mixes.empty() ? "nothing" : mixes});
+      if (exits) rows.back().push_back(r.exit_cost ? share_text(*r.exit_cost) + " of the whole network's" : "-");
     }
     text += "\n" + table_text(rows, {1});
     for (const RouterStructure& r : s.routers) {

@@ -119,7 +119,8 @@ void collect(const Json& value, const std::string& path, Figures& into) {
   } else if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
       if (path.empty() && std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end()) continue;
-      if (key == "listed_flips" || key == "parameters" || key == "curve") continue;  // lists of what was found, not figures
+      // Lists of what was found, and an item's number in the data, are no figures.
+      if (key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item") continue;
       if (key.ends_with(kInterval)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
           into.intervals[below(key.substr(0, key.size() - std::strlen(kInterval)))] = {member[0].get<double>(), member[1].get<double>()};

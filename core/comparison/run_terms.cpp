@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "core/base/numbers.h"
 
@@ -25,6 +26,18 @@ int64_t budget_of(const Json& summary) {
 
 std::string budget_text(int64_t bytes) { return bytes > 0 ? to_text(Bytes(bytes)) : std::string("none"); }
 
+/// "0.9, 0.62", by exit; empty: no exits.
+std::string exit_thresholds_of(const Json& summary) {
+  const auto at = summary.find("exits");
+  if (at == summary.end() || !at->is_object()) return {};
+  const auto thresholds = at->find("thresholds");
+  if (thresholds == at->end() || !thresholds->is_array()) return {};
+  std::string text;
+  for (const Json& t : *thresholds)
+    if (t.is_number()) text += (text.empty() ? "" : ", ") + t.dump();
+  return text;
+}
+
 bool has_any(std::string_view figure, const auto& words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
 }
@@ -44,6 +57,10 @@ RunTerms compare_terms(const Json& a, const Json& b) {
     terms.warnings.push_back("the budgets for weights of branches differ (--weight-budget): " + budget_text(x) + " and " + budget_text(y) +
                              ", so a shorter time is no speed-up");
   }
+  const std::string thresholds_a = exit_thresholds_of(a), thresholds_b = exit_thresholds_of(b);
+  if (!thresholds_a.empty() && !thresholds_b.empty() && thresholds_a != thresholds_b)
+    terms.warnings.push_back("the thresholds of exits differ: " + thresholds_a + " and " + thresholds_b +
+                             ": other items leave early, which changes costs and answers by intent");
   return terms;
 }
 

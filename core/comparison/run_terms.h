@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// Phase and budget of two summaries.
+/// Phase, budget and thresholds of exits of two summaries.
 struct RunTerms {
   bool same_phase = true, same_budget = true;
   std::vector<std::string> warnings;  ///< a sentence for each that differs

@@ -1,6 +1,7 @@
 #include "core/data/folder_labels.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "core/base/counted.h"
@@ -27,6 +28,12 @@ std::string take_field(std::string_view& line) {
   }
   line.remove_prefix(std::min(line.size(), at + 2));
   return field;
+}
+
+/// What others write above such a table. No picture is lost: none is called so.
+bool is_heading(std::string_view name, std::string_view label, const std::vector<std::string>& pictures) {
+  constexpr std::array<std::string_view, 6> kLabel = {"label", "Label", "class", "Class", "category", "target"};
+  return std::find(kLabel.begin(), kLabel.end(), label) != kLabel.end() && !std::binary_search(pictures.begin(), pictures.end(), name);
 }
 
 std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
@@ -63,7 +70,7 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
     std::string_view line = without_return(rest.substr(0, rest.find('\n')));
     rest.remove_prefix(std::min(rest.size(), rest.find('\n') == std::string_view::npos ? rest.size() : rest.find('\n') + 1));
     ++number;
-    if (line.empty() || (number == 1 && line == "file,label")) continue;
+    if (line.empty()) continue;
     const std::string_view whole = line;
     const std::string name = take_field(line);
     // A comma with nothing behind it, which an open quote could have swallowed.
@@ -71,6 +78,7 @@ FolderLabels read_folder_labels(const std::string& folder, const std::vector<std
     const std::string label = take_field(line);
     if (name.empty() || !line.empty() || (label.empty() && !is_unlabelled))
       bad_input(file, "line " + std::to_string(number) + " is " + in_quotes(whole), "write NAME,LABEL on each line");
+    if (number == 1 && is_heading(name, label, pictures)) continue;
     if (!std::binary_search(pictures.begin(), pictures.end(), name))
       lines_alone.push_back({number, name});
     else if (!told.insert(name).second)

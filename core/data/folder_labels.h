@@ -17,8 +17,8 @@ struct FolderLabels {
 };
 
 /// Reads FOLDER/labels.csv: a line a picture, NAME,LABEL, where the label is a number or a class; behind an optional first line
-/// `file,label`. Either may stand in double quotes. Empty lines are passed over. Error(bad_input) that names the line where it is no such
-/// line, or names a picture twice.
+/// `file,label` or the like (`filename,class`). Either may stand in double quotes. Empty lines are passed over. Error(bad_input) that
+/// names the line where it is no such line, or names a picture twice.
 FolderLabels read_folder_labels(const std::string& folder, const std::vector<std::string>& pictures);
 
 }  // namespace stormcell

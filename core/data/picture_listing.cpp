@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -110,6 +111,10 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
   if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and folders, which both say labels", "keep one of them");
   PictureListing found;
   found.classes = list.folders, found.skipped = std::move(skipped);
+  for (const auto& [there, lacked] : {std::pair(kInputsFolder, kTargetsFolder), std::pair(kTargetsFolder, kInputsFolder)})
+    if (std::find(list.folders.begin(), list.folders.end(), there) != list.folders.end())
+      found.warnings.push_back(folder + ": there is no folder " + std::string(lacked) + " beside " + std::string(there) +
+                               ", which is taken for a class: how near pictures come to targets is not known");
   struct Place {
     double turn;  ///< the middle of its part of the class
     std::string name;

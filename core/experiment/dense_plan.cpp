@@ -57,6 +57,7 @@ void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_
   const Measured how = measured(times);
   figures.dense = plan_figures(work, plan, times.plan_latency(0), times.plan_reads(0), how.batches, how.rounds);
   set_limit_share(*figures.dense, plan, work.state(), how.batches, progress);
+  figures.dense_baseline_ms = times.baseline_latency(0);
   const Ratio beside = times.speedup(0);
   if (!(beside.value > 0)) return;
   figures.routing_speedup = 1 / beside.value;

@@ -4,6 +4,7 @@
 
 #include "core/cost/graph_cost.h"
 #include "core/experiment/devices.h"
+#include "core/experiment/exit_chain.h"
 #include "core/experiment/inspected_graph.h"
 #include "core/experiment/plan_checks.h"
 #include "core/graph/cell_flow.h"
@@ -91,6 +92,13 @@ SegmentStructure structure_of(const Segment& segment, const Program& program) {
   return s;
 }
 
+void set_exit_costs(const Graph& graph, const TaskAnswer& answer, std::vector<RouterStructure>& routers) {
+  const std::optional<ExitChain> chain = exit_chain(graph, answer);
+  if (!chain) return;
+  for (RouterStructure& r : routers)
+    if (const std::optional<size_t> test = chain->test_of(r.name)) r.exit_cost = chain->costs[*test];
+}
+
 /// The plan of a graph, as the CPU lays it out for the typical case: which weights there are says the tree, not which values they have.
 PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const Graph> graph, const InspectOptions& options,
                       std::string& text) {
@@ -122,6 +130,8 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   ModelStructure s;
   s.name = model.name;
   s.family = model.family;
+  s.weights = std::string(to_text(model.origin));
+  s.weights_stated = model.origin_stated;
   s.parameters = model.parameters;
   s.weight_bytes = model.weight_bytes;
   s.flops_per_cell = cost_of(graph, {bindings, {}, {}, 1}).flops_per_cell();
@@ -129,6 +139,7 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   s.picture = picture_of(model, graph);
   s.grids = grids_of(graph);
   s.routers = routers_of(graph, bindings);
+  set_exit_costs(graph, model.answer, s.routers);
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
   for (const auto& [op, count] : s.operators)
     if (std::vector<std::string> names = devices().front().kernels(op); !names.empty()) s.kernels.push_back({op, std::move(names)});

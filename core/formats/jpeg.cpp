@@ -93,6 +93,9 @@ class JpegReading {
   bool started_ = false;
 };
 
+/// How the second application segment of a file of several pictures begins.
+constexpr std::string_view kMpf("MPF\0", 4);
+
 struct JpegForm {
   PictureHeader stored, shown;
   Orientation orientation = Orientation::as_stored;
@@ -108,9 +111,24 @@ Orientation orientation_of(const jpeg_decompress_struct& jpeg) {
   return Orientation::as_stored;
 }
 
+/// Frames of a video that stand one after the other would be read as the first of them. What says that it has more pictures than the one
+/// that is shown (MPF: a map of gains, a preview) is one picture all the same.
+void check_one_picture(const jpeg_decompress_struct& jpeg, const std::string& where) {
+  for (const jpeg_marker_struct* marker = jpeg.marker_list; marker; marker = marker->next) {
+    const std::string_view text(reinterpret_cast<const char*>(marker->data), marker->data_length);
+    if (marker->marker == JPEG_APP0 + 2 && text == kMpf) return;
+  }
+  // Behind the header no two bytes of coded data are FF D9: the end of a picture.
+  const std::string_view rest(reinterpret_cast<const char*>(jpeg.src->next_input_byte), jpeg.src->bytes_in_buffer);
+  if (rest.find("\xff\xd9\xff\xd8\xff") != std::string_view::npos)
+    bad_input(where, "holds several JPEG pictures one after the other",
+              "split it into a file for each, or put them into a video: ffmpeg -i FILE -c copy FILE.avi");
+}
+
 JpegForm read_form(JpegReading& reading, size_t bytes, const std::string& where) {
   const bool whole = reading.started() && reading.attempt([](jpeg_decompress_struct& jpeg) {
     jpeg_save_markers(&jpeg, JPEG_APP0 + 1, 0xFFFF);
+    jpeg_save_markers(&jpeg, JPEG_APP0 + 2, kMpf.size());
     jpeg_read_header(&jpeg, TRUE);
   });
   if (!whole) reading.refuse(where);
@@ -156,7 +174,9 @@ std::vector<float> decode_jpeg(std::span<const std::byte> file, const std::strin
 PictureFile open_jpeg(const std::string& path) {
   const auto bytes = read_encoded(path);
   JpegReading reading(*bytes);
-  return {.header = read_form(reading, bytes->size(), path).shown, .decode = [bytes, path] { return decode_jpeg(*bytes, path); }};
+  const JpegForm form = read_form(reading, bytes->size(), path);
+  check_one_picture(reading.jpeg(), path);
+  return {.header = form.shown, .decode = [bytes, path] { return decode_jpeg(*bytes, path); }};
 }
 #else
 PictureFile open_jpeg(const std::string& path) {

@@ -107,7 +107,7 @@ std::string ConstantRouters::reason(const std::string& what) const {
   if (applied_.empty() && refusals_.empty()) {
     if (input_.profile.routers.empty() && !input_.parameters) return kNoRouterProfiled;
     if (constant_.seen_less > 0)
-      return counted(constant_.seen_less, "router") + " always decided the same way, about too few cells to go by (min-cells)";
+      return counted(constant_.seen_less, "router") + " always decided the same way, but about too few cells to rely on it (min-cells)";
     return "no router sent all profiled cells to the same branches";
   }
   std::string text;

@@ -4,6 +4,7 @@
 
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/report/ticks.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
 
@@ -11,9 +12,9 @@ namespace stormcell::report {
 namespace {
 
 /// Quality against mean cost: the curve of one threshold for all exits with its intervals, and the thresholds that ran, which have a value,
-/// as a ring. Narrow enough for a telephone, where its text is as large as that around it.
+/// as a ring.
 std::string curve_picture(const ExitCurve& c) {
-  constexpr double kLeft = 58, kTop = 28, kWide = 276, kHigh = 200;
+  constexpr double kLeft = 58, kTop = 28, kWide = 566, kHigh = 240;
   const std::vector<ExitPoint> points = valued_points(c);
   double least = *c.chosen.value, most = least;
   const auto take = [&](const ExitPoint& p) {
@@ -22,7 +23,7 @@ std::string curve_picture(const ExitCurve& c) {
   };
   for (const ExitPoint& p : points) take(p);
   take(c.chosen);
-  const double room = std::max((most - least) * 0.1, 1e-3);
+  const double room = std::max((most - least) * 0.1, 5e-3);  // ticks of a share lie tenths of a percent apart at least
   least -= room, most += room;
   const auto x = [&](double cost) { return kLeft + kWide * std::clamp(cost, 0.0, 1.0); };
   const auto y = [&](double value) { return kTop + kHigh * (1 - (value - least) / (most - least)); };
@@ -33,13 +34,12 @@ std::string curve_picture(const ExitCurve& c) {
       kLeft + kWide + 16, kTop + kHigh + (plan.empty() ? 40 : 56), escape(c.measure));
   for (int tenth = 0; tenth <= 10; tenth += 2)
     svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>\n", x(tenth / 10.0), kTop + kHigh + 16, 10 * tenth);
-  for (int third = 0; third <= 3; ++third) {
-    const double value = least + room + (most - least - 2 * room) * third / 3;
+  const bool is_share = c.unit == "share";
+  for (const double value : ticks(is_share ? std::max(least, 0.0) : least, is_share ? std::min(most, 1.0) : most))
     svg += fmt::format(
         "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" x=\"{3:.1f}\" "
         "y=\"{4:.1f}\">{5}</text>\n",
         kLeft, kLeft + kWide, y(value), kLeft - 6, y(value) + 4, escape(exit_value_text(c, value)));
-  }
   svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">mean operations, of the whole network</text>\n", kLeft + kWide / 2,
                      kTop + kHigh + 34);
   if (!plan.empty())
@@ -62,7 +62,7 @@ std::string curve_picture(const ExitCurve& c) {
                        y((*c.chosen.value_ci95)[0]), y((*c.chosen.value_ci95)[1]));
   svg += fmt::format(
       "<circle class=\"ran\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/><text class=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">ring: {} at {}</text>\n",
-      ran_x, ran_y, kLeft + kWide, kTop + kHigh - 8, escape(exit_value_text(c, c.chosen.value)), percent(c.chosen.mean_cost));
+      ran_x, ran_y, kLeft + kWide, 14.0, escape(exit_value_text(c, c.chosen.value)), percent(c.chosen.mean_cost));
   return svg + "</svg>\n";
 }
 
@@ -74,7 +74,7 @@ Table exits_table(const ExitCurve& c) {
   Table table("Exits, with the thresholds that ran", names);
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
-    std::vector<std::string> row = {exit.router.empty() ? exit_name(c, e) : "<code>" + escape(exit.router) + "</code>",
+    std::vector<std::string> row = {exit_name(c, e) + (exit.router.empty() ? "" : " (<code>" + escape(exit.router) + "</code>)"),
                                     e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–",
                                     count(exit.items),
                                     escape(exit_value_text(c, exit.value)),

@@ -149,12 +149,14 @@ std::string decoding_tiles(const ReportData& d) {
 
 std::string plan_tiles(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  const auto plan_tile = [](const char* term, const std::optional<PlanFigures>& p) {
+  const auto plan_tile = [](const char* term, const std::optional<PlanFigures>& p, const std::string& beside = {}) {
     return p ? tile(term, milliseconds(typical_milliseconds(p->latency_ms)),
-                    std::string(typical_name(p->latency_ms)) + " of " + counted(p->latency_ms.runs, "execution"))
+                    std::string(typical_name(p->latency_ms)) + " of " + counted(p->latency_ms.runs, "execution") + beside)
              : std::string();
   };
-  return plan_tile("Dense, a batch", f.dense) + plan_tile(f.optimized ? "Baseline, a batch" : "A batch", f.baseline) +
+  const std::string pairs =
+      f.dense_baseline_ms ? "; the baseline in the same pairs " + milliseconds(typical_milliseconds(*f.dense_baseline_ms)) : std::string();
+  return plan_tile("Dense, a batch", f.dense, pairs) + plan_tile(f.optimized ? "Baseline, a batch" : "A batch", f.baseline) +
          (d.trusted() || !f.baseline ? plan_tile("Optimised, a batch", f.optimized) : "");
 }
 
@@ -165,9 +167,11 @@ std::string quality_tile(const ReportData& d) {
   const auto& shown = after ? q.optimized : q.baseline;
   if (!shown) return {};
   const std::string classes = quality_classes_text(q, after ? &GroupQuality::optimized : &GroupQuality::baseline);
-  return tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q.unit, shown->value)),
-              escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
-                  (after && q.baseline ? "; baseline " + escape(quality_value_text(q.unit, q.baseline->value)) : ""));
+  return tile(
+      escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q.unit, shown->value)),
+      escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
+          (after && q.baseline ? "; baseline " + escape(quality_value_text(q.unit, q.baseline->value)) : "") +
+          (d.figures.exit_target ? (after && q.baseline ? "; both " : "; ") + escape(found_thresholds_text(*d.figures.exit_target)) : ""));
 }
 
 std::string spent_tiles(const ReportData& d) {
@@ -214,12 +218,11 @@ std::string times_of(const ReportData& d) {
                  : *p->limit_share > 1 ? "in cache"
                                        : percent(*p->limit_share)});
   };
-  line("dense", f.dense);
   line("baseline", f.baseline);
   if (d.trusted() || !f.baseline) line("optimised", f.optimized);
   std::string html = table.details();
   if (const std::string dense = dense_text(f); !dense.empty())
-    html += paragraph("Beside them " + escape(dense) + ". Never what a speed-up is against.", "note");
+    html += paragraph("Beside them, in executions of their own, " + escape(dense) + ". Never what a speed-up is against.", "note");
   if (const std::string measured = measured_text(f); !measured.empty())
     html += paragraph(
         "Times: " + measured +

@@ -1,6 +1,7 @@
 #include "core/base/counted.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/quality_text.h"
 
 namespace stormcell::report {
@@ -48,6 +49,7 @@ std::string quality_section(const ReportData& d) {
   const QualityFigures& q = *d.figures.quality;
   std::string text = "How good the answers are beside what the data say, a figure of its own beside speed.";
   if (const std::string change = quality_change_text(q); !change.empty()) text += " Item by item, " + escape(change) + ".";
+  if (d.figures.exit_target) text += " All of it " + escape(found_thresholds_text(*d.figures.exit_target)) + ".";
   return section("quality", "Task quality: " + escape(q.measure),
                  paragraph(text) + plans_table(q, !d.figures.verified || d.trusted()).html() + groups_table(q) +
                      paragraph(d.measured() + " Counted " + escape(quality_source_text(q)) + ".", "note"));

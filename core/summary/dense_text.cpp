@@ -2,17 +2,21 @@
 
 #include <fmt/format.h>
 
+#include "core/summary/latency.h"
+
 namespace stormcell {
 
 std::string dense_text(const RunSummaryFigures& f) {
   if (!f.dense) return {};
-  std::string text = "dense: every cell through every branch, masked";
+  std::string text =
+      fmt::format("dense (every cell through every branch, masked): {:.3g} ms a batch", typical_milliseconds(f.dense->latency_ms));
+  if (f.dense_baseline_ms)
+    text += fmt::format(" where the baseline took {:.3g} ms in the same pairs", typical_milliseconds(*f.dense_baseline_ms));
   if (!f.routing_speedup) return text;
-  text += fmt::format("; routing alone makes the baseline {:.3g}x as fast", *f.routing_speedup);
+  text += fmt::format(": routing alone makes {} {:.3g}x as fast", f.dense_baseline_ms ? "it" : "the baseline", *f.routing_speedup);
   if (!f.routing_speedup_ci95) return text;
   const auto& [low, high] = *f.routing_speedup_ci95;
-  return text + fmt::format(" [{:.3g}, {:.3g}]", low, high) + (low <= 1 && high >= 1 ? ": nothing measurable is saved" : "") +
-         ", measured in turns with it; the dense latencies are of executions of their own";
+  return text + fmt::format(" [{:.3g}, {:.3g}]", low, high) + (low <= 1 && high >= 1 ? ", nothing measurable is saved" : "");
 }
 
 }  // namespace stormcell

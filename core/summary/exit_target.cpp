@@ -34,17 +34,20 @@ Bounded bounded(std::string_view word) {
 
 LatencyTarget parse_latency_target(std::string_view word) {
   constexpr double kLeast = 1e-6;
-  if (word.ends_with('%')) return {bounded_number<double>(kLatency, word.substr(0, word.size() - 1), {kLeast, 100}) / 100, true};
-  if (word.ends_with("ms")) word.remove_suffix(2);
-  return {bounded_number<double>(kLatency, word, {kLeast}), false};
+  try {
+    if (word.ends_with('%')) return {bounded_number<double>(kLatency, word.substr(0, word.size() - 1), {kLeast, 100}) / 100, true};
+    return {bounded_number<double>(kLatency, word.substr(0, word.size() - (word.ends_with("ms") ? 2 : 0)), {kLeast}), false};
+  } catch (const Error&) {
+    does_not_fit(kLatency, word, "milliseconds above 0, or a share above 0 and up to 100 %: 0.8 or 60%");
+  }
 }
 
 double parse_quality_target(std::string_view word) {
-  if (word.ends_with('%')) return bounded_number<double>(kQuality, word.substr(0, word.size() - 1), {0, 100}) / 100;
   try {
+    if (word.ends_with('%')) return bounded_number<double>(kQuality, word.substr(0, word.size() - 1), {0, 100}) / 100;
     return bounded_number<double>(kQuality, word, {0, 1});
   } catch (const Error&) {
-    does_not_fit(kQuality, word, "a share from 0 to 1, or percent: 0.98 or 98%");
+    does_not_fit(kQuality, word, "a share from 0 to 1, or up to 100 %: 0.98 or 98%");
   }
 }
 
@@ -72,6 +75,12 @@ std::string held_out_text(const ExitTarget& t) {
   return std::string(t.met ? "met" : "missed") + " on " + counted(items_of(t.held_out), t.item) +
          " that it was not found on: " + t.measure + " " + exit_point_text(t, t.held_out, t.held_out_ms) +
          "; the model's own thresholds: " + exit_point_text(t, t.own, {});
+}
+
+std::string found_thresholds_text(const ExitTarget& t) {
+  if (!t.own.value) return "with the thresholds that were found";
+  return "with the thresholds that were found; with the model's own: " + quality_text(t.unit, *t.own.value, t.own.value_ci95) + " over " +
+         counted(items_of(t.own), t.item) + " that they were not found on";
 }
 
 std::string replay_text(const ExitTarget& t) {

@@ -32,6 +32,9 @@ std::string thresholds_text(const ExitTarget& target);
 std::string exit_point_text(const ExitTarget& target, const ExitPoint& point, const std::optional<double>& milliseconds);
 /// Whether it holds on what it was not found on: "met on 750 pictures that it was not found on: ...", "missed on ...".
 std::string held_out_text(const ExitTarget& target);
+/// What runs beside quality: "with the thresholds that were found; with the model's own: 95.0 % [86.3, 98.3] over 44 pictures that they
+/// were not found on".
+std::string found_thresholds_text(const ExitTarget& target);
 /// Whether the real run was what the replay said of it.
 std::string replay_text(const ExitTarget& target);
 /// What was found, for which target, and what came of it: a title and a sentence each.

@@ -447,6 +447,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("dense", f.dense);
   v("baseline", f.baseline);
   v("optimized", f.optimized);
+  v("dense_baseline_latency_ms", f.dense_baseline_ms);
   v("routing_speedup", f.routing_speedup);
   v("routing_speedup_ci95", f.routing_speedup_ci95);
   v("speedup", f.speedup);
@@ -544,6 +545,7 @@ void fields(auto& v, Of<RouterStructure> auto& r) {
     work("flops", r.hoistable_flops);
   });
   v("mixes", r.mixes);
+  v("exit_cost", r.exit_cost);
 }
 
 void fields(auto& v, Of<PictureStructure> auto& p) {
@@ -604,6 +606,8 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v.schema("inspect", s.version);
   v("name", s.name);
   v("family", s.family);
+  v("weights", s.weights);
+  v.true_unless_said("weights_stated", s.weights_stated);
   v("parameters", s.parameters);
   v("weight_bytes", s.weight_bytes);
   v("expert_bytes", s.expert_bytes);

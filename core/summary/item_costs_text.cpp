@@ -162,8 +162,8 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
     if (g.without && told++ < kFewGroups)
       lines.emplace_back("", "without " + g.name + " (" + counted(g.without->items, c.item) + ") " + spent_text(*g.without) + ", with (" +
                                  with_commas(g.with.items) + ") " + spent_text(g.with) +
-                                 (g.fewer ? ": " + fewer_text(g) + " without" : "") +
-                                 (std::min(g.with.items, g.without->items) < kFew ? ", of too few to say anything of others" : ""));
+                                 (g.fewer ? ": " + fewer_text(g) + " without it" : "") +
+                                 (std::min(g.with.items, g.without->items) < kFew ? " (too few to say anything about others)" : ""));
   if (const auto ends = least_and_most(c)) lines.emplace_back("", by_label_text(*ends));
   if (c.parts) {
     lines.emplace_back("parts computed",
@@ -195,8 +195,9 @@ std::vector<FigureTile> item_costs_tiles(const RunSummaryFigures& f) {
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c) {
   if (c.groups.empty()) return {};
   const bool compared = std::any_of(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
-  std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + (compared ? " with it" : ""), "operations"}};
-  if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations", "without it"});
+  const std::string with = compared ? " with it" : "";
+  std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + with, "operations" + with}};
+  if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations without it", "difference without it"});
   if (c.parts) rows[0].push_back(compared ? "parts with it" : "parts");
   if (c.parts && compared) rows[0].push_back("parts without it");
   for (const GroupSpent& g : c.groups) {

@@ -63,7 +63,7 @@ std::string quality_source_text(const QualityFigures& q) {
   std::string text = "over all batches, each once";
   const bool interval = (q.baseline && q.baseline->value_ci95) || (q.optimized && q.optimized->value_ci95);
   if (interval) text += "; 95 % interval by " + q.interval;
-  if (q.judged_share) text += "; the data have " + percent_number(*q.judged_share) + " % of the values judged";
+  if (q.judged_share) text += "; " + percent_number(*q.judged_share) + " % of the values are judged";
   if (q.not_judged > 0)
     text += q.judged_share ? ", of " + counted(q.not_judged, q.item) + " none"
                            : "; of " + counted(q.not_judged, q.item) + " more the data do not say what is right";

@@ -443,6 +443,7 @@ struct RunSummaryFigures {
   std::shared_ptr<const RunSummaryFigures> decode;  ///< --phase both: the same of decoding, a run of its own; else null
   std::optional<QualityFigures> quality;            ///< nothing: there is no task, or the data do not say what is right
   std::optional<PlanFigures> dense;                 ///< --dense: every cell through every branch, masked
+  std::optional<Latency> dense_baseline_ms;         ///< the baseline's in the same pairs; older summaries lack it
   /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
@@ -500,6 +501,7 @@ struct RouterStructure {
   std::string cell_space, protocol;
   std::vector<std::string> depends, mixes;
   double hoistable_bytes = 0, hoistable_flops = 0;
+  std::optional<double> exit_cost = {};  ///< of an exit: operations where all answer there, as a share of those through the whole network
 };
 /// The pictures that a model takes.
 struct PictureStructure {
@@ -542,6 +544,8 @@ struct KernelsOfOperator {
 struct ModelStructure {
   std::string version;  ///< of the program that wrote it; empty: of this one
   std::string name, family;
+  std::string weights;         ///< as ModelFigures
+  bool weights_stated = true;  ///< the same
   int64_t parameters = 0, weight_bytes = 0;
   int64_t expert_bytes = 0;  ///< weights of branches, all together, as the CPU lays them out
   int64_t least_budget = 0;  ///< of these the largest one: the least --weight-budget; 0: it has no branches

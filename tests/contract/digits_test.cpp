@@ -183,6 +183,16 @@ class DigitsTest : public QObject {
     }
   }
 
+  void inspect_tells_what_each_exit_takes() {
+    const Json j = json_of({"inspect", kModel});
+    QVERIFY2(j["weights"] == "trained" && std::fabs(j["routers"][0]["exit_cost"].get<double>() - 0.4267) < 0.01 &&
+                 std::fabs(j["routers"][1]["exit_cost"].get<double>() - 0.7871) < 0.01,
+             j["routers"].dump().c_str());
+    const std::string told = run_program({"inspect", kModel}).out;
+    QVERIFY2(told.find(", trained weights, ") != std::string::npos && told.find("operations where all answer there") != std::string::npos,
+             told.c_str());
+  }
+
   /// Where they leave needs no labels.
   void pictures_without_labels_have_exits_too() {
     const Json j = json_of({"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"});
@@ -207,8 +217,13 @@ class DigitsTest : public QObject {
     const Json j = Json::parse(Scratch::read(scratch.path("j.json")));
     QVERIFY2(j["dense"]["latency_ms"]["mean"].get<double>() > 0, ended.err.c_str());
     QVERIFY(j["routing_speedup"].get<double>() > 0 && j["routing_speedup_ci95"].size() == 2);
-    QVERIFY2(ended.out.find("dense: every cell through every branch, masked; routing alone makes the baseline ") != std::string::npos,
+    const double beside = j["dense_baseline_latency_ms"]["mean"].get<double>();
+    QVERIFY(beside > 0);
+    // Its own pairs alone stand beside it.
+    const size_t told = ended.out.find("dense (every cell through every branch, masked): ");
+    QVERIFY2(told != std::string::npos && ended.out.find(" in the same pairs: routing alone makes it ", told) != std::string::npos,
              ended.out.c_str());
+    QCOMPARE(ended.out.find("dense"), told);
     QVERIFY(Scratch::read(page).find("Dense, a batch") != std::string::npos);
     QVERIFY(json_of(quick("run", kSample))["dense"].is_null());
     QVERIFY(json_of(quick("run", kSample, {"--dense"}))["dense"]["latency_ms"]["mean"].get<double>() > 0);
@@ -229,7 +244,7 @@ class DigitsTest : public QObject {
       QVERIFY2(ended.err.find(" works on ragged cells") != std::string::npos, ended.err.c_str());
       QVERIFY(ended.out.find("routing alone") == std::string::npos);
       const Json j = Json::parse(Scratch::read(json));
-      QVERIFY(j["dense"].is_null() && j["routing_speedup"].is_null());
+      QVERIFY(j["dense"].is_null() && j["dense_baseline_latency_ms"].is_null() && j["routing_speedup"].is_null());
       QVERIFY2(j["warnings"].dump().find("there is no dense plan to show") != std::string::npos, j["warnings"].dump().c_str());
     }
   }

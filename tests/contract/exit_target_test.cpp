@@ -52,8 +52,10 @@ class ExitTargetTest : public QObject {
     QVERIFY(t["met"] == (t["held_out"]["value"].get<double>() >= 0.9));
     QVERIFY(j["exits"]["thresholds"] == t["thresholds"]);
     for (const char* text : {"accuracy of at least 90.0 %", "44 pictures that it was not found on", "the oracle at these thresholds",
-                             "msdnet-digits answers ", "no other thresholds are better there"})
+                             "exit 1 (exits.0.router)", "with the thresholds that were found; with the model's own: ",
+                             " over 44 pictures that they were not found on", "no other thresholds are better there"})
       QVERIFY2(ended.out.find(text) != std::string::npos, (std::string(text) + "\n" + ended.out).c_str());
+    QVERIFY(ended.out.find("msdnet-digits answers ") == std::string::npos);  // the sentence below said the same
     QVERIFY(Scratch::read(page).find("Thresholds for a target") != std::string::npos);
     // What was found, written and replayed: all digits, as the summary of the curve says.
     const Json written = Json::parse(Scratch::read(config));
@@ -156,7 +158,7 @@ class ExitTargetTest : public QObject {
                    "at 32.0 % of the operations");  // the best: all leave at the first exit
     VERIFY_REFUSED(optimize({"--target-latency", "0.000001"}), "--target-latency", "ms a batch");
     QVERIFY(!std::filesystem::exists(session));
-    VERIFY_REFUSED(optimize({"--target-quality", "98"}), "--target-quality", "give a share from 0 to 1, or percent: 0.98 or 98%");
+    VERIFY_REFUSED(optimize({"--target-quality", "98"}), "--target-quality", "give a share from 0 to 1, or up to 100 %: 0.98 or 98%");
     VERIFY_REFUSED(optimize({"--target-latency", "fast"}), "--target-latency", "does not fit");
     VERIFY_REFUSED(optimize({"--target-quality", "0.9", "--target-latency", "60%"}), "--target-latency", "leave one of them out");
     VERIFY_REFUSED((short_run("optimize", kModel, kSample, {"--batch", "60", "--target-quality", "0.9"})), "--target-quality", "one batch");

@@ -73,6 +73,7 @@ const std::vector<std::string> kRun = {"phase",
                                        "item_costs.served",
                                        "item_costs.parts",
                                        "item_costs.groups",
+                                       "dense_baseline_latency_ms",
                                        "routing_speedup",
                                        "routing_speedup_ci95",
                                        "passes",
@@ -119,6 +120,8 @@ class JsonTest : public QObject {
   void inspect() {
     const Json j = json_of({"inspect", switch_model()});
     const std::vector<std::string> keys = {"family",
+                                           "weights",
+                                           "weights_stated",
                                            "parameters",
                                            "weight_bytes",
                                            "flops_per_cell",
@@ -130,6 +133,7 @@ class JsonTest : public QObject {
                                            "routers[].hoistable.bytes",
                                            "routers[].hoistable.flops",
                                            "routers[].mixes[]",
+                                           "routers[].exit_cost",
                                            "operators.linear",
                                            "plan",
                                            "unsupported"};
@@ -145,6 +149,8 @@ class JsonTest : public QObject {
   void inspect_of_a_preset_generates_no_weights() {
     const Json j = json_of({"inspect", "preset:switch-base-256"});
     QVERIFY(j["parameters"].get<int64_t>() > int64_t{14000000000});
+    QVERIFY(j["weights"] == "calibrated" || j["weights"] == "seeded");
+    QVERIFY(j["routers"][0]["exit_cost"].is_null());
     QCOMPARE(j["routers"].size(), size_t{12});
   }
 

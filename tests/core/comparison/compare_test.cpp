@@ -78,6 +78,22 @@ class CompareTest : public QObject {
     QVERIFY(compare_runs(a, a).warnings.empty());
   }
 
+  void thresholds_of_exits_that_differ_are_said_and_numbers_of_items_are_no_figures() {
+    const auto run = [this](const char* file, double threshold, int item) {
+      return summary(file, {{"exits", {{"thresholds", Json::array({0.9, threshold})}}},
+                            {"quality", {{"item", "picture"}, {"wrong", Json::array({{{"item", item}, {"answer", "7"}}})}}},
+                            {"item_costs", {{"least", {{"item", item}, {"share", 0.5}}}}}});
+    };
+    const std::string a = run("a", 0.9, 36), b = run("b", 0.62, 38);
+    const Comparison c = compare_runs(a, b);
+    QCOMPARE(c.warnings.size(), size_t{1});
+    QVERIFY2(c.warnings[0].starts_with("the thresholds of exits differ: 0.9, 0.9 and 0.9, 0.62: "), c.warnings[0].c_str());
+    QVERIFY(compare_runs(a, a).warnings.empty() && c.same_terms);
+    for (const ComparedFigure& row : c.rows)
+      QVERIFY2(!row.figure.ends_with("item") && row.figure.find("wrong") == std::string::npos, row.figure.c_str());
+    QVERIFY(find(c, "item_costs.least.share") != nullptr);
+  }
+
   void a_time_under_another_budget_is_no_speed_up() {
     const auto run = [](const Json& budget, int executions, double ms) {
       Json j = {{"phase", "forward"}, {"baseline", {{"latency_ms", {{"mean", ms}}}}}, {"weight_budget", nullptr}};

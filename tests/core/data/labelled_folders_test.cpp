@@ -114,6 +114,28 @@ class LabelledFoldersTest : public QObject {
              data->warnings()[0].c_str());
   }
 
+  void a_heading_is_no_line_without_a_picture() {
+    const Scratch scratch;
+    picture(scratch, "a.npy");
+    for (const char* heading : {"file,label", "filename,class", "image,\"Label\""}) {
+      scratch.write("labels.csv", std::string(heading) + "\na.npy,1\n");
+      const auto data = opened(scratch.path(""));
+      QCOMPARE(data->batch(0).labels, Texts{"1"});
+      QVERIFY2(data->warnings().empty(), heading);
+    }
+    scratch.write("labels.csv", "a.npy,class\n");
+    QCOMPARE(opened(scratch.path(""))->batch(0).labels, Texts{"class"});
+  }
+
+  void one_of_inputs_and_targets_alone_is_a_class_and_that_is_said() {
+    const Scratch scratch;
+    picture(scratch, "d/inputs/a.npy"), picture(scratch, "e/targets/a.npy");
+    const Texts inputs = opened(scratch.path("d"))->warnings(), targets = opened(scratch.path("e"))->warnings();
+    QVERIFY2(inputs.at(0).find("d: there is no folder targets beside inputs, which is taken for a class: ") != std::string::npos,
+             inputs[0].c_str());
+    QVERIFY2(targets.at(0).find("e: there is no folder inputs beside targets") != std::string::npos, targets[0].c_str());
+  }
+
   void lines_without_pictures_are_said() {
     const Scratch scratch;
     picture(scratch, "a.npy");

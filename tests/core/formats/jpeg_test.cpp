@@ -117,6 +117,10 @@ class JpegTest : public QObject {
     std::string two = whole;
     two.resize(whole.size() - 2);
     refused(two + std::string("\xff\xd8", 2), "is no whole JPEG: ");
+    refused(whole + whole, "holds several JPEG pictures one after the other (split it into a file for each, or put them into a video: ");
+    // A photograph whose file says that it has more, such as a map of gains, is one.
+    const std::string more = whole.substr(0, 2) + std::string("\xff\xe2\0\x08MPF\0xx", 10) + whole.substr(2) + whole;
+    QVERIFY(opened(scratch, more).decode() == opened(scratch, whole).decode());
     JpegToWrite printed{.channels = 4};
     printed.bytes.assign(8 * 8 * 4, 7);
     refused(jpeg_of(printed), "is a JPEG for printing, in CMYK (convert it to RGB)");

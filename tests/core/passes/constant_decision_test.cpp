@@ -93,7 +93,8 @@ class ConstantDecisionTest : public QObject, private ConstantRouterCases {
       return apply("constant-decision", from, profile).reason;
     };
     QCOMPARE(reason({39, 1, 0, 0}, 40), std::string("no router sent all profiled cells to the same branches"));
-    QCOMPARE(reason({20, 0, 0, 0}, 20), std::string("1 router always decided the same way, about too few cells to go by (min-cells)"));
+    QCOMPARE(reason({20, 0, 0, 0}, 20),
+             std::string("1 router always decided the same way, but about too few cells to rely on it (min-cells)"));
     QVERIFY(reason({500, 0, 0, 0}, 500)
                 .starts_with("1 router always decided the same way (0 of 500 profiled cells otherwise, at most 0.6 % "
                              "at 95 %): nothing is sent or joined there; "));

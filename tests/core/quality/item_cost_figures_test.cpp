@@ -2,6 +2,7 @@
 #include "core/quality/item_cost_figures.h"
 
 #include <cmath>
+#include <set>
 
 #include "core/data/sequence_source.h"
 #include "core/formats/safetensors_writer.h"
@@ -201,6 +202,7 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(at != lines.end() && says(at->second, "8.00 [") && says(at->second, "] on average of the 18 that routers may leave out"));
     QVERIFY2(says((at + 1)->second, "without person 7.00 [") && says((at + 1)->second, "], with 9.50 ["), (at + 1)->second.c_str());
     const auto rows = item_costs_groups(f);
+    QVERIFY(std::set<std::string>(rows[0].begin(), rows[0].end()).size() == rows[0].size());  // no two columns of one name
     QVERIFY(rows[0].size() == 8 && rows[0][6] == "parts with it" && rows[0][7] == "parts without it");
     QVERIFY(rows[1][6].starts_with("9.50 [") && rows[1][7].starts_with("7.00 ["));
     QCOMPARE(item_costs_groups(item_cost_figures(street(2, 3), kSeveral))[0].size(), size_t{6});

@@ -117,8 +117,7 @@ class SuperResolutionTest : public QObject {
     QCOMPARE(q.items, int64_t{2});
     QCOMPARE(q.not_judged, int64_t{1});
     QCOMPARE(q.judged_share, std::optional(7.0 / 12));
-    QVERIFY2(quality_source_text(q).ends_with("the data have 58.3 % of the values judged, of 1 picture none"),
-             quality_source_text(q).c_str());
+    QVERIFY2(quality_source_text(q).ends_with("58.3 % of the values are judged, of 1 picture none"), quality_source_text(q).c_str());
     QVERIFY(warnings.empty());
   }
 

@@ -45,6 +45,15 @@ class ExitTargetTextTest : public QObject {
     QCOMPARE(exit_threshold_text(1), std::string("1"));
   }
 
+  void a_quality_with_other_thresholds_has_the_model_s_own_beside_it() {
+    ExitTarget t = some_target();
+    t.own.value_ci95 = {{0.9, 0.98}};
+    QCOMPARE(found_thresholds_text(t), std::string("with the thresholds that were found; with the model's own: 95.0 % [90.0, 98.0] over 40 "
+                                                   "pictures that they were not found on"));
+    t.own.value.reset();
+    QCOMPARE(found_thresholds_text(t), std::string("with the thresholds that were found"));
+  }
+
   void what_is_bounded_is_a_word_in_a_summary_alone() {
     ExitTarget t = some_target();
     QCOMPARE(exit_target_text(t), std::string("accuracy of at least 90.0 %"));

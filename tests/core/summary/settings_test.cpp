@@ -127,6 +127,10 @@ class SettingsTest : public QObject {
     for (const char* word : {"60%", "2.5", "2.5ms", "1e3"}) QCOMPARE(complaint("target_latency", word), std::string());
     for (const char* word : {"0", "-1", "101%", "0%", "2.5s", "fast"})
       QVERIFY2(complaint("target_latency", word).starts_with("--target-latency: "), word);
+    QCOMPARE(complaint("target_quality", "150%"),
+             std::string("--target-quality: \"150%\" does not fit (give a share from 0 to 1, or up to 100 %: 0.98 or 98%)"));
+    QCOMPARE(complaint("target_latency", "150%"), std::string("--target-latency: \"150%\" does not fit (give milliseconds above 0, or a "
+                                                              "share above 0 and up to 100 %: 0.8 or 60%)"));
     for (const char* word : {"0.98", "98%", "1", "0"}) QCOMPARE(complaint("target_quality", word), std::string());
     for (const char* word : {"98", "-0.1", "101%", "good"})
       QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);
