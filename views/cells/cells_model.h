@@ -71,15 +71,16 @@ struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
-  int router = -1;        ///< index of the one that colours, -1: none of this page
+  /// Of the routers, where the colour is of all of them.
+  std::vector<RouterPlace> places;
+  int router = -1;          ///< index of the one that colours, -1: none of this page
   bool tokens = false;      ///< cells are tokens whose ids were recorded; else the chips say where they lie
   bool numbers = false;     ///< tokens have no texts in this session: their ids stand for them
   bool pictures = false;    ///< some line has one
   bool patches = false;     ///< on which cells are parts of it
   bool unbranched = false;  ///< some cell got no branch of the router that colours
-  QSize shape;            ///< of the first of them, in its pixels
-  std::vector<RouterPlace> places;  ///< of the routers, where the colour is of all of them
-  double high = 1;                  ///< what the upper end of the scale stands for
+  QSize shape;              ///< of the first of them, in its pixels
+  double high = 1;          ///< what the upper end of the scale stands for
   CellOptions options;
 };
 /// `other`: the same sequences of another run, to mark what differs; may be null. `high` > 0: the scale's upper end.
