@@ -39,7 +39,7 @@ struct ExitsPage {
   std::vector<double> costs;       ///< by exit, of the whole network; empty: not known
   std::vector<ShownPoint> points;  ///< those that ran first, then one threshold for all exits, ascending
   std::vector<ShownClass> classes;
-  std::vector<ExitItem> gallery;   ///< of each exit those answered wrong first
+  std::vector<ExitItem> gallery;                    ///< of each exit those answered wrong first
   QString no_curve, gallery_note;                   ///< why there is none, what is lacking; empty: all is there
   QString target;                                   ///< in words; empty: no target was asked for
   std::optional<double> target_value, target_cost;  ///< that the target bounds; one of them, none of a latency

@@ -52,7 +52,7 @@ struct GraphWay {
     int32_t router = 0;
     std::vector<int32_t> branches;  ///< that it got, ascending; none: it was refused or dropped
   };
-  std::vector<Stop> stops;  ///< in the order in which the cell met them
+  std::vector<Stop> stops;      ///< in the order in which the cell met them
   std::vector<int32_t> places;  ///< at which something was computed for it: what only arrived there, or passed, does not count
   /// Of the layout: those by which alone it can have come to a place. Where there are several, nothing tells which brought something.
   std::vector<int32_t> edges;
