@@ -68,7 +68,7 @@ void CellsView::build() {
                        {tr("drops"), text_of(CellColor::drops).definition},
                        {tr("work received"), text_of(CellColor::work).definition},
                        {tr("exit"), text_of(CellColor::exit).definition},
-                       {tr("parts computed"), text_of(CellColor::parts).definition}});
+                       {tr("parts"), text_of(CellColor::parts).definition}});
   order_ =
       add_choice(tr("Dictionary"),
                  tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
