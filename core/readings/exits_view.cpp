@@ -57,21 +57,32 @@ std::vector<int64_t> left_of(const RunFacts& facts, const std::vector<std::strin
   return left;
 }
 
-/// Nothing of padding, and of items that no exit saw.
-std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
-  if (line.position.empty() || line.real.front() == 0) return std::nullopt;
-  ExitItem item{line.sequence, line.label, static_cast<int32_t>(chain.routers.size())};
+/// Of an exit, which has one choice a cell.
+bool saw(const CellLine::Routed& routed, size_t cell) { return cell < routed.choice.size() && routed.choice[cell] != kNoChoice; }
+
+std::optional<int32_t> exit_of(const Chain& chain, const CellLine& line, size_t cell) {
   bool seen = false;
   for (size_t test = 0; test < chain.routers.size(); ++test) {
     const CellLine::Routed& routed = line.routed[chain.routers[test]];
-    if (routed.choice.empty() || routed.choice.front() == kNoChoice) continue;
+    if (!saw(routed, cell)) continue;
     seen = true;
-    if (!routed.margin.empty()) item.margin = static_cast<double>(routed.margin.front());
-    if (routed.choice.front() != chain.leave[test]) continue;
-    item.exit = static_cast<int32_t>(test);
-    break;
+    if (routed.choice[cell] == chain.leave[test]) return static_cast<int32_t>(test);
   }
-  return seen ? std::optional(item) : std::nullopt;
+  return seen ? std::optional(static_cast<int32_t>(chain.routers.size())) : std::nullopt;
+}
+
+/// Nothing of padding, and of items that no exit saw.
+std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
+  if (line.position.empty() || line.real.front() == 0) return std::nullopt;
+  const std::optional<int32_t> exit = exit_of(chain, line, 0);
+  if (!exit) return std::nullopt;
+  ExitItem item{line.sequence, line.label, *exit};
+  // At the end it is that of the last test.
+  for (size_t test = 0; test < chain.routers.size() && static_cast<int32_t>(test) <= *exit; ++test) {
+    const CellLine::Routed& routed = line.routed[chain.routers[test]];
+    if (saw(routed, 0) && !routed.margin.empty()) item.margin = static_cast<double>(routed.margin.front());
+  }
+  return item;
 }
 
 /// Numbers in the order of their ranks lie evenly over all of them, however many are taken.
@@ -176,6 +187,10 @@ void read_gallery(const std::string& file, const CellsOverview& overview, const 
 }
 
 }  // namespace
+
+std::optional<int32_t> exit_of(const std::vector<RouterLine>& routers, const CellLine& line, size_t cell) {
+  return exit_of(chain_of(routers), line, cell);
+}
 
 std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items,
                                                     const Progress& progress) {

@@ -1,5 +1,6 @@
 // Early exits of a run, as plain values for views: who left where, what other thresholds would give, and single items by exit.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "core/base/progress.h"
 #include "core/cell/thumbnail.h"
+#include "core/readings/cells_view.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
@@ -39,6 +41,9 @@ struct ExitsOfRun {
   /// run; of each exit at most as many as were asked for.
   std::vector<ExitItem> gallery;
 };
+/// The exit by which a cell of a page left, counted from 0; the last is the end of the network. Nothing: no exit saw it.
+std::optional<int32_t> exit_of(const std::vector<RouterLine>& routers, const CellLine& line, size_t cell);
+
 /// `run` 0: the newest. Of each exit `most_of_exit` items are chosen. Items are read, evenly spread over the run and those with pictures
 /// first, until there are a few times as many of every exit, or all that left there, and until `most_items` at most (and what is read with
 /// the last).

@@ -2,6 +2,7 @@
 #include <QTemporaryDir>
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "core/session/session_reader.h"
 #include "tests/testing/testing.h"
@@ -194,6 +195,50 @@ class CellsModelTest : public QObject {
       QCOMPARE(shown.lines[0].chips[c].value, static_cast<double>(c));
       QCOMPARE(std::get<qlonglong>(table.rows[c][static_cast<size_t>(work)]), static_cast<qlonglong>(c));
     }
+  }
+
+  void parts_of_the_model_that_a_cell_passes_are_not_computed() {
+    CellPage page;
+    for (const char* protocol : {"residual-threshold", "threshold"}) {
+      RouterLine router;
+      router.name = protocol, router.protocol = protocol, router.branches = 2;
+      page.routers.push_back(router);
+    }
+    QVERIFY(telling_color(page.routers) == CellColor::parts && !is_of(CellColor::exit, page.routers));
+    QVERIFY(telling_color({page.routers[1], page.routers[1]}) == CellColor::branch);  // nothing can be passed
+    CellLine line;
+    line.cells = 3, line.position = {0, 1, 2};
+    line.real = line.seen = {1, 1, 1}, line.phase = {0, 0, 0};
+    line.routed = {{{0, 1, 1}, {}, {}}, {{kNoChoice, kNoChoice, 0}, {}, {}}};
+    page.lines = {line};
+    CellOptions options;
+    options.color = CellColor::parts, options.router = "threshold";
+    const ShownPage shown = show_page(page, options);
+    QCOMPARE(shown.high, 2.0);
+    for (size_t c = 0; c < 3; ++c) QCOMPARE(shown.lines[0].chips[c].value, static_cast<double>(c));
+    QVERIFY(shown.unbranched);
+  }
+
+  void cells_are_coloured_by_the_exit_that_they_left_by() {
+    CellPage page;
+    for (const int32_t parent : {-1, 0}) {
+      RouterLine router;
+      router.name = "exits." + std::to_string(parent + 1) + ".router", router.protocol = "exit-threshold";
+      router.branches = 2, router.parent = parent, router.parent_branch = parent + (parent < 0 ? 0 : 1), router.residual = 0;
+      page.routers.push_back(router);
+    }
+    QVERIFY(telling_color(page.routers) == CellColor::exit);
+    CellLine line;  // of four cells: the last was seen by no exit
+    line.cells = 4, line.position = {0, 1, 2, 3};
+    line.real = line.seen = {1, 1, 1, 1}, line.phase = {0, 0, 0, 0};
+    line.routed = {{{0, 1, 1, kNoChoice}, {}, {}}, {{kNoChoice, 0, 1, kNoChoice}, {}, {}}};
+    page.lines = {line};
+    CellOptions options;
+    options.color = CellColor::exit, options.router = "exits.0.router";
+    const ShownPage shown = show_page(page, options);
+    QCOMPARE(shown.high, 2.0);
+    for (size_t c = 0; c < 3; ++c) QVERIFY(shown.lines[0].chips[c].value == static_cast<double>(c) && shown.lines[0].chips[c].tone >= 0);
+    QVERIFY(shown.lines[0].chips[3].tone < 0);
   }
 
   void chips_lie_in_rows_and_are_found_again() {

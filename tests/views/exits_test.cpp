@@ -1,8 +1,10 @@
 // The view of exits: figures of a run and of its curve, items by exit, choosing a threshold, and the view on fixture sessions.
 #include <QComboBox>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <cmath>
+#include <vector>
 
 #include "core/summary/exits_text.h"
 #include "core/summary/summary_json.h"
@@ -217,11 +219,51 @@ class ExitsTest : public QObject {
     QTest::mouseRelease(picture, Qt::LeftButton);
     run_load(view, context_of(session_, 0));  // read again: what was chosen stays
     QVERIFY(picture->point() == 3 && threshold->currentIndex() == 3);
+    QSignalSpy said(&view, &View::said);
+    const auto type = [&](const QString& text) {
+      threshold->setEditText(text);
+      emit threshold->lineEdit()->editingFinished();
+    };
+    type("0.93");  // no point of the curve
+    QVERIFY(picture->point() == 4 && threshold->currentText() == "0.95");
+    QVERIFY2(said.size() == 1 && said[0][0].toString().endsWith("0.95."), qPrintable(threshold->currentText()));
+    type("nonsense");
+    QVERIFY(picture->point() == 4 && threshold->currentText() == "0.95" && said.size() == 2);
+    ExitsView typed_before;
+    auto* early = typed_before.findChild<QComboBox*>();
+    early->setEditText("0.83");
+    emit early->lineEdit()->editingFinished();
+    run_load(typed_before, context_of(session_));
+    QVERIFY(early->currentIndex() == 3 && dynamic_cast<ExitsPicture*>(typed_before.picture())->point() == 3);
     QSignalSpy wanted(&view, &View::selection_wanted);
     QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().tile(0).center().toPoint());
     QCOMPARE(wanted.size(), 1);
     QVERIFY(wanted.front().front().value<Selection>().cell == (CellPlace{0, 0}));
     QCOMPARE(view.table().rows.size(), size_t{16});
+  }
+
+  void thresholds_that_ran_are_told_as_numbers() {
+    ExitsOfRun run = *read_exits_of_run(session_, 1, 5);
+    const QString gain = gain_text(make_exits_page(run), 0);
+    QVERIFY2(gain.startsWith("Thresholds, those that ran (0.9): "), qPrintable(gain));
+    run.curve->thresholds = {0.625, 0};
+    QCOMPARE(make_exits_page(run).points[0].title(), QString("those that ran (0.625, all leave)"));
+    QCOMPARE(make_exits_page(run).points[1].title(), QString("all leave"));
+  }
+
+  void answered_wrong_come_first_and_lines_fill_the_room() {
+    ExitsOfRun run = *read_exits_of_run(session_, 1, 100);
+    for (ExitItem& item : run.gallery)
+      if (item.sequence == 119) item.answer = "3", item.wrong = true;
+    std::erase_if(run.gallery, [](const ExitItem& item) { return item.exit != 0 && !item.wrong; });
+    const ExitsPage page = make_exits_page(run);
+    QVERIFY(page.gallery[0].sequence == 119 && page.gallery[0].wrong && !page.gallery[1].wrong);
+    const ExitsLayout layout(page, {900, 560}, 16, 8);
+    QVERIFY(!layout.tile(0).isEmpty());
+    // Exits without items leave their room to the others.
+    int shown = 0;
+    for (size_t i = 0; i < page.gallery.size(); ++i) shown += !layout.tile(i).isEmpty();
+    QVERIFY2(shown >= 40, qPrintable(QString::number(shown)));
   }
 
   void a_class_that_names_fewer_exits_has_none_at_the_others() {

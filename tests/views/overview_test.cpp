@@ -6,6 +6,7 @@
 #include <QSet>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -300,19 +301,58 @@ class OverviewTest : public QObject {
     dataset["note"] = "drawings for a first look";
     json["dataset"] = dataset;
     const OverviewPageModel page = make_page(situation(json));
-    QStringList names, values;
-    for (const FigureRow& row : page.figures) names << row.name, values << row.before;
+    QStringList names, values, after;
+    for (const FigureRow& row : page.figures) names << row.name, values << row.before, after << row.after;
     QVERIFY(names.contains("Operations spent") && values[names.indexOf("Operations spent")] == percent_text(0.25));
     QVERIFY(page.figures[names.indexOf("Operations spent")].tip.contains("2.5 million on average, 25.0 % of the 10 million"));
     const auto parts = names.indexOf("Parts computed");
     QVERIFY(parts >= 0 && values[parts] == "6.36" && page.figures[parts].note == "of the 18 that routers may leave out, counted");
     QVERIFY(page.notes.contains("The data are drawings for a first look."));
-    QVERIFY(names.contains("Dense plan, a batch") && names.contains("Operations with exits"));
-    QCOMPARE(values[names.indexOf("Operations with exits")], percent_text(0.503));
+    QVERIFY(names.contains("Dense plan") && names.contains("Operations with exits"));
+    // Under the plan whose they are, and the dense plan under none.
+    QCOMPARE(after[names.indexOf("Operations with exits")], percent_text(0.503));
+    QVERIFY(values[names.indexOf("Operations with exits")].isEmpty());
+    QVERIFY(page.figures[names.indexOf("Dense plan")].apart && !page.figures[names.indexOf("Operations with exits")].apart);
     // Two shares of operations side by side are of different plans.
     QVERIFY(page.figures[names.indexOf("Operations with exits")].note.contains("as the optimised plan runs"));
     QVERIFY(page.figures[names.indexOf("Operations spent")].note.contains("in the model's own order"));
-    QVERIFY(page.figures[names.indexOf("Dense plan, a batch")].note.contains(times_text(2.08)));
+    QVERIFY(page.figures[names.indexOf("Dense plan")].note.contains(times_text(2.08)));
+  }
+
+  void operations_with_exits_stand_under_both_plans_where_both_are_known() {
+    QJsonObject json = optimised();
+    json["exits"] = QJsonObject{
+        {"measure", "accuracy"},
+        {"unit", "share"},
+        {"item", "picture"},
+        {"items", 1000},
+        {"exits", QJsonArray{QJsonObject{{"router", "exits.0.router"}, {"cost", 0.25}, {"baseline_cost", 0.5}, {"value_of_all", 0.9}},
+                             QJsonObject{{"cost", 1.0}, {"baseline_cost", 1.0}, {"value_of_all", 0.9}}}},
+        {"plan", "optimized"},
+        {"chosen", QJsonObject{{"threshold", 0.9}, {"mean_cost", 0.4}, {"value", 0.9}, {"items", QJsonArray{800, 200}}}}};
+    const OverviewPageModel page = make_page(situation(json));
+    const auto row =
+        std::find_if(page.figures.begin(), page.figures.end(), [](const FigureRow& r) { return r.name == "Operations with exits"; });
+    QVERIFY(row != page.figures.end());
+    QCOMPARE(row->before, percent_text(0.6));
+    QCOMPARE(row->after, percent_text(0.4));
+  }
+
+  void a_target_of_exits_says_the_thresholds_that_both_plans_run_with() {
+    Situation s = situation(optimised());
+    ExitTarget& t = s.summary->figures.exit_target.emplace();
+    t.of = Bounded::quality, t.target = 0.9, t.met = true, t.measure = "accuracy", t.unit = "share", t.item = "picture";
+    t.thresholds = {0, 0.625}, t.own_thresholds = {0.9, 0.9};
+    t.own.value = 0.95, t.held_out.value = 0.975, t.held_out.items = {40, 5};
+    const OverviewPageModel page = make_page(s);
+    QStringList rows;
+    for (const FigureRow& row : page.figures)
+      if (row.apart) rows << row.name + ": " + row.before + ", " + row.note;
+    QCOMPARE(rows, (QStringList{"Target of the exits: met, accuracy of at least 90.0 %",
+                                "Thresholds found for it, by exit: all leave, 0.625, both plans run with them, not with the model's own",
+                                "With the model's own thresholds: 95.0 %, accuracy of 45 pictures held out; with those found 97.5 %"}));
+    const Table table = make_overview_table(s);
+    QVERIFY(std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return row[0] == Value(QString("exit target")); }));
   }
 
   void a_budget_is_told_with_what_was_read_and_held() {

@@ -4,9 +4,11 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 
+#include "core/readings/exits_view.h"
 #include "core/readings/patch_regions.h"
-#include "core/readings/router_places.h"
 #include "views/drawing/thumbnail_image.h"
 
 namespace stormcell::views {
@@ -19,10 +21,24 @@ int fan_out(const CellPage& page, size_t router) { return page.routers[router].f
 
 int stripe_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoChoice ? kStripeNone : kStripeDropped; }
 
+double parts_of(const CellPage& page, const CellLine& line, const std::vector<RouterPlace>& places, size_t cell) {
+  return static_cast<double>(places_computed(page.routers, places, [&](size_t router) {
+    const auto k = static_cast<size_t>(fan_out(page, router));
+    return std::span<const int32_t>(line.routed[router].choice).subspan(cell * k, k);
+  }));
+}
+
 /// The figure that colours a cell; NaN: there is none.
-double value_of(const CellPage& page, const CellLine& line, int router, CellColor color, size_t cell) {
+double value_of(const CellPage& page, const CellLine& line, const ShownPage& shown, size_t cell) {
   const auto nothing = std::nan("");
+  const CellColor color = shown.options.color;
+  const int router = shown.router;
   if (color == CellColor::work) return work_of(page, line, cell);
+  if (color == CellColor::parts) return line.seen[cell] ? parts_of(page, line, shown.places, cell) : nothing;
+  if (color == CellColor::exit) {
+    const std::optional<int32_t> exit = exit_of(page.routers, line, cell);
+    return exit ? *exit : nothing;
+  }
   if (router < 0) return nothing;
   const CellLine::Routed& routed = line.routed[static_cast<size_t>(router)];
   const auto k = static_cast<size_t>(fan_out(page, static_cast<size_t>(router)));
@@ -45,7 +61,11 @@ double value_of(const CellPage& page, const CellLine& line, int router, CellColo
   }
 }
 
-double highest(const CellPage& page, const CellOptions& options, int router) {
+double highest(const CellPage& page, const ShownPage& shown) {
+  const CellOptions& options = shown.options;
+  const int router = shown.router;
+  if (options.color == CellColor::exit) return std::max(1, exits_of(page.routers));
+  if (options.color == CellColor::parts) return std::max(1.0, static_cast<double>(shown.places.size()));
   if (options.color == CellColor::work) {
     double most = 0;
     for (size_t r = 0; r < page.routers.size(); ++r)
@@ -57,7 +77,7 @@ double highest(const CellPage& page, const CellOptions& options, int router) {
   double most = options.color == CellColor::weight ? 1 : 0;
   for (const CellLine& line : page.lines)
     for (size_t c = 0; c < line.position.size(); ++c)
-      if (const double v = value_of(page, line, router, options.color, c); line.real[c] && std::isfinite(v)) most = std::max(most, v);
+      if (const double v = value_of(page, line, shown, c); line.real[c] && std::isfinite(v)) most = std::max(most, v);
   return most > 0 ? most : 1;
 }
 
@@ -88,7 +108,7 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
       chip.dropped |= stripe_of(choice) == kStripeDropped;
     }
   }
-  const double value = value_of(page, line, shown.router, shown.options.color, cell);
+  const double value = value_of(page, line, shown, cell);
   if (std::isfinite(value)) {
     chip.value = value;
     chip.tone = static_cast<float>(std::clamp(value / shown.high, 0.0, 1.0));
@@ -201,8 +221,36 @@ ColorText text_of(CellColor color) {
     case CellColor::work:
       return {tr("Work received"),
               tr("kept choices of all routers of this cell space together, of branches that compute something; measured")};
+    case CellColor::exit:
+      return {tr("Exit"), tr("the one at which the cell left, or the end of the network; measured in the recorded run")};
+    case CellColor::parts:
+      return {tr("Parts computed"),
+              tr("parts of the model, each with its routers, at which something was computed for the cell; counted in the recorded run")};
   }
   return {};
+}
+
+int exits_of(const std::vector<RouterLine>& routers) { return static_cast<int>(std::count_if(routers.begin(), routers.end(), is_exit)); }
+
+bool is_of(CellColor color, const std::vector<RouterLine>& routers) {
+  if (color == CellColor::exit) return exits_of(routers) > 0;
+  if (color != CellColor::parts) return true;
+  // Where no cell can pass a part, all parts are computed for all cells.
+  const auto may_pass = [&](size_t router) {
+    for (int32_t b = 0; b < routers[router].branches; ++b)
+      if (!computes(routers, router, b)) return true;
+    return false;
+  };
+  if (places_of(routers).size() < 2) return false;
+  for (size_t r = 0; r < routers.size(); ++r)
+    if (may_pass(r)) return true;
+  return false;
+}
+
+CellColor telling_color(const std::vector<RouterLine>& routers) {
+  for (const CellColor color : {CellColor::exit, CellColor::parts})
+    if (is_of(color, routers)) return color;
+  return CellColor::branch;
 }
 
 int work_of(const CellPage& page, const CellLine& line, size_t cell) {
@@ -244,7 +292,8 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
   shown.options = options;
   for (size_t r = 0; r < page.routers.size(); ++r)
     if (QString::fromStdString(page.routers[r].name) == options.router) shown.router = static_cast<int>(r);
-  shown.high = high > 0 ? high : highest(page, options, shown.router);
+  if (options.color == CellColor::parts) shown.places = places_of(page.routers);
+  shown.high = high > 0 ? high : highest(page, shown);
   for (const CellLine& line : page.lines) {
     ShownLine to;
     to.sequence = line.sequence;
@@ -258,7 +307,10 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
     if (to.placed && !line.picture.empty()) {
       to.picture = image_of(line.picture);
       if (!shown.pictures) shown.pictures = true, shown.shape = to.picture.size();
+      shown.patches = shown.patches || line.cells > 1;
     }
+    const auto passed = [](const Chip& chip) { return chip.real && chip.seen && chip.branch < 0; };
+    shown.unbranched = shown.unbranched || std::any_of(to.chips.begin(), to.chips.end(), passed);
     if (to.placed && line.columns > 0) join_patches(line, shown.options, to.chips);
     if (const int64_t rest = line.cells - static_cast<int64_t>(line.position.size()); rest > 0)
       to.left_out = tr("%1 more cells of this sequence are not shown").arg(grouped(rest));

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "core/readings/cells_view.h"
+#include "core/readings/router_places.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {
 
-enum class CellColor { branch, weight, margin, drops, work };
+enum class CellColor { branch, weight, margin, drops, work, exit, parts };
 /// How kept pictures are drawn below the colours of their cells; `none`: they are not.
 enum class PictureTint { light, strong, plain, none };
 
@@ -28,6 +29,12 @@ struct ColorText {
   QString name, definition;
 };
 ColorText text_of(CellColor color);
+/// Whether a way to colour says anything of cells that these routers decide about.
+bool is_of(CellColor color, const std::vector<RouterLine>& routers);
+/// What tells most of them: the exit, how much was computed, else the branch.
+CellColor telling_color(const std::vector<RouterLine>& routers);
+/// How many of the routers are exits.
+int exits_of(const std::vector<RouterLine>& routers);
 
 /// A cell as it is painted. It has a place, but not necessarily a text: a patch of an image has none.
 struct Chip {
@@ -64,12 +71,16 @@ struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
-  int router = -1;        ///< index of the one that colours, -1: none of this page
-  bool tokens = false;    ///< cells are tokens whose ids were recorded; else the chips say where they lie
-  bool numbers = false;   ///< tokens have no texts in this session: their ids stand for them
-  bool pictures = false;  ///< some line has one
-  QSize shape;            ///< of the first of them, in its pixels
-  double high = 1;        ///< what the upper end of the scale stands for
+  /// Of the routers, where the colour is of all of them.
+  std::vector<RouterPlace> places;
+  int router = -1;          ///< index of the one that colours, -1: none of this page
+  bool tokens = false;      ///< cells are tokens whose ids were recorded; else the chips say where they lie
+  bool numbers = false;     ///< tokens have no texts in this session: their ids stand for them
+  bool pictures = false;    ///< some line has one
+  bool patches = false;     ///< on which cells are parts of it
+  bool unbranched = false;  ///< some cell got no branch of the router that colours
+  QSize shape;              ///< of the first of them, in its pixels
+  double high = 1;          ///< what the upper end of the scale stands for
   CellOptions options;
 };
 /// `other`: the same sequences of another run, to mark what differs; may be null. `high` > 0: the scale's upper end.

@@ -111,8 +111,9 @@ void paint_no_picture(QPainter& p, QRectF box, const ShownLine& line, const Them
 }
 
 QString figure(const ShownPage& page, double v) {
-  return page.options.color == CellColor::drops || page.options.color == CellColor::work ? QString::number(v, 'f', 0)
-                                                                                         : QString::number(v, 'g', 3);
+  const CellColor color = page.options.color;
+  const bool counts = color == CellColor::drops || color == CellColor::work || color == CellColor::parts;
+  return counts ? QString::number(v, 'f', 0) : QString::number(v, 'g', 3);
 }
 
 int branches_of(const ShownPage& page) { return page.routers[static_cast<size_t>(page.router)].branches; }
@@ -158,11 +159,44 @@ double text_line(QPainter& p, QRectF bounds, double y, const QString& text, cons
   return y + metrics.height() + 3;
 }
 
+constexpr int kLegendLines = 2;
+
+/// What is drawn besides colours; stripes lie below cells, and not on patches of a picture.
+QString drawn_text(const ShownPage& page, const QFontMetricsF& metrics, double width) {
+  QString text;
+  if (page.numbers) text += tr("The numbers are token ids: this session has no texts of tokens. ");
+  if (page.patches) return text + tr("Patches: an even grid, bordered where the branch changes.");
+  if (!page.pictures && !page.tokens) text += tr("In the cells: their places, in a grid row and column. ");
+  QStringList names;
+  for (const QString& name : short_names(page.routers)) names << name;
+  const QString all = text + tr("Stripes below the cells, from the top: %1").arg(names.join(", "));
+  if (metrics.horizontalAdvance(all) <= width) return all;
+  return text + tr("Stripes below the cells: their branches at all %1 routers, from the top").arg(names.size());
+}
+
+void paint_exits(QPainter& p, const ShownPage& page, QRectF area, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const int exits = exits_of(page.routers);
+  QStringList names;
+  for (int e = 0; e < exits; ++e) names << tr("exit %1").arg(e + 1);
+  names << tr("the end");
+  std::vector<double> widths;
+  for (const QString& name : names) widths.push_back(metrics.horizontalAdvance(name));
+  const std::vector<QRectF> boxes = legend_boxes(widths, area, metrics.height() + 4);
+  for (size_t e = 0; e < boxes.size(); ++e) {
+    const QColor fill = theme.category(static_cast<int>(e));
+    p.fillRect(boxes[e], fill);
+    p.setPen(Theme::text_on(fill));
+    p.drawText(boxes[e], Qt::AlignCenter, names[static_cast<qsizetype>(e)]);
+  }
+}
+
 }  // namespace
 
 QColor chip_fill(const Chip& chip, const CellOptions& options, const Theme& theme) {
   if (!chip.real || chip.faded) return theme.surface;
   if (options.color == CellColor::branch) return chip.branch >= 0 ? theme.category(chip.branch) : theme.surface;
+  if (options.color == CellColor::exit) return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
   return chip.tone >= 0 ? theme.sequential(chip.tone) : theme.surface;
 }
 
@@ -203,30 +237,26 @@ void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QP
 
 double cells_legend_height(const QFontMetricsF& metrics, const ShownPage& page, double width) {
   // Two rows of branches at most; a scale with its ends needs as much.
-  double rows = 2;
+  double rows = page.options.color == CellColor::exit ? 1 : 2;
   if (page.router >= 0 && page.options.color == CellColor::branch)
     rows = branch_boxes(metrics, page, QRectF(0, 0, width, metrics.height() + 5)).size() < static_cast<size_t>(branches_of(page)) ? 2 : 1;
-  return rows * (metrics.height() + 8) + metrics.height() + 4;
+  return rows * (metrics.height() + 8) + kLegendLines * (metrics.height() + 2) + 2;
 }
 
 std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPage& page, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const double line = metrics.height() + 2;
-  const auto names = short_names(page.routers);
-  QStringList stripes;
-  for (const QString& name : names) stripes << name;
   const ColorText color = text_of(page.options.color);
-  QString text = tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", "));
-  if (page.pictures)
-    text = tr("Patches: an even grid, bordered where the branch changes. ") + text;
-  else if (!page.tokens)
-    text = tr("In the cells: their places, in a grid row and column. ") + text;
-  if (page.numbers) text = tr("The numbers are token ids: this session has no texts of tokens. ") + text;
-  text_line(p, bounds, bounds.bottom() - line, text, theme.faint);
+  text_line(p, bounds, bounds.bottom() - kLegendLines * line, drawn_text(page, metrics, bounds.width()), theme.faint);
+  text_line(p, bounds, bounds.bottom() - line, tr("%1: %2").arg(color.name, color.definition), theme.faint);
   std::vector<QRectF> boxes;
   if (page.router < 0) return boxes;
   const RouterLine& router = page.routers[static_cast<size_t>(page.router)];
-  QRectF area = bounds.adjusted(0, 0, 0, -line - 4);
+  QRectF area = bounds.adjusted(0, 0, 0, -kLegendLines * line - 4);
+  if (page.options.color == CellColor::exit) {
+    paint_exits(p, page, area, theme);
+    return boxes;
+  }
   if (page.options.color != CellColor::branch) {
     const double width = std::min(220.0, area.width() * 0.4);
     for (int i = 0; i < static_cast<int>(width); ++i)
@@ -235,7 +265,9 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
     p.setPen(theme.faint);
     p.drawText(ends, Qt::AlignLeft, "0");
     p.drawText(ends, Qt::AlignRight, figure(page, page.high));
-    text_line(p, area.adjusted(width + 14, 0, 0, 0), area.top() - 2, tr("%1 at %2").arg(color.name, QString::fromStdString(router.name)),
+    const bool of_all = page.options.color == CellColor::work || page.options.color == CellColor::parts;
+    text_line(p, area.adjusted(width + 14, 0, 0, 0), area.top() - 2,
+              of_all ? tr("%1, of all routers").arg(color.name) : tr("%1 at %2").arg(color.name, QString::fromStdString(router.name)),
               theme.text);
     return boxes;
   }
@@ -250,6 +282,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   QString note;
   if (static_cast<int>(boxes.size()) < router.branches) note = tr("and %1 more").arg(router.branches - static_cast<int>(boxes.size()));
   if (router.branches > 8) note += (note.isEmpty() ? "" : "; ") + tr("8 colours, repeated");
+  if (page.unbranched) note += (note.isEmpty() ? "" : "; ") + tr("no colour: no branch");
   if (!note.isEmpty() && !boxes.empty()) text_line(p, QRectF(bounds.right() - 184, 0, 184, 0), boxes.back().top() + 1, note, theme.faint);
   return boxes;
 }

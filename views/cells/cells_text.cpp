@@ -56,6 +56,7 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
   text += "</table>";
   if (chip.differs) text += tr("The other run sent it elsewhere.<br>");
   const ColorText color = text_of(shown.options.color);
+  if (shown.options.color == CellColor::parts && chip.tone >= 0) text += tr("%1 of %2 parts computed<br>").arg(chip.value).arg(shown.high);
   return text + tr("<i>%1: %2</i>").arg(color.name, color.definition);
 }
 

@@ -66,7 +66,9 @@ void CellsView::build() {
                        {tr("weight"), text_of(CellColor::weight).definition},
                        {tr("margin"), text_of(CellColor::margin).definition},
                        {tr("drops"), text_of(CellColor::drops).definition},
-                       {tr("work received"), text_of(CellColor::work).definition}});
+                       {tr("work received"), text_of(CellColor::work).definition},
+                       {tr("exit"), text_of(CellColor::exit).definition},
+                       {tr("parts"), text_of(CellColor::parts).definition}});
   order_ =
       add_choice(tr("Dictionary"),
                  tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
@@ -111,7 +113,10 @@ void CellsView::connect_all() {
     wanted.router = router_->itemData(index).toString(), wanted.branch = -1;
     emit selection_wanted(wanted);
   });
-  connect(color_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(color_, &QComboBox::currentIndexChanged, this, [this] {
+    color_chosen_ = true;
+    show_data();
+  });
   connect(order_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
   connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
   connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
@@ -305,6 +310,12 @@ void CellsView::show_choices() {
   };
   allow(CellColor::margin, data_.overview->margins, tr("This run recorded no margins: record it with --record-scores"));
   allow(CellColor::weight, data_.overview->weights, tr("This run recorded no weights"));
+  const std::vector<RouterLine>& routers = data_.page->routers;
+  allow(CellColor::exit, is_of(CellColor::exit, routers), tr("No router of these cells is an exit"));
+  allow(CellColor::parts, is_of(CellColor::parts, routers), tr("No part of the model can be passed by these cells"));
+  if (color_chosen_ && is_of(static_cast<CellColor>(color_->currentIndex()), routers)) return;
+  const QSignalBlocker quiet_color(color_);
+  color_->setCurrentIndex(static_cast<int>(telling_color(routers)));
 }
 
 void CellsView::show_data() {

@@ -63,6 +63,7 @@ class CellsView : public View {
   Data data_;
   Selection selection_;
   int64_t top_ = 0;
+  bool color_chosen_ = false;  ///< by the user; else it is what tells most of a run
 };
 
 }  // namespace stormcell::views

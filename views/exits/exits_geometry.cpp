@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace stormcell::views {
 namespace {
@@ -29,21 +30,51 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
   // A line of pixels from below: larger values stand higher.
   values_ = ValueAxis::around(values, 0, plot.height(), 0.01);
   ticks_ = values_.ticks(std::max(2, static_cast<int>(plot.height() / (3 * line))));
-  tiles_.resize(page.gallery.size());
-  // Pictures are squares, three lines high where an exit's row has room for one.
-  const double each = gallery_row(0).height() - line - 4;
-  const double side_high = page.pictures.empty() ? line + 4 : std::clamp(each, line + 4, 3 * line);
-  const double side_wide = page.pictures.empty() ? 7 * digit : side_high;
-  std::vector<double> used(page.exits.size(), 0);
-  for (size_t i = 0; i < page.gallery.size(); ++i) {
-    const auto exit = static_cast<size_t>(page.gallery[i].exit);
-    if (exit >= used.size()) continue;
-    const QRectF row = gallery_row(exit);
-    const int columns = std::max(1, static_cast<int>(row.width() / (side_wide + 4)));
-    const auto number = static_cast<int>(used[exit]++);
-    const QRectF box(row.left() + (number % columns) * (side_wide + 4), row.top() + line + 2 + (number / columns) * (side_high + 4),
-                     side_wide, side_high);
-    if (box.bottom() <= row.bottom()) tiles_[i] = box;
+  place_gallery();
+}
+
+void ExitsLayout::place_gallery() {
+  const size_t exits = page_.exits.size();
+  tiles_.resize(page_.gallery.size());
+  rows_.resize(exits);
+  std::vector<int> items(exits, 0), lines(exits, 0), used(exits, 0);
+  bool wrong = false;
+  for (const ExitItem& item : page_.gallery) {
+    if (static_cast<size_t>(item.exit) < exits) ++items[static_cast<size_t>(item.exit)];
+    wrong |= item.wrong;
+  }
+  // The last line is the note's.
+  const double room = gallery.height() - line_, head = std::min(line_ + 2, room / static_cast<double>(std::max<size_t>(1, exits)));
+  const auto taking = std::count_if(items.begin(), items.end(), [](int of) { return of > 0; });
+  double left = room - head * static_cast<double>(exits);
+  // Pictures are squares, three lines high where there is room for one of each exit, with a line below them for wrong answers.
+  const bool pictures = !page_.pictures.empty();
+  const double below = 4 + (pictures && wrong ? line_ : 0);
+  const double each = left / static_cast<double>(std::max<std::ptrdiff_t>(1, taking)) - below;
+  const double side_high = pictures ? std::clamp(each, line_ + 4, 3 * line_) : line_ + 4, side_wide = pictures ? side_high : 7 * digit_;
+  const double high = side_high + below;
+  const int columns = std::max(1, static_cast<int>(gallery.width() / (side_wide + 4)));
+  // Exits take lines in turn, until nothing is left of the room or of the items.
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t e = 0; e < exits; ++e) {
+      if (left < high || lines[e] * columns >= items[e]) continue;
+      ++lines[e], left -= high;
+      more = true;
+    }
+  }
+  double top = gallery.top();
+  for (size_t e = 0; e < exits; ++e) {
+    rows_[e] = {gallery.left(), top, gallery.width(), head + high * lines[e]};
+    top = rows_[e].bottom();
+  }
+  for (size_t i = 0; i < tiles_.size(); ++i) {
+    const auto exit = static_cast<size_t>(page_.gallery[i].exit);
+    if (exit >= exits) continue;
+    const int number = used[exit]++, line = number / columns;
+    if (line >= lines[exit]) continue;
+    const QRectF& row = rows_[exit];
+    tiles_[i] = {row.left() + (number % columns) * (side_wide + 4), row.top() + head + line * high, side_wide, side_high};
   }
 }
 
@@ -89,11 +120,6 @@ QRectF ExitsLayout::class_part(size_t number, size_t exit) const {
   if (all <= 0) return {};
   const double room = row.width() - labels_;
   return {row.left() + labels_ + room * before / all, row.top(), room * static_cast<double>(items[exit]) / all, row.height()};
-}
-
-QRectF ExitsLayout::gallery_row(size_t exit) const {
-  const double each = (gallery.height() - line_) / static_cast<double>(std::max<size_t>(1, page_.exits.size()));
-  return {gallery.left(), gallery.top() + each * static_cast<double>(exit), gallery.width(), std::max(0.0, each - 2)};
 }
 
 std::optional<size_t> ExitsLayout::item_at(QPointF place) const {

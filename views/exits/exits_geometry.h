@@ -30,18 +30,24 @@ class ExitsLayout {
   QRectF class_row(size_t number) const;
   QRectF class_part(size_t number, size_t exit) const;
 
-  QRectF gallery_row(size_t exit) const;
+  /// As high as the items need that are shown of it.
+  QRectF gallery_row(size_t exit) const { return rows_[exit]; }
   /// Of the items of an exit those that fit into its row; empty: it has no room.
   QRectF tile(size_t item) const { return tiles_[item]; }
+  /// Below the picture of an item.
+  QRectF caption(size_t item) const { return {tiles_[item].left(), tiles_[item].bottom(), tiles_[item].width(), line_}; }
   /// The item at a place.
   std::optional<size_t> item_at(QPointF place) const;
 
  private:
+  void place_gallery();
+
   const ExitsPage& page_;
   double line_, digit_, labels_ = 0;
   ValueAxis values_;
   std::vector<double> ticks_;
-  std::vector<QRectF> tiles_;
+  std::vector<QRectF> rows_;   ///< of the gallery, by exit
+  std::vector<QRectF> tiles_;  ///< by item
 };
 
 }  // namespace stormcell::views

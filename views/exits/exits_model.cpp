@@ -1,6 +1,9 @@
 #include "views/exits/exits_model.h"
 
 #include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
 
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
@@ -13,7 +16,17 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
 
-ShownPoint shown(const QString& name, const ExitPoint& p) { return {name, p.mean_cost, p.value.value_or(0), p.value_ci95, p.items}; }
+ShownPoint shown(const QString& name, const ExitPoint& p) {
+  return {name, p.mean_cost, p.value.value_or(0), p.value_ci95, p.items, p.threshold, {}};
+}
+
+/// One number where it is the same at all exits.
+QString numbers_of(const std::vector<double>& thresholds) {
+  QStringList texts;
+  for (const double threshold : thresholds) texts << to_qstring(exit_threshold_text(threshold));
+  if (texts.count(texts.value(0)) == texts.size()) return texts.value(0);
+  return texts.join(", ");
+}
 
 void add_curve(const ExitsOfRun& view, ExitsPage& page) {
   const ExitCurve& c = *view.curve;
@@ -54,9 +67,12 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
         tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, labels.csv, "
            "--label-field) and `stormcell profile` or `optimize` give one.");
   }
+  if (view.curve) page.points.front().numbers = numbers_of(view.curve->thresholds);
+  // What is few among many is seen: there may be no room for all.
+  std::stable_partition(page.gallery.begin(), page.gallery.end(), [](const ExitItem& item) { return item.wrong; });
   if (view.target) add_target(*view.target, page);
   if (view.thumbnails > 0)
-    for (const ExitItem& item : view.gallery) page.pictures.push_back(image_of(item.picture));
+    for (const ExitItem& item : page.gallery) page.pictures.push_back(image_of(item.picture));
   if (!view.decisions)
     page.gallery_note = tr("No single items here: `stormcell profile` keeps them.");
   else if (view.thumbnails == 0)
@@ -66,13 +82,21 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
   return page;
 }
 
+size_t nearest_point(const ExitsPage& page, double threshold) {
+  size_t nearest = page.has_curve() ? 1 : 0;
+  const auto away = [&](size_t point) { return std::abs(page.points[point].threshold - threshold); };
+  for (size_t p = 2; p < page.points.size(); ++p)
+    if (away(p) < away(nearest)) nearest = p;
+  return nearest;
+}
+
 QString value_text(const ExitsPage& page, double value) { return to_qstring(quality_value_text(page.unit, value)); }
 
 QString with_plan(const ExitsPage& page, const QString& words) { return page.plan.isEmpty() ? words : words + " " + page.plan; }
 
 QString gain_text(const ExitsPage& page, size_t at) {
   const ShownPoint& p = page.points[at];
-  QString text = tr("Thresholds, %1").arg(p.name);
+  QString text = tr("Thresholds, %1").arg(p.title());
   if (!page.has_curve()) return text;
   const QString quality = to_qstring(quality_text(page.unit, p.value, p.interval));
   return text + tr(": %1 %2, %3 %4").arg(percent_text(p.cost), with_plan(page, tr("of the operations")), page.measure, quality);
@@ -114,13 +138,13 @@ Table make_exits_table(const ExitsPage& page) {
     table.rows.push_back(std::move(row));
   };
   for (const ShownPoint& p : page.points) {
-    std::vector<Value> row{tr("all"), p.name, Value(), Value(), Value(), Value()};
+    std::vector<Value> row{tr("all"), p.title(), Value(), Value(), Value(), Value()};
     if (page.has_curve()) row[2] = p.cost, row[3] = p.value;
     if (page.has_curve() && p.interval) row[4] = (*p.interval)[0], row[5] = (*p.interval)[1];
     add(std::move(row), p.items);
   }
   for (const ShownClass& c : page.classes)
-    add({tr("class %1").arg(c.name), page.points.front().name, Value(), Value(), Value(), Value()}, c.items);
+    add({tr("class %1").arg(c.name), page.points.front().title(), Value(), Value(), Value(), Value()}, c.items);
   return table;
 }
 

@@ -18,6 +18,10 @@ struct ShownPoint {
   double cost = 1, value = 0;
   std::optional<std::array<double, 2>> interval;
   std::vector<int64_t> items;  ///< by exit
+  double threshold = 0;        ///< one for all exits; of those that ran it says nothing
+  QString numbers;             ///< of those that ran: "0.9", "0.9, all leave"; else empty
+  /// "those that ran (0.9)", "0.85".
+  QString title() const { return numbers.isEmpty() ? name : name + " (" + numbers + ")"; }
 };
 
 /// Items of one class by exit, with the thresholds that ran.
@@ -35,7 +39,7 @@ struct ExitsPage {
   std::vector<double> costs;       ///< by exit, of the whole network; empty: not known
   std::vector<ShownPoint> points;  ///< those that ran first, then one threshold for all exits, ascending
   std::vector<ShownClass> classes;
-  std::vector<ExitItem> gallery;
+  std::vector<ExitItem> gallery;                    ///< of each exit those answered wrong first
   QString no_curve, gallery_note;                   ///< why there is none, what is lacking; empty: all is there
   QString target;                                   ///< in words; empty: no target was asked for
   std::optional<double> target_value, target_cost;  ///< that the target bounds; one of them, none of a latency
@@ -45,6 +49,9 @@ struct ExitsPage {
   bool has_curve() const { return points.size() > 1; }
 };
 ExitsPage make_exits_page(const ExitsOfRun& view);
+
+/// The point of the curve whose threshold lies nearest; 0 where there is no curve.
+size_t nearest_point(const ExitsPage& page, double threshold);
 
 /// A value of the measure as text: "98.9 %".
 QString value_text(const ExitsPage& page, double value);

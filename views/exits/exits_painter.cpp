@@ -37,7 +37,7 @@ void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layou
 void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const ShownPoint &shown = page.points[marks.point], &ran = page.points.front();
-  paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.name), theme);
+  paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.title()), theme);
   for (size_t e = 0; e < page.exits.size(); ++e) {
     const QRectF bar = layout.bar(e, share_at(shown.items, e)), whole = layout.bar(e);
     p.fillRect(bar, theme.category(static_cast<int>(e)));
@@ -168,24 +168,14 @@ void paint_picture(QPainter& p, QRectF box, const QImage& image, const QColor& f
 }
 
 QString gallery_title(const ExitsPage& page) {
-  const auto wrong = std::count_if(page.gallery.begin(), page.gallery.end(), [](const ExitItem& i) { return i.wrong; });
-  const QString title = tr("Some of each exit, of every label in turn");
-  return wrong > 0 ? title + tr("; a cross: answered wrong, as the figure beside it") : title;
+  const bool wrong = std::any_of(page.gallery.begin(), page.gallery.end(), [](const ExitItem& i) { return i.wrong; });
+  return wrong ? tr("Some of each exit, those answered wrong first (label %1 answer)").arg(QChar(0x2192))
+               : tr("Some of each exit, of every label in turn");
 }
 
-/// A cross and what was answered, across the foot of the tile: of any colour and shape it tells a wrong answer.
-void paint_wrong(QPainter& p, QRectF box, const ExitItem& item, const Theme& theme) {
-  const QFontMetricsF metrics(p.font());
-  const double high = std::min(metrics.height() - 1, box.height() / 2), arm = high / 5;
-  const QRectF foot(box.left(), box.bottom() - high, box.width(), high);
-  p.fillRect(foot, theme.bad);
-  p.setPen(QPen(Theme::text_on(theme.bad), 1.5));
-  const QPointF at(foot.left() + 2 * arm + 1, foot.center().y());
-  p.drawLine(at - QPointF(arm, arm), at + QPointF(arm, arm));
-  p.drawLine(at - QPointF(arm, -arm), at + QPointF(arm, -arm));
-  const QRectF words = foot.adjusted(4 * arm + 1, 0, -1, 0);
-  p.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
-             metrics.elidedText(QString::fromStdString(item.answer), Qt::ElideRight, words.width()));
+/// Of a wrong answer what is right before what was answered: of any colour it tells one.
+QString wrong_text(const ExitItem& item) {
+  return QString::fromStdString(item.label) + " " + QChar(0x2192) + " " + QString::fromStdString(item.answer);
 }
 
 void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
@@ -205,15 +195,24 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
     const QColor fill = theme.category(item.exit);
     if (i < page.pictures.size() && !page.pictures[i].isNull()) {
       paint_picture(p, box, page.pictures[i], fill, theme);
-      if (item.wrong) paint_wrong(p, box, item, theme);
+      if (item.wrong) {
+        p.setPen(theme.bad);
+        p.drawText(layout.caption(i), Qt::AlignCenter, metrics.elidedText(wrong_text(item), Qt::ElideRight, box.width()));
+      }
       paint_choice(p, box, marks, item, theme);
       continue;
     }
     p.fillRect(box, fill);
     p.setPen(Theme::text_on(fill));
-    const QString text = item.label.empty() ? tr("#%1").arg(item.sequence) : QString::fromStdString(item.label);
+    const QString text = item.wrong           ? wrong_text(item)
+                         : item.label.empty() ? tr("#%1").arg(item.sequence)
+                                              : QString::fromStdString(item.label);
     p.drawText(box, Qt::AlignCenter, metrics.elidedText(text, Qt::ElideRight, box.width() - 4));
-    if (item.wrong) paint_wrong(p, box, item, theme);
+    if (item.wrong) {
+      p.setBrush(Qt::NoBrush);
+      p.setPen(QPen(theme.bad, 2));
+      p.drawRect(box.adjusted(1, 1, -1, -1));
+    }
     paint_choice(p, box, marks, item, theme);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QSignalBlocker>
 #include <algorithm>
 
@@ -14,7 +15,11 @@ constexpr int64_t kMostOfExit = 400;
 ExitsView::ExitsView(QWidget* parent) : View(parent) {
   threshold_ =
       add_choice(tr("Threshold"), tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
-                                     "all exits, replayed"));
+                                     "all exits, replayed; of a number the nearest point of the curve"));
+  threshold_->setEditable(true);
+  threshold_->setInsertPolicy(QComboBox::NoInsert);
+  threshold_->setCompleter(nullptr);
+  threshold_->lineEdit()->setAccessibleName(tr("Threshold"));
   threshold_->addItem(tr("those that ran"));
   threshold_->setItemData(0, tr("The thresholds of the recorded run"), Qt::ToolTipRole);
   listed_ = add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
@@ -25,6 +30,7 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
   set_picture(picture_);
   connect(threshold_, &QComboBox::currentIndexChanged, this,
           [this](int index) { picture_->set_point(static_cast<size_t>(std::max(0, index))); });
+  connect(threshold_->lineEdit(), &QLineEdit::editingFinished, this, [this] { choose(threshold_->currentText()); });
   connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
   connect(picture_, &ExitsPicture::point_wanted, threshold_, &QComboBox::setCurrentIndex);
   connect(picture_, &ExitsPicture::item_picked, this, [this](qint64 sequence) {
@@ -72,10 +78,27 @@ void ExitsView::show_data() {
   }
   show_choice(threshold_, page.has_curve());
   picture_->set_page(std::move(page));
-  threshold_->setCurrentIndex(std::max(0, threshold_->findText(chosen)));
+  threshold_->setCurrentIndex(0);
+  choose(chosen);
   picture_->set_point(static_cast<size_t>(threshold_->currentIndex()));
   select(selection_);
   show_content();
+}
+
+void ExitsView::choose(const QString& text) {
+  // Before there is a curve it stays as it was typed.
+  if (!picture_->page().has_curve()) return;
+  int point = threshold_->findText(text, Qt::MatchFixedString);
+  bool number = false;
+  if (const double wanted = text.toDouble(&number); point < 0 && number) {
+    point = static_cast<int>(nearest_point(picture_->page(), wanted));
+    emit said(tr("The nearest to a threshold of %1 on the curve: %2.").arg(text, threshold_->itemText(point)));
+  } else if (point < 0) {
+    emit said(tr("No threshold is called '%1'; a number takes the nearest.").arg(text));
+    point = std::max(0, threshold_->currentIndex());
+  }
+  threshold_->setCurrentIndex(point);
+  threshold_->setEditText(threshold_->itemText(point));
 }
 
 Table ExitsView::table() const {

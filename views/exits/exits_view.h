@@ -21,6 +21,8 @@ class ExitsView : public View {
 
  private:
   void show_data();
+  /// A point by its name, or by a number the nearest one.
+  void choose(const QString& text);
 
   ExitsPicture* picture_;
   QComboBox *threshold_, *listed_;

@@ -9,6 +9,8 @@ namespace {
 constexpr double kMargin = 12, kTallest = 240, kWidest = 360;
 /// Of a slot's width: the rest is for edges.
 constexpr double kCardShare = 0.7, kCardHeight = 0.8;
+/// Between the name of a row and its squares; some letters are wider than digits.
+constexpr double kNameGap = 6;
 constexpr double kLeastSquare = 7, kSquareGap = 1.5;
 
 double least_slot(double digit) { return 7.5 * digit; }
@@ -95,9 +97,10 @@ QRectF GraphLayout::row_name(size_t card, size_t row) const {
   const QRectF inside = cards_[card].adjusted(3, head(card).height() + 2, -3, -2);
   const std::vector<GraphRow>& rows = page_.cards[card].rows;
   double wanted = 0;
-  for (const GraphRow& r : rows) wanted = std::max(wanted, static_cast<double>(r.name.size()) * digit_);
+  for (const GraphRow& r : rows)
+    if (!r.name.isEmpty()) wanted = std::max(wanted, static_cast<double>(r.name.size()) * digit_ + kNameGap);
   const double each = inside.height() / static_cast<double>(std::max<size_t>(1, rows.size()));
-  if (wanted == 0 || wanted > inside.width() / 2 || each < line_ - 2) return {};
+  if (wanted == 0 || wanted > 0.6 * inside.width() || each < line_ - 2) return {};
   return {inside.left(), inside.top() + each * static_cast<double>(row), wanted, each - 2};
 }
 

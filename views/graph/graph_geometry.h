@@ -25,7 +25,7 @@ class GraphLayout {
 
   QRectF title, legend;
   QRectF card(size_t number) const { return cards_[number]; }
-  /// The part of a card that is coloured by its share and holds its name.
+  /// The part of a card that holds its name and its share.
   QRectF head(size_t number) const;
   QRectF row(size_t card, size_t row) const;
   /// Room for the name of a row; empty: there is none.

@@ -68,12 +68,26 @@ QString by_branch(const GraphPage& page, const GraphEdge& e) {
   return way.toHtmlEscaped() + "<br>&nbsp;&nbsp;" + (named.isEmpty() ? tr("no cell") : named.join(", "));
 }
 
+std::vector<int32_t> places_of_way(const GraphPage& page, const GraphWay& way) {
+  std::vector<RouterLine> lines;
+  for (const GraphRouter& router : page.graph.routers) lines.push_back(router.line);
+  const auto choices = [&](size_t router) -> std::span<const int32_t> {
+    const GraphWay::Stop* stop = way.at(static_cast<int32_t>(router));
+    return stop ? std::span(stop->branches) : std::span<const int32_t>();
+  };
+  std::vector<int32_t> computing;
+  for (size_t p = 0; p < page.layout.places.size(); ++p)
+    if (places_computed(lines, {page.layout.places[p]}, choices) > 0) computing.push_back(static_cast<int32_t>(p));
+  return computing;
+}
+
 }  // namespace
 
 GraphValueText text_of(GraphValue value) {
   if (value == GraphValue::of_all)
-    return {tr("Share of all cells"), tr("branch's cells / most cells of a router of its space; counted, no padding")};
-  return {tr("Share of the router's cells"), tr("branch's cells / cells that came to its router; counted, no padding")};
+    return {tr("Share of all cells"),
+            tr("how many of all cells the branch got (all: those of the router that most came to); counted, no padding")};
+  return {tr("Share of the router's cells"), tr("how many of the cells that came to its router the branch got; counted, no padding")};
 }
 
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
@@ -138,16 +152,8 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail) {
     const auto from = before.find(page.layout.edges[e].to);
     if (from != before.end() && from->second == std::set{page.layout.edges[e].from}) way.edges.push_back(static_cast<int32_t>(e));
   }
+  way.places = places_of_way(page, way);
   return way;
-}
-
-int64_t places_that_computed(const GraphPage& page, const GraphWay& way) {
-  std::vector<RouterLine> lines;
-  for (const GraphRouter& router : page.graph.routers) lines.push_back(router.line);
-  return places_computed(lines, page.layout.places, [&](size_t router) -> std::span<const int32_t> {
-    const GraphWay::Stop* stop = way.at(static_cast<int32_t>(router));
-    return stop ? std::span(stop->branches) : std::span<const int32_t>();
-  });
 }
 
 QString graph_caption(const GraphPage& page) {

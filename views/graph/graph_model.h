@@ -52,14 +52,14 @@ struct GraphWay {
     int32_t router = 0;
     std::vector<int32_t> branches;  ///< that it got, ascending; none: it was refused or dropped
   };
-  std::vector<Stop> stops;  ///< in the order in which the cell met them
+  std::vector<Stop> stops;      ///< in the order in which the cell met them
+  std::vector<int32_t> places;  ///< at which something was computed for it: what only arrived there, or passed, does not count
   /// Of the layout: those by which alone it can have come to a place. Where there are several, nothing tells which brought something.
   std::vector<int32_t> edges;
   const Stop* at(int32_t router) const;
+  bool computes(int32_t place) const { return std::find(places.begin(), places.end(), place) != places.end(); }
   bool goes(int32_t edge) const { return std::find(edges.begin(), edges.end(), edge) != edges.end(); }
 };
-/// Places at which something was computed for the cell: what only arrived there, or passed, does not count.
-int64_t places_that_computed(const GraphPage& page, const GraphWay& way);
 GraphWay find_way(const GraphPage& page, const CellTrail& trail);
 
 /// "181 routers in 62 places, named without cells.; batches 0 to 1".

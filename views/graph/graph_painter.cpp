@@ -80,9 +80,7 @@ void paint_head(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   const QFontMetricsF metrics(p.font());
   const double share = page.place(card).share;
   const QRectF head = layout.head(card);
-  const QColor fill = share > 0 ? theme.sequential(share) : theme.surface;
-  p.fillRect(head, fill);
-  p.setPen(Theme::text_on(fill));
+  p.setPen(share > 0 ? theme.text : theme.faint);
   const QRectF inside = head.adjusted(3, 0, -3, 0);
   const GraphCard& of = page.cards[card];
   const QString percent = percent_text(share);
@@ -120,10 +118,7 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
       p.drawRect(box);
     }
   }
-  const bool on_way = std::any_of(page.cards[card].rows.begin(), page.cards[card].rows.end(), [&](const GraphRow& row) {
-    const GraphWay::Stop* stop = marks.way.at(row.router);
-    return stop && !stop->branches.empty();
-  });
+  const bool on_way = marks.way.computes(static_cast<int32_t>(card));
   p.setBrush(Qt::NoBrush);
   p.setPen(chosen || on_way ? QPen(theme.accent, chosen ? 2.5 : 1.5) : QPen(theme.faint, 1));
   p.drawRect(layout.card(card));
@@ -142,7 +137,7 @@ void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout,
   const GraphValueText text = text_of(page.value);
   const QRectF words = room.adjusted(width + 12, 0, 0, 0);
   p.setPen(theme.text);
-  const QString first = tr("Square, a branch: %1. Head: share computed for").arg(text.name.toLower());
+  const QString first = tr("Colour of a branch's square: %1. Beside names: share of cells computed for").arg(text.name.toLower());
   p.drawText(QRectF(words.left(), words.top() - 2, words.width(), metrics.height()), Qt::AlignLeft,
              metrics.elidedText(first, Qt::ElideRight, words.width()));
   p.setPen(theme.faint);

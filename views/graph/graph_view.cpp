@@ -101,11 +101,11 @@ void GraphView::show_way() {
   if (!way_.trail) return picture_->set_way({}, {});
   GraphWay way = find_way(picture_->page(), *way_.trail);
   const GraphPage& page = picture_->page();
-  const QString text = tr("Blue: the way of sequence %1, position %2, computed for at %3 of %4")
-                           .arg(way_.of->sequence)
-                           .arg(way_.of->position)
-                           .arg(places_that_computed(page, way))
-                           .arg(counted_text(static_cast<qint64>(page.cards.size()), "place"));
+  const bool is_picture = !way.stops.empty() && page.router(way.stops.front().router).line.space == "picture";
+  const QString of =
+      is_picture ? tr("picture %1").arg(way_.of->sequence) : tr("sequence %1, position %2").arg(way_.of->sequence).arg(way_.of->position);
+  const QString text = tr("Blue: the way of %1, computed for at %2 of %3")
+                           .arg(of, QString::number(way.places.size()), counted_text(static_cast<qint64>(page.cards.size()), "place"));
   picture_->set_way(std::move(way), text);
 }
 

@@ -2,12 +2,15 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/dense_text.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/item_costs_text.h"
 #include "core/summary/items_text.h"
@@ -171,16 +174,17 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
 void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.dense) return;
   const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
-  page.figures.push_back({tr("Dense plan, a batch"),
+  page.figures.push_back({tr("Dense plan"),
                           f.routing_speedup
                               ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
                               : tr("every cell through every branch"),
                           tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
-                          duration_text(mean),
+                          tr("%1 a batch").arg(duration_text(mean)),
                           {},
                           {},
                           mean,
-                          0});
+                          0,
+                          true});
 }
 
 /// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.
@@ -208,6 +212,59 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           after ? q.optimized->value : 0});
 }
 
+/// The mean operations of the thresholds that ran in the model's own order; nothing: not known, or items of several sizes hide it.
+std::optional<double> baseline_cost_of(const ExitCurve& c) {
+  constexpr double kRounding = 0.001;
+  double cost = 0, own = 0;
+  for (size_t e = 0; e < c.exits.size(); ++e) {
+    if (!c.exits[e].baseline_cost) return {};
+    const double share = share_at(c.chosen.items, e);
+    cost += share * c.exits[e].cost, own += share * *c.exits[e].baseline_cost;
+  }
+  return std::abs(cost - c.chosen.mean_cost) < kRounding ? std::optional(own) : std::nullopt;
+}
+
+void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
+  if (!f.exits || f.exits->exits.empty()) return;
+  const QString plan = to_qstring(exit_plan_text(*f.exits)), cost = percent_text(f.exits->chosen.mean_cost);
+  FigureRow row{tr("Operations with exits"),
+                plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
+                to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
+                cost,
+                {},
+                {},
+                f.exits->chosen.mean_cost,
+                0};
+  if (both && f.exits->plan == "optimized") {
+    const std::optional<double> own = baseline_cost_of(*f.exits);
+    if (own) row.note = tr("of the network, as each plan runs");
+    row.after = cost, row.after_value = f.exits->chosen.mean_cost;
+    row.before = own ? percent_text(*own) : QString(), row.before_value = own.value_or(0);
+  }
+  page.figures.push_back(std::move(row));
+}
+
+/// What optimize was asked of the exits: both plans run with the thresholds that it found.
+void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
+  if (!f.exit_target) return;
+  const ExitTarget& t = *f.exit_target;
+  QStringList tips, thresholds;
+  for (const auto& [title, text] : exit_target_lines(t)) tips << "<b>" + to_qstring(title) + "</b>: " + to_qstring(text).toHtmlEscaped();
+  for (const double threshold : t.thresholds) thresholds << to_qstring(exit_threshold_text(threshold));
+  const auto add = [&](const QString& name, const QString& note, const QString& value) {
+    page.figures.push_back({name, note, tips.join("<br>"), value, {}, {}, 0, 0, true});
+  };
+  add(tr("Target of the exits"), to_qstring(exit_target_text(t)), t.met ? tr("met") : tr("missed"));
+  if (!thresholds.isEmpty())
+    add(tr("Thresholds found for it, by exit"), tr("both plans run with them, not with the model's own"), thresholds.join(", "));
+  if (!t.own.value || !t.held_out.value) return;
+  const auto items = std::accumulate(t.held_out.items.begin(), t.held_out.items.end(), int64_t{0});
+  add(tr("With the model's own thresholds"),
+      tr("%1 of %2 held out; with those found %3")
+          .arg(to_qstring(t.measure), counted_text(items, t.item.c_str()), to_qstring(quality_value_text(t.unit, *t.held_out.value))),
+      to_qstring(quality_text(t.unit, *t.own.value, t.own.value_ci95)));
+}
+
 QString item_costs_tip(const RunSummaryFigures& f) {
   QStringList lines;
   for (const auto& [title, text] : item_costs_lines(f)) lines << to_qstring(text).toHtmlEscaped();
@@ -227,7 +284,8 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
                           {},
                           {},
                           0,
-                          0});
+                          0,
+                          true});
 }
 
 void set_figures(const Summary& s, OverviewPageModel& page) {
@@ -258,17 +316,8 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   }
   add_dense(f, page);
   add_quality(f, both, page);
-  if (f.exits && !f.exits->exits.empty()) {
-    const QString plan = to_qstring(exit_plan_text(*f.exits));
-    page.figures.push_back({tr("Operations with exits"),
-                            plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
-                            to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
-                            percent_text(f.exits->chosen.mean_cost),
-                            {},
-                            {},
-                            f.exits->chosen.mean_cost,
-                            0});
-  }
+  add_exit_target(f, page);
+  add_exits(f, both, page);
   if (f.item_costs)
     page.figures.push_back({tr("Operations spent"),
                             tr("of all branches, in the model's own order"),

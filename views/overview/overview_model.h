@@ -32,6 +32,7 @@ struct FigureRow {
   QString name, note, tip;
   QString before, after, change;  ///< after, change: empty where one plan was measured
   double before_value = 0, after_value = 0;
+  bool apart = false;  ///< of neither plan: it stands in no column of theirs
 };
 
 /// A row of the waterfall: from what was reached before to what is reached with this pass.

@@ -111,13 +111,13 @@ void paint_pair(QPainter& p, const QRectF& at, const FigureRow& row, const Theme
 
 void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool both, const QFont& font, const OverviewGeometry& g,
                       const Theme& theme) {
-  const double u = g.unit(), name = both ? 0.33 * at.width() : 0.62 * at.width(), middle = at.center().y();
+  const bool columns = both && !row.apart;
+  const double u = g.unit(), name = columns ? 0.33 * at.width() : 0.62 * at.width(), middle = at.center().y();
   text(p, {at.left(), middle - 1.2 * u, name, 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.name, font, theme.text);
   text(p, {at.left(), middle + 0.05 * u, name, 1.1 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.note, scaled(font, 0.82), theme.faint);
-  const QFont large = scaled(font, 1.35, !both);
-  if (!both)
-    return text(p, {at.left() + name, at.top(), at.width() - name, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.before, large,
-                theme.text);
+  if (!columns)
+    return text(p, {at.left() + name, at.top(), at.width() - name, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.before,
+                fitting(scaled(font, 1.35, !both), row.before, at.width() - name), theme.text);
   const double figure = 0.19 * at.width(), bars = 0.16 * at.width();
   double x = at.left() + name;
   for (const bool after : {false, true}) {

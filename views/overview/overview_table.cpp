@@ -4,6 +4,7 @@
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "views/overview/overview_model.h"
@@ -112,6 +113,10 @@ class OverviewRows {
         add(name, named.name, *v, named.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted_ : measured_, {}, named.tip);
       }
   }
+  void add_exit_target(const ExitTarget& t) {
+    for (const auto& [title, text] : exit_target_lines(t))
+      add(tr("exit target"), QString::fromStdString(title), QString::fromStdString(text), {}, {});
+  }
   void add_pass(const PassReport& p, const RunSummaryFigures& f) {
     const QString name = QString::fromStdString(p.name);
     add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
@@ -172,6 +177,7 @@ Table make_overview_table(const Situation& s) {
     rows.add_measured(f);
     rows.add_plan(tr("baseline"), f.baseline, f);
     if (f.is_verified() || !f.baseline) rows.add_plan(tr("optimised"), f.optimized, f);
+    if (f.exit_target) rows.add_exit_target(*f.exit_target);
     if (f.weight_budget) rows.add_budget(*f.weight_budget);
     if (const auto& g = s.summary->generated) rows.add_tokens(g->tokens_per_s);
     for (const PassReport& p : f.passes) rows.add_pass(p, f);
