@@ -39,10 +39,15 @@ class Densifier {
   SpaceId space_of(ValueId v) const { return graph().value(v).type.space; }
   bool is_decision(ValueId v) const { return graph().value(v).kind == ValueKind::decision; }
 
+  bool touches_branch(const Node& n) const {
+    const auto lies_there = [&](ValueId v) { return in_branch(space_of(v)); };
+    return std::any_of(n.inputs.begin(), n.inputs.end(), lies_there) || std::any_of(n.outputs.begin(), n.outputs.end(), lies_there);
+  }
+
   /// Why a node cannot be dense.
   std::string obstacle(const Node& n) const {
     if (!n.bodies.empty()) return node_text(n) + " holds a region";
-    if (has_effect(*n.op)) return node_text(n) + " changes a state";
+    if (has_effect(*n.op) && touches_branch(n)) return node_text(n) + " changes the state of a branch";
     for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs})
       for (const ValueId v : *list) {
         if (graph().value(v).kind == ValueKind::ragged) return node_text(n) + " works on ragged cells";
