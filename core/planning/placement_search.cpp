@@ -40,7 +40,7 @@ struct Candidate {
 constexpr double kTogether = 0.5;
 // What ranks may get beyond the mean: traffic is to be had at about the EPLB rule's balance, where cost is the aim balance is one of its
 // means.
-constexpr double kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15}, kSlacksByCost[] = {0.02, 0.08, 0.3, 1}, kSlacksOfSteps[] = {0.04, 0.3, 1};
+constexpr double kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15}, kSlacksByCost[] = {1, 0.3, 0.08, 0.02};
 
 std::string name_of(const Candidate& c) {
   const auto short_text = [](double v) { return std::to_string(v).substr(0, 4); };
@@ -231,13 +231,21 @@ class PlacementSearch {
     for (const double lambda : lambdas)
       if (by_cost_) list.push_back({.method = Method::steps, .lambda = lambda});
     if (!task_.routes) return list;
-    for (const double slack : by_cost_ ? std::span<const double>(kSlacksByCost) : kSlacks)
+    for (const double slack : by_cost_ ? std::span<const double>(kSlacksByCost) : kSlacks) {
       list.push_back({.method = Method::joint, .together = kTogether, .slack = slack});
-    if (by_cost_)
       for (const double lambda : lambdas)
-        for (const double slack : kSlacksOfSteps)
+        if (by_cost_)
           list.push_back({.method = Method::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
+    }
     return list;
+  }
+
+  /// Whether so much of the time has gone that no further candidate is begun: what each takes however short its search, many layers make
+  /// long.
+  bool is_late(double share) {
+    const bool late = !options_.repeatable && time_.share() > share;
+    out_.by_clock |= late;
+    return late;
   }
 
   /// The candidate whose placement is best on the validation part. Of those about as good, within 3 %, the most even one: what is aimed at
@@ -250,6 +258,7 @@ class PlacementSearch {
     const double seconds = kTrialShare * options_.time_limit / static_cast<double>(list.size());
     std::vector<double> value, imbalance;
     for (const Candidate& candidate : list) {
+      if (!value.empty() && is_late(kTrialShare)) break;
       const Placement p = trial.fit(candidate, seconds, progress_);
       value.push_back(by_cost_ ? cost(p, judge) : traffic(p, eplb, judge));
       imbalance.push_back(mean_imbalance(p, judge));
@@ -258,7 +267,7 @@ class PlacementSearch {
     auto best = static_cast<size_t>(std::min_element(value.begin(), value.end()) - value.begin());
     if (by_cost_) return best;
     const double least = value[best];
-    for (size_t i = 0; i < list.size(); ++i)
+    for (size_t i = 0; i < value.size(); ++i)
       if (value[i] <= kAboutAsGood * least && imbalance[i] < imbalance[best]) best = i;
     return best;
   }
@@ -276,7 +285,8 @@ class PlacementSearch {
       out_.chosen_on = "what it is fitted to";
     }
     for (size_t i = 0; i < list.size(); ++i)
-      if (i != chosen) out_.tried.push_back({name_of(list[i]), fitter.fit(list[i], kOtherShare * options_.time_limit / many, progress_)});
+      if (i != chosen && !is_late(kTrialShare + kOtherShare))
+        out_.tried.push_back({name_of(list[i]), fitter.fit(list[i], kOtherShare * options_.time_limit / many, progress_)});
     out_.tried.push_back({name_of(list[chosen]), fitter.fit(list[chosen], kChosenShare * options_.time_limit, progress_)});
     take_result();
   }
@@ -391,6 +401,7 @@ class PlacementSearch {
   const DataSlice whole_;
   CostAim aim_;
   std::optional<PlacedSteps> exact_steps_;
+  const SearchTime time_{options_.time_limit};
   SearchOutcome out_;
 };
 
