@@ -107,7 +107,7 @@ class Bench:
         layout.write_text(json.dumps(hidden))  # the form of vLLM, which counts layers with experts
         self.run("import", self.folder / "planted.safetensors", "-o", session)
         cluster = write_cluster(self.folder / "64.json", gpus)
-        common = ["place", session, "--cluster", cluster, *SIZES]
+        common = ["place", session, "--cluster", cluster, *SIZES, "--tokens-per-step", "128"]
 
         def judged(*arguments):
             figures, seconds = self.run(*common, *arguments)

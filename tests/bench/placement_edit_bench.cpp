@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <numeric>
 #include <random>
 
+#include "core/placement/eplb.h"
 #include "core/placement/placement_edit.h"
 
 namespace stormcell::bench {
@@ -105,6 +107,17 @@ void run(size_t tokens) {
   tell("undone", back);
   tell("all layers at a time", whole);
   if (sum < 0) fmt::print("{}\n", sum);
+  std::vector<size_t> all(tokens);
+  std::iota(all.begin(), all.end(), size_t{0});
+  const LayerLoads loads = loads_of_tokens(routes, all);
+  std::vector<double> rule;
+  for (int i = 0; i < 9; ++i) {
+    const double at = cpu_ms();
+    const Placement placed = eplb_placement(loads, {kBranches + kRanks, 1, kNodes, kRanks});
+    rule.push_back(ms_since(at));
+    if (placed.layers.empty()) fmt::print("nothing was placed\n");
+  }
+  tell("the EPLB rule for all layers", rule);
 }
 
 }  // namespace
