@@ -15,10 +15,7 @@ namespace stormcell {
 /// "S.storm", "S.storm#3" or "S.storm#name", opened; the newest run that has loads.
 struct Recording {
   explicit Recording(const std::string& named)
-      : path(parse_session_path(named)),
-        reader(path.file),
-        run(choose_recorded_run(reader, path.run)),
-        layout(reader.layout(run.id)) {}
+      : path(parse_session_path(named)), reader(path.file), run(choose_recorded_run(reader, path.run)), layout(reader.layout(run.id)) {}
   std::string name() const { return path.file + "#" + std::to_string(run.id); }
   SessionPath path;
   SessionReader reader;

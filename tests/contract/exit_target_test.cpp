@@ -86,7 +86,8 @@ class ExitTargetTest : public QObject {
     QVERIFY2(t["fitted"]["mean_cost"].get<double>() <= 0.4 && t["held_out"]["items"] == t["predicted"]["items"], t.dump().c_str());
     QVERIFY(exits["plan"] == "optimized" && exits["exits"][2]["cost"] == 1.0);
     const double first = exits["exits"][0]["cost"], own = exits["exits"][0]["baseline_cost"];
-    // By hand from the layers' sizes: of 2,140,496 multiplications 913,392 stand before the first exit's test, and 684,592 of these feed it.
+    // By hand from the layers' sizes: of 2,140,496 multiplications 913,392 stand before the first exit's test, and 684,592 of these feed
+    // it.
     QVERIFY2(std::fabs(first - 684592.0 / 2140496) < 0.01 && std::fabs(own - 913392.0 / 2140496) < 0.01, exits["exits"].dump().c_str());
     // As the configuration runs: the same shares of the same plan.
     const Json replayed = json_of(short_run("run", kModel, kSample, {"--batch", "4", "--config", config}))["exits"];

@@ -40,9 +40,8 @@ inline std::string emulate_choose(const gpu::ChooseArgs& args, ThreadOrder order
 /// Empty and `done` where one block routes so many cells.
 inline std::string emulate_one_block(const gpu::OneBlockArgs& args, ThreadOrder order, bool& done) {
   std::string wrong;
-  done = gpu::with_one_block(args, [&](auto shape) {
-    wrong = emulate<gpu::RouteAndMapKernel<decltype(shape)::kLanes, decltype(shape)::kHeld>>(1, args, order);
-  });
+  done = gpu::with_one_block(
+      args, [&](auto shape) { wrong = emulate<gpu::RouteAndMapKernel<decltype(shape)::kLanes, decltype(shape)::kHeld>>(1, args, order); });
   return wrong;
 }
 

@@ -258,8 +258,8 @@ class GpuRoutingTest : public QObject {
                     "capacity with several choices a cell is 4"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 31; }, "beyond 2^31"));
     // Times four choices this is 2^64.
-    QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 62, c.rule.k = c.rule.fan_out = c.decision.fan_out = 4; },
-                    "beyond 2^31"));
+    QVERIFY(
+        refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 62, c.rule.k = c.rule.fan_out = c.decision.fan_out = 4; }, "beyond 2^31"));
     const auto in_groups = [](gpu::RouteCall& c, int32_t groups, int32_t kept) {
       c.rule = gpu::rule_of({.kind = ProtocolKind::sigmoid_groups, .groups = groups, .groups_kept = kept}, c.branches);
     };

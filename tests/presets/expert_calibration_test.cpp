@@ -36,8 +36,7 @@ std::vector<std::vector<int64_t>> chosen_experts(const Model& model) {
     values.reals["pixels"] = data->batch(b).find_input("pixels")->reals;
     executor.run(values, bindings, options, result);
     for (size_t router = 0; router < result.decisions.size(); ++router)
-      for (const int32_t choice : result.decisions[router].choice)
-        ++chosen.at(router).at(static_cast<size_t>(branch_of(choice)));
+      for (const int32_t choice : result.decisions[router].choice) ++chosen.at(router).at(static_cast<size_t>(branch_of(choice)));
   }
   return chosen;
 }

@@ -45,8 +45,8 @@ class RoutedExperts {
     for (size_t i = 0; i < model.moe_layers.size(); ++i) router_of[static_cast<size_t>(model.moe_layers[i])] = static_cast<int32_t>(i);
     header.routers = routers_by_layer(router_of, model.branches, std::min(model.k, model.branches));
     k_ = std::min(model.k, model.branches);
-    header.lacks = lacks_without(
-        {{"model", !model.name.empty()}, "branches", "k", "decisions", "steps", "order", "requests", "positions", "phases"});
+    header.lacks =
+        lacks_without({{"model", !model.name.empty()}, "branches", "k", "decisions", "steps", "order", "requests", "positions", "phases"});
     sink_.begin(header);
   }
 

@@ -93,7 +93,8 @@ class LayerBench {
       }
       char note[128];
       std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s; launches: %d", bound.what(task_),
-                    seconds / least.seconds, least.seconds * 1e6, least.what, gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))).count);
+                    seconds / least.seconds, least.seconds * 1e6, least.what,
+                    gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))).count);
       report_.measured(of_product, seconds * 1e6, "us", bound.seconds(task_) / seconds, note);
       rivals(calls, rows, of_product, first, window);
     }

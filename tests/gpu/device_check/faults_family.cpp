@@ -29,12 +29,18 @@ void check_faults(const Task& task, Report& report) {
     change(call);
     expect(report, name, gpu::layer(call, calls.limits(), calls.workspace(0), has, queue.stream()), code);
   };
-  refuses("workspace too small", [](auto&) {}, bytes - 1, StatusCode::bad_input);
-  refuses("null weights", [](auto& c) { c.w1 = nullptr; }, bytes, StatusCode::bad_input);
-  refuses("misaligned x", [](auto& c) { c.x = static_cast<const char*>(c.x) + 2; }, bytes, StatusCode::bad_input);
-  refuses("too many experts", [](auto& c) { c.experts = c.rule.k = 2000; }, bytes, StatusCode::bad_input);
-  refuses("more cells than the workspace holds", [](auto& c) { c.cells = int64_t{1} << 40; }, bytes, StatusCode::bad_input);
-  refuses("a rule of the host", [](auto& c) { c.rule.choose = gpu::DeviceChoice::none; }, bytes, StatusCode::unsupported);
+  refuses(
+      "workspace too small", [](auto&) {}, bytes - 1, StatusCode::bad_input);
+  refuses(
+      "null weights", [](auto& c) { c.w1 = nullptr; }, bytes, StatusCode::bad_input);
+  refuses(
+      "misaligned x", [](auto& c) { c.x = static_cast<const char*>(c.x) + 2; }, bytes, StatusCode::bad_input);
+  refuses(
+      "too many experts", [](auto& c) { c.experts = c.rule.k = 2000; }, bytes, StatusCode::bad_input);
+  refuses(
+      "more cells than the workspace holds", [](auto& c) { c.cells = int64_t{1} << 40; }, bytes, StatusCode::bad_input);
+  refuses(
+      "a rule of the host", [](auto& c) { c.rule.choose = gpu::DeviceChoice::none; }, bytes, StatusCode::unsupported);
   report.begins("out of memory");
   void* huge = nullptr;
   expect(report, "out of memory", gpu::check_cuda(cudaMalloc(&huge, size_t{1} << 50), "cudaMalloc", "(2^50 bytes)"),

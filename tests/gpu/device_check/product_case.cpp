@@ -27,8 +27,8 @@ std::string ProductCase::name() const {
   std::string of_rows;
   for (size_t e = 0; e < rows.size() && e < 6; ++e) of_rows += (e ? " " : "") + std::to_string(rows[e]);
   return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (may_be_many ? ", maybe many" : "") + (gated ? ", gated" : "") +
-         (gathered ? ", gathered" : "") +
-         to_text(activation) + (bias ? "" : ", no bias") + ", n " + std::to_string(n) + ", k " + std::to_string(k) + ", rows " + of_rows;
+         (gathered ? ", gathered" : "") + to_text(activation) + (bias ? "" : ", no bias") + ", n " + std::to_string(n) + ", k " +
+         std::to_string(k) + ", rows " + of_rows;
 }
 
 ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue)

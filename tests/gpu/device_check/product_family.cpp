@@ -19,16 +19,16 @@ struct Stored {
   gpu::Activation activation;
   bool bias;
 };
-constexpr Stored kStored[] = {
-    {false, false, gpu::Activation::relu, true}, {false, false, gpu::Activation::relu, false}, {false, true, gpu::Activation::none, true},
-    {false, true, gpu::Activation::none, false}, {false, false, gpu::Activation::none, true},  {false, false, gpu::Activation::none, false},
-    {true, false, gpu::Activation::silu, true},  {true, false, gpu::Activation::silu, false},  {false, true, gpu::Activation::relu, true},
-    {true, true, gpu::Activation::relu, true}};
+constexpr Stored kStored[] = {{false, false, gpu::Activation::relu, true}, {false, false, gpu::Activation::relu, false},
+                              {false, true, gpu::Activation::none, true},  {false, true, gpu::Activation::none, false},
+                              {false, false, gpu::Activation::none, true}, {false, false, gpu::Activation::none, false},
+                              {true, false, gpu::Activation::silu, true},  {true, false, gpu::Activation::silu, false},
+                              {false, true, gpu::Activation::relu, true},  {true, true, gpu::Activation::relu, true}};
 /// In whole numbers where the activation keeps them whole.
 ProductCase stored_case(const Shape& shape, const Stored& stored, bool may_be_many) {
   const bool whole = stored.activation != gpu::Activation::silu;
-  return {shape.n,           shape.k, shape.rows,  gpu::Format::bf16, stored.gated, stored.gathered,
-          stored.activation, whole,   may_be_many, stored.bias};
+  return {shape.n,         shape.k,           shape.rows, gpu::Format::bf16, stored.gated,
+          stored.gathered, stored.activation, whole,      may_be_many,       stored.bias};
 }
 
 /// `kernel`: what it must have been computed by; empty: by several.
@@ -108,8 +108,8 @@ void check_gemv(const Task& task, Report& report) {
 void check_swapped(const Task& task, Report& report) {
   for (const bool may_be_many : {false, true}) {
     if (task.small && may_be_many) break;
-    std::vector<Shape> small = {{64, 64, {8}},  {64, 64, {3}}, {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}},
-                                {8, 8, {5}}, {72, 8, {3, 0, 61}}};
+    std::vector<Shape> small = {{64, 64, {8}}, {64, 64, {3}},      {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}},
+                                {8, 8, {5}},   {72, 8, {3, 0, 61}}};
     if (may_be_many) small.push_back({64, 64, {0, 0}});  // as a decision may be that drops or chooses nothing
     check_regime(task, report, may_be_many ? "joined" : "swapped", {0, 64, true}, small,
                  {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false,

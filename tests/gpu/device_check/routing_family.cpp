@@ -62,8 +62,7 @@ void check_rows(Report& report, const Queue& queue, const std::string& name, con
   fill_numbers(from, cells * width, 1, format, queue);
   queue.wait();
   gpu::DispatchCall out;
-  out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(),
-  out.to = rows.as<void>();
+  out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(), out.to = rows.as<void>();
   must(gpu::dispatch(out, queue.stream()));
   queue.wait();
   const auto source = to_floats(from.as<void>(), cells * width, format), sent = to_floats(rows.as<void>(), slots * width, format);
