@@ -79,11 +79,12 @@ class Bench:
         for gpus in (64, 128, 256, 512, 1024):
             cluster = write_cluster(self.folder / f"{gpus}.json", gpus)
             layout = []
-            if gpus > EXPERTS:  # as many slots as GPUs: the EPLB rule's replicas
-                self.run("place", session, "--cluster", cluster, *SIZES, "--solver", "eplb", "--redundant", gpus - EXPERTS, "--name", f"p{gpus}")
-                layout = ["--placement", f"#p{gpus}"]
+            if gpus > EXPERTS:  # a slot a GPU, every expert as often as the others; the form of vLLM
+                path = self.folder / f"layout{gpus}.json"
+                path.write_text(json.dumps([[slot % EXPERTS for slot in range(gpus)]] * LAYERS))
+                layout = ["--placement", path]
             figures, seconds = self.run("simulate", session, "--cluster", cluster, *SIZES, *layout)
-            print(f"simulate: {gpus} GPUs, {figures.get('steps')} steps: {seconds:.2f} s", flush=True)
+            print(f"simulate: {gpus} GPUs, {figures['steps']['count']} steps: {seconds:.2f} s", flush=True)
 
     def planted(self, limits):
         draw, gpus, each = random.Random(3), 64, EXPERTS // 64
@@ -121,7 +122,7 @@ class Bench:
                 eplb, found = lines["eplb"], lines["result"]
                 print(f"planted, --aim {aim} --time-limit {limit}: {seconds:.1f} s", flush=True)
                 for part in ("fit", "held_out"):
-                    for key in ("step_ms", "cross_pairs", "ranks_per_token"):
+                    for key in ("objective", "cross_pairs", "ranks_per_token"):
                         before, after, at_best = eplb[part][key], found[part][key], kept[part][key]
                         print(f"  {part} {key}: EPLB {before:.4g}, found {after:.4g}, hidden {at_best:.4g}: {(before - after) / (before - at_best):.0%} of it")
 
