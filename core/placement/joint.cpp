@@ -37,7 +37,7 @@ class Search {
 
   Placement run(const Progress& progress) {
     find_scales();
-    align();
+    align(progress);
     settle(progress);
     anneal(progress);
     settle(progress);
@@ -134,12 +134,16 @@ class Search {
 
   // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where ranks are many a swap
   // of two branches seldom gains before others are right, and annealing takes long; what layers have in common shows at once.
-  void align() {
+  void align(const Progress& progress) {
+    const auto between = [&](size_t l, bool behind) {
+      progress.cancel.check();
+      arrange(l, l > 0, behind && l + 1 < layers_);
+    };
     grow(0);
-    for (size_t l = 1; l < layers_; ++l) arrange(l, true, false);
+    for (size_t l = 1; l < layers_; ++l) between(l, false);
     // What the first layer lacked to be right the others now say.
-    for (size_t l = layers_; l-- > 0;) arrange(l, l > 0, l + 1 < layers_);
-    for (size_t l = 0; l < layers_; ++l) arrange(l, l > 0, l + 1 < layers_);
+    for (size_t l = layers_; l-- > 0;) between(l, true);
+    for (size_t l = 0; l < layers_; ++l) between(l, true);
     sum_up();
   }
 
