@@ -16,6 +16,7 @@
 #include "core/exports/export_formats.h"
 #include "views/placement/cluster_choice.h"
 #include "views/placement/step_choices.h"
+#include "views/placement/stored_choice.h"
 #include "views/words/fault_words.h"
 #include "views/words/figure_text.h"
 
@@ -217,19 +218,8 @@ void PlacementView::fill_starts() {
   start_->clear();
   start_->addItem(tr("contiguous"), qlonglong{0});
   start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
-  QStringList others;
-  for (const StoredLayout& s : stored_) {
-    if (!fits(s)) {
-      others << choice_text(s);
-      continue;
-    }
-    start_->addItem(choice_text(s), static_cast<qlonglong>(s.id));
-    start_->setItemData(
-        start_->count() - 1,
-        tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
-        Qt::ToolTipRole);
-  }
-  start_->setProperty(kElsewhere, others.isEmpty() ? QString() : tr("with another Cluster or Spare slots: %1").arg(others.join("; ")));
+  add_stored(
+      start_, stored_, [this](const StoredLayout& s) { return fits(s); }, tr("with another Cluster or Spare slots"));
   start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
 }
 

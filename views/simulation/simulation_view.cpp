@@ -16,6 +16,7 @@
 #include "views/placement/cluster_choice.h"
 #include "views/placement/placement_model.h"
 #include "views/placement/step_choices.h"
+#include "views/placement/stored_choice.h"
 #include "views/words/fault_words.h"
 #include "views/words/figure_text.h"
 
@@ -305,19 +306,9 @@ void SimulationView::take(const Wanted& want, Read read) {
 void SimulationView::fill_starts() {
   const QSignalBlocker quiet(start_);
   while (start_->count() > 1) start_->removeItem(1);
-  QStringList others;
-  for (const StoredLayout& s : read_.stored) {
-    if (s.placement.ranks != read_.cluster.ranks()) {
-      others << choice_text(s);
-      continue;
-    }
-    start_->addItem(choice_text(s), static_cast<qlonglong>(s.id));
-    start_->setItemData(
-        start_->count() - 1,
-        tr("Stored %1 for %2, by %3. %4").arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
-        Qt::ToolTipRole);
-  }
-  start_->setProperty(kElsewhere, others.isEmpty() ? QString() : tr("with another Cluster: %1").arg(others.join("; ")));
+  add_stored(
+      start_, read_.stored, [this](const StoredLayout& s) { return s.placement.ranks == read_.cluster.ranks(); },
+      tr("with another Cluster"));
   start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
 }
 
