@@ -8,6 +8,7 @@
 #include "core/cpu/kernels/peak.simd.h"
 #include "core/cpu/kernels/planar_conv2d.simd.h"
 #include "core/cpu/kernels/product.simd.h"
+#include "core/cpu/kernels/resize.simd.h"
 #include "core/cpu/kernels/rows.simd.h"
 
 namespace stormcell::cpu::STORMCELL_ISA {
@@ -43,6 +44,7 @@ inline KernelTable all_kernels(Isa isa) {
   table.rotate = rotate;
   table.convolve = convolve;
   table.depthwise = depthwise;
+  table.resize = resize;
   table.convolve_planes = convolve_planes;
   table.peak_f32 = peak_f32;
   table.peak_bf16 = peak_bf16;

@@ -81,6 +81,12 @@ __attribute__((noinline)) void convolve_tile(const ConvolutionTask& task, const 
   }
 }
 
+/// What is read after the task, as many pixels of it as a tile has: memory would stand still while the tile is multiplied.
+inline void fetch_coming(const ConvolutionTask& task, int64_t first, int64_t count) {
+  const char* const from = reinterpret_cast<const char*>(task.coming + first * task.ld_coming);
+  for (int64_t byte = 0; byte < count * task.ld_coming * 4; byte += 64) prefetch(from + byte);
+}
+
 /// One chunk for all pixels of the task, row by row, in tiles as equal as they can be: 13 pixels are 7 + 6.
 template <int Vectors>
 inline void convolve_chunk(const ConvolutionTask& task, const ConvChunk& chunk) {
@@ -91,6 +97,7 @@ inline void convolve_chunk(const ConvolutionTask& task, const ConvChunk& chunk) 
       const int64_t first = task.pixels * t / tiles, count = task.pixels * (t + 1) / tiles - first;
       const float* x = task.x + r * task.ld_out_row + first * task.ldx;
       float* tile = task.tile + (r * task.pixels + first) * task.width;
+      if (chunk.first && task.coming) fetch_coming(task, r * task.pixels + first, count);
       static_for<1, kPixels + 1>([&](auto pixels) STORMCELL_UNROLLED {
         if (count == pixels) convolve_tile<pixels, Vectors>(task, chunk, x, tile);
       });

@@ -48,6 +48,8 @@ struct ConvolutionTask {
   const float* weights = nullptr;  ///< [kernel_rows * k][width]
   int64_t width = 0;               ///< 16, 32 or 64
   float* tile = nullptr;           ///< [out_rows * pixels][width] sums, 64-byte aligned
+  const float* coming = nullptr;   ///< what the thread reads after this task, ld_coming floats a pixel: fetched while it computes; or null
+  int64_t ld_coming = 0;
 };
 
 /// Neighbouring output pixels of one row of a depthwise convolution, all of which see the same rows and columns of the kernel.
@@ -59,6 +61,21 @@ struct DepthwiseTask {
   int64_t ld_weights = 0;                      ///< floats between rows
   int64_t pixels = 0, channels = 0;
   float* y = nullptr;  ///< [pixels][channels] sums
+};
+
+/// Between which pixels of a side an output pixel of a resized map lies.
+struct ResizeTap {
+  int64_t first = 0, second = 0;
+  float share = 0;  ///< of the second
+};
+
+/// One row of a map that is resized bilinearly.
+struct ResizeTask {
+  const float *above = nullptr, *below = nullptr;  ///< rows between which it lies
+  float share = 0;                                 ///< of the one below
+  const ResizeTap* taps = nullptr;                 ///< [pixels], of a row
+  int64_t pixels = 0, channels = 0;
+  float* y = nullptr;  ///< [pixels][channels]
 };
 
 /// Output pixels of a convolution in planes, some rows of them, for one group of output channels. A vector beyond the last pixel of x is
@@ -150,6 +167,7 @@ struct KernelTable {
 
   void (*convolve)(const ConvolutionTask&) = nullptr;
   void (*depthwise)(const DepthwiseTask&) = nullptr;
+  void (*resize)(const ResizeTask&) = nullptr;
 
   /// FLOP done by one call of a loop that only multiplies and adds in registers, about 20 us; the sum of n floats. For the probes.
   double (*peak_f32)() = nullptr;

@@ -30,6 +30,9 @@ int64_t thread_floats(const Conv2dShape& s) { return block_sums(s) + block_pixel
 void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channels, const float* x, const float* depthwise,
                       const float* pointwise, const Epilogue& epilogue, float* y, std::byte* scratch) {
   const KernelTable& table = kernels();
+  // Where a block of one stride begins, the last row of its fields is new: it is fetched while the block before is multiplied.
+  const int64_t below = (s.kernel_height - 1 - s.pad_height) * s.width, map_pixels = s.images * s.height * s.width;
+  const bool fetches = s.stride_height == 1 && s.stride_width == 1 && s.out_width() == s.width;
   const int64_t block = block_pixels(s), panels = conv_panel_count(out_channels);
   team.split(s.images * s.out_height() * s.out_width(), kLeastPixels, [&](int64_t begin, int64_t end, int member) {
     float* const sums = reinterpret_cast<float*>(scratch) + member * thread_floats(s);
@@ -40,7 +43,10 @@ void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channe
     for (int64_t first = begin; first < end && !team.cancelled(); first += block) {
       task.pixels = std::min(block, end - first);
       depthwise_pixels(s, x, depthwise, first, first + task.pixels, sums);
+      const int64_t coming = first + block + below;
+      task.ld_coming = s.in_channels;
       for (int64_t p = 0; p < panels; ++p) {
+        task.coming = p == 0 && fetches && coming + block <= map_pixels ? x + coming * s.in_channels : nullptr;
         const ConvPanel panel = conv_panel(out_channels, p);
         task.weights = pointwise + panel.first * s.in_channels;
         task.width = panel.width;

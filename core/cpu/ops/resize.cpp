@@ -2,19 +2,15 @@
 #include <cstring>
 
 #include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/split_work.h"
 
 namespace stormcell::cpu {
 namespace {
 
-/// Between which pixels of a side an output pixel lies: found once when a program is compiled.
-struct Tap {
-  int64_t first, second;
-  float share;  ///< of the second
-};
-
-std::vector<Tap> taps_of(int64_t from, int64_t to, bool nearest) {
-  std::vector<Tap> taps;
+/// Of each output pixel of a side: found once when a program is compiled.
+std::vector<ResizeTap> taps_of(int64_t from, int64_t to, bool nearest) {
+  std::vector<ResizeTap> taps;
   for (int64_t i = 0; i < to; ++i) {
     if (nearest) {
       taps.push_back({i * from / to, i * from / to, 0});
@@ -41,7 +37,7 @@ class Resize : public Kernel {
     const auto rows = static_cast<int64_t>(down_.size()), row = static_cast<int64_t>(along_.size()) * channels_;
     split_rows(c.team, c.in[0].rows * rows, row, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const Tap& y = down_[static_cast<size_t>(i % rows)];
+        const ResizeTap& y = down_[static_cast<size_t>(i % rows)];
         const float* map = c.in[0].reals() + i / rows * height_ * width_ * channels_;
         line(map + y.first * width_ * channels_, map + y.second * width_ * channels_, y.share, c.out[0].reals() + i * row);
       }
@@ -50,23 +46,15 @@ class Resize : public Kernel {
 
  private:
   void line(const float* above, const float* below, float share, float* to) const {
-    for (const Tap& x : along_) {
-      const int64_t a = x.first * channels_, b = x.second * channels_;
-      if (nearest_) {
-        std::memcpy(to, above + a, static_cast<size_t>(channels_) * sizeof(float));
-      } else {
-        for (int64_t ch = 0; ch < channels_; ++ch) {
-          const float over = above[a + ch] * (1 - x.share) + above[b + ch] * x.share;
-          const float under = below[a + ch] * (1 - x.share) + below[b + ch] * x.share;
-          to[ch] = over * (1 - share) + under * share;
-        }
-      }
+    if (!nearest_) return kernels().resize({above, below, share, along_.data(), static_cast<int64_t>(along_.size()), channels_, to});
+    for (const ResizeTap& x : along_) {
+      std::memcpy(to, above + x.first * channels_, static_cast<size_t>(channels_) * sizeof(float));
       to += channels_;
     }
   }
   bool nearest_;
   int64_t height_ = 0, width_ = 0, channels_ = 0;
-  std::vector<Tap> down_, along_;  // by output row, by output column
+  std::vector<ResizeTap> down_, along_;  // by output row, by output column
 };
 
 }  // namespace
