@@ -205,6 +205,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
     view->curve = f.exits, view->target = f.exit_target;
     view->verified = f.is_verified();
     view->headline = exits_headline(f);
+    if (!view->headline.empty()) view->headline += ", and " + exits_needs_text(*f.exits);
   }
   const auto overview = read_cells_overview(file, view->run);
   const Chain chain = chain_of(overview->routers);

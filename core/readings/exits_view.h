@@ -27,7 +27,7 @@ struct ExitItem {
 
 struct ExitsOfRun {
   int64_t run = 0;
-  std::string headline;            ///< exits_headline() of the run; empty: it left no figures of exits
+  std::string headline;            ///< exits_headline() of the run, and what it needs; empty: it left no figures of exits
   std::optional<ExitCurve> curve;  ///< nothing: the model has no exits, or the run left no figures; without labels its values are empty
   std::optional<ExitTarget> target;
   bool verified = false;

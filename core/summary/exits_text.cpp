@@ -67,8 +67,10 @@ std::string exits_sentence(const ExitCurve& c) {
 std::string exits_headline(const RunSummaryFigures& f) {
   if (!f.exits || f.exits->exits.empty()) return {};
   return short_name(f.model) + " answers " + percent_text(share_at(f.exits->chosen.items, 0)) + " of the " + noun_for(2, f.exits->item) +
-         " at the first exit, and needs " + percent_text(f.exits->chosen.mean_cost) + " " + exit_operations_text(*f.exits);
+         " at the first exit";
 }
+
+std::string exits_needs_text(const ExitCurve& c) { return "needs " + percent_text(c.chosen.mean_cost) + " " + exit_operations_text(c); }
 
 std::vector<ExitPoint> valued_points(const ExitCurve& c) {
   std::vector<ExitPoint> points;
