@@ -19,9 +19,9 @@ double share_at(const std::vector<int64_t>& items, size_t exit) {
   return all > 0 && exit < items.size() ? static_cast<double>(items[exit]) / static_cast<double>(all) : 0;
 }
 
-std::string exit_name(const ExitCurve& c, size_t exit) {
-  return exit + 1 < c.exits.size() ? "exit " + std::to_string(exit + 1) : "the end";
-}
+std::string exit_name(size_t exit) { return "exit " + std::to_string(exit + 1); }
+
+std::string exit_name(const ExitCurve& c, size_t exit) { return exit + 1 < c.exits.size() ? exit_name(exit) : "the end"; }
 
 std::string exit_value_text(const ExitCurve& c, const std::optional<double>& value) {
   return value ? quality_value_text(c.unit, *value) : "-";
