@@ -12,6 +12,7 @@
 #include "core/summary/item_costs_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
+#include "core/summary/limit_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/quality_text.h"
@@ -195,8 +196,9 @@ std::string spent_tiles(const ReportData& d) {
 std::string limit_tile(const ReportData& d) {
   const auto& plan = shown_plan(d);
   if (!plan || !plan->limit_share) return {};
-  return *plan->limit_share > 1 ? tile("Share of the limit", "in cache", "faster than the memory of the limit: the data stay in caches")
-                                : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+  return is_in_cache(*plan->limit_share)
+             ? tile("Share of the limit", kInCache, escape(kInCacheReason))
+             : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
 }
 
 std::string weight_tiles(const ReportData& d) {
@@ -225,9 +227,9 @@ std::string times_of(const ReportData& d) {
       table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
                  milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs),
                  p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
-                 !p->limit_share       ? "–"
-                 : *p->limit_share > 1 ? "in cache"
-                                       : percent(*p->limit_share)});
+                 !p->limit_share                ? "–"
+                 : is_in_cache(*p->limit_share) ? kInCache
+                                                : percent(*p->limit_share)});
   };
   line("baseline", f.baseline);
   if (d.trusted() || !f.baseline) line("optimised", f.optimized);
