@@ -11,6 +11,7 @@
 #include "core/summary/budget_text.h"
 #include "core/summary/dense_text.h"
 #include "core/summary/items_text.h"
+#include "core/summary/limit_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 
@@ -40,8 +41,7 @@ std::string plans_text(RunSummaryFigures f) {
   add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
   add_row(rows, rate_name(f), f, [](const PlanFigures& p) { return rate_text(p.cells_per_s); });
   add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
-    // More than the ceilings allow: their memory is DRAM, and small data never leave the caches.
-    return !p.limit_share ? std::string("-") : *p.limit_share > 1 ? "in cache" : share_text(*p.limit_share);
+    return !p.limit_share ? std::string("-") : is_in_cache(*p.limit_share) ? kInCache : share_text(*p.limit_share);
   });
   add_row(rows, f.weight_budget ? "weights in memory, at most" : "weights in memory", f,
           [](const PlanFigures& p) { return bytes_text(p.peak_weight_bytes); });
@@ -55,8 +55,8 @@ std::string plans_text(RunSummaryFigures f) {
   if (const std::string dense = dense_text(f); !dense.empty()) text += dense + "\n";
   if (const std::string measured = measured_text(f); !measured.empty()) text += measured + "\n";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + "\n";
-  if ((f.baseline && f.baseline->limit_share > 1) || (f.optimized && f.optimized->limit_share > 1))
-    text += "in cache: faster than the memory of the limit, because the data stay in the processor's caches\n";
+  const auto cached = [](const std::optional<PlanFigures>& p) { return p && p->limit_share && is_in_cache(*p->limit_share); };
+  if (cached(f.baseline) || cached(f.optimized)) text += std::string(kInCache) + ": " + kInCacheReason + "\n";
   return text;
 }
 
@@ -101,7 +101,7 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
   Rows rows = {{title, "ms a batch", "limit", "steps a batch"}};
   for (const OperatorTime& o : operators)
     rows.push_back({o.op, number_text(o.milliseconds),
-                    o.in_cache()               ? "in cache"
+                    o.in_cache()               ? kInCache
                     : o.limit_milliseconds > 0 ? number_text(o.limit_milliseconds)
                                                : "-",
                     o.batches > 0 ? number_text(static_cast<double>(o.steps) / static_cast<double>(o.batches)) : "-"});

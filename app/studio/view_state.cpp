@@ -68,13 +68,17 @@ void set_control(views::View& view, const ControlState& state) {
       QStringList texts;
       for (int i = 0; i < box->count(); ++i) texts << box->itemText(i);
       const auto at = std::find_if(texts.begin(), texts.end(), [&](const QString& t) { return means(value, t); });
-      if (at == texts.end() && box->isEditable()) {  // takes what is not in its list
+      const bool numbers_alone = box->property(views::kNumbersAlone).toBool();
+      bool is_number = false;
+      value.toDouble(&is_number);
+      if (at == texts.end() && box->isEditable() && (is_number || !numbers_alone)) {  // takes what is not in its list
         box->setEditText(value);
         emit box->lineEdit()->editingFinished();
         return;
       }
       if (at == texts.end()) {
         const QString elsewhere = box->property(views::kElsewhere).toString();
+        if (numbers_alone) texts << "a number";
         refuse(name, "cannot be '" + value + "'", texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
       }
       // As by hand: some boxes ask for another selection.

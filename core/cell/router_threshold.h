@@ -14,10 +14,16 @@ struct RouterThreshold {
 };
 using RouterThresholds = std::vector<RouterThreshold>;
 
-/// Thresholds of exits are compared with confidences, which are from 0 to 1: these two are the ends of their range.
+/// Thresholds of exits are compared with confidences, which are from 0 to 1: at the first of these and below all leave, at the second, as
+/// above 1, none does.
 inline constexpr double kAllLeave = 0, kNoneLeaves = 2;
 
-/// The threshold in that range by which the same cells leave: a model's own may be anything, such as -1 or 1000.
+/// What a model and a configuration may give: -1 says the same as kAllLeave, and presets have it.
+inline constexpr double kLeastExitThreshold = -1, kMostExitThreshold = kNoneLeaves;
+constexpr bool is_exit_threshold(double threshold) { return threshold >= kLeastExitThreshold && threshold <= kMostExitThreshold; }
+inline constexpr const char* kExitThresholdRange = "from -1 to 2 (at 0 and below all leave, above 1 none does)";
+
+/// The threshold from kAllLeave to kNoneLeaves by which the same cells leave.
 inline double as_exit_threshold(double threshold) { return std::clamp(threshold, kAllLeave, kNoneLeaves); }
 
 }  // namespace stormcell

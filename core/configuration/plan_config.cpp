@@ -48,9 +48,8 @@ RouterThresholds parse_exits(const nlohmann::json& list, const std::string& wher
         !exit["threshold"].is_number())
       refuse("expected a router and a threshold of each of \"exits\"");
     const RouterThreshold t{exit["router"].get<std::string>(), exit["threshold"].get<double>()};
-    if (!(t.threshold >= kAllLeave && t.threshold <= kNoneLeaves))
-      refuse("the threshold " + exit["threshold"].dump() + " of " + in_quotes(t.router) +
-             " is out of range: from 0, where all leave, to 1, and 2, where none does");
+    if (!is_exit_threshold(t.threshold))
+      refuse("the threshold " + exit["threshold"].dump() + " of " + in_quotes(t.router) + " is out of range: " + kExitThresholdRange);
     thresholds.push_back(t);
   }
   return thresholds;

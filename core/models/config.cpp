@@ -131,13 +131,12 @@ std::vector<int64_t> Config::integers_of_each(std::string_view key, std::vector<
   return given;
 }
 
-std::vector<double> Config::reals(std::string_view key, double least, double most) const {
+std::vector<double> Config::reals(std::string_view key, bool (*fits)(double), std::string_view range) const {
   const nlohmann::json* value = at(key);
   if (!value) return {};
   std::vector<double> list;
   const auto add = [&](const nlohmann::json& number) {
-    if (!number.is_number() || !(number.get<double>() >= least && number.get<double>() <= most))
-      refuse(key, "numbers from " + number_text(least) + " to " + number_text(most));
+    if (!number.is_number() || !fits(number.get<double>())) refuse(key, "numbers " + std::string(range));
     list.push_back(number.get<double>());
   };
   if (value->is_array()) {

@@ -32,8 +32,8 @@ class Config {
   /// One for all of `count` things, or one for each; the error calls them by `noun`.
   std::vector<int64_t> integers_of_each(std::string_view key, std::vector<int64_t> otherwise, size_t count, std::string_view noun,
                                         int64_t least, int64_t most) const;
-  /// As integers(), of numbers.
-  std::vector<double> reals(std::string_view key, double least, double most) const;
+  /// As integers(), of numbers that fit; `range` says it: "from 0 to 1".
+  std::vector<double> reals(std::string_view key, bool (*fits)(double), std::string_view range) const;
   std::vector<std::string> words(std::string_view key) const;
   /// Names by number, as transformers' id2label has them ({"0": "cat", "1": "dog"}), or as a list: each of `count` numbers has one. Names
   /// that are given twice are told apart by their numbers ("crane (134)"). Empty when absent or null.

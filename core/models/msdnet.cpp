@@ -13,6 +13,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/cell/router_threshold.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
 #include "core/models/msdnet_plan.h"
@@ -29,7 +30,7 @@ constexpr std::string_view kKeys[] = {"image_size",          "num_channels",    
                                       "classifier_channels", "exit_thresholds", "batch_norm_eps",     "id2label"};
 
 std::vector<double> read_thresholds(const Config& config, int64_t exits) {
-  const std::vector<double> given = config.reals("exit_thresholds", -1, 1000);
+  const std::vector<double> given = config.reals("exit_thresholds", is_exit_threshold, kExitThresholdRange);
   if (given.empty()) return std::vector<double>(static_cast<size_t>(exits), 0.9);
   if (static_cast<int64_t>(given.size()) != exits)
     config.refuse("exit_thresholds", std::to_string(exits) + " numbers, one for each block but the last");

@@ -17,7 +17,8 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kPage = 512;  // items that are read at once
+constexpr int64_t kPage = 512;   // items that are read at once
+constexpr int64_t kSparse = 16;  // items of which one is wanted, on average, are read each alone
 
 /// The routers of one page that are exits, in running order, and the branch by which each lets items leave.
 struct Chain {
@@ -88,24 +89,26 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
 /// Numbers in the order of their ranks lie evenly over all of them, however many are taken.
 uint64_t spread_rank(int64_t number) { return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U; }
 
-/// An item that may be shown, and where it stands among those of its exit and label: evenly spread over the run, whatever number is taken.
+/// An item that may be shown, and where it stands among those of its kind, exit and label: evenly spread over the run, whatever number is
+/// taken.
 struct Candidate {
   ExitItem item;
   bool pictured = false;
+  int kind = 0;  ///< the least first
   int64_t turn = 0;
   uint64_t rank() const { return spread_rank(item.sequence); }
 };
 
 void choose_gallery(size_t exits, int64_t most, std::vector<Candidate>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return std::pair(!a.pictured, a.rank()) < std::pair(!b.pictured, b.rank());
+    return std::pair(a.kind, a.rank()) < std::pair(b.kind, b.rank());
   });
-  std::map<std::pair<int32_t, std::string>, int64_t> turns[2];
-  for (Candidate& c : all) c.turn = turns[c.pictured][{c.item.exit, c.item.label}]++;
+  std::map<std::tuple<int, int32_t, std::string>, int64_t> turns;
+  for (Candidate& c : all) c.turn = turns[{c.kind, c.item.exit, c.item.label}]++;
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     // Numbers in their order: the shorter first.
-    return std::tuple(!a.pictured, a.turn, a.item.label.size(), std::string_view(a.item.label)) <
-           std::tuple(!b.pictured, b.turn, b.item.label.size(), std::string_view(b.item.label));
+    return std::tuple(a.kind, a.turn, a.item.label.size(), std::string_view(a.item.label)) <
+           std::tuple(b.kind, b.turn, b.item.label.size(), std::string_view(b.item.label));
   });
   std::vector<int64_t> taken(exits, 0);
   std::erase_if(all, [&](const Candidate& c) { return taken[static_cast<size_t>(c.item.exit)]++ >= most; });
@@ -116,10 +119,22 @@ struct Stretch {
   int64_t first = 0, end = 0;
 };
 
+/// Some of a run, ascending, and what lies between those that are near each other.
+std::vector<Stretch> stretches_around(const std::vector<int64_t>& some, int64_t items) {
+  std::vector<Stretch> all;
+  for (const int64_t item : some) {
+    if (item < 0 || item >= items) continue;
+    if (!all.empty() && item - all.back().end < kSparse && item - all.back().first < kPage)
+      all.back().end = item + 1;
+    else
+      all.push_back({item, item + 1});
+  }
+  return all;
+}
+
 /// All of a run, where it is looked at until there is enough to choose from: what holds pictures first, all of it evenly spread. A picture
 /// among many items without one is read alone.
 std::vector<Stretch> stretches_of(int64_t items, std::vector<int64_t> pictured) {
-  constexpr int64_t kSparse = 16;
   const auto by_rank = [](int64_t a, int64_t b) { return spread_rank(a) < spread_rank(b); };
   const bool alone = static_cast<int64_t>(pictured.size()) * kSparse < items;
   std::vector<int64_t> pages(static_cast<size_t>((items + kPage - 1) / kPage));
@@ -151,37 +166,42 @@ bool is_enough(const std::vector<int64_t>& found, const std::vector<int64_t>& le
 }
 
 void read_gallery(const std::string& file, const CellsOverview& overview, const std::string& space, int64_t most_of_exit,
-                  int64_t most_items, const KnownAnswers& answers, const Progress& progress, ExitsOfRun& view) {
+                  int64_t most_items, const KnownAnswers& answers, GalleryOrder order, const Progress& progress, ExitsOfRun& view) {
   std::vector<Candidate> all;
   std::vector<int64_t> found(view.routers.size() + 1, 0);
-  std::set<int64_t> seen;
-  const auto read = [&](Stretch items) {
+  std::set<int64_t> seen, listed;
+  // What is read for those that are wrong says nothing of how many others there are to choose from: then it does not count.
+  const auto read = [&](Stretch items, bool counts) {
     while (items.first < items.end) {
       progress.cancel.check();
       const auto page = read_cell_page(file, view.run, {space, items.first, items.end - items.first}, progress);
       if (page->lines.empty()) return;
       const Chain chain = chain_of(page->routers);
       for (const CellLine& line : page->lines) {
-        if (!seen.insert(line.sequence).second) continue;
+        if (counts && !seen.insert(line.sequence).second) continue;
         std::optional<ExitItem> item = item_of(line, chain);
         if (!item || static_cast<size_t>(item->exit) >= found.size()) continue;
-        ++found[static_cast<size_t>(item->exit)];
-        all.push_back({std::move(*item), !line.picture.empty()});
+        found[static_cast<size_t>(item->exit)] += counts;
+        if (!listed.insert(line.sequence).second) continue;
+        const KnownAnswer known = answers.of(item->sequence, item->label);
+        item->answer = known.answer, item->wrong = known.wrong;
+        const bool pictured = !line.picture.empty(), later = order == GalleryOrder::wrong_first && !known.wrong;
+        all.push_back({std::move(*item), pictured, (later ? 2 : 0) + (pictured ? 0 : 1)});
       }
       items.first = page->end_sequence();
     }
   };
+  if (order == GalleryOrder::wrong_first)
+    for (const Stretch& items : stretches_around(answers.wrong_items(), view.items)) read(items, false);
   for (const Stretch& items : stretches_of(view.items, overview.pictured)) {
     if (view.looked_at >= most_items || is_enough(found, view.left, most_of_exit)) break;
-    read(items);
+    read(items, true);
     view.looked_at = static_cast<int64_t>(seen.size());
   }
   choose_gallery(found.size(), most_of_exit, all);
   const SessionReader reader(file);
   for (Candidate& c : all) {
     if (c.pictured) c.item.picture = std::move(reader.thumbnails(view.run, {c.item.sequence, c.item.sequence + 1})[c.item.sequence]);
-    const KnownAnswer known = answers.of(c.item.sequence, c.item.label);
-    c.item.answer = known.answer, c.item.wrong = known.wrong;
     view.gallery.push_back(std::move(c.item));
   }
 }
@@ -193,7 +213,7 @@ std::optional<int32_t> exit_of(const std::vector<RouterLine>& routers, const Cel
 }
 
 std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items,
-                                                    const Progress& progress) {
+                                                    const Progress& progress, GalleryOrder order) {
   may_block("read_exits_of_run");
   auto view = std::make_shared<ExitsOfRun>();
   const auto facts = read_run_facts(file, run, progress);
@@ -205,6 +225,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
     view->curve = f.exits, view->target = f.exit_target;
     view->verified = f.is_verified();
     view->headline = exits_headline(f);
+    if (!view->headline.empty()) view->headline += ", and " + exits_needs_text(*f.exits);
   }
   const auto overview = read_cells_overview(file, view->run);
   const Chain chain = chain_of(overview->routers);
@@ -215,7 +236,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   view->thumbnails = overview->thumbnails;
   if (!chain.routers.empty() && view->decisions)
     read_gallery(file, *overview, overview->routers[chain.routers.front()].space, most_of_exit, most_items,
-                 KnownAnswers(quality, view->items), progress, *view);
+                 KnownAnswers(quality, view->items), order, progress, *view);
   return view;
 }
 

@@ -27,7 +27,7 @@ struct ExitItem {
 
 struct ExitsOfRun {
   int64_t run = 0;
-  std::string headline;            ///< exits_headline() of the run; empty: it left no figures of exits
+  std::string headline;            ///< exits_headline() of the run, and what it needs; empty: it left no figures of exits
   std::optional<ExitCurve> curve;  ///< nothing: the model has no exits, or the run left no figures; without labels its values are empty
   std::optional<ExitTarget> target;
   bool verified = false;
@@ -36,18 +36,20 @@ struct ExitsOfRun {
   bool decisions = false;            ///< every decision is stored, so that single items can be told
   int64_t items = 0;                 ///< of the run
   int64_t thumbnails = 0;            ///< of so many items a picture is kept
-  int64_t looked_at = 0;             ///< items that were read to choose from
-  /// Items of which a picture is kept first, then of every label one, then of every label a second one, and so on, evenly spread over the
-  /// run; of each exit at most as many as were asked for.
+  int64_t looked_at = 0;             ///< items that were read to choose from, besides those known to be wrong
+  /// As GalleryOrder says; of items alike in that, of every label one, then of every label a second one, and so on, evenly spread over the
+  /// run. Of each exit at most as many as were asked for.
   std::vector<ExitItem> gallery;
 };
+/// Which items come first: all that are known to be answered wrong and then those of which a picture is kept, or the latter alone.
+enum class GalleryOrder : uint8_t { wrong_first, pictured_first };
 /// The exit by which a cell of a page left, counted from 0; the last is the end of the network. Nothing: no exit saw it.
 std::optional<int32_t> exit_of(const std::vector<RouterLine>& routers, const CellLine& line, size_t cell);
 
 /// `run` 0: the newest. Of each exit `most_of_exit` items are chosen. Items are read, evenly spread over the run and those with pictures
 /// first, until there are a few times as many of every exit, or all that left there, and until `most_items` at most (and what is read with
-/// the last).
+/// the last); and all that are known to be wrong, where they come first.
 std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items = 20'000,
-                                                    const Progress& progress = {});
+                                                    const Progress& progress = {}, GalleryOrder order = GalleryOrder::wrong_first);
 
 }  // namespace stormcell

@@ -13,6 +13,13 @@ KnownAnswers::KnownAnswers(const QualityFigures* quality, int64_t items) : quali
   all_judged_ = quality->wrong.size() == std::min(wrong, kMostWrong) && quality->items == items;
 }
 
+std::vector<int64_t> KnownAnswers::wrong_items() const {
+  std::vector<int64_t> items;
+  if (quality_)
+    for (const WrongAnswer& w : quality_->wrong) items.push_back(w.item);
+  return items;
+}
+
 KnownAnswer KnownAnswers::of(int64_t item, const std::string& label) const {
   if (!quality_ || label.empty()) return {};
   const std::vector<WrongAnswer>& wrong = quality_->wrong;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/summary/results.h"
 
@@ -19,6 +20,8 @@ class KnownAnswers {
   /// `quality` has to outlive this; null: nothing is known. `items`: of the run.
   KnownAnswers(const QualityFigures* quality, int64_t items);
   KnownAnswer of(int64_t item, const std::string& label) const;
+  /// Items that are known to be answered wrong, ascending.
+  std::vector<int64_t> wrong_items() const;
 
  private:
   const QualityFigures* quality_ = nullptr;

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/summary/exits_text.h"
+
 namespace stormcell {
 namespace {
 
@@ -28,6 +30,7 @@ int64_t computed(const GraphRouter& router) {
 }
 
 void collect(const std::vector<RouterLine>& routers, RouterPlaces& to) {
+  size_t exits = 0;
   for (size_t r = 0; r < routers.size(); ++r) {
     const RouterLine& line = routers[r];
     const auto parent = static_cast<size_t>(line.parent);
@@ -39,7 +42,7 @@ void collect(const std::vector<RouterLine>& routers, RouterPlaces& to) {
       continue;
     }
     to.place_of.push_back(static_cast<int32_t>(to.places.size()));
-    to.places.push_back({line.name, {static_cast<int32_t>(r)}});
+    to.places.push_back({is_exit(line) ? exit_name(exits++) : line.name, {static_cast<int32_t>(r)}});
   }
 }
 

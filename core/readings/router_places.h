@@ -16,7 +16,7 @@ namespace stormcell {
 
 /// Routers of one part of the model, each nested in a branch of the one before: they are drawn together.
 struct RouterPlace {
-  std::string name;              ///< of several routers what their names share, "cells.1.0"; of one its own
+  std::string name;              ///< of several routers what their names share, "cells.1.0"; of an exit "exit 1"; of another its own
   std::vector<int32_t> routers;  ///< indexes, outermost first
   int32_t column = 0, row = 0;
   int64_t cells = 0;  ///< for which it computes something

@@ -6,6 +6,7 @@
 #include "core/base/run_kind.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/limit_text.h"
 
 namespace stormcell::report {
 namespace {
@@ -51,7 +52,7 @@ std::string bars(const std::vector<Bar>& rows, const std::string& label) {
 }
 
 std::string time_text(const OperatorTime& o) {
-  if (o.in_cache()) return milliseconds(o.milliseconds) + " · in cache";
+  if (o.in_cache()) return milliseconds(o.milliseconds) + " · " + kInCache;
   if (o.limit_milliseconds > o.milliseconds) return milliseconds(o.milliseconds) + " · faster than the probed ceiling";
   return milliseconds(o.milliseconds) + (o.milliseconds > 0 && o.limit_milliseconds > 0
                                              ? fmt::format(" · {:.0f} % of the limit", 100 * o.limit_milliseconds / o.milliseconds)
@@ -128,7 +129,7 @@ std::string operators_section(const ReportData& d) {
     if (o)
       table.row({"<code>" + escape(o->op) + "</code>", plan,
                  o->batches > 0 ? number(static_cast<double>(o->steps) / static_cast<double>(o->batches)) : "–",
-                 milliseconds(o->milliseconds), o->in_cache() ? "in cache" : milliseconds(o->limit_milliseconds),
+                 milliseconds(o->milliseconds), o->in_cache() ? kInCache : milliseconds(o->limit_milliseconds),
                  // More than the ceiling allows: the probe met a busy machine.
                  o->in_cache() || o->limit_milliseconds > o->milliseconds ? "–"
                  : o->milliseconds > 0                                    ? percent(o->limit_milliseconds / o->milliseconds)

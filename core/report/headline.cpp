@@ -12,6 +12,7 @@
 #include "core/summary/item_costs_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
+#include "core/summary/limit_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/quality_text.h"
@@ -58,14 +59,25 @@ std::string verdict(const ReportData& d) {
   return "What was recorded.";
 }
 
-/// What the network is about stands first, where the answers are verified: who answers early, what its routers spare.
+/// What the network is about, where the answers are verified: who answers early, what its routers spare. Empty: there is nothing to say.
+std::string about(const ReportData& d) {
+  if (!d.trusted()) return {};
+  const std::string exits = exits_headline(d.figures);
+  return exits.empty() ? item_costs_headline(d.figures) : exits;
+}
+
 std::string title(const ReportData& d) {
-  std::string about = d.trusted() ? exits_headline(d.figures) : "";
-  if (about.empty() && d.trusted()) about = item_costs_headline(d.figures);
-  if (about.empty()) return verdict(d);
+  const std::string text = about(d);
+  return text.empty() ? verdict(d) : escape(text) + ".";
+}
+
+/// The rest, where the title says what the network is about.
+std::string beside_title(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  if (about(d).empty()) return {};
   // What is compared has its thresholds on both sides; beside the model's own the result is another one.
-  return escape(about) + ". " + verdict(d) +
-         (d.figures.exit_target && d.figures.optimized ? " Both with the thresholds that were found." : "");
+  return "<strong>" + verdict(d) + "</strong>" + (f.exit_target && f.optimized ? " Both with the thresholds that were found." : "") +
+         " It " + escape(exits_headline(f).empty() ? item_costs_sentence(f) : exits_needs_text(*f.exits)) + ". ";
 }
 
 const char* not_passed(const std::vector<std::string>& reasons) {
@@ -184,8 +196,9 @@ std::string spent_tiles(const ReportData& d) {
 std::string limit_tile(const ReportData& d) {
   const auto& plan = shown_plan(d);
   if (!plan || !plan->limit_share) return {};
-  return *plan->limit_share > 1 ? tile("Share of the limit", "in cache", "faster than the memory of the limit: the data stay in caches")
-                                : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+  return is_in_cache(*plan->limit_share)
+             ? tile("Share of the limit", kInCache, escape(kInCacheReason))
+             : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
 }
 
 std::string weight_tiles(const ReportData& d) {
@@ -214,9 +227,9 @@ std::string times_of(const ReportData& d) {
       table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
                  milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs),
                  p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
-                 !p->limit_share       ? "–"
-                 : *p->limit_share > 1 ? "in cache"
-                                       : percent(*p->limit_share)});
+                 !p->limit_share                ? "–"
+                 : is_in_cache(*p->limit_share) ? kInCache
+                                                : percent(*p->limit_share)});
   };
   line("baseline", f.baseline);
   if (d.trusted() || !f.baseline) line("optimised", f.optimized);
@@ -241,7 +254,7 @@ std::string headline(const ReportData& d) {
                      paragraph("Stormcell " + escape(f.verb) + (says_decoding(f.phase, f.verb) ? ", decoding" : "") + " · " +
                                    escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device),
                                "kicker") +
-                     "<h1>" + title(d) + "</h1>\n" + paragraph(lead(d), "lead");
+                     "<h1>" + title(d) + "</h1>\n" + paragraph(beside_title(d) + lead(d), "lead");
   if (const std::string tiles = tiles_of(d); !tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   return html + times_of(d) + "</header>\n";

@@ -14,7 +14,7 @@ namespace {
 
 /// With base64 a page of these pictures stays well below 1 MB; those of exits are small, and more of them tell more. Of places all that are
 /// looked at are put in order, of which a part is shown.
-constexpr int64_t kMostPictures = 12, kMostOfExit = 15, kMostLookedAt = 96;
+constexpr int64_t kMostPictures = 12, kMostOfExit = 15, kMostOfExitsRead = 20'000, kMostLookedAt = 96;
 constexpr size_t kMostBytes = 480'000;
 
 void add(RoutedPicture picture, size_t& bytes, RoutedPictures& to) {
@@ -23,7 +23,7 @@ void add(RoutedPicture picture, size_t& bytes, RoutedPictures& to) {
 }
 
 void read_exits(const std::string& file, int64_t run, RoutedPictures& to) {
-  const auto exits = read_exits_of_run(file, run, kMostOfExit);
+  const auto exits = read_exits_of_run(file, run, kMostOfExit, kMostOfExitsRead, {}, GalleryOrder::pictured_first);
   to.kind = PictureKind::exit;
   to.exits = static_cast<int32_t>(exits->routers.size()) + 1;
   size_t bytes = 0;

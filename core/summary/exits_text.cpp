@@ -19,9 +19,9 @@ double share_at(const std::vector<int64_t>& items, size_t exit) {
   return all > 0 && exit < items.size() ? static_cast<double>(items[exit]) / static_cast<double>(all) : 0;
 }
 
-std::string exit_name(const ExitCurve& c, size_t exit) {
-  return exit + 1 < c.exits.size() ? "exit " + std::to_string(exit + 1) : "the end";
-}
+std::string exit_name(size_t exit) { return "exit " + std::to_string(exit + 1); }
+
+std::string exit_name(const ExitCurve& c, size_t exit) { return exit + 1 < c.exits.size() ? exit_name(exit) : "the end"; }
 
 std::string exit_value_text(const ExitCurve& c, const std::optional<double>& value) {
   return value ? quality_value_text(c.unit, *value) : "-";
@@ -67,8 +67,10 @@ std::string exits_sentence(const ExitCurve& c) {
 std::string exits_headline(const RunSummaryFigures& f) {
   if (!f.exits || f.exits->exits.empty()) return {};
   return short_name(f.model) + " answers " + percent_text(share_at(f.exits->chosen.items, 0)) + " of the " + noun_for(2, f.exits->item) +
-         " at the first exit, and needs " + percent_text(f.exits->chosen.mean_cost) + " " + exit_operations_text(*f.exits);
+         " at the first exit";
 }
+
+std::string exits_needs_text(const ExitCurve& c) { return "needs " + percent_text(c.chosen.mean_cost) + " " + exit_operations_text(c); }
 
 std::vector<ExitPoint> valued_points(const ExitCurve& c) {
   std::vector<ExitPoint> points;

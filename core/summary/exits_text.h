@@ -12,15 +12,18 @@ namespace stormcell {
 
 /// Of the items by exit the share that leaves at one; 0 of none.
 double share_at(const std::vector<int64_t>& items, size_t exit);
-/// "exit 1", "exit 2", "the end".
+/// "exit 1" of the first, counted from 0 in running order: what every exit is called wherever its router's name is not told.
+std::string exit_name(size_t exit);
+/// The same, and "the end".
 std::string exit_name(const ExitCurve& curve, size_t exit);
 /// "84.4 % of 1,000 pictures answer at exit 1, 6.9 % at exit 2, 8.7 % at the end: 50.1 % of the operations of the whole network
 /// as the optimised plan runs, accuracy 98.9 %; all of them through the whole network: 98.9 %". Of fewer that can be judged: "accuracy
 /// 98.9 % of the 900 that can be judged".
 std::string exits_sentence(const ExitCurve& curve);
-/// What a network with exits is about, of a run: "msdnet-digits answers 84.4 % of the pictures at the first exit, and needs 50.1 % of the
-/// operations of the whole network as the optimised plan runs". Empty: it has none.
+/// What a network with exits is about, of a run: "msdnet-digits answers 84.4 % of the pictures at the first exit". Empty: it has none.
 std::string exits_headline(const RunSummaryFigures& figures);
+/// Behind that: "needs 50.1 % of the operations of the whole network as the optimised plan runs".
+std::string exits_needs_text(const ExitCurve& curve);
 /// Whose operations costs are: "as the optimised plan runs", "in the model's own order"; empty: the summary does not say it.
 std::string exit_plan_text(const ExitCurve& curve);
 /// What costs are a share of: "of the operations of the whole network", and of which plan, where the summary says it.

@@ -46,6 +46,9 @@ std::string largest_text(const RunSummaryFigures& f, bool with_interval) {
 bool hardly_varies(const ItemCostFigures& c) { return c.most.share < 1.1 * c.least.share; }
 bool varies(const ItemCostFigures& c) { return percent_text(c.least.share) != percent_text(c.most.share); }
 
+/// False without figures, too.
+bool is_spared(const RunSummaryFigures& f) { return f.item_costs && percent_text(f.item_costs->share) != percent_text(1); }
+
 /// Its interval leaves no doubt on which side more is spent.
 bool is_told(const GroupSpent& g) {
   return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 && std::min(g.with.items, g.without->items) >= kFew;
@@ -60,6 +63,12 @@ const GroupSpent* only_compared(const ItemCostFigures& c) {
     only = &g;
   }
   return only;
+}
+
+/// The class on which more is spent, or less, than on what does not show it; null: none is told.
+const GroupSpent* told_group(const ItemCostFigures& c) {
+  const GroupSpent* g = only_compared(c);
+  return g && g->fewer && c.alike && is_told(*g) ? g : nullptr;
 }
 
 /// Standard error of the share of one item, as all groups together have it: of few items a single group's is anything.
@@ -121,12 +130,22 @@ std::string fewer_text(const GroupSpent& g) {
 }
 
 std::string item_costs_headline(const RunSummaryFigures& f) {
-  if (!f.item_costs || percent_text(f.item_costs->share) == percent_text(1)) return {};
+  if (!is_spared(f)) return {};
+  const ItemCostFigures& c = *f.item_costs;
+  const std::string text = short_name(f.model) + " spends ";
+  if (const GroupSpent* g = told_group(c))
+    return text + percent_text(std::abs(*g->fewer)) + (*g->fewer >= 0 ? " fewer" : " more") + " operations on " + items_of(c) +
+           " without " + g->name + " than on those with it";
+  return text + percent_text(c.share) + " of the operations that all branches would take";
+}
+
+std::string item_costs_sentence(const RunSummaryFigures& f) {
+  if (!is_spared(f)) return {};
   const ItemCostFigures& c = *f.item_costs;
   const std::string beside = c.largest_branch ? " (" + largest_text(f, false) + ")" : "";
   const std::string all = percent_text(c.share) + " of ";
-  std::string text = short_name(f.model) + " spends ";
-  if (const GroupSpent* g = only_compared(c); g && c.alike && is_told(*g)) {
+  std::string text = "spends ";
+  if (const GroupSpent* g = told_group(c)) {
     text += fewer_text(*g) + " operations on the " + counted(g->without->items, c.item) + " without " + g->name + " than on the " +
             with_commas(g->with.items) + " with, and on average " + all + "what all branches would take" + beside;
   } else {

@@ -14,10 +14,13 @@ std::string spent_text(const ItemsSpent& spent);
 std::string parts_text(const PartsComputed& parts);
 /// Of those without the class beside those with it: "25.5 % [24.5, 26.6] fewer"; "4.1 % more"; empty: they were not compared.
 std::string fewer_text(const GroupSpent& group);
-/// What a network that routes is about, of a run: "dynamic-routing-street spends 25.5 % [24.5, 26.6] fewer operations on the 824 pictures
-/// without person than on the 424 with, and on average 54.2 % of what all branches would take". Tells no difference that its interval does
-/// not, or that only few items show. Empty: there is nothing to say, or nothing is spared.
+/// What a network that routes is about, of a run: "dynamic-routing-street spends 25.5 % fewer operations on pictures without person than on
+/// those with it". Tells no difference that its interval does not, or that only few items show. Empty: there is nothing to say, or nothing
+/// is spared.
 std::string item_costs_headline(const RunSummaryFigures& figures);
+/// The same with all that belongs to it: "spends 25.5 % [24.5, 26.6] fewer operations on the 824 pictures without person than on the 424
+/// with, and on average 54.2 % of what all branches would take". Empty where the headline is.
+std::string item_costs_sentence(const RunSummaryFigures& figures);
 /// The figures, a title and a text each; of groups those that fit in. Of a run without them nothing, as of tiles.
 std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSummaryFigures& figures);
 /// A figure on its own, and what is to be known of it.

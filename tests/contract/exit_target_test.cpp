@@ -128,7 +128,7 @@ class ExitTargetTest : public QObject {
     const std::string config = scratch.path("c.json");
     const ModelCopy copy(source_folder() + "/resources/demos/msdnet-digits");
     // All leave at the first exit: what stood at the second stays, and so does what stood at the first.
-    copy.change_config([&](Json& c) { c["exit_thresholds"] = {-1, 1000}; });
+    copy.change_config([&](Json& c) { c["exit_thresholds"] = {-1, 2}; });
     const Json t = json_of(
         short_run("optimize", copy.folder(), kSample, {"--batch", "4", "--target-latency", "50%", "--config-out", config}))["exit_target"];
     QVERIFY2(t["own_thresholds"] == (Json{0.0, 2.0}), t.dump().c_str());
@@ -182,7 +182,8 @@ class ExitTargetTest : public QObject {
     const Json first = {{"router", "exits.0.router"}, {"threshold", 0.5}}, second = {{"router", "exits.1.router"}, {"threshold", 0.5}};
     refused({second, first}, kModel, "in the order in which they run: exits.0.router, exits.1.router");
     refused(Json::array({first}), kModel, "expected one of each exit");
-    refused({first, {{"router", "exits.1.router"}, {"threshold", 3}}}, kModel, "the threshold 3 of \"exits.1.router\" is out of range");
+    refused({first, {{"router", "exits.1.router"}, {"threshold", 3}}}, kModel,
+            "the threshold 3 of \"exits.1.router\" is out of range: from -1 to 2 (");
     refused(Json::array({first}), "demo:switch-names", "demo:switch-names has none");
   }
 };

@@ -375,6 +375,12 @@ class WindowTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(set_control(*view, {"metric", "colour"}), Error);
     QVERIFY_EXCEPTION_THROWN(set_control(*view, {"nothing", "1"}), Error);
     QVERIFY_EXCEPTION_THROWN(set_control(*view, {"Upper end of the scale", "-1"}), Error);
+    // A choice in which one can type takes what it can read.
+    for (const views::ViewEntry& e : views::all_views())
+      if (QString(e.id) == "exits") entry = &e;
+    const std::unique_ptr<views::View> exits(entry->make(nullptr));
+    set_control(*exits, {"Threshold", "0.8"});
+    QVERIFY_EXCEPTION_THROWN(set_control(*exits, {"Threshold", "nonsense"}), Error);
     views::Selection selection;
     QVERIFY(selection_words(selection).isEmpty());
     selection.first_batch = 2, selection.end_batch = 5, selection.router = "a b", selection.branch = 3, selection.cell = CellPlace{3, 2};

@@ -106,6 +106,13 @@ class CellsModelTest : public QObject {
     routers[1].name = routers[0].name;
     QCOMPARE(short_names(routers).size(), size_t{2});
     QCOMPARE(short_names({routers[0]})[0], QString(kFirst));
+    // Exits are called as all else calls them, beside other routers and alone.
+    routers[0].name = "exits.0.router", routers[1].name = "exits.1.router";
+    for (RouterLine& router : routers) router.protocol = "exit-threshold";
+    QCOMPARE(short_names(routers), (std::vector<QString>{"exit 1", "exit 2"}));
+    QCOMPARE(short_names({routers[0]})[0], QString("exit 1"));
+    routers.emplace(routers.begin())->name = "mlp";
+    QCOMPARE(short_names(routers), (std::vector<QString>{"mlp", "exit 1", "exit 2"}));
   }
 
   void bytes_that_spell_a_letter_are_shown_as_it() {

@@ -3,6 +3,7 @@
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct ExitsFixture {
   int64_t batches = 12, per_batch = 10;
   bool decisions = true, figures = true, margins = true, pictures = false;
   int64_t picture_every = 2;  ///< items of a batch
+  std::vector<int64_t> wrong = {};  ///< items that are answered wrong, where the run is to say it
 };
 
 ExitCurve some_curve(int64_t items) {
@@ -93,6 +95,13 @@ std::string make_exits_session(const std::string& path, const ExitsFixture& f = 
     target.of = Bounded::quality, target.target = 0.96, target.met = true, target.measure = "accuracy", target.unit = "share";
   }
   if (f.figures) figures.exits = some_curve(f.batches * f.per_batch);
+  if (!f.wrong.empty()) {
+    const int64_t items = f.batches * f.per_batch, right = items - static_cast<int64_t>(f.wrong.size());
+    QualityFigures& quality = figures.quality.emplace();
+    quality.items = items;
+    quality.baseline = PlanQuality{static_cast<double>(right) / static_cast<double>(items), {}, items, right};
+    for (const int64_t item : f.wrong) quality.wrong.push_back({item, "none"});
+  }
   run->finish(RunStatus::finished, to_json(figures));
   run.reset();
   writer.close();
@@ -360,6 +369,24 @@ class ExitsTest : public QObject {
     QVERIFY(few->looked_at == 512 && few->gallery.size() == 45);
     const auto bounded = read_exits_of_run(large, 1, 400, 1000);
     QVERIFY(bounded->looked_at == 1024 && bounded->gallery.size() < 1200 && bounded->gallery.size() > 600);
+  }
+
+  /// Of 10,000 items one page is read, and the four that are wrong, wherever they are.
+  void those_answered_wrong_are_found_among_many_items() {
+    ExitsFixture fixture{.batches = 20, .per_batch = 500, .margins = false};
+    fixture.wrong = {7, 4321, 4325, 9999};
+    const std::string session = make_exits_session(folder_.filePath("wrong.storm").toStdString(), fixture);
+    const auto run = read_exits_of_run(session, 1, 10);
+    QCOMPARE(run->gallery.size(), size_t{30});
+    QCOMPARE(run->looked_at, int64_t{512});
+    std::vector<int64_t> wrong;
+    for (const ExitItem& item : run->gallery) {
+      QCOMPARE(item.answer, item.wrong ? std::string("none") : item.label);
+      if (item.wrong) wrong.push_back(item.sequence);
+    }
+    std::sort(wrong.begin(), wrong.end());
+    QCOMPARE(wrong, fixture.wrong);
+    for (size_t i = 0; i < run->gallery.size(); ++i) QCOMPARE(run->gallery[i].wrong, i < wrong.size());
   }
 
   /// Of 50,000 items 500 have pictures: those are read one by one, as many as it takes.

@@ -174,8 +174,8 @@ class GraphTest : public QObject {
     for (const RouterGraph& graph : {*read_router_graph(paths_, 1, {}), layers_of_experts(40, 256), layers_of_experts(1, 4)}) {
       const GraphPage page = make_graph_page(graph, GraphValue::of_all);
       for (const double width : {420.0, 900.0, 2400.0}) {
-        const QSizeF size(width, std::max(560.0, GraphLayout::needed_height(page, width, 16, 8)));
-        const GraphLayout layout(page, size, 16, 8);
+        const QSizeF size(width, std::max(560.0, GraphLayout::needed_height(page, width, 16, 8, 32)));
+        const GraphLayout layout(page, size, 16, 8, 32);
         const QRectF area(0, layout.title.bottom(), width, layout.legend.top() - layout.title.bottom());
         for (size_t c = 0; c < page.cards.size(); ++c) {
           QVERIFY(area.contains(layout.card(c)));
@@ -207,6 +207,15 @@ class GraphTest : public QObject {
         QVERIFY(!layout.card_at({1, 1}) && !layout.square_at({1, 1}) && !layout.edge_at({1, 1}));
       }
     }
+  }
+
+  void the_legend_s_words_have_as_many_lines_as_they_need() {
+    const GraphPage page = make_graph_page(layers_of_experts(2, 4), GraphValue::of_all);
+    const QFontMetricsF metrics{QFont()};
+    const double wide = graph_legend_height(metrics, page, 2000), narrow = graph_legend_height(metrics, page, 420);
+    QVERIFY(wide >= 2 * metrics.height() - 1 && wide < 3 * metrics.height() && narrow >= wide + 2 * metrics.height() - 1);
+    const GraphLayout layout(page, {420, 600}, metrics.height(), 8, narrow);
+    QVERIFY(layout.legend.height() == narrow && layout.legend.bottom() < 600 && layout.card(0).bottom() < layout.legend.top());
   }
 
   void clicks_and_keys_choose_and_the_tables_agree() {

@@ -208,6 +208,13 @@ class OverviewTest : public QObject {
     QCOMPARE(page.waterfall.size(), size_t{3});
     QCOMPARE(page.waterfall[1].from, 1.02);
     QVERIFY(!page.waterfall[2].to);
+    QVERIFY(page.figures[4].name == "Share of the limit" && page.figures[4].before == "59.8 %" && !page.figures[4].change.isEmpty());
+    // What stays in a cache is no share of the memory's limit.
+    QJsonObject cached = optimised(), fast = plan(1.87, 199036);
+    fast["limit_share"] = 1.03;
+    cached["optimized"] = fast;
+    const FigureRow share = make_page(situation(cached)).figures[4];
+    QVERIFY(share.before == "59.8 %" && share.after == "in cache" && share.change.isEmpty());
     QJsonObject even = optimised();
     even["speedup_ci95"] = QJsonArray{0.9, 1.3};
     QVERIFY(make_page(situation(even)).headline.startsWith("No measurable difference"));

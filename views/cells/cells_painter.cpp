@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/readings/patch_regions.h"
+#include "core/readings/router_places.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
@@ -125,8 +126,8 @@ std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& 
   return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
 }
 
-/// Short names within each stack, and the stack before them.
-std::vector<QString> names_of(const CellTrail& trail) {
+/// Short names within each stack, and the stack before them. `routers`: of the page, which says what is an exit.
+std::vector<QString> names_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
   std::vector<QString> names(trail.steps.size());
   const auto stack = [](const CellTrail::Step& step) { return QString::fromStdString(step.router).section('.', 0, 0); };
   for (size_t first = 0; first < names.size();) {
@@ -142,6 +143,10 @@ std::vector<QString> names_of(const CellTrail& trail) {
                                   : QString::fromStdString(trail.steps[i].router).section('.', 0, 2);
     first = end;
   }
+  const std::vector<QString> of_page = short_names(routers);
+  for (size_t s = 0; s < names.size(); ++s)
+    for (size_t r = 0; r < routers.size(); ++r)
+      if (is_exit(routers[r]) && routers[r].name == trail.steps[s].router) names[s] = of_page[r];
   return names;
 }
 
@@ -287,14 +292,15 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   return boxes;
 }
 
-double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const QString& token, const Theme& theme) {
+double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std::vector<RouterLine>& routers, const QString& token,
+                   const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QString place = tr("Cell %1:%2").arg(trail.place.sequence).arg(trail.place.position);
   // The figure in brackets is the weight.
   double y = text_line(p, bounds, bounds.top(), token.isEmpty() ? place : place + "  \"" + token + "\"", theme.text, true);
   y = text_line(p, bounds, y, QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
                 theme.faint);
-  const std::vector<QString> names = names_of(trail);
+  const std::vector<QString> names = names_of(trail, routers);
   for (size_t s = 0; s < trail.steps.size(); ++s) {
     if (y + 2 * metrics.height() > bounds.bottom()) {
       y = text_line(p, bounds, y, tr("and %1 more routers").arg(trail.steps.size() - s), theme.faint);

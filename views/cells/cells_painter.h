@@ -22,8 +22,9 @@ std::vector<QRectF> paint_cells_legend(QPainter& painter, QRectF bounds, const S
 /// Height that paint_cells_legend() wants.
 double cells_legend_height(const QFontMetricsF& metrics, const ShownPage& page, double width);
 
-/// Where a followed cell went, router by router. Returns the height used.
-double paint_trail(QPainter& painter, QRectF bounds, const CellTrail& trail, const QString& token, const Theme& theme);
+/// Where a followed cell went, router by router, of which `routers` are those of the page. Returns the height used.
+double paint_trail(QPainter& painter, QRectF bounds, const CellTrail& trail, const std::vector<RouterLine>& routers, const QString& token,
+                   const Theme& theme);
 /// Tokens of a branch with bars of their lift, as many as fit.
 void paint_dictionary(QPainter& painter, QRectF bounds, const BranchDictionary& dictionary, DictionaryOrder order, const Theme& theme);
 /// What can be done here, where nothing is chosen.

@@ -35,7 +35,7 @@ constexpr KnownFigure kKnown[] = {
      plain},
     {"limit_share", QT_TRANSLATE_NOOP("Compare", "share of the limit"),
      QT_TRANSLATE_NOOP("Compare", "Sum over operators of max(bytes / bandwidth, FLOP / peak), divided by the measured time."),
-     percent_text},
+     limit_share_text},
     {"peak_weight_bytes", QT_TRANSLATE_NOOP("Compare", "weights, at most"),
      QT_TRANSLATE_NOOP("Compare", "Most bytes of weights held at once. Counted."), bytes_text},
     {"peak_activation_bytes", QT_TRANSLATE_NOOP("Compare", "activations, at most"),

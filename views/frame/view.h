@@ -25,6 +25,8 @@ namespace stormcell::views {
 
 /// A property of a choice: what it would offer besides where others are chosen otherwise, in words. --set says it where it refuses.
 inline constexpr const char* kElsewhere = "elsewhere";
+/// A property of a choice in which one can type: besides those of its list it takes numbers alone. Without it, anything.
+inline constexpr const char* kNumbersAlone = "numbers_alone";
 
 class View : public QWidget {
   Q_OBJECT

@@ -6,7 +6,7 @@
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = 12, kTallest = 240, kWidest = 360;
+constexpr double kMargin = kGraphMargin, kTallest = 240, kWidest = 360;
 /// Of a slot's width: the rest is for edges.
 constexpr double kCardShare = 0.7, kCardHeight = 0.8;
 /// Between the name of a row and its squares; some letters are wider than digits.
@@ -36,7 +36,7 @@ GraphLayout::Bands GraphLayout::bands_of(const PlaceLane& lane, double width, do
   return {std::max(1, count), std::max(1, (lane.columns + count - 1) / std::max(1, count))};
 }
 
-double GraphLayout::needed_height(const GraphPage& page, double width, double line, double digit) {
+double GraphLayout::needed_height(const GraphPage& page, double width, double line, double digit, double legend_height) {
   double stacked = 0;
   for (const PlaceLane& lane : page.layout.lanes) stacked += lane.rows * bands_of(lane, width, digit).count;
   size_t squares = 1;
@@ -46,12 +46,13 @@ double GraphLayout::needed_height(const GraphPage& page, double width, double li
   const double across = std::max(1.0, std::floor(least_slot(digit) * kCardShare / (kLeastSquare + kSquareGap)));
   const double row = std::ceil(static_cast<double>(squares) / across) * (kLeastSquare + kSquareGap) + 2;
   const double card = line + 2 + static_cast<double>(most_rows(page)) * std::max(row, 10.0);
-  return 3.5 * line + 3 * kMargin + stacked * card / kCardHeight;
+  return 1.5 * line + legend_height + 3 * kMargin + stacked * card / kCardHeight;
 }
 
-GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double digit) : page_(page), line_(line), digit_(digit) {
+GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double digit, double legend_height)
+    : page_(page), line_(line), digit_(digit) {
   title = {kMargin, kMargin / 2, std::max(10.0, size.width() - 2 * kMargin), line + 4};
-  legend = {kMargin, size.height() - 2 * line - kMargin, title.width(), 2 * line};
+  legend = {kMargin, size.height() - legend_height - kMargin, title.width(), legend_height};
   area_ = {kMargin, title.bottom() + kMargin / 2, title.width(), std::max(20.0, legend.top() - title.bottom() - kMargin)};
   int32_t columns = 1;
   double stacked = 0;

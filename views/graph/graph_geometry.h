@@ -16,12 +16,15 @@ struct SquareAt {
   bool operator==(const SquareAt&) const = default;
 };
 
+/// Around all of the picture.
+inline constexpr double kGraphMargin = 12;
+
 class GraphLayout {
  public:
-  /// `line`: height of a line of text; `digit`: width of a digit.
-  GraphLayout(const GraphPage& page, QSizeF size, double line, double digit);
+  /// `line`: height of a line of text; `digit`: width of a digit; `legend_height`: what graph_legend_height() wants.
+  GraphLayout(const GraphPage& page, QSizeF size, double line, double digit, double legend_height);
   /// The least height at which everything has room.
-  static double needed_height(const GraphPage& page, double width, double line, double digit);
+  static double needed_height(const GraphPage& page, double width, double line, double digit, double legend_height);
 
   QRectF title, legend;
   QRectF card(size_t number) const { return cards_[number]; }

@@ -1,6 +1,7 @@
 #include "views/graph/graph_painter.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "views/words/figure_text.h"
 
@@ -124,28 +125,45 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawRect(layout.card(card));
 }
 
+/// Of the legend's scale, which stands before its words.
+double scale_width(double legend_width) { return std::min(160.0, legend_width * 0.3); }
+constexpr double kScaleGap = 12;
+
+QString legend_title(const GraphPage& page) {
+  return tr("Colour of a branch's square: %1. Beside names: share of cells computed for").arg(text_of(page.value).name.toLower());
+}
+
+double wrapped_height(const QFontMetricsF& metrics, double width, const QString& text) {
+  constexpr double kAnyHeight = 10'000;
+  return std::max(metrics.height(), metrics.boundingRect(QRectF(0, 0, width, kAnyHeight), Qt::AlignLeft | Qt::TextWordWrap, text).height());
+}
+
 void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QRectF& room = layout.legend;
-  const double width = std::min(160.0, room.width() * 0.3);
+  const double width = scale_width(room.width());
   for (int i = 0; i < static_cast<int>(width); ++i)
     p.fillRect(QRectF(room.left() + i, room.top() + 2, 1.5, 10), theme.sequential(i / (width - 1)));
   p.setPen(theme.faint);
   const QRectF ends(room.left(), room.top() + 13, width, metrics.height());
   p.drawText(ends, Qt::AlignLeft, "0");
   p.drawText(ends, Qt::AlignRight, percent_text(page.high));
-  const GraphValueText text = text_of(page.value);
-  const QRectF words = room.adjusted(width + 12, 0, 0, 0);
-  p.setPen(theme.text);
-  const QString first = tr("Colour of a branch's square: %1. Beside names: share of cells computed for").arg(text.name.toLower());
-  p.drawText(QRectF(words.left(), words.top() - 2, words.width(), metrics.height()), Qt::AlignLeft,
-             metrics.elidedText(first, Qt::ElideRight, words.width()));
-  p.setPen(theme.faint);
-  p.drawText(QRectF(words.left(), words.top() + metrics.height() - 2, words.width(), metrics.height()), Qt::AlignLeft,
-             metrics.elidedText(text.definition, Qt::ElideRight, words.width()));
+  QRectF words = room.adjusted(width + kScaleGap, -2, 0, -2);
+  const auto write = [&](const QColor& color, const QString& text) {
+    p.setPen(color);
+    p.drawText(words, Qt::AlignLeft | Qt::TextWordWrap, text);
+    words.setTop(words.top() + wrapped_height(metrics, words.width(), text));
+  };
+  write(theme.text, legend_title(page));
+  write(theme.faint, text_of(page.value).definition);
 }
 
 }  // namespace
+
+double graph_legend_height(const QFontMetricsF& metrics, const GraphPage& page, double width) {
+  const double room = std::max(10.0, width - 2 * kGraphMargin), words = room - scale_width(room) - kScaleGap;
+  return wrapped_height(metrics, words, legend_title(page)) + wrapped_height(metrics, words, text_of(page.value).definition);
+}
 
 void paint_graph(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme) {
   paint_title(p, page, layout, marks, theme);

@@ -45,13 +45,16 @@ void GraphPicture::tell() {
 
 int GraphPicture::heightForWidth(int width) const {
   const QFontMetricsF metrics(font());
-  return static_cast<int>(GraphLayout::needed_height(page_, width, metrics.height(), metrics.horizontalAdvance('0'))) + 1;
+  return static_cast<int>(GraphLayout::needed_height(page_, width, metrics.height(), metrics.horizontalAdvance('0'),
+                                                     graph_legend_height(metrics, page_, width))) +
+         1;
 }
 
 const GraphLayout& GraphPicture::layout_of_page() const {
   if (!layout_) {
     const QFontMetricsF metrics(font());
-    layout_ = std::make_unique<GraphLayout>(page_, QSizeF(size()), metrics.height(), metrics.horizontalAdvance('0'));
+    layout_ = std::make_unique<GraphLayout>(page_, QSizeF(size()), metrics.height(), metrics.horizontalAdvance('0'),
+                                            graph_legend_height(metrics, page_, width()));
   }
   return *layout_;
 }

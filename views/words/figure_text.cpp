@@ -1,6 +1,7 @@
 #include "views/words/figure_text.h"
 
 #include "core/base/counted.h"
+#include "core/summary/limit_text.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -50,6 +51,8 @@ QString bytes_text(double bytes) {
 }
 
 QString percent_text(double share) { return plain(100 * share, 3) + " %"; }
+
+QString limit_share_text(double share) { return is_in_cache(share) ? to_qstring(kInCache) : percent_text(share); }
 
 QString times_text(double ratio) {
   // A third digit near 1; a fourth is beyond what any measurement here tells, and does not fit.

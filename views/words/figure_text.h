@@ -22,6 +22,8 @@ QString moment_text(const std::string& iso);
 QString bytes_text(double bytes);
 /// "58.1 %"
 QString percent_text(double share);
+/// The same of the limit, and "in cache" where it is above all of it.
+QString limit_share_text(double share);
 /// "1.05×", "0.996×": as many digits as tell it from 1.
 QString times_text(double ratio);
 /// "+3.5 %", "−3.5 %"; empty where `before` is 0.

@@ -3,9 +3,13 @@
 #include <QStringList>
 #include <algorithm>
 
-namespace stormcell::views {
+#include "core/readings/router_places.h"
+#include "core/summary/exits_text.h"
 
-std::vector<QString> short_names(const std::vector<RouterLine>& routers) {
+namespace stormcell::views {
+namespace {
+
+std::vector<QString> parts_that_differ(const std::vector<RouterLine>& routers) {
   std::vector<QStringList> parts;
   for (const RouterLine& r : routers) parts.push_back(QString::fromStdString(r.name).split('.'));
   std::vector<QString> names;
@@ -28,6 +32,16 @@ std::vector<QString> short_names(const std::vector<RouterLine>& routers) {
     const QString name = p.mid(from, std::max<qsizetype>(1, p.size() - back - from)).join('.');
     names.push_back(name.isEmpty() ? p.join('.') : name);
   }
+  return names;
+}
+
+}  // namespace
+
+std::vector<QString> short_names(const std::vector<RouterLine>& routers) {
+  std::vector<QString> names = parts_that_differ(routers);
+  size_t exits = 0;
+  for (size_t r = 0; r < routers.size(); ++r)
+    if (is_exit(routers[r])) names[r] = QString::fromStdString(exit_name(exits++));
   return names;
 }
 

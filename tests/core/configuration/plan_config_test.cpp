@@ -13,7 +13,7 @@ class PlanConfigTest : public QObject {
     PlanConfig c;
     c.model = "m", c.fingerprint = "f", c.device = "cpu", c.dtype = "bf16", c.phase = "decode", c.bucket_by_length = true;
     c.annotations = {"a.kernel=k"}, c.weight_budget = 4096;
-    c.exits = {{"exits.0.router", 0.87}, {"exits.1.router", 2}};
+    c.exits = {{"exits.0.router", -1}, {"exits.1.router", 0.87}, {"exits.2.router", 2}};
     c.passes = {{"dead-path", {{"max-share", "0"}}}, {"unpad", {}}};
     const std::string text = to_json(c);
     QVERIFY(has_configuration(text));
@@ -42,7 +42,7 @@ class PlanConfigTest : public QObject {
                              R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})",
                              R"({"schema": "stormcell.config/1", "passes": {}, "exits": {"a": 0.5}})",
                              R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a"}]})",
-                             R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": -0.1}]})",
+                             R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": -1.1}]})",
                              R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": 2.5}]})"}) {
       try {
         parse_plan_config(text, "c.json");

@@ -83,7 +83,10 @@ class ExitCurveTest : public QObject {
             std::string::npos);
     RunSummaryFigures f;
     f.model.name = "demo:digits", f.exits = lazy;
-    QVERIFY(exits_headline(f).ends_with(" of the operations of the whole network as the optimised plan runs"));
+    const std::string headline = exits_headline(f);
+    QVERIFY2(headline.starts_with("digits answers ") && headline.ends_with(" at the first exit"), headline.c_str());
+    QVERIFY(exits_needs_text(lazy).starts_with("needs "));
+    QVERIFY(exits_needs_text(lazy).ends_with(" of the operations of the whole network as the optimised plan runs"));
     QVERIFY(exit_order_text(own).find("in the model's own order; optimize lets work") != std::string::npos);
   }
 

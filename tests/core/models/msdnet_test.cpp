@@ -134,8 +134,9 @@ class MsdnetTest : public QObject {
     QTest::addColumn<QString>("says");
     const auto row = [](const char* name, const char* config, const char* says) { QTest::newRow(name) << config << says; };
     row("too few thresholds", R"("exit_thresholds": [0.5])", "4 numbers, one for each block but the last");
-    row("a threshold below -1", R"("exit_thresholds": [0.5, 0.5, 0.5, -2])", "numbers from -1 to 1000");
-    row("a threshold that is none", R"("exit_thresholds": [0.5, 0.5, "half", 1])", "numbers from -1 to 1000");
+    row("a threshold below -1", R"("exit_thresholds": [0.5, 0.5, 0.5, -2])", "numbers from -1 to 2 (");
+    row("a threshold above 2", R"("exit_thresholds": [0.5, 0.5, 0.5, 1000])", "numbers from -1 to 2 (");
+    row("a threshold that is none", R"("exit_thresholds": [0.5, 0.5, "half", 1])", "numbers from -1 to 2 (");
     row("fewer layers than scales", R"("block_layers": [1, 2])", "at least as many as scales");
     row("an odd half", R"("growth_rate": 3, "scale_factors": [1, 1])", "an even number of channels");
     row("bottlenecks of other scales", R"("bottleneck_factors": [1, 2])", "as many numbers as scale_factors has: 4");

@@ -150,10 +150,14 @@ class RouterGraphTest : public QObject {
   }
 
   void exits_are_a_chain_and_stacks_lie_below_each_other() {
-    const RouterPlaces exits =
-        place_routers(graph_of({line("exits.0.router"), line("exits.1.router", 2, 0), line("exits.2.router", 2, 1)}, {{0, 1}, {1, 2}}));
+    RouterGraph chain = graph_of({line("exits.0.router"), line("exits.1.router", 2, 0), line("exits.2.router", 2, 1)}, {{0, 1}, {1, 2}});
+    for (GraphRouter& router : chain.routers) router.line.protocol = "exit-threshold";
+    const RouterPlaces exits = place_routers(chain);
     QVERIFY(exits.lanes.size() == 1 && exits.lanes[0].rows == 1 && exits.lanes[0].columns == 3);
-    for (size_t p = 0; p < 3; ++p) QVERIFY(exits.places[p].column == static_cast<int32_t>(p) && exits.places[p].routers.size() == 1);
+    for (size_t p = 0; p < 3; ++p) {
+      QVERIFY(exits.places[p].column == static_cast<int32_t>(p) && exits.places[p].routers.size() == 1);
+      QCOMPARE(exits.places[p].name, "exit " + std::to_string(p + 1));
+    }
     const RouterPlaces stacks = place_routers(
         graph_of({line("encoder.0.mlp"), line("encoder.1.mlp"), line("decoder.0.mlp"), line("decoder.1.mlp"), line("alone"), line("other")},
                  {{0, 1}, {2, 3}}));

@@ -152,7 +152,7 @@ class ReportPicturesTest : public QObject {
     const std::string html = page(path);
     QCOMPARE(flaw(html), QString());
     QVERIFY(has(html, "<section id=\"pictures\"") && has(html, "The inputs, by where they went") && has(html, "item 0, label 0: exit 1"));
-    QVERIFY(has(html, "<section id=\"graph\"") && has(html, "exits.0.router → exits.1.router"));
+    QVERIFY(has(html, "<section id=\"graph\"") && has(html, "exit 1 → exit 2"));
   }
 
   void patches_are_tinted_by_their_branch() {

@@ -160,7 +160,8 @@ class ReportTest : public QObject {
     QVERIFY(has(html, "17.5 ms a batch where the baseline took 8.25 ms in the same pairs: routing alone makes it 2.12x as fast [2, 2.25]"));
     QVERIFY(!has(all, ">dense<"));  // its times beside those of other executions would say another speed-up
     QVERIFY(has(html, "80.0 % of 1,000 pictures answer at exit 1, 20.0 % at the end: 55.0 % of the operations of the whole network"));
-    QVERIFY(has(html, " answers 80.0 % of the pictures at the first exit, and needs 55.0 % of the operations of the whole network. "));
+    QVERIFY(has(html, " answers 80.0 % of the pictures at the first exit.</h1>"));
+    QVERIFY(has(html, "</strong> It needs 55.0 % of the operations of the whole network. <strong>"));
     QVERIFY(!has(html, "Thresholds for a target"));
     ExitTarget& t = f.exit_target.emplace();
     t.of = Bounded::quality, t.target = 0.98, t.met = true, t.is_optimum = true, t.measure = "accuracy", t.unit = "share",
@@ -169,7 +170,7 @@ class ReportTest : public QObject {
     t.fitted = {0.87, 0.5, 0.984, {{0.96, 0.99}}, {210, 40}};
     t.predicted = t.held_out = t.own = {0.87, 0.52, 0.981, {{0.97, 0.99}}, {640, 110}};
     const std::string targeted = page(f, testing::two_stacks());
-    QCOMPARE(has(targeted, " Both with the thresholds that were found.</h1>"), f.optimized.has_value());
+    QCOMPARE(has(targeted, "</strong> Both with the thresholds that were found. It needs "), f.optimized.has_value());
     QVERIFY(has(all, ">exit 1 (<code>exits.0.router</code>)<"));
     QCOMPARE(flaw(targeted), QString());
     for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
@@ -217,9 +218,10 @@ class ReportTest : public QObject {
     c.groups[0].with.parts = PartsComputed{9.52, {{9.25, 9.75}}, 18}, c.groups[0].without->parts = PartsComputed{4.73, {}, 18};
     const std::string html = page(f, testing::two_stacks()), all = tables(html);
     QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html, " spends 38.6 % fewer operations on pictures without &lt;man&gt; than on those with it.</h1>"));
     QVERIFY(has(html,
-                " spends 38.6 % [30.0, 45.0] fewer operations on the 50 pictures without &lt;man&gt; than on the 40 with, and on average "
-                "55.0 % of what all branches would take. "));
+                " It spends 38.6 % [30.0, 45.0] fewer operations on the 50 pictures without &lt;man&gt; than on the 40 with, and on "
+                "average 55.0 % of what all branches would take. "));
     QVERIFY(has(html, "Operations spent") && has(html, "without &lt;man&gt; 43.0 %, with 70.0 %"));
     QVERIFY(has(html, "Parts computed") && has(html, "without &lt;man&gt; 4.73, with 9.52"));
     QVERIFY(has(html, "These are drawings &amp; such. "));

@@ -1,0 +1,236 @@
+#include "views/overview/overview_figures.h"
+
+#include <QCoreApplication>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/summary/budget_text.h"
+#include "core/summary/dense_text.h"
+#include "core/summary/exit_target.h"
+#include "core/summary/exits_text.h"
+#include "core/summary/item_costs_text.h"
+#include "core/summary/limit_text.h"
+#include "core/summary/padding_text.h"
+#include "core/summary/quality_text.h"
+#include "views/overview/overview_table.h"
+#include "views/words/figure_text.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
+
+/// Padding that each plan computes, beside what batches of like length would.
+void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
+  const DatasetFigures& d = f.dataset;
+  const std::string words = padding_text(f);
+  if (words.empty() || d.cells <= 0) return;
+  const auto share = [&](int64_t cells) { return static_cast<double>(cells - d.cells_without_padding) / static_cast<double>(cells); };
+  const double padded = share(d.cells), after = leaves_padding_out(f) ? 0 : padded, before = f.baseline ? padded : after;
+  const QString other = d.cells == d.cells_by_length
+                            ? tr("of the cells; %1 in the data's order").arg(percent_text(share(d.cells_as_given)))
+                            : tr("of the cells; %1 in batches of like length").arg(percent_text(share(d.cells_by_length)));
+  page.figures.push_back({tr("Padding computed"),
+                          other,
+                          tr("Counted. %1.").arg(to_qstring(words).toHtmlEscaped()),
+                          percent_text(before),
+                          both ? percent_text(after) : QString(),
+                          {},
+                          before,
+                          both ? after : 0});
+}
+
+/// The third plan, whose times stand beside the baseline's and are no part of a speed-up.
+void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
+  if (!f.dense) return;
+  const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
+  page.figures.push_back({tr("Dense plan"),
+                          f.routing_speedup
+                              ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
+                              : tr("every cell through every branch"),
+                          tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
+                          tr("%1 a batch").arg(duration_text(mean)),
+                          {},
+                          {},
+                          mean,
+                          0,
+                          true});
+}
+
+/// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.
+void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
+  if (!f.quality) return;
+  const QualityFigures& q = *f.quality;
+  const auto& only = q.baseline ? q.baseline : q.optimized;
+  if (!only) return;
+  QStringList tip;
+  if (q.baseline) tip << tr("Baseline: %1.").arg(to_qstring(quality_sentence(q, *q.baseline)).toHtmlEscaped());
+  if (q.optimized) tip << tr("Optimised: %1.").arg(to_qstring(quality_sentence(q, *q.optimized)).toHtmlEscaped());
+  if (const std::string change = quality_change_text(q); !change.empty()) tip << to_qstring(change).toHtmlEscaped();
+  if (const std::string classes = quality_classes_text(q, q.optimized ? &GroupQuality::optimized : &GroupQuality::baseline);
+      !classes.empty())
+    tip << tr("By class: %1.").arg(to_qstring(classes).toHtmlEscaped());
+  tip << tr("Counted %1.").arg(to_qstring(quality_source_text(q)).toHtmlEscaped());
+  const bool after = both && q.baseline && q.optimized;
+  page.figures.push_back({to_qstring(quality_title(q)),
+                          tr("of %1").arg(counted_text(q.items, q.item.c_str())),
+                          tip.join("<br>"),
+                          to_qstring(quality_text(q.unit, only->value, only->value_ci95)),
+                          after ? to_qstring(quality_text(q.unit, q.optimized->value, q.optimized->value_ci95)) : QString(),
+                          {},
+                          only->value,
+                          after ? q.optimized->value : 0});
+}
+
+/// The mean operations of the thresholds that ran in the model's own order; nothing: not known, or items of several sizes hide it.
+std::optional<double> baseline_cost_of(const ExitCurve& c) {
+  constexpr double kRounding = 0.001;
+  double cost = 0, own = 0;
+  for (size_t e = 0; e < c.exits.size(); ++e) {
+    if (!c.exits[e].baseline_cost) return {};
+    const double share = share_at(c.chosen.items, e);
+    cost += share * c.exits[e].cost, own += share * *c.exits[e].baseline_cost;
+  }
+  return std::abs(cost - c.chosen.mean_cost) < kRounding ? std::optional(own) : std::nullopt;
+}
+
+void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
+  if (!f.exits || f.exits->exits.empty()) return;
+  const QString plan = to_qstring(exit_plan_text(*f.exits)), cost = percent_text(f.exits->chosen.mean_cost);
+  FigureRow row{tr("Operations with exits"),
+                plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
+                to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
+                cost,
+                {},
+                {},
+                f.exits->chosen.mean_cost,
+                0};
+  if (both && f.exits->plan == "optimized") {
+    const std::optional<double> own = baseline_cost_of(*f.exits);
+    if (own) row.note = tr("of the network, as each plan runs");
+    row.after = cost, row.after_value = f.exits->chosen.mean_cost;
+    row.before = own ? percent_text(*own) : QString(), row.before_value = own.value_or(0);
+  }
+  page.figures.push_back(std::move(row));
+}
+
+/// What optimize was asked of the exits: both plans run with the thresholds that it found.
+void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
+  if (!f.exit_target) return;
+  const ExitTarget& t = *f.exit_target;
+  QStringList tips, thresholds;
+  for (const auto& [title, text] : exit_target_lines(t)) tips << "<b>" + to_qstring(title) + "</b>: " + to_qstring(text).toHtmlEscaped();
+  for (const double threshold : t.thresholds) thresholds << to_qstring(exit_threshold_text(threshold));
+  const auto add = [&](const QString& name, const QString& note, const QString& value) {
+    page.figures.push_back({name, note, tips.join("<br>"), value, {}, {}, 0, 0, true});
+  };
+  add(tr("Target of the exits"), to_qstring(exit_target_text(t)), t.met ? tr("met") : tr("missed"));
+  if (!thresholds.isEmpty())
+    add(tr("Thresholds found for it, by exit"), tr("both plans run with them, not with the model's own"), thresholds.join(", "));
+  if (!t.own.value || !t.held_out.value) return;
+  const auto items = std::accumulate(t.held_out.items.begin(), t.held_out.items.end(), int64_t{0});
+  add(tr("With the model's own thresholds"),
+      tr("%1 of %2 held out; with those found %3")
+          .arg(to_qstring(t.measure), counted_text(items, t.item.c_str()), to_qstring(quality_value_text(t.unit, *t.held_out.value))),
+      to_qstring(quality_text(t.unit, *t.own.value, t.own.value_ci95)));
+}
+
+QString item_costs_tip(const RunSummaryFigures& f) {
+  QStringList lines;
+  for (const auto& [title, text] : item_costs_lines(f)) lines << to_qstring(text).toHtmlEscaped();
+  return (lines << to_qstring(item_costs_source_text(*f.item_costs)).toHtmlEscaped()).join("<br>");
+}
+
+/// What was held beside what was planned, of the whole process: of no plan alone.
+void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
+  if (!f.weight_budget || f.weight_budget->held_bytes == 0) return;
+  QStringList tips;
+  for (const BudgetLine& line : budget_lines(*f.weight_budget, {}))
+    tips << "<b>" + to_qstring(line.name) + "</b>: " + to_qstring(line.text).toHtmlEscaped();
+  page.figures.push_back({tr("Memory held"),
+                          tr("%1 were planned").arg(bytes_text(static_cast<double>(planned_bytes(*f.weight_budget)))),
+                          tips.join("<br>"),
+                          bytes_text(static_cast<double>(f.weight_budget->held_bytes)),
+                          {},
+                          {},
+                          0,
+                          0,
+                          true});
+}
+
+}  // namespace
+
+void set_figures(const Summary& s, OverviewPageModel& page) {
+  const RunSummaryFigures& f = s.figures;
+  const auto& generated = s.generated;
+  // An unverified plan's times beside the baseline's would be a speed-up in other words.
+  const bool both = f.baseline && f.optimized && f.is_verified();
+  const auto& only = f.baseline ? f.baseline : f.optimized;
+  page.figures_title = both                         ? tr("Baseline against optimised")
+                       : f.baseline || !f.optimized ? tr("What was measured")
+                                                    : tr("The optimised plan");
+  page.before_title = both ? tr("baseline") : QString();
+  page.after_title = both ? tr("optimised") : QString();
+  for (const PlanFigure& figure : plan_figures()) {
+    const std::optional<double> none, before = only ? figure.value(*only) : none, after = both ? figure.value(*f.optimized) : none;
+    if (!before && !after) continue;
+    const PlanFigureName named = name_of(figure, f);
+    FigureRow row{named.name,
+                  tr(figure.note),
+                  named.tip,
+                  before ? figure.text(*before) : QString(),
+                  after ? figure.text(*after) : QString(),
+                  {},
+                  before.value_or(0),
+                  after.value_or(0)};
+    const bool told = row.before != to_qstring(kInCache) && row.after != to_qstring(kInCache);
+    if (before && after && figure.is_compared && told) row.change = change_text(*before, *after);
+    page.figures.push_back(std::move(row));
+  }
+  add_dense(f, page);
+  add_quality(f, both, page);
+  add_exit_target(f, page);
+  add_exits(f, both, page);
+  if (f.item_costs)
+    page.figures.push_back({tr("Operations spent"),
+                            tr("of all branches, in the model's own order"),
+                            item_costs_tip(f),
+                            percent_text(f.item_costs->share),
+                            {},
+                            {},
+                            f.item_costs->share,
+                            0});
+  if (f.item_costs && f.item_costs->parts)
+    page.figures.push_back({tr("Parts computed"),
+                            tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
+                            item_costs_tip(f),
+                            number_text(f.item_costs->parts->mean),
+                            {},
+                            {},
+                            f.item_costs->parts->mean,
+                            0});
+  add_padding(f, both, page);
+  add_budget(f, page);
+  if (generated) {
+    page.figures.push_back({tr("Stopped by the end mark"),
+                            tr("sequences; the others reached the longest length"),
+                            tr("Sequences whose last token ends a text. Counted."),
+                            count_text(generated->stopped_eos),
+                            {},
+                            {},
+                            0,
+                            0});
+    if (generated->accuracy)
+      page.figures.push_back({tr("Exact matches"),
+                              tr("of the expected texts"),
+                              tr("Sequences equal to their target / all with a target. Counted."),
+                              percent_text(*generated->accuracy),
+                              {},
+                              {},
+                              0,
+                              0});
+  }
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,9 @@
+// The figures of a run's plans and answers as rows of the overview. Pure.
+#pragma once
+#include "views/overview/overview_model.h"
+
+namespace stormcell::views {
+
+void set_figures(const Summary& summary, OverviewPageModel& page);
+
+}  // namespace stormcell::views
