@@ -76,6 +76,7 @@ SimulationTold parse_simulation(const std::string& text, const std::string& wher
   out.serial_ms = real_at(ms, "without_overlap");
   out.tokens_per_step = known(json, "tokens_per_step"), out.tokens_per_s = known(json, "tokens_per_s");
   out.remote_bytes = real_at(json, "remote_bytes"), out.wire_bytes = real_at(json, "wire_bytes");
+  if (const Json& c = value_at(json, "capacity"); c.is_object()) out.capacity = {real_at(c, "factor"), real_at(c, "dropped_share")};
   if (const Json& c = value_at(json, "collective"); c.is_object())
     out.collective = {text_at(c, "layer"), whole_at(c, "step"), exchange_in(value_at(c, "dispatch")), exchange_in(value_at(c, "combine"))};
   if (const Json& d = value_at(json, "deployment"); d.is_object()) {

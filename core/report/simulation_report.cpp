@@ -32,6 +32,10 @@ std::string headline(const SimulationTold& s) {
              " tokens a step; no attention, no dense layers</small></dd></div>\n";
   tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) + "<small>a step, there and back; on the wire " +
            bytes_of(s.wire_bytes) + "</small></dd></div>\n";
+  if (s.capacity)
+    tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share) + "<small>by a capacity factor of " +
+             number(s.capacity->factor) +
+             (s.capacity->dropped_share > 0 ? ": not lossless, the model would answer otherwise" : std::string()) + "</small></dd></div>\n";
   return "<header>\n" + paragraph("Simulated by stormcell " + escape(s.version), "kicker") + "<h1>" + shortened(s.model, 80) + " on " +
          shortened(s.cluster, 80) + "</h1>\n" +
          paragraph(escape(counted(static_cast<int64_t>(s.layers.size()), "layer") + " of " + counted(s.branches, "expert") + " on " +
