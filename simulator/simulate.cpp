@@ -224,6 +224,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   if (task.dropped_homes > 0)
     f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                          std::to_string(f.ranks) + " of the cluster: tokens are taken to live on any of these alike");
+  if (!task.from_doubt.empty()) f.warnings.push_back(task.from_doubt);
   if (const std::string drawn = warning_of_drawn_steps(task); !drawn.empty()) f.warnings.push_back(drawn);
   if (task.routes && task.routes->parts.requests == 1)
     f.warnings.emplace_back("the trace is one request, and one request is one request: others may route otherwise");
