@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <span>
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
@@ -147,7 +148,12 @@ Cluster slowed(Cluster cluster, const WayCost& way, const CostModel& model) {
 /// Of the dispatch, and of the one on whose ways back the combine goes: another one where tokens follow.
 struct ExchangedRows {
   RankRows dispatched, combined;
+  bool dispatched_means = true, combined_means = true;  ///< over where tokens may live, or which replicas they go to
 };
+
+bool has_replicas(std::span<const BranchShares> shares) {
+  return std::any_of(shares.begin(), shares.end(), [](const BranchShares& s) { return s.size() > 1; });
+}
 
 ExchangedRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
@@ -159,11 +165,14 @@ ExchangedRows rows_of(const StepObjective& objective, const Placement& placement
     const TokenRoutes& routes = *objective.routes();
     const std::vector<size_t>& tokens = objective.tokens(DataPart::fitted)[step];
     const auto l = static_cast<int32_t>(layer);
+    const bool replicas = has_replicas(shares);
     if (objective.residence() == Residence::follow) {
       const std::vector<BranchShares> lives = lives_of_following(routes, tokens, placement, l);
+      const bool homes = std::all_of(lives.begin(), lives.end(), [](const BranchShares& s) { return s.size() == 1; });
       return {dispatched_rows(routes, tokens, l, shares, lives, objective.backend(), network),
-              followed_rows(routes, tokens, l, shares, objective.backend(), network)};
+              followed_rows(routes, tokens, l, shares, objective.backend(), network), replicas || !homes, replicas};
     }
+    out.dispatched_means = out.combined_means = replicas || !homes_known(routes, tokens, network.ranks());
     out.dispatched = dispatched_rows(routes, tokens, l, shares, objective.backend(), network, objective.replicas());
   }
   out.combined = out.dispatched;
@@ -203,6 +212,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   const bool each_message = network.ranks() <= kMostRanksOfMessages;
   out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.dispatch.t0_s, each_message);
   out.combine = exchange_of(combine, back, used, closed.combine_s, model.combine.t0_s, each_message);
+  out.dispatch.means = rows.dispatched_means, out.combine.means = rows.combined_means;
   return out;
 }
 

@@ -93,6 +93,7 @@ struct SimulatedMessage {
 struct SimulatedExchange {
   int64_t messages = 0;
   double bytes = 0, closed_form_ms = 0, filled_ms = 0;
+  bool means = false;                  ///< messages are means: over where tokens may live, or which replicas they go to
   std::vector<LinkInterval> timeline;  ///< equal spans of time
   std::vector<SimulatedMessage> sent;  ///< of clusters of at most kMostRanksOfMessages, by sender; of larger ones empty
 };

@@ -51,6 +51,7 @@ Json json_of(const SimulatedExchange& e, bool each_message) {
           {"closed_form_ms", e.closed_form_ms},
           {"filled_ms", e.filled_ms},
           {"timeline", list_of(e.timeline, json_of)},
+          {"messages_are_means", e.means},
           {"single_messages", each_message ? list_of(e.sent, json_of) : Json()}};
 }
 

@@ -74,7 +74,10 @@ std::string collective_text(const SimulateFigures& f) {
   for (const auto& [name, e] : {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}})
     rows.push_back({name, count_text(e.messages), bytes_of(e.bytes), times.text(e.closed_form_ms), times.text(e.filled_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) +
-         "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n";
+         "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n" +
+         (c.dispatch.means || c.combine.means
+              ? "single messages are means where homes of tokens, or which replica they take, are not known\n"
+              : "");
 }
 
 std::string deployment_text(const SimulateFigures& f) {

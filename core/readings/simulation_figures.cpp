@@ -23,7 +23,8 @@ std::vector<std::string> texts_in(const Json& of, const char* key) {
 }
 
 ToldExchange exchange_in(const Json& e) {
-  ToldExchange out{whole_at(e, "messages"), real_at(e, "bytes"), real_at(e, "closed_form_ms"), real_at(e, "filled_ms"), {}};
+  ToldExchange out{whole_at(e, "messages"),         real_at(e, "bytes"), real_at(e, "closed_form_ms"), real_at(e, "filled_ms"), {},
+                   flag_at(e, "messages_are_means")};
   for (const Json& m : list_at(e, "single_messages"))
     out.sent.push_back({whole_at(m, "from"), whole_at(m, "to"), real_at(m, "bytes"), real_at(m, "end_ms")});
   return out;

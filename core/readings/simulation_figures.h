@@ -32,6 +32,7 @@ struct ToldExchange {
   int64_t messages = 0;
   double bytes = 0, closed_form_ms = 0, filled_ms = 0;
   std::vector<ToldMessage> sent;  ///< empty: too many, or none
+  bool means = false;             ///< over where tokens may live, or which replicas they go to
 };
 struct ToldCollective {
   std::string layer;

@@ -123,8 +123,13 @@ std::string collective_section(const SimulationTold& s) {
                            bytes_of(m.bytes) + ", " + milliseconds(m.end_ms)});
       each.row({std::to_string(m.from), std::to_string(m.to), bytes_of(m.bytes), number(m.end_ms)});
     }
-    messages += "<h3>" + std::string(name) + "</h3>\n" +
-                figure(draw(bars), "From the first moment, at which all begin, until each has come.", "Simulated.") + each.details();
+    messages +=
+        "<h3>" + std::string(name) + "</h3>\n" +
+        figure(draw(bars),
+               std::string("From the first moment, at which all begin, until each has come.") +
+                   (e.means ? " Each message is a mean: over the GPUs where tokens may live, or the replicas that they may take." : ""),
+               "Simulated.") +
+        each.details();
   }
   return section("exchange", "One exchange",
                  table.html() +

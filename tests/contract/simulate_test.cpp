@@ -80,6 +80,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     const auto rows = [&](const char* way) { return exchange[way]["bytes"].get<double>() / (64 * 2); };
     QVERIFY(rows("dispatch") > 0 && rows("dispatch") == std::round(rows("dispatch")) && rows("combine") == std::round(rows("combine")));
     QVERIFY(rows("combine") > 0 && rows("combine") <= 5);
+    QVERIFY(exchange["dispatch"]["messages_are_means"] == false && exchange["combine"]["messages_are_means"] == false);
     for (const char* way : {"dispatch", "combine"})
       QVERIFY(exchange[way]["filled_ms"].get<double>() >= exchange[way]["closed_form_ms"].get<double>() * (1 - 1e-9));
     const std::string unweighted = scratch_.path("unweighted.storm");
@@ -244,6 +245,7 @@ class ContractSimulateTest : public QObject, private Simulations {
             carried += span["link_share"][l].get<double>() * rate * (span["end_ms"].get<double>() - span["begin_ms"].get<double>()) / 1e3;
         }
       QVERIFY2(std::abs(carried / e["bytes"].get<double>() - 1) < 1e-6, e.dump().c_str());
+      QVERIFY(e["messages_are_means"] == true);  // nobody knows where tokens live
       // Who sends how much to whom, and when it has come.
       QCOMPARE(e["single_messages"].size(), e["messages"].get<size_t>());
       QVERIFY(near(sum_of(e["single_messages"], "bytes"), e["bytes"].get<double>()));

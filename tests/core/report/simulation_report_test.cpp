@@ -27,7 +27,7 @@ const char* const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0
  "sensitivity":[{"figure":"fabric bandwidth","elasticity":-0.2},{"figure":"bytes of an expert","elasticity":0.9}],
  "collective":{"layer":"layer.1","step":2,"links":[],
    "dispatch":{"messages":1,"bytes":3072,"closed_form_ms":0.5,"filled_ms":0.625,"timeline":[],
-               "single_messages":[{"from":0,"to":5,"bytes":3072,"end_ms":0.625}]},
+               "messages_are_means":true,"single_messages":[{"from":0,"to":5,"bytes":3072,"end_ms":0.625}]},
    "combine":{"messages":0,"bytes":0,"closed_form_ms":0,"filled_ms":0,"timeline":[],"single_messages":null}},
  "deployment":{"imbalance":{"predicted":0.15625,"shared_evenly":0.21875,"recorded":null},"layers":[]},
  "assumptions":["rates are <those> of data sheets"],"lacks":["requests"],"warnings":["two & two"]})";
@@ -81,6 +81,7 @@ class SimulationReportTest : public QObject {
                              ">6.2 %<",
                              "<h3>dispatch</h3>",
                              "GPU 0 to 5",
+                             "Each message is a mean",
                              ">3.0 KiB<",
                              ">0.625<",
                              ">0.156<",
