@@ -234,6 +234,8 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   sums.tell_gpus(placement, f);
   sums.tell_links(f);
   if (!objective.tokens_known()) return;
+  // A token whose choices a capacity drops is one of the step all the same.
+  visits += objective.capacity(DataPart::fitted).lost_visits;
   f.tokens_per_step = visits / steps / static_cast<double>(placement.layers.size());
   if (f.mean_ms > 0) f.tokens_per_s = *f.tokens_per_step / f.mean_ms * 1e3;
 }

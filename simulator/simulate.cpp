@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <span>
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
@@ -21,12 +22,24 @@ namespace stormcell {
 namespace {
 
 constexpr int32_t kMostRanksOfCollective = 64;
-constexpr double kMostOversubscription = 1000;
+constexpr double kMostOversubscription = 1000, kMostCapacityFactor = 1000;
 
 [[noreturn]] void refuse_oversubscription(std::string_view text) {
   does_not_fit("--oversubscription", text, "a factor from 1 to 1000, for example 2");
 }
 bool is_oversubscription(double factor) { return factor >= 1 && factor <= kMostOversubscription; }
+
+[[noreturn]] void refuse_capacity_factor(std::string_view text) {
+  does_not_fit("--capacity-factor", text, "a factor above 0, at most 1000, for example 1.25");
+}
+bool is_capacity_factor(double factor) { return factor > 0 && factor <= kMostCapacityFactor; }
+
+/// Nothing where the whole text is no number.
+std::optional<double> factor_in(std::string_view text) {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(factor) : std::nullopt;
+}
 
 PlaceOptions task_options(const SimulateOptions& options) {
   PlaceOptions out;
@@ -46,6 +59,8 @@ void check_options(const SimulateOptions& options) {
   if (!options.made_from.empty() && options.placement.empty())
     bad_input("--made-from", "is where a placement comes from, and none is named", "--placement placement.json");
   if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
+  if (const double factor = options.step.capacity_factor; factor != 0 && !is_capacity_factor(factor))
+    refuse_capacity_factor(std::to_string(factor));
 }
 
 std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTask& task) {
@@ -77,6 +92,11 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
   if (f.dropped_choices > 0)
     out.push_back(counted(f.dropped_choices, "choice") + " dropped by capacity " + (f.dropped_choices == 1 ? "costs" : "cost") +
                   " nothing");
+  if (f.capacity)
+    out.push_back(
+        "of each step and layer an expert takes its even share of the choices times the capacity factor, rounded up, first come, first "
+        "served; the others are dropped at no cost: " +
+        std::string(f.capacity->dropped > 0 ? "this is not lossless, the model would answer otherwise" : "none is"));
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back(
@@ -128,7 +148,12 @@ Cluster slowed(Cluster cluster, const WayCost& way, const CostModel& model) {
 /// Of the dispatch, and of the one on whose ways back the combine goes: another one where tokens follow.
 struct ExchangedRows {
   RankRows dispatched, combined;
+  bool dispatched_means = true, combined_means = true;  ///< over where tokens may live, or which replicas they go to
 };
+
+bool has_replicas(std::span<const BranchShares> shares) {
+  return std::any_of(shares.begin(), shares.end(), [](const BranchShares& s) { return s.size() > 1; });
+}
 
 ExchangedRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
@@ -140,11 +165,14 @@ ExchangedRows rows_of(const StepObjective& objective, const Placement& placement
     const TokenRoutes& routes = *objective.routes();
     const std::vector<size_t>& tokens = objective.tokens(DataPart::fitted)[step];
     const auto l = static_cast<int32_t>(layer);
+    const bool replicas = has_replicas(shares);
     if (objective.residence() == Residence::follow) {
       const std::vector<BranchShares> lives = lives_of_following(routes, tokens, placement, l);
+      const bool homes = std::all_of(lives.begin(), lives.end(), [](const BranchShares& s) { return s.size() == 1; });
       return {dispatched_rows(routes, tokens, l, shares, lives, objective.backend(), network),
-              followed_rows(routes, tokens, l, shares, objective.backend(), network)};
+              followed_rows(routes, tokens, l, shares, objective.backend(), network), replicas || !homes, replicas};
     }
+    out.dispatched_means = out.combined_means = replicas || !homes_known(routes, tokens, network.ranks());
     out.dispatched = dispatched_rows(routes, tokens, l, shares, objective.backend(), network, objective.replicas());
   }
   out.combined = out.dispatched;
@@ -184,6 +212,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   const bool each_message = network.ranks() <= kMostRanksOfMessages;
   out.dispatch = exchange_of(dispatch, there, used, closed.dispatch_s, model.dispatch.t0_s, each_message);
   out.combine = exchange_of(combine, back, used, closed.combine_s, model.combine.t0_s, each_message);
+  out.dispatch.means = rows.dispatched_means, out.combine.means = rows.combined_means;
   return out;
 }
 
@@ -201,9 +230,11 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
     f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], 0, 0, 0, 0});
   f.lacks = lacks_of_import(task.run);
   if (task.routes) f.dropped_choices = task.routes->dropped_choices;
+  if (options.step.capacity_factor > 0) f.capacity = task.objective->capacity(DataPart::fitted);
   if (task.dropped_homes > 0)
     f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                          std::to_string(f.ranks) + " of the cluster: tokens are taken to live on any of these alike");
+  if (!task.from_doubt.empty()) f.warnings.push_back(task.from_doubt);
   if (const std::string drawn = warning_of_drawn_steps(task); !drawn.empty()) f.warnings.push_back(drawn);
   if (task.routes && task.routes->parts.requests == 1)
     f.warnings.emplace_back("the trace is one request, and one request is one request: others may route otherwise");
@@ -224,10 +255,15 @@ StepTrust trust_of(const SimulateFigures& f) {
 std::vector<std::string_view> overlaps() { return {std::begin(kOverlaps), std::end(kOverlaps)}; }
 
 double parse_oversubscription(std::string_view text) {
-  double factor = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  if (error != std::errc() || end != text.data() + text.size() || !is_oversubscription(factor)) refuse_oversubscription(text);
-  return factor;
+  const std::optional<double> factor = factor_in(text);
+  if (!factor || !is_oversubscription(*factor)) refuse_oversubscription(text);
+  return *factor;
+}
+
+double parse_capacity_factor(std::string_view text) {
+  const std::optional<double> factor = factor_in(text);
+  if (!factor || !is_capacity_factor(*factor)) refuse_capacity_factor(text);
+  return *factor;
 }
 
 SimulateFigures simulate(const SimulateOptions& options, const Progress& progress) {
@@ -245,6 +281,9 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
               "--model-config config.json, or --hidden N --ffn N");
   if (!task.objective)
     bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs", "--tokens-per-step N draws steps of N tokens");
+  if (options.step.capacity_factor > 0 && options.step.tokens_per_step == 0 && task_lacks(task, "steps"))
+    bad_input("--capacity-factor", "is of the choices of a step, and the data does not say which tokens were one",
+              "--tokens-per-step N draws steps of N tokens");
   check_memory(task);
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);

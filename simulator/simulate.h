@@ -41,6 +41,8 @@ inline std::string_view to_text(Overlap overlap) { return kOverlaps[static_cast<
 std::vector<std::string_view> overlaps();
 /// At least 1; Error(bad_input) that names --oversubscription otherwise.
 double parse_oversubscription(std::string_view text);
+/// Above 0; Error(bad_input) that names --capacity-factor otherwise.
+double parse_capacity_factor(std::string_view text);
 
 /// What one GPU needs by itself in a layer: its own messages through its own ports, its own experts. Means over steps.
 struct SimulatedShare {
@@ -91,6 +93,7 @@ struct SimulatedMessage {
 struct SimulatedExchange {
   int64_t messages = 0;
   double bytes = 0, closed_form_ms = 0, filled_ms = 0;
+  bool means = false;                  ///< messages are means: over where tokens may live, or which replicas they go to
   std::vector<LinkInterval> timeline;  ///< equal spans of time
   std::vector<SimulatedMessage> sent;  ///< of clusters of at most kMostRanksOfMessages, by sender; of larger ones empty
 };
@@ -121,7 +124,8 @@ struct SimulateFigures {
   std::optional<CalibrationUse> calibration;
   std::optional<StepTrust> trust;  ///< in the mean step without overlap; null: nothing is calibrated by
   int64_t steps = 0;
-  int64_t dropped_choices = 0;  ///< by a capacity while it was recorded: they cost nothing
+  int64_t dropped_choices = 0;              ///< by a capacity while it was recorded: they cost nothing
+  std::optional<CapacityFigures> capacity;  ///< null: none was asked for
   double mean_ms = 0, p50_ms = 0, p95_ms = 0;
   double serial_ms = 0;  ///< mean of what the same phases take without overlap
   std::optional<double> tokens_per_step, tokens_per_s;

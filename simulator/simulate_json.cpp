@@ -51,6 +51,7 @@ Json json_of(const SimulatedExchange& e, bool each_message) {
           {"closed_form_ms", e.closed_form_ms},
           {"filled_ms", e.filled_ms},
           {"timeline", list_of(e.timeline, json_of)},
+          {"messages_are_means", e.means},
           {"single_messages", each_message ? list_of(e.sent, json_of) : Json()}};
 }
 
@@ -62,6 +63,14 @@ Json json_of(const SimulatedCollective& c, bool each_message) {
           {"links", links},
           {"dispatch", json_of(c.dispatch, each_message)},
           {"combine", json_of(c.combine, each_message)}};
+}
+
+Json json_of(const CapacityFigures& c) {
+  return {{"factor", c.factor},
+          {"choices", c.choices},
+          {"dropped", c.dropped},
+          {"dropped_share", c.dropped_share()},
+          {"lossless", c.dropped <= 0}};
 }
 
 Json json_of(const DeploymentFigures& d) {
@@ -90,6 +99,7 @@ std::string to_json(const SimulateFigures& f) {
   json["overlap"] = to_text(f.overlap);
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
   json["dropped_choices"] = f.dropped_choices;
+  json["capacity"] = f.capacity ? json_of(*f.capacity) : Json();
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
   json["tokens_per_step"] = or_null(f.tokens_per_step);
   json["tokens_per_s"] = or_null(f.tokens_per_s);

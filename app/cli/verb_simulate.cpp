@@ -74,7 +74,10 @@ std::string collective_text(const SimulateFigures& f) {
   for (const auto& [name, e] : {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}})
     rows.push_back({name, count_text(e.messages), bytes_of(e.bytes), times.text(e.closed_form_ms), times.text(e.filled_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) +
-         "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n";
+         "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n" +
+         (c.dispatch.means || c.combine.means
+              ? "single messages are means where homes of tokens, or which replica they take, are not known\n"
+              : "");
 }
 
 std::string deployment_text(const SimulateFigures& f) {
@@ -111,6 +114,10 @@ std::string to_text(const SimulateFigures& f) {
                                                                            ", 95 % below " + of_step.text(f.p95_ms)}};
   if (f.overlap != Overlap::none) times.push_back({"without overlap", of_step.text(f.serial_ms) + " " + of_step.unit()});
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
+  if (const auto& c = f.capacity)
+    times.push_back({"dropped choices", c->dropped > 0 ? share_text(c->dropped_share()) + " of them, by a capacity factor of " +
+                                                             number_text(c->factor) + ": not lossless, the model would answer otherwise"
+                                                       : "none, by a capacity factor of " + number_text(c->factor)});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
   std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + deployment_text(f) +
                      sensitivity_text(f) + (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) +
@@ -135,6 +142,10 @@ class SimulateVerb : public Verb {
     app.add_option_function<std::string>(
            "--oversubscription", [this](const std::string& text) { simulate_.oversubscription = parse_oversubscription(text); },
            "what the network ports of a node could send / what its uplink carries (1)")
+        ->type_name("FACTOR");
+    app.add_option_function<std::string>(
+           "--capacity-factor", [this](const std::string& text) { simulate_.step.capacity_factor = parse_capacity_factor(text); },
+           "what if an expert took at most so many times its even share of a step's choices, and the others were dropped (all are taken)")
         ->type_name("FACTOR");
     add_text(app, "--phase", simulate_.phase, "only steps of this phase (all)", "prefill|decode");
     add_whole_number(app, "--collective", simulate_.collective, 0,

@@ -103,7 +103,7 @@ void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Pr
     const PairTable pairs = reader.coactivation(run.id, static_cast<int32_t>(r));
     const std::vector<int64_t>& load = figures.routers[r].load_real;
     keeps_all.push_back(keeps_all_choices(pairs, load, info.fan_out));
-    if (!pairs.entries.empty()) together.push_back({info.name, pairs.total(), strongest_together(pairs, load)});
+    if (!pairs.entries.empty()) together.push_back({info.name, pairs.total(), strongest_together(pairs)});
   }
   std::vector<RouterTransitions> transitions;
   for (const LayoutEdge& edge : layout.edges) {
@@ -164,8 +164,13 @@ nlohmann::ordered_json json_of(const std::vector<RouterTransitions>& edges) {
   for (const RouterTransitions& e : edges) {
     auto strongest = nlohmann::ordered_json::array();
     for (const BranchTransition& t : e.figures.strongest)
-      strongest.push_back(
-          {{"branch", t.from}, {"next_branch", t.to}, {"cells", t.cells}, {"of_cells", t.came}, {"probability", t.probability}});
+      strongest.push_back({{"branch", t.from},
+                           {"next_branch", t.to},
+                           {"cells", t.cells},
+                           {"of_cells", t.came},
+                           {"probability", t.probability},
+                           {"by_chance", t.by_chance},
+                           {"lift", t.lift}});
     list.push_back({{"router", e.router},
                     {"next", e.next},
                     {"pairs", e.pairs},

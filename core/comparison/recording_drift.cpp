@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/readings/lacks.h"
 #include "core/readings/read_token_routes.h"
+#include "core/readings/same_model.h"
 
 namespace stormcell {
 namespace {
@@ -50,11 +51,6 @@ bool has_order(const Recording& recording) {
   return std::find(lacks.begin(), lacks.end(), "order") == lacks.end();
 }
 
-/// Fingerprints that were made in two ways tell nothing.
-bool same_model(const ModelSummary& a, const ModelSummary& b) {
-  return a.fingerprint == b.fingerprint || (a.form != b.form && a.name == b.name);
-}
-
 /// "48 routers of 128 branches"
 std::string shape_text(const RunLayout& layout) {
   const std::vector<int32_t> branches = branches_of(layout);
@@ -93,11 +89,8 @@ void check_same_routers(const Recording& recording, const Recording& other) {
               kAdvice);
   }
   const ModelSummary &ours = recording.reader.summary().model, &theirs = other.reader.summary().model;
-  if (!same_model(ours, theirs))
-    bad_input("--against",
-              other.name() + " is of another model than " + recording.name() + ": " +
-                  (theirs.name == ours.name ? "other weights of the same name" : theirs.name + " and not " + ours.name),
-              kAdvice);
+  if (same_model(ours, recording.run, theirs, other.run) == SameModel::no)
+    bad_input("--against", other.name() + " is of another model than " + recording.name() + ": " + other_model_text(theirs, ours), kAdvice);
 }
 
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress) {

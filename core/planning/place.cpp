@@ -54,6 +54,7 @@ LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& plac
 /// `from`: what --from names, may be empty.
 std::vector<std::string> warnings_of(const SearchOutcome& found, const std::string& from, const PlaceTask& task) {
   std::vector<std::string> warnings;
+  if (!task.from_doubt.empty()) warnings.push_back(task.from_doubt);
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
                        " two replicas of an expert lie on one GPU: the second brings nothing");

@@ -23,6 +23,7 @@
 #include "core/planning/option_word.h"
 #include "core/profile/router_layer.h"
 #include "core/readings/lacks.h"
+#include "core/readings/same_model.h"
 #include "core/readings/session_lookup.h"
 
 namespace stormcell {
@@ -126,20 +127,36 @@ std::vector<int32_t> layer_numbers(const PlaceTask& task) {
   return numbers;
 }
 
+/// A placement of another session must be of this model: experts of another one that stand there by chance say nothing.
+void look_at_model(const PlaceOptions& options, const SessionReader& session, const SessionReader& other, int64_t run, PlaceTask& task) {
+  if (other.summary().id == session.summary().id) return;
+  const ModelSummary &ours = session.summary().model, &theirs = other.summary().model;
+  const SameModel same = same_model(ours, task.run, theirs, other.run(run));
+  if (same == SameModel::no)
+    bad_input(options.from, "is of another model than " + session.path() + ": " + other_model_text(theirs, ours),
+              "name a placement of this model; one in a server's file is taken as it is");
+  if (same == SameModel::not_known)
+    task.from_doubt =
+        "nobody knows whether " + options.from + " is of this model: a trace did not name its own; layers, experts and GPUs agree";
+}
+
 /// What --from names.
-Placement read_from(const PlaceOptions& options, const PlaceTask& task) {
+Placement read_from(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   const int32_t ranks = task.cluster.ranks();
   constexpr size_t kMostBytes = size_t{256} << 20;
   if (!is_session(options.from))
     return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers,
                              model_layers_of(task.run), task.branches, ranks, options.from);
   const SessionPath path = parse_session_path(options.from);
-  Placement out = parse_placement(SessionReader(path.file).find_placement(path.run).layout, options.from).placement;
+  const SessionReader other(path.file);
+  const StoredPlacement stored = other.find_placement(path.run);
+  Placement out = parse_placement(stored.layout, options.from).placement;
   if (out.layers.size() != task.layout.routers.size() || out.branches != task.branches || out.ranks != ranks)
     bad_input(options.from,
               "is of " + counted(static_cast<int64_t>(out.layers.size()), "layer") + " of " + counted(out.branches, "expert") + " on " +
                   counted(out.ranks, "GPU") + ", not of this model and cluster",
               "name a placement of the same ones");
+  look_at_model(options, session, other, stored.run, task);
   return out;
 }
 
@@ -202,7 +219,7 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   task.branches = branches_of(task.layout, session.path());
   task.layer_numbers = layer_numbers(task);
   std::optional<Placement> given;
-  if (!options.from.empty()) given = read_from(options, task);
+  if (!options.from.empty()) given = read_from(options, session, task);
   const Placement* from = given ? &*given : nullptr;
   find_shape(options, json_or_null(task.run.dataset), from, task);
   task.before = find_before(options, from, task);

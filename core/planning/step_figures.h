@@ -46,6 +46,17 @@ struct StepOptions {
   std::string residence;        ///< of residences(): where a token lives; empty: at its home
   int64_t tokens_per_step = 0;  ///< of steps that are drawn; 0: the recorded ones
   bool p95 = false;             ///< the objective is the 95th percentile over the steps, else their mean
+  /// What-if: in each step and layer an expert takes so many times its even share of the choices, rounded up, and the others are dropped.
+  /// 0: all are taken.
+  double capacity_factor = 0;
+};
+
+/// What a capacity drops that was not there when steps were recorded: sums over the costed steps and their layers.
+struct CapacityFigures {
+  double factor = 0;  ///< 0: there is none
+  double choices = 0, dropped = 0;
+  double lost_visits = 0;  ///< of a token to a layer, whose choices there are all dropped; of counts dropped choices / choices of a token
+  double dropped_share() const { return choices > 0 ? dropped / choices : 0; }
 };
 
 /// Rows of an expert: what a curve was measured at, and what is asked of it.

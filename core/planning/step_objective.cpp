@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/quantile.h"
+#include "core/planning/capped_steps.h"
 #include "core/planning/option_word.h"
 
 namespace stormcell {
@@ -130,6 +131,10 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
       filled_ += fill_up(routes, tokens, seed, tokens_[part]);
     }
   }
+  if (options.capacity_factor <= 0) return;
+  for (const DataPart part : kDataParts) capacity_[part].factor = options.capacity_factor;
+  capped_routes_ = std::make_shared<const TokenRoutes>(cap_steps(*routes_, tokens_, capacity_));
+  routes_ = capped_routes_.get();
 }
 
 StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k)
@@ -149,6 +154,13 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
   loads_ = {loads.fit_steps, loads.held_out_steps};
   if (options.tokens_per_step > 0)
     for (const DataPart part : kDataParts) scale(loads_[part], static_cast<double>(options.tokens_per_step) * k_);
+  if (options.capacity_factor <= 0) return;
+  if (backend_ == Backend::gather)
+    bad_input("--capacity-factor", "needs single choices beside --backend gather, and the data has counts", "--backend per-expert");
+  for (const DataPart part : kDataParts) {
+    capacity_[part].factor = options.capacity_factor;
+    cap_steps(loads_[part], k_, capacity_[part]);
+  }
 }
 
 int64_t StepObjective::count(DataPart part) const { return static_cast<int64_t>(routes_ ? tokens_[part].size() : loads_[part].size()); }
@@ -160,6 +172,7 @@ std::optional<double> StepObjective::mean_tokens() const {
   for (const LayerLoads& step : loads_.fitted)
     for (const std::vector<double>& layer : step)
       for (const double load : layer) choices += load / static_cast<double>(step.size());
+  if (!loads_.fitted[0].empty()) choices += capacity_.fitted.dropped / static_cast<double>(loads_.fitted[0].size());
   return choices / k_ / static_cast<double>(loads_.fitted.size());
 }
 

@@ -1,6 +1,7 @@
 // What placements are judged by: the cost of steps, on the same steps for all of them.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -30,7 +31,8 @@ class StepObjective {
  public:
   /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A recorded step that has
   /// tokens on both sides is filled up on each, by tokens drawn from that side: a step of some of its tokens would be another, cheaper one.
-  /// Error(bad_input): a backend, a rule of replicas or a residence that is none, or that the data cannot have.
+  /// Error(bad_input): a backend, a rule of replicas or a residence that is none, or that the data cannot have. Where options say a
+  /// capacity, all that follows is of the choices that it leaves.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
                 const TokenParts& parts);
   /// Steps of counts, `k` choices of a token, 0: not known.
@@ -66,7 +68,9 @@ class StepObjective {
   const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : filled_ > 0 ? "filled up" : "recorded"; }
   /// Of both parts.
   int64_t filled_steps() const { return filled_; }
-  /// [steps] the tokens of each costed one; empty where there are counts.
+  /// What a capacity of the options drops from a part.
+  const CapacityFigures& capacity(DataPart part) const { return capacity_[part]; }
+  /// [steps] the tokens of each costed one, of routes(); empty where there are counts.
   const std::vector<std::vector<size_t>>& tokens(DataPart part) const { return tokens_[part]; }
   const CostModel& model() const { return model_; }
   void set_model(const CostModel& model) { model_ = model; }
@@ -89,6 +93,7 @@ class StepObjective {
   const StepOptions options_;
   const Cluster& cluster_;
   CostModel model_;
+  std::shared_ptr<const TokenRoutes> capped_routes_;  // shared by copies, which point to it
   const TokenRoutes* routes_ = nullptr;
   Backend backend_;
   ReplicaRule replicas_;
@@ -98,6 +103,7 @@ class StepObjective {
   bool k_known_ = true;
   OfParts<std::vector<std::vector<size_t>>> tokens_;
   OfParts<std::vector<LayerLoads>> loads_;
+  OfParts<CapacityFigures> capacity_;
 };
 
 }  // namespace stormcell

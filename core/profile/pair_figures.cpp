@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/base/pair_chance.h"
+
 namespace stormcell {
 namespace {
 
@@ -35,34 +37,43 @@ std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<con
 
 TransitionFigures transition_figures(const PairTable& transitions, std::span<const int64_t> came) {
   TransitionFigures figures;
-  std::vector<int64_t> likeliest(came.size()), to(static_cast<size_t>(transitions.columns));
+  std::vector<int64_t> likeliest(came.size()), to(static_cast<size_t>(transitions.columns)), pairs_from(came.size()), pairs_to(to.size());
+  for (const PairCount& pair : transitions.entries)
+    pairs_from[static_cast<size_t>(pair.from)] += pair.count, pairs_to[static_cast<size_t>(pair.to)] += pair.count;
+  const auto pairs = static_cast<double>(transitions.total());
   for (const PairCount& pair : transitions.entries) {
     const auto from = static_cast<size_t>(pair.from);
     if (came[from] < kFewestPairCells) continue;
     likeliest[from] = std::max(likeliest[from], pair.count);
     to[static_cast<size_t>(pair.to)] += pair.count;
+    const auto cells = static_cast<double>(pair.count);
+    const double by_chance =
+        following_by_chance(static_cast<double>(pairs_from[from]), static_cast<double>(pairs_to[static_cast<size_t>(pair.to)]), pairs);
     figures.strongest.push_back(
-        {pair.from, pair.to, pair.count, came[from], static_cast<double>(pair.count) / static_cast<double>(came[from])});
+        {pair.from, pair.to, pair.count, came[from], cells / static_cast<double>(came[from]), by_chance, cells / by_chance});
   }
   if (figures.strongest.empty()) return figures;
-  int64_t cells = 0;
-  for (const int64_t of_branch : came) cells += of_branch < kFewestPairCells ? 0 : of_branch;
-  figures.likeliest = static_cast<double>(all_choices(likeliest)) / static_cast<double>(cells);
-  figures.likeliest_by_load = static_cast<double>(*std::max_element(to.begin(), to.end())) / static_cast<double>(cells);
+  int64_t all = 0;
+  for (const int64_t of_branch : came) all += of_branch < kFewestPairCells ? 0 : of_branch;
+  figures.likeliest = static_cast<double>(all_choices(likeliest)) / static_cast<double>(all);
+  figures.likeliest_by_load = static_cast<double>(*std::max_element(to.begin(), to.end())) / static_cast<double>(all);
   keep_strongest(figures.strongest, [](const BranchTransition& a, const BranchTransition& b) {
     return std::tuple(b.probability, b.cells, a.from, a.to) < std::tuple(a.probability, a.cells, b.from, b.to);
   });
   return figures;
 }
 
-std::vector<BranchesTogether> strongest_together(const PairTable& together, std::span<const int64_t> load) {
-  const auto all = static_cast<double>(all_choices(load)), pairs = static_cast<double>(together.total());
+std::vector<BranchesTogether> strongest_together(const PairTable& together) {
+  std::vector<int64_t> pairs_of(static_cast<size_t>(together.rows));
+  for (const PairCount& pair : together.entries)
+    for (const int32_t branch : {pair.from, pair.to}) pairs_of[static_cast<size_t>(branch)] += pair.count;
+  const auto pairs = static_cast<double>(together.total());
   std::vector<BranchesTogether> strongest;
   for (const PairCount& pair : together.entries) {
     if (pair.count < kFewestPairCells) continue;
-    const auto a = static_cast<double>(load[static_cast<size_t>(pair.from)]), b = static_cast<double>(load[static_cast<size_t>(pair.to)]);
-    if (a <= 0 || b <= 0 || a >= all || b >= all) continue;  // loads that do not fit their pairs: of a run that was killed
-    const double by_chance = pairs * a * b / all * (1 / (all - a) + 1 / (all - b)), lift = static_cast<double>(pair.count) / by_chance;
+    const auto a = static_cast<double>(pairs_of[static_cast<size_t>(pair.from)]),
+               b = static_cast<double>(pairs_of[static_cast<size_t>(pair.to)]);
+    const double by_chance = together_by_chance(a, b, pairs), lift = static_cast<double>(pair.count) / by_chance;
     if (lift > 1 + kRoundedLift) strongest.push_back({pair.from, pair.to, pair.count, by_chance, lift});
   }
   keep_strongest(strongest, [](const BranchesTogether& x, const BranchesTogether& y) {

@@ -20,6 +20,8 @@ struct BranchTransition {
   int64_t cells = 0;  ///< that got both
   int64_t came = 0;   ///< cells of `from` that came to the next router
   double probability = 0;
+  double by_chance = 0;  ///< as many pairs, each side drawn by how many its branches have
+  double lift = 0;       ///< cells / by_chance
 };
 
 /// Of two routers that follow each other, over branches of which at least kFewestPairCells came to the second.
@@ -43,10 +45,10 @@ TransitionFigures transition_figures(const PairTable& transitions, std::span<con
 struct BranchesTogether {
   int32_t a = 0, b = 0;
   int64_t cells = 0;     ///< that got both
-  double by_chance = 0;  ///< as many pairs, each drawn by the loads: one branch, then another one
+  double by_chance = 0;  ///< as many pairs, each drawn by how many the branches have: one branch, then another one
   double lift = 0;       ///< cells / by_chance
 };
-/// Those above chance, of at least kFewestPairCells cells, largest lift first. `load`: of the branches without padding.
-std::vector<BranchesTogether> strongest_together(const PairTable& together, std::span<const int64_t> load);
+/// Those above chance, of at least kFewestPairCells cells, largest lift first.
+std::vector<BranchesTogether> strongest_together(const PairTable& together);
 
 }  // namespace stormcell

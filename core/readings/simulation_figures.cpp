@@ -23,7 +23,8 @@ std::vector<std::string> texts_in(const Json& of, const char* key) {
 }
 
 ToldExchange exchange_in(const Json& e) {
-  ToldExchange out{whole_at(e, "messages"), real_at(e, "bytes"), real_at(e, "closed_form_ms"), real_at(e, "filled_ms"), {}};
+  ToldExchange out{whole_at(e, "messages"),         real_at(e, "bytes"), real_at(e, "closed_form_ms"), real_at(e, "filled_ms"), {},
+                   flag_at(e, "messages_are_means")};
   for (const Json& m : list_at(e, "single_messages"))
     out.sent.push_back({whole_at(m, "from"), whole_at(m, "to"), real_at(m, "bytes"), real_at(m, "end_ms")});
   return out;
@@ -76,6 +77,7 @@ SimulationTold parse_simulation(const std::string& text, const std::string& wher
   out.serial_ms = real_at(ms, "without_overlap");
   out.tokens_per_step = known(json, "tokens_per_step"), out.tokens_per_s = known(json, "tokens_per_s");
   out.remote_bytes = real_at(json, "remote_bytes"), out.wire_bytes = real_at(json, "wire_bytes");
+  if (const Json& c = value_at(json, "capacity"); c.is_object()) out.capacity = {real_at(c, "factor"), real_at(c, "dropped_share")};
   if (const Json& c = value_at(json, "collective"); c.is_object())
     out.collective = {text_at(c, "layer"), whole_at(c, "step"), exchange_in(value_at(c, "dispatch")), exchange_in(value_at(c, "combine"))};
   if (const Json& d = value_at(json, "deployment"); d.is_object()) {

@@ -32,6 +32,7 @@ struct ToldExchange {
   int64_t messages = 0;
   double bytes = 0, closed_form_ms = 0, filled_ms = 0;
   std::vector<ToldMessage> sent;  ///< empty: too many, or none
+  bool means = false;             ///< over where tokens may live, or which replicas they go to
 };
 struct ToldCollective {
   std::string layer;
@@ -49,6 +50,11 @@ struct ToldPhase {
   std::optional<double> held_out;
 };
 
+/// What a capacity would drop that was not there.
+struct ToldCapacity {
+  double factor = 0, dropped_share = 0;
+};
+
 struct SimulationTold {
   std::string version, session, model, cluster, placement, phase, backend, replicas, residence, overlap, step_kind, sizes;
   int64_t run = 0, nodes = 0, ranks = 0, slot_count = 0, branches = 0, steps = 0;
@@ -56,6 +62,7 @@ struct SimulationTold {
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, serial_ms = 0;
   std::optional<double> tokens_per_step, tokens_per_s;
   double remote_bytes = 0, wire_bytes = 0;
+  std::optional<ToldCapacity> capacity;
   std::vector<ToldLayer> layers;
   std::vector<ToldGpu> gpus;
   std::vector<ToldLink> links;

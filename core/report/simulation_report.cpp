@@ -32,6 +32,10 @@ std::string headline(const SimulationTold& s) {
              " tokens a step; no attention, no dense layers</small></dd></div>\n";
   tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) + "<small>a step, there and back; on the wire " +
            bytes_of(s.wire_bytes) + "</small></dd></div>\n";
+  if (s.capacity)
+    tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share) + "<small>by a capacity factor of " +
+             number(s.capacity->factor) +
+             (s.capacity->dropped_share > 0 ? ": not lossless, the model would answer otherwise" : std::string()) + "</small></dd></div>\n";
   return "<header>\n" + paragraph("Simulated by stormcell " + escape(s.version), "kicker") + "<h1>" + shortened(s.model, 80) + " on " +
          shortened(s.cluster, 80) + "</h1>\n" +
          paragraph(escape(counted(static_cast<int64_t>(s.layers.size()), "layer") + " of " + counted(s.branches, "expert") + " on " +
@@ -119,8 +123,13 @@ std::string collective_section(const SimulationTold& s) {
                            bytes_of(m.bytes) + ", " + milliseconds(m.end_ms)});
       each.row({std::to_string(m.from), std::to_string(m.to), bytes_of(m.bytes), number(m.end_ms)});
     }
-    messages += "<h3>" + std::string(name) + "</h3>\n" +
-                figure(draw(bars), "From the first moment, at which all begin, until each has come.", "Simulated.") + each.details();
+    messages +=
+        "<h3>" + std::string(name) + "</h3>\n" +
+        figure(draw(bars),
+               std::string("From the first moment, at which all begin, until each has come.") +
+                   (e.means ? " Each message is a mean: over the GPUs where tokens may live, or the replicas that they may take." : ""),
+               "Simulated.") +
+        each.details();
   }
   return section("exchange", "One exchange",
                  table.html() +

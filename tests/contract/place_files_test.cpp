@@ -52,6 +52,28 @@ class ContractPlaceFilesTest : public QObject, private Placements {
                    "has 16 slots a layer, 24 are placed (--redundant 4)");
   }
 
+  void a_placement_of_another_session_is_of_the_same_model() {
+    const std::string cluster = scratch_.write("two.json", kTwoNodes);
+    const auto traced = [&](const std::string& name, const std::string& model) {
+      const std::string session = scratch_.path(name + ".storm");
+      imported(scratch_.write(name + ".csv", route_trace({}, model)), session);
+      return session;
+    };
+    const std::string first = traced("first", "made.gguf"), later = traced("later", "made.gguf"), other = traced("another", "other.gguf");
+    placed(first, {"--cluster", cluster});
+    const auto doubts = [](const Json& j) { return j["warnings"].dump().find("nobody knows whether") != std::string::npos; };
+    QVERIFY(!doubts(placed(later, {"--cluster", cluster, "--from", first + "#2"})));
+    const std::string words = "is of another model than " + other + ": made.gguf and not other.gguf";
+    VERIFY_REFUSED((Arguments{"place", other, "--cluster", cluster, "--from", first + "#2"}), first + "#2", words);
+    VERIFY_REFUSED((Arguments{"simulate", other, "--cluster", cluster, "--hidden", "64", "--ffn", "32", "--placement", first + "#2"}),
+                   first + "#2", words);
+    // Counts name no model, so nobody knows; one session is of one model.
+    const std::string counts = counted_session("unnamed"), more = counted_session("unnamed-too");
+    placed(counts, {"--cluster", cluster, "--redundant", "4"});
+    QVERIFY(doubts(placed(more, {"--cluster", cluster, "--redundant", "4", "--from", counts + "#2"})));
+    QVERIFY(!doubts(placed(counts, {"--cluster", cluster, "--redundant", "4", "--from", counts + "#2"})));
+  }
+
   void files_of_servers_have_their_form() {
     const std::string session = counted_session("forms"), cluster = scratch_.write("two.json", kTwoNodes);
     placed(session, {"--cluster", cluster, "--redundant", "4", "--groups", "4"});

@@ -80,6 +80,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     const auto rows = [&](const char* way) { return exchange[way]["bytes"].get<double>() / (64 * 2); };
     QVERIFY(rows("dispatch") > 0 && rows("dispatch") == std::round(rows("dispatch")) && rows("combine") == std::round(rows("combine")));
     QVERIFY(rows("combine") > 0 && rows("combine") <= 5);
+    QVERIFY(exchange["dispatch"]["messages_are_means"] == false && exchange["combine"]["messages_are_means"] == false);
     for (const char* way : {"dispatch", "combine"})
       QVERIFY(exchange[way]["filled_ms"].get<double>() >= exchange[way]["closed_form_ms"].get<double>() * (1 - 1e-9));
     const std::string unweighted = scratch_.path("unweighted.storm");
@@ -138,6 +139,47 @@ class ContractSimulateTest : public QObject, private Simulations {
     QCOMPARE(placed["dropped_choices"].get<int64_t>(), dropped);
     QVERIFY(placed["warnings"].dump().find("dropped by capacity are in no figure") != std::string::npos);
     QCOMPARE(simulated(traced("kept"))["dropped_choices"].get<int64_t>(), int64_t{0});
+  }
+
+  void what_a_capacity_would_drop_is_told() {
+    const std::string session = traced("capacity");
+    const Json whole = simulated(session), wide = simulated(session, {"--capacity-factor", "8"}),
+               tight = simulated(session, {"--capacity-factor", "0.5"});
+    QVERIFY(whole["capacity"].is_null() && whole["assumptions"].dump().find("capacity factor") == std::string::npos);
+    // Enough for all: nothing is otherwise.
+    QVERIFY2(wide["capacity"]["dropped"] == 0 && wide["capacity"]["dropped_share"] == 0 && wide["capacity"]["lossless"] == true,
+             wide["capacity"].dump().c_str());
+    for (const char* key : {"step_ms", "remote_bytes", "wire_bytes", "tokens_per_step", "layers", "links"})
+      QVERIFY2(wide[key] == whole[key], key);
+    const Json& c = tight["capacity"];
+    const double share = c["dropped_share"].get<double>();
+    QVERIFY2(c["factor"] == 0.5 && c["lossless"] == false && share > 0 && share < 1, c.dump().c_str());
+    QVERIFY(near(share, c["dropped"].get<double>() / c["choices"].get<double>()) && tight["dropped_choices"] == 0);
+    QVERIFY(tight["remote_bytes"].get<double>() < whole["remote_bytes"].get<double>());
+    QVERIFY(near(tight["tokens_per_step"].get<double>(), whole["tokens_per_step"].get<double>()));  // dropped choices are no tokens
+    QVERIFY(tight["assumptions"].dump().find("this is not lossless, the model would answer otherwise") != std::string::npos);
+    const Arguments verb = {"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--capacity-factor", "0.5"};
+    const Ended text = run_program(verb);
+    VERIFY_DONE(text, verb);
+    QVERIFY2(text.out.find("% of them, by a capacity factor of 0.500: not lossless") != std::string::npos, text.out.c_str());
+    // Halves of a step share its places, and an exchange is of what is left.
+    const Json halves = simulated(session, {"--capacity-factor", "0.5", "--overlap", "two-batch", "--collective", "0"});
+    QVERIFY(halves["capacity"] == c && near(halves["step_ms"]["without_overlap"].get<double>(), tight["step_ms"]["mean"].get<double>()));
+    QVERIFY(halves["collective"]["dispatch"]["bytes"].get<double>() <
+            simulated(session, {"--collective", "0"})["collective"]["dispatch"]["bytes"].get<double>());
+    // Of counts 90, 60, 30 and 20 of 200 at most 50 each stay.
+    const Json counts = json_of(
+        {"simulate", scratch_counts(), "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--capacity-factor", "1", "--json", "-"});
+    QVERIFY2(near(counts["capacity"]["dropped_share"].get<double>(), 50. / 200), counts["capacity"].dump().c_str());
+    for (const char* factor : {"0", "nan", "many", "1e9"})
+      VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--capacity-factor", factor}),
+                     "--capacity-factor", "a factor above 0, at most 1000");
+    SmallTrace stepless;
+    stepless.about["lacks"] = "steps";
+    const std::string unknown = scratch_.path("stepless.storm");
+    imported(stepless.write(scratch_.path("stepless.safetensors")), unknown);
+    VERIFY_REFUSED((Arguments{"simulate", unknown, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--capacity-factor", "1"}),
+                   "--capacity-factor", "does not say which tokens were one (--tokens-per-step N");
   }
 
   void pages_of_a_placement_and_of_a_simulation() {
@@ -203,6 +245,7 @@ class ContractSimulateTest : public QObject, private Simulations {
             carried += span["link_share"][l].get<double>() * rate * (span["end_ms"].get<double>() - span["begin_ms"].get<double>()) / 1e3;
         }
       QVERIFY2(std::abs(carried / e["bytes"].get<double>() - 1) < 1e-6, e.dump().c_str());
+      QVERIFY(e["messages_are_means"] == true);  // nobody knows where tokens live
       // Who sends how much to whom, and when it has come.
       QCOMPARE(e["single_messages"].size(), e["messages"].get<size_t>());
       QVERIFY(near(sum_of(e["single_messages"], "bytes"), e["bytes"].get<double>()));

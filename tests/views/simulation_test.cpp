@@ -231,6 +231,26 @@ class SimulationViewTest : public QObject {
     QCOMPARE(picture_of(view)->page().exchanges[1].closed_form_ms, simulate(options).collective->combine.closed_form_ms);
   }
 
+  void a_capacity_drops_choices_as_the_verb_says() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    const double whole = picture_of(view)->page().step.mean_ms;
+    QVERIFY(!picture_of(view)->page().about.contains("capacity"));
+    auto* box = control_of<QDoubleSpinBox>(view, "Capacity factor");
+    QCOMPARE(box->text(), QString("none"));
+    box->setValue(0.5);
+    settle(view, context_of(session_));
+    SimulateOptions options;
+    options.session = session_, options.cluster = "preset:8x-h100", options.step.capacity_factor = 0.5;
+    const SimulateFigures f = simulate(options);
+    const SimulationPage& page = picture_of(view)->page();
+    QCOMPARE(page.step.mean_ms, f.mean_ms);
+    QVERIFY(f.capacity->dropped > 0 && f.mean_ms < whole && page.about.contains("capacity factor 0.5"));
+    QVERIFY(std::any_of(page.figures.begin(), page.figures.end(), [](const auto& one) { return one.name == "Dropped choices"; }));
+    QVERIFY(
+        std::any_of(page.assumptions.begin(), page.assumptions.end(), [](const QString& line) { return line.contains("not lossless"); }));
+  }
+
   void one_exchange_in_time() {
     SimulationView view;
     control_of<QComboBox>(view, "Show")->setCurrentText("exchange");

@@ -132,6 +132,14 @@ class TransitionsTest : public QObject {
     const PairMatrix together = make_pairs({3, 3, {{0, 2, 5}}, 5, 1}, "a", "a", PairValue::cells, true);
     QVERIFY(together.value[together.at(0, 2)] == 5 && together.value[together.at(2, 0)] == 5);
     QVERIFY(std::isnan(make_pairs({1, 1, {}, 0, 0}, "a", "b", PairValue::share, false).value[0]));
+    // Of branches together as analyze tells it: one is drawn, then another one.
+    const BranchPairs both{4, 4, {{0, 1, 40}, {2, 3, 40}, {0, 2, 20}, {1, 3, 20}}, 120, 4};
+    const PairMatrix lifted = make_pairs(both, "a", "a", PairValue::lift, true);
+    QVERIFY(std::abs(lifted.value[lifted.at(1, 0)] - 2) < 1e-9 && std::abs(lifted.value[lifted.at(0, 2)] - 1) < 1e-9);
+    QVERIFY(std::isnan(lifted.value[lifted.at(3, 3)]));
+    QVERIFY2(describe(lifted, 0, 1).contains("2.00 times what chance would give"), qPrintable(describe(lifted, 0, 1)));
+    const PairMatrix uneven = make_pairs({3, 3, {{0, 1, 36}, {0, 2, 24}}, 60, 2}, "a", "a", PairValue::lift, true);
+    QVERIFY(std::abs(uneven.value[uneven.at(0, 1)] - 36 / (18 + 1080. / 84)) < 1e-9);
   }
 
   void ribbons_and_the_rest_are_all_there_is() {

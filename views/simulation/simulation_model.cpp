@@ -50,6 +50,7 @@ QString about_of(const SimulateFigures& f) {
   if (f.replicas == "nearest") text += tr("; nearest replicas");
   if (f.residence == "follow") text += tr("; tokens follow their heaviest expert");
   if (f.overlap != Overlap::none) text += tr("; overlap: %1").arg(to_qstring(to_text(f.overlap)));
+  if (f.capacity) text += tr("; capacity factor %1").arg(number_text(f.capacity->factor));
   if (f.oversubscription > 1) text += tr("; uplinks carry 1/%1 of the ports").arg(f.oversubscription);
   return text;
 }
@@ -81,6 +82,10 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
   if (f.tokens_per_s)
     out.push_back({tr("Tokens a second"), tr("< %1").arg(count_text(static_cast<qint64>(*f.tokens_per_s))),
                    tr("An upper bound: attention and dense layers are not in a step; simulated")});
+  if (f.capacity)
+    out.push_back({tr("Dropped choices"), tr("%1 %").arg(number_text(100 * f.capacity->dropped_share())),
+                   tr("Of all choices, by a capacity factor of %1; where any is dropped the model would answer otherwise; counted")
+                       .arg(number_text(f.capacity->factor))});
   out.push_back({tr("To other GPUs"), bytes_text(f.remote_bytes), tr("Of a step, there and back; counted")});
   out.push_back({tr("On the wire"), bytes_text(f.wire_bytes), tr("Sent for that in a step, with what is forwarded; counted")});
   return out;

@@ -58,7 +58,7 @@ SimulationView::SimulationView(QWidget* parent) : View(parent) {
   connect(cluster_, &ClusterChoice::chosen, this, &View::load_wanted);
   connect(choices_, &StepChoices::chosen, this, &View::load_wanted);
   for (QComboBox* box : {start_, overlap_, step_, dtype_, tokens_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
-  for (QDoubleSpinBox* box : {hidden_, ffn_, uplinks_}) connect(box, &QDoubleSpinBox::valueChanged, this, &View::load_wanted);
+  for (QDoubleSpinBox* box : {hidden_, ffn_, capacity_, uplinks_}) connect(box, &QDoubleSpinBox::valueChanged, this, &View::load_wanted);
   connect(show_, &QComboBox::currentIndexChanged, this, [this] {
     show_part();
     refresh_page();
@@ -126,7 +126,7 @@ void SimulationView::add_more(QFormLayout* more) {
     add(box, name, tip);
     return box;
   };
-  constexpr double kMostWidth = 1 << 20, kMostOversubscription = 1000;
+  constexpr double kMostWidth = 1 << 20, kMostFactor = 1000;
   hidden_ = add_number(tr("Hidden size"), tr("Width of a token; 0: as the session or the published architecture says"), 0, kMostWidth,
                        tr("as known"));
   ffn_ = add_number(tr("Expert width"), tr("Inner width of an expert; 0: as the session or the published architecture says"), 0, kMostWidth,
@@ -147,10 +147,16 @@ void SimulationView::add_more(QFormLayout* more) {
   }
   add(tokens_, tr("Tokens a step"), tr("Recorded steps, or so many tokens drawn with replacement, all layers of a token together"));
   choices_ = new StepChoices(more, this);
+  capacity_ = add_number(tr("Capacity factor"),
+                         tr("What if an expert took at most so many times its even share of a step's choices, and the others were dropped; "
+                            "0: all are taken"),
+                         0, kMostFactor, tr("none"));
+  capacity_->setDecimals(2);
+  constexpr double kCapacityStep = 0.25;
+  capacity_->setSingleStep(kCapacityStep);
   more->addRow(tr("Calibration"), make_calibration(more->parentWidget()));
-  uplinks_ =
-      add_number(tr("Oversubscription"), tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"), 1,
-                 kMostOversubscription, {});
+  uplinks_ = add_number(tr("Oversubscription"),
+                        tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"), 1, kMostFactor, {});
 }
 
 /// A file's name that can be typed, and a button that finds one.
@@ -197,6 +203,7 @@ SimulateOptions SimulationView::Wanted::options() const {
   out.session = file + "#" + std::to_string(run), out.cluster = cluster, out.phase = phase, out.overlap = overlap;
   if (start > 0) out.placement = "#" + std::to_string(start);
   out.step.tokens_per_step = tokens, out.step.replicas = replicas, out.step.residence = residence;
+  out.step.capacity_factor = capacity;
   out.sizes.hidden = hidden, out.sizes.ffn = ffn, out.sizes.dtype = dtype;
   out.oversubscription = oversubscription, out.calibration = calibration;
   out.collective = collective, out.collective_step = step;
@@ -210,7 +217,7 @@ SimulationView::Wanted SimulationView::wanted(const Context& context, const Sele
   w.overlap = overlap_->currentText().toStdString(), w.dtype = dtype_->currentData().toString().toStdString();
   w.tokens = tokens_->currentData().toLongLong();
   w.hidden = static_cast<int64_t>(hidden_->value()), w.ffn = static_cast<int64_t>(ffn_->value());
-  w.oversubscription = uplinks_->value();
+  w.oversubscription = uplinks_->value(), w.capacity = capacity_->value();
   w.replicas = choices_->replicas(), w.residence = choices_->residence();
   if (const QString file = calibration_->currentText().trimmed(); file != calibration_->itemText(0)) w.calibration = file.toStdString();
   const bool same_run = w.file == shown_.file && w.run == shown_.run;

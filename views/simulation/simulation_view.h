@@ -36,9 +36,9 @@ class SimulationView : public View {
     std::string file, cluster, phase, overlap, dtype, calibration;  ///< calibration: a file, empty: data sheets
     int64_t run = 0, start = 0;                                     ///< start: a placement of the session, 0: the contiguous layout
     int64_t tokens = 0, hidden = 0, ffn = 0;
-    double oversubscription = 1;
-    std::string replicas, residence;    ///< empty: the usual ones
-    int64_t collective = -1, step = 0;  ///< of the exchange; -1: none is on show
+    double oversubscription = 1, capacity = 0;  ///< capacity: a factor, 0: nothing is dropped
+    std::string replicas, residence;            ///< empty: the usual ones
+    int64_t collective = -1, step = 0;          ///< of the exchange; -1: none is on show
     bool operator==(const Wanted&) const = default;
     SimulateOptions options() const;
   };
@@ -72,7 +72,7 @@ class SimulationView : public View {
   SimulationPicture* picture_;
   ClusterChoice* cluster_;
   QComboBox *show_, *start_, *overlap_, *layer_, *step_, *dtype_, *tokens_, *calibration_;
-  QDoubleSpinBox *hidden_, *ffn_, *uplinks_;
+  QDoubleSpinBox *hidden_, *ffn_, *capacity_, *uplinks_;
   StepChoices* choices_;
   Wanted shown_;
   Read read_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/pair_chance.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -97,7 +98,8 @@ PairText text_of(PairValue value) {
       return {tr("Cells"), tr("pairs (kept branch here, kept branch there) of one cell, without padding; measured")};
     case PairValue::lift:
       return {tr("Lift"),
-              tr("pairs / (pairs of the row * pairs of the column / all pairs): 1 is what chance would give; the tone is its logarithm")};
+              tr("pairs / as many drawn by how many each branch has, of two that one cell got together one and then another one: 1 is what "
+                 "chance would give, as analyze tells it; the tone is its logarithm")};
   }
   return {};
 }
@@ -125,8 +127,7 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
   double most = 0;
   for (int r = 0; r < m.rows; ++r)
     for (int c = 0; c < m.columns; ++c) {
-      const double count = m.count[m.at(r, c)], row = m.row_sum[static_cast<size_t>(r)],
-                   expected = m.total > 0 ? row * m.column_sum[static_cast<size_t>(c)] / m.total : 0;
+      const double count = m.count[m.at(r, c)], row = m.row_sum[static_cast<size_t>(r)], expected = m.by_chance(r, c);
       double& v = m.value[m.at(r, c)];
       v = value == PairValue::cells   ? count
           : value == PairValue::share ? (row > 0 ? count / row : std::nan(""))
@@ -143,6 +144,12 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
     m.tone[i] = static_cast<float>(std::clamp(tone, m.two_sided() ? -1.0 : 0.0, 1.0));
   }
   return m;
+}
+
+double PairMatrix::by_chance(int row, int column) const {
+  const double from = row_sum[static_cast<size_t>(row)], to = column_sum[static_cast<size_t>(column)];
+  if (!together) return following_by_chance(from, to, total);
+  return row == column ? 0 : together_by_chance(from, to, total / 2);  // both halves of it have each pair
 }
 
 double FlowRibbons::drawn() const {
@@ -207,15 +214,14 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
 
 QString describe(const PairMatrix& m, int row, int column) {
   const size_t at = m.at(row, column);
-  const double row_sum = m.row_sum[static_cast<size_t>(row)], column_sum = m.column_sum[static_cast<size_t>(column)];
+  const double row_sum = m.row_sum[static_cast<size_t>(row)], by_chance = m.by_chance(row, column);
   QString text =
       m.together
           ? tr("<b>%1</b>: branches %2 and %3").arg(m.from.toHtmlEscaped()).arg(row).arg(column)
           : tr("<b>%1</b> branch %2, then <b>%3</b> branch %4").arg(m.from.toHtmlEscaped()).arg(row).arg(m.to.toHtmlEscaped()).arg(column);
   text += tr("<br>%1").arg(counted_text(std::llround(m.count[at]), "cell"));
   if (row_sum > 0) text += tr(", %1 % of the row's").arg(100 * m.count[at] / row_sum, 0, 'f', 1);
-  if (row_sum > 0 && column_sum > 0)
-    text += tr(", %1 times what chance would give").arg(m.count[at] * m.total / row_sum / column_sum, 0, 'f', 2);
+  if (by_chance > 0) text += tr(", %1 times what chance would give").arg(m.count[at] / by_chance, 0, 'f', 2);
   const PairText value = text_of(m.shown);
   return text + tr("<br><i>%1: %2</i>").arg(value.name, value.definition);
 }

@@ -27,6 +27,8 @@ struct PairMatrix {
   std::vector<double> row_sum, column_sum;
   double total = 0, high = 1;
   bool two_sided() const { return shown == PairValue::lift; }
+  /// The count that chance would give; 0: it cannot be.
+  double by_chance(int row, int column) const;
   size_t at(int row, int column) const { return static_cast<size_t>(row) * static_cast<size_t>(columns) + static_cast<size_t>(column); }
 };
 PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QString& to, PairValue value, bool together);

@@ -21,6 +21,7 @@ class PairFiguresTest : public QObject {
     QVERIFY(first.from == 0 && first.to == 0 && first.cells == 30 && first.came == 40 && first.probability == .75);
     QVERIFY(second.from == 1 && second.to == 2 && second.probability == .75);
     QVERIFY(last.from == 1 && last.to == 1 && last.probability == .25);
+    QVERIFY(std::abs(first.by_chance - 40. * 33 / 63) < 1e-9 && std::abs(first.lift - 30 / (40. * 33 / 63)) < 1e-9);
     QCOMPARE(*figures.likeliest, (30. + 15) / 60);
     QCOMPARE(*figures.likeliest_by_load, 30. / 60);
     const TransitionFigures none = transition_figures(pairs, std::vector<int64_t>{19, 19, 3});
@@ -55,19 +56,20 @@ class PairFiguresTest : public QObject {
     const std::vector<int64_t> load = {60, 60, 60, 60};
     QVERIFY(keeps_all_choices(pairs, load, 2));
     // By chance each of the six pairs has 120 / 6; two are at it.
-    const std::vector<BranchesTogether> strongest = strongest_together(pairs, load);
+    const std::vector<BranchesTogether> strongest = strongest_together(pairs);
     QCOMPARE(strongest.size(), size_t{2});
     QVERIFY(strongest[0].a == 0 && strongest[0].b == 1 && strongest[1].a == 2 && strongest[1].b == 3);
     QVERIFY(std::abs(strongest[0].by_chance - 20) < 1e-9 && std::abs(strongest[0].lift - 2) < 1e-9);
     // Uneven loads: 60 * 60 * 36 / 120 * (1 / 60 + 1 / 84).
     const PairTable uneven{3, 3, {{0, 1, 36}, {0, 2, 24}}};
-    const std::vector<BranchesTogether> two = strongest_together(uneven, std::vector<int64_t>{60, 36, 24});
+    const std::vector<BranchesTogether> two = strongest_together(uneven);
     QVERIFY(two.size() == 2 && std::abs(two[1].by_chance - (18. + 1080. / 84)) < 1e-9);
   }
 
   void what_cannot_be_otherwise_is_not_above_chance() {
-    QVERIFY(strongest_together({2, 2, {{0, 1, 50}}}, std::vector<int64_t>{50, 50}).empty());
-    QVERIFY(strongest_together({4, 4, {{0, 1, 19}}}, std::vector<int64_t>{19, 19, 900, 900}).empty());  // of too few cells
+    QVERIFY(strongest_together({2, 2, {{0, 1, 50}}}).empty());
+    const std::vector<BranchesTogether> others = strongest_together({4, 4, {{0, 1, 19}, {2, 3, 900}}});
+    QVERIFY(others.size() == 1 && others[0].a == 2);  // of the first pair too few cells
   }
 };
 

@@ -17,6 +17,7 @@ const char* const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0
  "placement":"#4 & more","slots":16,"phase":"decode","backend":"per-rank","replicas":"nearest","residence":"home","overlap":"two-batch",
  "steps":{"kind":"recorded","count":12},"step_ms":{"mean":7.5,"p50":7.25,"p95":9.5,"without_overlap":8.5},
  "tokens_per_step":64,"tokens_per_s":8533.3,"remote_bytes":1048576,"wire_bytes":2097152,"sizes":{"source":"config.json"},
+ "capacity":{"factor":1.25,"choices":64,"dropped":4,"dropped_share":0.0625,"lossless":false},
  "calibration":{"file":"cal.json","phases":[{"phase":"dispatch","kind":"borrowed","like":"G of here","held_out_error":0.125},
                                             {"phase":"experts","kind":null,"why_not":"16 bits <were> not measured"}]},
  "layers":[{"name":"layer.<0>","dispatch_ms":0.5,"compute_ms":2.5,"combine_ms":0.75,"imbalance":0.375},
@@ -26,7 +27,7 @@ const char* const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0
  "sensitivity":[{"figure":"fabric bandwidth","elasticity":-0.2},{"figure":"bytes of an expert","elasticity":0.9}],
  "collective":{"layer":"layer.1","step":2,"links":[],
    "dispatch":{"messages":1,"bytes":3072,"closed_form_ms":0.5,"filled_ms":0.625,"timeline":[],
-               "single_messages":[{"from":0,"to":5,"bytes":3072,"end_ms":0.625}]},
+               "messages_are_means":true,"single_messages":[{"from":0,"to":5,"bytes":3072,"end_ms":0.625}]},
    "combine":{"messages":0,"bytes":0,"closed_form_ms":0,"filled_ms":0,"timeline":[],"single_messages":null}},
  "deployment":{"imbalance":{"predicted":0.15625,"shared_evenly":0.21875,"recorded":null},"layers":[]},
  "assumptions":["rates are <those> of data sheets"],"lacks":["requests"],"warnings":["two & two"]})";
@@ -66,6 +67,8 @@ class SimulationReportTest : public QObject {
                              "<dd>8,533",
                              "64.0 tokens a step",
                              "<dd>1.0 MiB",
+                             "<dd>6.2 %",
+                             "by a capacity factor of 1.25: not lossless",
                              "layer.&lt;0&gt;",
                              ">2.50<",
                              ">3.75<",
@@ -78,6 +81,7 @@ class SimulationReportTest : public QObject {
                              ">6.2 %<",
                              "<h3>dispatch</h3>",
                              "GPU 0 to 5",
+                             "Each message is a mean",
                              ">3.0 KiB<",
                              ">0.625<",
                              ">0.156<",
@@ -105,7 +109,7 @@ class SimulationReportTest : public QObject {
     const std::string html = page(R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"tokens_per_s":null})");
     for (const char* id : {"layers", "sensitivity", "gpus", "exchange", "deployment", "calibration"})
       QVERIFY2(html.find(std::string("<section id=\"") + id + "\"") == std::string::npos, id);
-    QVERIFY(html.find("tokens a second") == std::string::npos);
+    QVERIFY(html.find("tokens a second") == std::string::npos && html.find("capacity") == std::string::npos);
   }
 
   void anything_else_is_refused() {

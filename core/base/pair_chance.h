@@ -1,0 +1,16 @@
+// The house's one definition of what pairs of branches would be by chance, which lift is told against.
+#pragma once
+
+namespace stormcell {
+
+/// Of `pairs` of branches of two routers, of which one branch is in `from` and the other in `to`: as many as both would share by chance.
+inline double following_by_chance(double from, double to, double pairs) { return pairs > 0 ? from * to / pairs : 0; }
+
+/// The same of two branches that cells got from one router, each in so many of `pairs`: one is drawn by these numbers, then another one,
+/// and never the same twice.
+inline double together_by_chance(double one, double other, double pairs) {
+  const double ends = 2 * pairs;
+  return pairs > 0 ? pairs * one * other / ends * (1 / (ends - one) + 1 / (ends - other)) : 0;
+}
+
+}  // namespace stormcell
