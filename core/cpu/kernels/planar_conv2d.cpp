@@ -3,6 +3,10 @@
 //
 // Rows of a plane share the zeros between them: the margin behind a row is the one before the next. The first pixel of each row is
 // aligned.
+//
+// A chain's maps go whole to threads as far as each gets as many: a map stays in one L2. All threads take what is left through the chain
+// together, each its rows of the line of these maps, and meet after each convolution: rows beside a band come from a neighbour's cache. To
+// compute them again instead would cost two rows a side for each block, more than a map has where a chain is long.
 #include "core/cpu/kernels/planar_conv2d.h"
 
 #include <algorithm>
@@ -21,7 +25,8 @@ constexpr int64_t kAligned = 16;  ///< floats
 constexpr int64_t kBehind = 64;
 /// Of a band's planes: they stay in L2.
 constexpr int64_t kBandFloats = 64 * 1024;
-constexpr int64_t kBandsOfThread = 4;
+/// Multiply-adds of one thread while threads wait for one another once: about a microsecond.
+constexpr int64_t kMeeting = 64 * 1024;
 
 int64_t aligned(int64_t floats) { return (floats + kAligned - 1) / kAligned * kAligned; }
 
@@ -65,13 +70,16 @@ void turn(const float* from, int64_t from_step, int64_t m, int64_t n, float* to,
     for (int64_t j = i < m4 ? n4 : 0; j < n; ++j) to[j * to_step + i] = from[i * from_step + j];
 }
 
-/// Rows [begin, end) of a map [height, width, channels] into planes that begin with the row `top` rows above; rows that the map does not
-/// have are zeros, as the margins are.
-void to_planes(const float* map, int64_t height, int64_t begin, const PlaneLayout& to, float* planes) {
+/// Rows [rows, width, channels] to planes; `first`: their first pixel there.
+void to_planes(const float* map, int64_t rows, const PlaneLayout& to, float* first) {
+  for (int64_t y = 0; y < rows; ++y)
+    turn(map + y * to.width * to.channels, to.channels, to.width, to.channels, first + y * to.row(), to.plane());
+}
+/// All rows of the planes, from row `begin` of a map on; rows that the map does not have are zeros, as the margins are.
+void band_to_planes(const float* map, int64_t height, int64_t begin, const PlaneLayout& to, float* planes) {
   std::memset(planes, 0, static_cast<size_t>(to.floats()) * sizeof(float));
   const int64_t first = std::max<int64_t>(begin, 0), end = std::min(begin + to.rows, height);
-  for (int64_t y = first; y < end; ++y)
-    turn(map + y * to.width * to.channels, to.channels, to.width, to.channels, planes + to.first() + (y - begin) * to.row(), to.plane());
+  to_planes(map + first * to.width * to.channels, end - first, to, planes + to.first() + (first - begin) * to.row());
 }
 void from_planes(const float* first, const PlaneLayout& from, int64_t rows, float* map) {
   for (int64_t y = 0; y < rows; ++y)
@@ -128,32 +136,57 @@ int64_t most_rows(const Conv2dShape& s) {
   const int64_t two = band_floats(s, 2), row = two - band_floats(s, 1);
   return std::clamp<int64_t>(2 + (kBandFloats - two) / row, 1, s.out_height());
 }
+/// Multiply-adds of a row of output pixels.
+int64_t row_work(const Conv2dShape& s) { return s.out_width() * s.out_channels * s.group_k(); }
+
+/// As many as L2 wants, or more where the thread that has most to do then has less: a row that two bands read is turned twice, for about
+/// half a row's time.
 int64_t bands_of_map(const Conv2dShape& s, int threads) {
-  int64_t bands = (s.out_height() + most_rows(s) - 1) / most_rows(s);
-  // Few maps are cut further, but not so that the rows which bands share are most of what they read.
-  const int64_t wanted = (kBandsOfThread * threads + s.images - 1) / s.images, most = s.out_height() / (2 * s.kernel_height);
-  if (threads > 1) bands = std::max(bands, std::min(wanted, most));
-  return std::max<int64_t>(bands, 1);
+  const int64_t height = s.out_height(), least = (height + most_rows(s) - 1) / most_rows(s);
+  const auto time = [&](int64_t bands) {
+    const int64_t units = s.images * bands, halves = 2 * ((height + bands - 1) / bands) + s.kernel_height - 1;
+    return (units + threads - 1) / threads * halves * row_work(s) / 2 + (units > 1 ? kMeeting : 0);
+  };
+  int64_t best = least;
+  // One of as many numbers in a row as there are threads gives all of them the same.
+  for (int64_t bands = least + 1; bands < std::min(least + threads, height + 1); ++bands)
+    if (time(bands) < time(best)) best = bands;
+  return best;
 }
 
-/// Of both planes of a chain: x, and what stands between the two convolutions of a block.
-PlaneLayout chain_layout(const Conv2dShape& s) { return {s.in_channels, s.height + 2 * s.pad_height, s.width, s.pad_width}; }
-int64_t chain_floats(const Conv2dShape& s) { return 2 * aligned(chain_layout(s).floats()); }
+/// A map on its way through a chain, in two sets of planes: x, and what stands between the two convolutions of a block. Each step is taken
+/// for some rows; a convolution reads those around them too.
+class ChainMap {
+ public:
+  static int64_t floats(const Conv2dShape& s) { return 2 * aligned(layout(s).floats()); }
+  /// `planes`: floats() of them, zeros before the map is read.
+  ChainMap(const Conv2dShape& s, float* planes) : s_(s), layout_(layout(s)), x_(planes), between_(planes + aligned(layout_.floats())) {}
 
-void run_chain(const Conv2dShape& s, std::span<const ResidualBlockWeights> blocks, const float* map, float* to, float* planes) {
-  const PlaneLayout layout = chain_layout(s);
-  float *x = planes, *between = planes + aligned(layout.floats());
-  to_planes(map, s.height, -s.pad_height, layout, x);
-  std::memset(between, 0, static_cast<size_t>(layout.floats()) * sizeof(float));
-  const int64_t field = layout.first() - s.pad_width, pixel = layout.first() + s.pad_height * layout.row();
-  for (const ResidualBlockWeights& block : blocks) {
-    convolve({s, x + field, block.first, block.first_bias, layout.plane(), layout.row(), true, nullptr, between + pixel, layout.plane(),
-              layout.row(), s.height});
-    convolve({s, between + field, block.second, block.second_bias, layout.plane(), layout.row(), false, x + pixel, x + pixel,
-              layout.plane(), layout.row(), s.height});
+  void read(const float* map, int64_t row, int64_t rows) const {
+    to_planes(map + row * s_.width * s_.in_channels, rows, layout_, pixel(x_, row));
   }
-  from_planes(x + pixel, layout, s.height, to);
-}
+  void first(const ResidualBlockWeights& block, int64_t row, int64_t rows) const {
+    convolve({s_, field(x_, row), block.first, block.first_bias, layout_.plane(), layout_.row(), true, nullptr, pixel(between_, row),
+              layout_.plane(), layout_.row(), rows});
+  }
+  void second(const ResidualBlockWeights& block, int64_t row, int64_t rows) const {
+    convolve({s_, field(between_, row), block.second, block.second_bias, layout_.plane(), layout_.row(), false, pixel(x_, row),
+              pixel(x_, row), layout_.plane(), layout_.row(), rows});
+  }
+  void write(float* map, int64_t row, int64_t rows) const {
+    from_planes(pixel(x_, row), layout_, rows, map + row * s_.width * s_.in_channels);
+  }
+
+ private:
+  static PlaneLayout layout(const Conv2dShape& s) { return {s.in_channels, s.height + 2 * s.pad_height, s.width, s.pad_width}; }
+  float* pixel(float* planes, int64_t row) const { return planes + layout_.first() + (row + s_.pad_height) * layout_.row(); }
+  /// Of the first pixel of a row.
+  const float* field(const float* planes, int64_t row) const { return planes + layout_.first() - s_.pad_width + row * layout_.row(); }
+
+  const Conv2dShape& s_;
+  PlaneLayout layout_;
+  float *x_, *between_;
+};
 
 }  // namespace
 
@@ -196,7 +229,7 @@ void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps
       const int64_t begin = s.out_height() * band / bands, rows = s.out_height() * (band + 1) / bands - begin;
       const PlaneLayout in = input_layout(s, rows), out = output_layout(s, rows);
       float* const sums = planes + aligned(in.floats());
-      to_planes(maps.map(slot, s.height * s.width * s.in_channels), s.height, begin - s.pad_height, in, planes);
+      band_to_planes(maps.map(slot, s.height * s.width * s.in_channels), s.height, begin - s.pad_height, in, planes);
       convolve({s, planes + in.first() - s.pad_width, maps.weights[branch], maps.bias(branch), in.plane(), in.row(), epilogue.relu, nullptr,
                 sums, out.plane(), out.row(), rows});
       const int64_t at = (slot * s.out_height() + begin) * row;
@@ -218,18 +251,53 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const float* x, std
 
 void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<ResidualBlockWeights>& maps, size_t blocks, float* y,
                      std::byte* scratch) {
-  const int64_t mine = chain_floats(s), image = s.height * s.width * s.in_channels;
-  team.split(maps.maps(), 1, [&](int64_t begin, int64_t end, int member) {
+  const int64_t all = maps.maps(), shared = maps_shared_by_threads(s, all, team.size()), whole = all - shared;
+  const int64_t floats = ChainMap::floats(s), image = s.height * s.width * s.in_channels;
+  float* const planes = reinterpret_cast<float*>(scratch);
+  team.split(whole, 1, [&](int64_t begin, int64_t end, int member) {
     for_each_unit(maps, 1, begin, end, [&](int32_t branch, int64_t slot, int64_t) {
       if (team.cancelled()) return;
-      run_chain(s, {maps.weights[branch], blocks}, maps.map(slot, image), y + slot * image,
-                reinterpret_cast<float*>(scratch) + member * mine);
+      float* const mine = planes + member * floats;
+      std::fill_n(mine, floats, 0.0f);
+      const ChainMap map(s, mine);
+      map.read(maps.map(slot, image), 0, s.height);
+      for (size_t i = 0; i < blocks; ++i) {
+        map.first(maps.weights[branch][i], 0, s.height);
+        map.second(maps.weights[branch][i], 0, s.height);
+      }
+      map.write(y + slot * image, 0, s.height);
     });
   });
+  if (shared == 0) return;
+
+  // One step of the maps that are left, which all threads have taken when it returns: take(map, branch, slot, row, rows).
+  const auto step = [&](auto&& take) {
+    if (team.cancelled()) return;
+    team.split(shared * s.height, 1, [&](int64_t begin, int64_t end, int) {
+      int64_t nth = begin / s.height;
+      for_each_unit(maps, 1, whole + nth, whole + (end + s.height - 1) / s.height, [&](int32_t branch, int64_t slot, int64_t) {
+        const int64_t row = std::max<int64_t>(begin - nth * s.height, 0), last = std::min(end - nth * s.height, s.height);
+        take(ChainMap(s, planes + nth * floats), branch, slot, row, last - row);
+        ++nth;
+      });
+    });
+  };
+  team.split(shared * floats, kAligned, [&](int64_t begin, int64_t end, int) { std::fill(planes + begin, planes + end, 0.0f); });
+  step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) { map.read(maps.map(slot, image), row, rows); });
+  for (size_t i = 0; i < blocks; ++i) {
+    step([&](const ChainMap& map, int32_t branch, int64_t, int64_t row, int64_t rows) { map.first(maps.weights[branch][i], row, rows); });
+    step([&](const ChainMap& map, int32_t branch, int64_t, int64_t row, int64_t rows) { map.second(maps.weights[branch][i], row, rows); });
+  }
+  step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) { map.write(y + slot * image, row, rows); });
+}
+
+int64_t maps_shared_by_threads(const Conv2dShape& s, int64_t maps, int threads) {
+  const int64_t rest = maps % threads, rows = (rest * s.height + threads - 1) / threads;  // of a thread, where they are shared
+  return rest > 0 && (s.height - rows) * row_work(s) > kMeeting ? rest : 0;
 }
 
 size_t residual_blocks_scratch_bytes(const Conv2dShape& s, int threads) {
-  return static_cast<size_t>(threads) * static_cast<size_t>(chain_floats(s)) * sizeof(float);
+  return static_cast<size_t>(threads) * static_cast<size_t>(ChainMap::floats(s)) * sizeof(float);
 }
 
 }  // namespace stormcell::cpu

@@ -41,13 +41,16 @@ struct ResidualBlockWeights {
   const float *first = nullptr, *first_bias = nullptr, *second = nullptr,
               *second_bias = nullptr;  ///< weights as pack_planar_conv2d() packs
 };
-/// A chain of blocks; each image goes through all of them on one thread, in its cache. Bit for bit what planar_conv2d() gives one after the
-/// other. `y` may be `x`.
+/// A chain of blocks; an image goes through all of them on one thread, in its cache, or in bands of rows on all threads
+/// (maps_shared_by_threads()). Bit for bit what planar_conv2d() gives one after the other. `y` may be `x`.
 void residual_blocks(ThreadTeam& team, const Conv2dShape& shape, const float* x, std::span<const ResidualBlockWeights> blocks, float* y,
                      std::byte* scratch);
 /// The same for the maps of all branches, each through the `blocks` blocks of its branch; y is indexed by slot.
 void residual_blocks(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<ResidualBlockWeights>& maps, size_t blocks, float* y,
                      std::byte* scratch);
+/// Of so many maps, how many the threads share by rows: those that are left when each thread has had as many whole ones as the others, if
+/// that wins a convolution more than the meeting after it costs; the last on the line.
+int64_t maps_shared_by_threads(const Conv2dShape& shape, int64_t maps, int threads);
 size_t residual_blocks_scratch_bytes(const Conv2dShape& shape, int threads);
 
 }  // namespace stormcell::cpu

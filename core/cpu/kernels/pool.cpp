@@ -1,6 +1,7 @@
 #include "core/cpu/kernels/pool.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -32,38 +33,65 @@ void walk_windows(ThreadTeam& team, const Pool2dShape& s, const float* x, float*
 }
 
 constexpr int64_t kChannels = 64, kRun = 32;
+/// Pixels that one thread sums: as many runs as a power of two, so that their sum is one of those of the whole map.
+constexpr int64_t kPart = 32 * kRun;
+/// Of so many pixels, parts of as many runs; the last run may be shorter.
+int64_t whole_parts(int64_t pixels) { return (pixels + kRun - 1) / kPart; }
 
-/// sum[channels] of `pixels` pixels that lie `stride` apart, at most kChannels of their channels. Runs of kRun one after another, those
-/// in pairs, pairs of pairs, ...: its error grows with the logarithm of the pixels, where one running sum's grows with them.
-void sum_in_pairs(const KernelTable& table, const float* x, int64_t pixels, int64_t stride, int64_t channels, float* sum) {
-  float level[40][kChannels];  // level[l], where bit l of `runs` is set: of 2^l runs
-  const size_t bytes = static_cast<size_t>(channels) * sizeof(float);
-  uint64_t runs = 0;
-  for (int64_t first = 0; first < pixels; first += kRun, ++runs) {
-    std::memcpy(sum, x + first * stride, bytes);
-    for (int64_t p = first + 1; p < std::min(pixels, first + kRun); ++p) table.add(sum, x + p * stride, channels, sum);
+/// Adds `count` rows of at most kChannels floats to sum[channels], where row(i, to) gives one: those in pairs, pairs of pairs, ... Its
+/// error grows with the logarithm of their number, where one running sum's grows with the number.
+template <class Row>
+void add_in_pairs(const KernelTable& table, int64_t count, int64_t channels, float* sum, Row&& row) {
+  float level[40][kChannels], next[kChannels];  // level[l], where bit l of the rows so far is set: of 2^l rows
+  for (int64_t i = 0; i < count; ++i) {
+    row(i, next);
     int l = 0;
-    for (; runs >> l & 1; ++l) table.add(level[l], sum, channels, sum);
-    std::memcpy(level[l], sum, bytes);
+    for (; i >> l & 1; ++l) table.add(level[l], next, channels, next);
+    std::memcpy(level[l], next, static_cast<size_t>(channels) * sizeof(float));
   }
+  for (int l = 0; count >> l != 0; ++l)
+    if (count >> l & 1) table.add(level[l], sum, channels, sum);
+}
+
+/// sum[channels] of `pixels` pixels that lie `stride` apart, at most kChannels of their channels: runs of kRun in pairs.
+void sum_pixels(const KernelTable& table, const float* x, int64_t pixels, int64_t stride, int64_t channels, float* sum) {
+  const size_t bytes = static_cast<size_t>(channels) * sizeof(float);
   std::memset(sum, 0, bytes);
-  for (int l = 0; runs >> l != 0; ++l)
-    if (runs >> l & 1) table.add(level[l], sum, channels, sum);
+  add_in_pairs(table, (pixels + kRun - 1) / kRun, channels, sum, [&](int64_t run, float* to) {
+    std::memcpy(to, x + run * kRun * stride, bytes);
+    for (int64_t p = run * kRun + 1; p < std::min(pixels, (run + 1) * kRun); ++p) table.add(to, x + p * stride, channels, to);
+  });
 }
 
 }  // namespace
 
-void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y) {
+void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y, std::byte* scratch) {
   const KernelTable& table = kernels();
-  const int64_t parts = (channels + kChannels - 1) / kChannels;
-  split_rows(team, images * parts, pixels * std::min(channels, kChannels), [&](int64_t begin, int64_t end) {
+  // Of each map its whole parts, whose sums go to scratch, and what is left, whose sum goes to y; of each so many channels at a time.
+  const int64_t parts = whole_parts(pixels), groups = (channels + kChannels - 1) / kChannels, widest = std::min(channels, kChannels);
+  float* const sums = reinterpret_cast<float*>(scratch);
+  split_rows(team, images * (parts + 1) * groups, std::min(pixels, kPart) * widest, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % parts * kChannels, some = std::min(channels - first, kChannels);
-      float* out = y + i / parts * channels + first;
-      sum_in_pairs(table, x + i / parts * pixels * channels + first, pixels, channels, some, out);
+      const int64_t image = i / groups / (parts + 1), part = i / groups % (parts + 1), first = i % groups * kChannels;
+      float* const to = (part < parts ? sums + (image * parts + part) * channels : y + image * channels) + first;
+      sum_pixels(table, x + (image * pixels + part * kPart) * channels + first, std::clamp<int64_t>(pixels - part * kPart, 0, kPart),
+                 channels, std::min(channels - first, kChannels), to);
+    }
+  });
+  split_rows(team, images * groups, (parts + 1) * widest, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / groups, first = i % groups * kChannels, some = std::min(channels - first, kChannels);
+      float* const out = y + image * channels + first;
+      add_in_pairs(table, parts, some, out, [&](int64_t part, float* to) {
+        std::memcpy(to, sums + (image * parts + part) * channels + first, static_cast<size_t>(some) * sizeof(float));
+      });
       table.scale(out, 1.0f / static_cast<float>(pixels), some, out);
     }
   });
+}
+
+size_t global_average_pool_scratch_bytes(int64_t images, int64_t pixels, int64_t channels) {
+  return static_cast<size_t>(images * whole_parts(pixels) * channels) * sizeof(float);
 }
 
 void max_pool2d(ThreadTeam& team, const Pool2dShape& s, const float* x, float* y) {

@@ -1,5 +1,6 @@
 // Pooling over NHWC tensors.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "core/base/thread_team.h"
@@ -16,8 +17,10 @@ struct Pool2dShape {
   int64_t out_width() const { return (width + 2 * pad_width - kernel_width) / stride_width + 1; }
 };
 
-/// y[images, channels] = mean over all pixels.
-void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y);
+/// y[images, channels] = mean over all pixels; the same bits with any number of threads and images.
+void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y, std::byte* scratch);
+/// Bytes of 64-byte aligned scratch for as many images or fewer.
+size_t global_average_pool_scratch_bytes(int64_t images, int64_t pixels, int64_t channels);
 /// Largest value of each window; padding never wins.
 void max_pool2d(ThreadTeam& team, const Pool2dShape& shape, const float* x, float* y);
 /// Mean of each window; with count_padding the padding counts as zeros (PyTorch's default), without only real pixels count.

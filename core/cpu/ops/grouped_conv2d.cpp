@@ -1,5 +1,6 @@
 // The convolutions of all branches of a decision. Maps of all branches lie on one line that the threads share out, in planes or in direct
 // panels as a single branch's would be; what those do not take goes branch after branch through the dense product's panels.
+#include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/branch_rows.h"
 #include "core/cpu/ops/conv2d_choice.h"
 #include "core/cpu/weight_layouts.h"
@@ -83,8 +84,8 @@ class GroupedConv2dPanels : public GroupedConv2d {
       const float* x = of.x + first * in;
       // Its fields are gathered from maps that lie one after the other.
       if (of.map_of_slot) {
-        c.team.split(shape.images, 1, [&](int64_t begin, int64_t end, int) {
-          for (int64_t i = begin; i < end; ++i) std::copy_n(of.map(first + i, in), in, sent + i * in);
+        split_floats(c.team, shape.images, in, [&](int64_t i, int64_t begin, int64_t end) {
+          std::copy(of.map(first + i, in) + begin, of.map(first + i, in) + end, sent + i * in + begin);
         });
         x = sent;
       }

@@ -1,5 +1,6 @@
-// The chains of all branches of a decision: a thread takes the next map, whatever branch it is of, through its branch's whole chain
-// (core/cpu/kernels/planar_conv2d.h). Branch after branch, one with an odd number of maps leaves one of two threads idle for a whole map.
+// The chains of all branches of a decision: a thread takes the next map, whatever branch it is of, through its branch's whole chain; of
+// all branches' maps together at most as many as there are threads, less one, are left to be shared by rows
+// (core/cpu/kernels/planar_conv2d.h).
 #include "core/cpu/kernels/planar_conv2d.h"
 #include "core/cpu/ops/branch_rows.h"
 #include "core/cpu/ops/conv2d_shape.h"

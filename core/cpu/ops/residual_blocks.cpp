@@ -1,4 +1,4 @@
-// One image goes through the whole chain on one thread, in planes that stay in its L2 (core/cpu/kernels/planar_conv2d.h).
+// One image goes through the whole chain in planes, on one thread and in its L2 or on all threads (core/cpu/kernels/planar_conv2d.h).
 #include "core/cpu/kernels/planar_conv2d.h"
 #include "core/cpu/ops/conv2d_shape.h"
 #include "core/cpu/weight_layouts.h"

@@ -141,8 +141,16 @@ class GroupedMapsTest : public QObject {
     });
   }
 
+  void chains_of_blocks_give_the_bits_of_one_branch_after_the_other_data() {
+    QTest::addColumn<bool>("shared");
+    QTest::addRow("whole maps") << false;
+    QTest::addRow("what is left by rows") << true;
+  }
   void chains_of_blocks_give_the_bits_of_one_branch_after_the_other() {
-    const Conv2dShape s = shape(7, 18, 6, 6, 3, 1, 1);
+    QFETCH(bool, shared);
+    const Conv2dShape s = shared ? shape(7, 40, 12, 12, 3, 1, 1) : shape(7, 18, 6, 6, 3, 1, 1);
+    QCOMPARE(maps_shared_by_threads(s, 9, 2), int64_t{shared});
+    QCOMPARE(maps_shared_by_threads(s, 9, 7), int64_t{shared ? 2 : 0});
     const std::vector<int32_t> cells = cells_of_slots();
     const size_t map = floats_in(s);
     const Floats x = random_floats(kSlots * map, 1);

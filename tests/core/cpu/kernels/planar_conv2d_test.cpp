@@ -100,6 +100,11 @@ class PlanarConv2dTest : public QObject {
   void a_chain_gives_its_convolutions_bits() {
     for (const auto& [name, s] : {Named{"8 channels of a patch", shape(5, 32, 32, 8, 8, 3, 1)},
                                   {"20 channels", shape(3, 9, 21, 20, 20, 3, 1)},
+                                  {"one map of 1 row", shape(1, 1, 60, 20, 20, 3, 1)},
+                                  {"one map of 2 rows", shape(1, 2, 21, 20, 20, 3, 1)},
+                                  {"one map of 3 rows", shape(1, 3, 40, 12, 12, 5, 2)},
+                                  {"one map of 17 rows", shape(1, 17, 33, 8, 8, 3, 1)},
+                                  {"17 maps", shape(17, 7, 34, 11, 11, 3, 1)},
                                   {"odd channels, 5 x 5", shape(2, 7, 18, 3, 3, 5, 2)},
                                   {"one pixel", shape(1, 1, 1, 4, 4, 3, 1)}}) {
       std::vector<Weights> weights;
@@ -114,7 +119,7 @@ class PlanarConv2dTest : public QObject {
           const Floats inner = direct(s, maps.back(), weights[i], true, nullptr);
           maps.push_back(direct(s, inner, weights[i + 1], false, &maps.back()));
         }
-        for (const int threads : {1, 2, 3}) {
+        for (const int threads : {1, 2, 3, 8}) {
           ThreadTeam team(threads);
           Floats y = map_of(s, 1);
           Scratch scratch(residual_blocks_scratch_bytes(s, threads));
@@ -124,6 +129,23 @@ class PlanarConv2dTest : public QObject {
         }
       });
     }
+  }
+
+  void threads_share_the_maps_that_are_left() {
+    const Conv2dShape patch = shape(1, 32, 32, 8, 8, 3, 1);
+    QCOMPARE(maps_shared_by_threads(patch, 1, 1), int64_t{0});
+    QCOMPARE(maps_shared_by_threads(patch, 1, 2), int64_t{1});
+    QCOMPARE(maps_shared_by_threads(patch, 88, 2), int64_t{0});
+    QCOMPARE(maps_shared_by_threads(patch, 89, 2), int64_t{1});
+    QCOMPARE(maps_shared_by_threads(patch, 5, 8), int64_t{5});
+    QCOMPARE(maps_shared_by_threads(patch, 13, 8), int64_t{5});
+    // To meet costs more than is won: all threads but one have a map of their own, or there is little to do.
+    QCOMPARE(maps_shared_by_threads(patch, 63, 64), int64_t{0});
+    QCOMPARE(maps_shared_by_threads(shape(1, 4, 4, 8, 8, 3, 1), 1, 2), int64_t{0});
+    QCOMPARE(maps_shared_by_threads(shape(1, 1, 60, 20, 20, 3, 1), 1, 2), int64_t{0});
+    for (const int threads : {2, 3, 8})
+      for (const Conv2dShape& s : {shape(1, 2, 21, 20, 20, 3, 1), shape(1, 3, 40, 12, 12, 5, 2), shape(1, 17, 33, 8, 8, 3, 1)})
+        QCOMPARE(maps_shared_by_threads(s, 1, threads), int64_t{1});
   }
 
   void what_needs_strides_or_groups_is_left_to_others() {

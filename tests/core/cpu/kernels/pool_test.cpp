@@ -53,16 +53,53 @@ class PoolTest : public QObject {
   }
 
   void global_average_is_the_mean_of_the_pixels() {
-    const Floats x = random_floats(3 * 49 * 37, 2);
-    std::vector<double> expected(3 * 37);
-    for (size_t i = 0; i < x.size(); ++i) expected[i / (49 * 37) * 37 + i % 37] += double{x[i]} / 49;
-    for_each_isa([&](Isa) {
-      ThreadTeam team(2);
-      Floats y(expected.size());
-      global_average_pool(team, x.data(), 3, 49, 37, y.data());
-      const QString error = worst(y.data(), expected, 60 * kEpsilon, "global average");
-      QVERIFY2(error.isEmpty() && y.intact(), qPrintable(error));
-    });
+    // One pixel, a part of a map that threads share, several and a rest, several channels of 64.
+    for (const auto& [images, pixels, channels] :
+         {std::tuple<int64_t, int64_t, int64_t>{3, 49, 37}, {2, 1, 5}, {1, 1024, 8}, {1, 2048, 70}, {2, 5000, 3}, {1, 3077, 130}}) {
+      const auto map = static_cast<size_t>(pixels * channels), wide = static_cast<size_t>(channels);
+      const Floats x = random_floats(static_cast<size_t>(images) * map, 2);
+      std::vector<double> expected(static_cast<size_t>(images) * wide);
+      for (size_t i = 0; i < x.size(); ++i) expected[i / map * wide + i % wide] += double{x[i]} / static_cast<double>(pixels);
+      for_each_isa([&](Isa) {
+        Floats alone(expected.size());
+        for (const int threads : {1, 2, 3, 8}) {
+          ThreadTeam team(threads);
+          Floats y(expected.size());
+          Scratch scratch(global_average_pool_scratch_bytes(images, pixels, channels));
+          global_average_pool(team, x.data(), images, pixels, channels, y.data(), scratch.data());
+          const QString error = worst(y.data(), expected, 60 * kEpsilon, "global average");
+          QVERIFY2(error.isEmpty() && y.intact() && scratch.intact(), qPrintable(error));
+          if (threads == 1) std::copy_n(y.data(), y.size(), alone.data());
+          QVERIFY(y == alone);
+        }
+      });
+    }
+  }
+
+  void a_map_is_summed_in_pairs_whoever_sums_its_parts() {
+    // Runs of 32 pixels, from the front on powers of two of them, each halved again and again; the smallest is added first.
+    for (const int64_t pixels : {int64_t{31}, int64_t{1023}, int64_t{2040}, int64_t{5000}}) {
+      const Floats x = random_floats(static_cast<size_t>(pixels), 3);
+      const auto whole = [&](const auto& self, int64_t run, int64_t runs) -> float {
+        if (runs > 1) return self(self, run, runs / 2) + self(self, run + runs / 2, runs / 2);
+        float sum = x[static_cast<size_t>(run * 32)];
+        for (int64_t p = run * 32 + 1; p < std::min(pixels, (run + 1) * 32); ++p) sum += x[static_cast<size_t>(p)];
+        return sum;
+      };
+      float expected = 0;
+      const int64_t runs = (pixels + 31) / 32;
+      int64_t end = runs;
+      for (int64_t size = 1; size <= runs; size *= 2)
+        if (runs & size) end -= size, expected = whole(whole, end, size) + expected;
+      expected *= 1.0f / static_cast<float>(pixels);
+      for_each_isa([&](Isa) {
+        ThreadTeam team(2);
+        Floats y(1);
+        Scratch scratch(global_average_pool_scratch_bytes(1, pixels, 1));
+        global_average_pool(team, x.data(), 1, pixels, 1, y.data(), scratch.data());
+        QVERIFY(y.intact() && scratch.intact() && y[0] == expected);
+      });
+    }
   }
 
   void nan_wins_a_maximum() {
