@@ -57,7 +57,7 @@ class PlacedTraffic {
   BranchShares next_, near_, near_too_;
   BranchMove move_;
   std::vector<double> before_, behind_;  // [branches] of the layers beside the branch that moves: by how much likelier each meets it
-  std::vector<double> absent_;  // [ranks] of the token at hand: the chance that it does not come there
+  std::vector<double> absent_;           // [ranks] of the token at hand: the chance that it does not come there
   std::vector<size_t> touched_;
 };
 
