@@ -76,6 +76,53 @@ BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t
   return out;
 }
 
+void BranchMove::begin(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next, size_t ranks,
+                       size_t ranks_of_place) {
+  const size_t all = ranks / ranks_of_place;
+  branch_ = branch;
+  before_of_.assign(all, 0), after_of_.assign(all, 0), index_.assign(all, kSame);
+  for (const BranchShare& s : shares[static_cast<size_t>(branch)]) before_of_[s.rank / ranks_of_place] += s.part;
+  for (const BranchShare& s : next) after_of_[s.rank / ranks_of_place] += s.part;
+  place_.clear(), before_.clear(), after_.clear();
+  for (size_t p = 0; p < all; ++p) {
+    if (before_of_[p] == after_of_[p]) continue;
+    index_[p] = place_.size();
+    place_.push_back(p);
+    // Shares of a node may sum to a little more than 1.
+    before_.push_back(std::min(before_of_[p], 1.)), after_.push_back(std::min(after_of_[p], 1.));
+  }
+  // By branch and not by token: many tokens choose the same others.
+  const size_t n = place_.size();
+  absent_.assign(shares.size() * n, 1);
+  for (size_t b = 0; b < shares.size(); ++b)
+    for (const BranchShare& s : shares[b])
+      if (const size_t i = index_[s.rank / ranks_of_place]; i != kSame && b != static_cast<size_t>(branch)) absent_[b * n + i] -= s.part;
+  for (double& a : absent_) a = std::max(a, 0.);
+  comes_.assign(n, 0);
+}
+
+void BranchMove::look(std::span<const int32_t> choices) {
+  const size_t n = place_.size();
+  std::fill(comes_.begin(), comes_.end(), 1.);
+  int times = 0;
+  for (const int32_t choice : choices) {
+    if (choice < 0) continue;
+    times += choice == branch_;
+    const double* absent = absent_.data() + static_cast<size_t>(choice) * n;
+    for (size_t i = 0; i < n; ++i) comes_[i] *= absent[i];
+  }
+  times_ = times;
+  for (size_t i = 0; i < n; ++i)
+    comes_[i] *= times == 1 ? after_[i] - before_[i] : std::pow(1 - before_[i], times) - std::pow(1 - after_[i], times);
+}
+
+double BranchMove::meets(const BranchShares& other) const {
+  double more = 0;
+  for (const BranchShare& s : other)
+    if (const size_t i = index_[s.rank]; i != kSame) more += (after_[i] - before_[i]) * s.part;
+  return more;
+}
+
 TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_ptr<const std::vector<double>> rank_cost,
                      ReplicaRule replicas, std::shared_ptr<const RowCurve> expert_curve)
     : backend_(backend),
@@ -140,29 +187,41 @@ void TallyRule::add_chosen(LayerTally& tally, std::span<const int32_t> choices, 
   }
   if (touched_.empty()) return;
   tally.visits += sign;
-  add_delivered(tally, home, sign);
+  const auto rows_of = [&](size_t r) { return sign * (backend_ == Backend::per_expert ? copies_[r] : 1 - absent_[r]); };
   if (backend_ == Backend::gather) {
+    tally.delivered += sign * static_cast<double>(ranks_ - 1);
     if (home < 0) tally.unknown_tokens += sign;
     for (size_t r = 0; r < ranks_ && home >= 0; ++r) add_remote(tally, r, sign, home);
-  } else if (backend_ == Backend::per_node) {
-    add_by_node(tally, home, sign);
   } else {
-    for (const size_t r : touched_) add_remote(tally, r, sign * (backend_ == Backend::per_expert ? copies_[r] : 1 - absent_[r]), home);
+    for (const size_t n : touched_nodes_) add_to_node(tally, n, sign * (1 - absent_node_[n]), home);
+    for (const size_t r : touched_) add_rows_sent(tally, r, rows_of(r), home);
   }
   for (const size_t r : touched_) copies_[r] = 0, absent_[r] = 1;
   for (const size_t n : touched_nodes_) absent_node_[n] = 1;
 }
 
-void TallyRule::add_delivered(LayerTally& tally, int32_t home, double sign) const {
-  if (backend_ == Backend::gather) {
-    tally.delivered += sign * static_cast<double>(ranks_ - 1);
-    return;
+void TallyRule::begin_move(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next) {
+  move_.begin(shares, branch, next, ranks_);
+  if (backend_ == Backend::per_node) move_of_nodes_.begin(shares, branch, next, ranks_, gpus_per_node_);
+}
+
+void TallyRule::move_token(LayerTally& tally, std::span<const int32_t> choices, int32_t home) {
+  move_.look(choices);
+  if (backend_ == Backend::per_node) {
+    move_of_nodes_.look(choices);
+    for (size_t i = 0; i < move_of_nodes_.places(); ++i) add_to_node(tally, move_of_nodes_.place(i), move_of_nodes_.comes(i), home);
   }
+  for (size_t i = 0; i < move_.places(); ++i)
+    add_rows_sent(tally, move_.place(i), backend_ == Backend::per_expert ? move_.copies(i) : move_.comes(i), home);
+}
+
+void TallyRule::add_rows_sent(LayerTally& tally, size_t rank, double rows, int32_t home) const {
   const auto all = static_cast<double>(ranks_);
-  for (const size_t r : touched_) {
-    const double rows = sign * (backend_ == Backend::per_expert ? copies_[r] : 1 - absent_[r]);
-    tally.delivered += home < 0 ? rows * (all - 1) / all : static_cast<size_t>(home) == r ? 0 : rows;
-  }
+  tally.delivered += home < 0 ? rows * (all - 1) / all : static_cast<size_t>(home) == rank ? 0 : rows;
+  if (backend_ == Backend::per_node)
+    add_within_node(tally, rank, rows, home);
+  else
+    add_remote(tally, rank, rows, home);
 }
 
 void TallyRule::add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const {
@@ -174,26 +233,26 @@ void TallyRule::add_sent(LayerTally& tally, size_t from, size_t rank, double row
     tally.work[from].network_out += rows, tally.work[rank].network_in += rows;
 }
 
-// Over the network to the GPU of the same place in the other node, from there to the others.
-void TallyRule::add_by_node(LayerTally& tally, int32_t home, double sign) const {
+void TallyRule::add_to_node(LayerTally& tally, size_t to, double rows, int32_t home) const {
   if (home < 0) {
-    for (const size_t r : touched_) tally.unknown[r] += sign * (1 - absent_[r]);
-    for (const size_t n : touched_nodes_) tally.unknown_node[n] += sign * (1 - absent_node_[n]);
+    tally.unknown_node[to] += rows;
     return;
   }
   const auto from = static_cast<size_t>(home);
-  for (const size_t n : touched_nodes_) {
-    if (n == node(from)) continue;
-    const double rows = sign * (1 - absent_node_[n]);
-    add_costs(tally.work, from, n * gpus_per_node_ + from % gpus_per_node_, rows);
-    tally.work[from].network_out += rows, tally.work[n * gpus_per_node_ + from % gpus_per_node_].network_in += rows;
+  if (to == node(from)) return;
+  const size_t relay = to * gpus_per_node_ + from % gpus_per_node_;
+  add_costs(tally.work, from, relay, rows);
+  tally.work[from].network_out += rows, tally.work[relay].network_in += rows;
+}
+
+void TallyRule::add_within_node(LayerTally& tally, size_t rank, double rows, int32_t home) const {
+  if (home < 0) {
+    tally.unknown[rank] += rows;
+    return;
   }
-  for (const size_t r : touched_) {
-    const size_t relay = node(r) * gpus_per_node_ + from % gpus_per_node_;
-    const double rows = sign * (1 - absent_[r]);
-    add_costs(tally.work, relay, r, rows);
-    if (r != relay) tally.work[relay].fabric_out += rows, tally.work[r].fabric_in += rows;
-  }
+  const size_t relay = node(rank) * gpus_per_node_ + static_cast<size_t>(home) % gpus_per_node_;
+  add_costs(tally.work, relay, rank, rows);
+  if (rank != relay) tally.work[relay].fabric_out += rows, tally.work[rank].fabric_in += rows;
 }
 
 void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) {

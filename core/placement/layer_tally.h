@@ -56,6 +56,38 @@ void find_nearest(const BranchShares& all, size_t home, size_t gpus_per_node, Br
 /// What comes of that to each rank where tokens live on all `ranks` alike.
 BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t gpus_per_node);
 
+/// A branch of a layer that comes to stand elsewhere: by how much more of a token comes to each place, from one look at its choices. Places
+/// are ranks, or nodes of so many. Replicas share evenly. Keeps its memory.
+class BranchMove {
+ public:
+  /// From where `shares` [branches] has it to `next`.
+  void begin(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next, size_t ranks, size_t ranks_of_place = 1);
+  /// Of a token that chose it, maybe more than once.
+  void look(std::span<const int32_t> choices);
+  double times() const { return times_; }  ///< that it chose it
+
+  // Places where the branch gets more or less than before.
+  size_t places() const { return place_.size(); }
+  size_t place(size_t i) const { return place_[i]; }
+  /// By how much likelier the token comes there, whatever its other choices bring there already.
+  double comes(size_t i) const { return comes_[i]; }
+  /// Copies more, where each choice is one.
+  double copies(size_t i) const { return times_ * (after_[i] - before_[i]); }
+  /// By how much likelier the branch meets one with these shares on one rank.
+  double meets(const BranchShares& other) const;
+
+ private:
+  static constexpr auto kSame = static_cast<size_t>(-1);
+  int32_t branch_ = -1;
+  std::vector<size_t> place_;
+  std::vector<double> before_, after_;        // [places] the branch's parts
+  std::vector<double> absent_;                // [branches, places] the chance that a choice of another branch does not come there
+  std::vector<double> comes_;                 // [places]
+  std::vector<double> before_of_, after_of_;  // of all places, while it begins
+  std::vector<size_t> index_;                 // of all places in place_; kSame: the branch gets as much as before
+  double times_ = 0;
+};
+
 struct LayerTally {
   LayerTally(size_t ranks, size_t nodes) : work(ranks), unknown(ranks), unknown_node(nodes) {}
   std::vector<RankWork> work;        ///< [ranks] products, and rows of tokens whose home is known
@@ -79,6 +111,11 @@ class TallyRule {
   /// The same of a token that moves to where its first choice lies, and to which what its branches say comes there: to each of that
   /// branch's replicas by its part. Replicas share evenly.
   void add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, double sign);
+  /// A branch comes to stand elsewhere, from where `shares` has it to `next`: what that changes of tokens that chose it, of each by
+  /// move_token(). What add_token() comes to that takes the token away and adds it again, from one look at its choices and at the ranks
+  /// where the branch gets more or less. Where replicas share evenly; not of gather, which sends the same wherever branches stand.
+  void begin_move(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next);
+  void move_token(LayerTally& tally, std::span<const int32_t> choices, int32_t home);
   /// What is sent for `count` choices of a branch of which nobody knows whose they are: of backend per_expert.
   void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign);
   /// Tokens that live anywhere and go everywhere: of backend gather.
@@ -97,12 +134,15 @@ class TallyRule {
   /// `shares_of(choice)`: of a token with one home.
   template <class SharesOf>
   void add_chosen(LayerTally& tally, std::span<const int32_t> choices, SharesOf&& shares_of, int32_t home, double sign);
-  void add_delivered(LayerTally& tally, int32_t home, double sign) const;
+  /// Rows that come to a rank: not of gather, and of per_node without their way between nodes.
+  void add_rows_sent(LayerTally& tally, size_t rank, double rows, int32_t home) const;
   void add_remote(LayerTally& tally, size_t rank, double rows, int32_t home) const {
     home < 0 ? static_cast<void>(tally.unknown[rank] += rows) : add_sent(tally, static_cast<size_t>(home), rank, rows);
   }
   void add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const;
-  void add_by_node(LayerTally& tally, int32_t home, double sign) const;
+  /// Of per_node: over the network to the GPU of the same place in the other node, from there to the others.
+  void add_to_node(LayerTally& tally, size_t to, double rows, int32_t home) const;
+  void add_within_node(LayerTally& tally, size_t rank, double rows, int32_t home) const;
   /// A rank's part of the rows of one branch, as an expectation; its replicas take them by turns. `tiles`: that these rows fill.
   void add_rows(LayerTally& tally, size_t rank, double rows, double tiles, double sign) const;
   /// Rows of the dispatch from one rank to another, at what they cost there and back.
@@ -122,6 +162,7 @@ class TallyRule {
   std::vector<size_t> touched_, touched_nodes_;
   BranchShares near_;
   std::vector<double> rows_;  // [ranks] of a branch by home
+  BranchMove move_, move_of_nodes_;
 };
 
 }  // namespace stormcell

@@ -192,9 +192,23 @@ void PlacedSteps::renew(size_t layer, int32_t branch) {
   find_shares(placement_.layers[layer], branch, placement_.ranks, next_);
   BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
   if (next_ == shares) return;
+  if (by_token_ && residence_ == Residence::home && replicas_ == ReplicaRule::even) return move_branch(layer, branch);
   add_branch(layer, branch, -1);
   shares.swap(next_);
   add_branch(layer, branch, 1);
+}
+
+// Where each token stays and replicas share evenly, each is looked at once: an edit of an expert that every third token chose has to be
+// done within a frame.
+void PlacedSteps::move_branch(size_t layer, int32_t branch) {
+  BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
+  add_products(layer, static_cast<size_t>(branch), -1);
+  rule_.begin_move(shares_[layer], branch, next_);
+  for (const Visit& v : visits_of(layer, static_cast<size_t>(branch)))
+    rule_.move_token(tally_[at(v.step, layer)], routes_->at(v.token, static_cast<int32_t>(layer)),
+                     homes_[v.step] ? routes_->tokens[v.token].rank : -1);
+  shares.swap(next_);
+  add_products(layer, static_cast<size_t>(branch), 1);
 }
 
 std::span<const PlacedSteps::Visit> PlacedSteps::visits_of(size_t layer, size_t branch) const {

@@ -60,6 +60,8 @@ class PlacedSteps {
   void begin();
   std::span<const Visit> visits_of(size_t layer, size_t branch) const;
   void add_branch(size_t layer, int32_t branch, double sign);
+  /// The branch comes to stand where next_ says.
+  void move_branch(size_t layer, int32_t branch);
   /// What the ranks of a branch compute of it in every step, and what is sent for it where that follows from counts.
   void add_products(size_t layer, size_t branch, double sign);
   /// What a token makes the ranks send in a layer, there and, where it follows, back.

@@ -63,10 +63,42 @@ void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<cons
     BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
     find_shares(slots, branch, ranks_, next_);
     if (next_ == shares) continue;
+    if (way_.rule == ReplicaRule::even) {
+      move_branch(layer, branch);
+      continue;
+    }
     add_pairs(layer, branch, -1), add_ranks(layer, branch, -1);
     shares.swap(next_);
     add_pairs(layer, branch, 1), add_ranks(layer, branch, 1);
   }
+}
+
+// Where no home decides, what a pair changes is the same for all tokens that have it: it is looked up by the other branch. A token's ranks
+// change by those alone where the branch gets more or less.
+void PlacedTraffic::move_branch(size_t layer, int32_t branch) {
+  move_.begin(shares_[layer], branch, next_, static_cast<size_t>(ranks_));
+  const auto weigh = [&](size_t other, std::vector<double>& more) {
+    more.clear();
+    for (const BranchShares& shares : shares_[other]) more.push_back(move_.meets(shares));
+  };
+  const bool has_before = layer > 0, has_behind = layer + 1 < shares_.size();
+  if (has_before) weigh(layer - 1, before_);
+  if (has_behind) weigh(layer + 1, behind_);
+  double same = 0, distinct = 0;
+  for (const uint32_t t : tokens_of(layer, branch)) {
+    move_.look(routes_.at(t, static_cast<int32_t>(layer)));
+    for (size_t i = 0; i < move_.places(); ++i) distinct += move_.comes(i);
+    double pairs = 0;
+    const auto add = [&](size_t other, const std::vector<double>& more) {
+      for (const int32_t b : routes_.at(t, static_cast<int32_t>(other)))
+        if (b >= 0) pairs += more[static_cast<size_t>(b)];
+    };
+    if (has_before) add(layer - 1, before_);
+    if (has_behind) add(layer + 1, behind_);
+    same += move_.times() * pairs;
+  }
+  sums_.same += same, sums_.distinct += distinct;
+  shares_[layer][static_cast<size_t>(branch)].swap(next_);
 }
 
 void PlacedTraffic::add_pairs(size_t layer, int32_t branch, double sign) {

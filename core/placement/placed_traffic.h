@@ -29,6 +29,8 @@ class PlacedTraffic {
 
  private:
   void index(std::span<const size_t> tokens);
+  /// The branch comes to stand where next_ says; replicas share evenly.
+  void move_branch(size_t layer, int32_t branch);
   void add_pairs(size_t layer, int32_t branch, double sign);
   void add_ranks(size_t layer, int32_t branch, double sign);
   /// The chance that two branches meet a token on one rank.
@@ -53,7 +55,9 @@ class PlacedTraffic {
   std::vector<uint32_t> tokens_;                   // of each layer and branch
   TrafficSums sums_;
   BranchShares next_, near_, near_too_;
-  std::vector<double> absent_;  // [ranks] of the token at hand: the chance that it does not come there
+  BranchMove move_;
+  std::vector<double> before_, behind_;  // [branches] of the layers beside the branch that moves: by how much likelier each meets it
+  std::vector<double> absent_;           // [ranks] of the token at hand: the chance that it does not come there
   std::vector<size_t> touched_;
 };
 

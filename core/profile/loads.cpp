@@ -1,8 +1,18 @@
 #include "core/profile/loads.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace stormcell {
+namespace {
+
+/// Each list by itself: five at a time in one loop are too many that might overlap for a compiler to add several numbers at once.
+template <class T>
+void add_each(const std::vector<T>& more, std::vector<T>& sum) {
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+}
+
+}  // namespace
 
 RouterLoads::RouterLoads(int32_t branches) {
   const auto n = static_cast<size_t>(branches);
@@ -19,13 +29,8 @@ std::vector<int64_t> RouterLoads::real() const {
 void RouterLoads::add(const RouterLoads& other) {
   batches += other.batches;
   cells += other.cells;
-  for (size_t b = 0; b < load.size(); ++b) {
-    load[b] += other.load[b];
-    padding[b] += other.padding[b];
-    dropped[b] += other.dropped[b];
-    padded[b] += other.padded[b];
-    weight[b] += other.weight[b];
-  }
+  add_each(other.load, load), add_each(other.padding, padding), add_each(other.dropped, dropped), add_each(other.padded, padded);
+  add_each(other.weight, weight);
 }
 
 void RouterLoads::clear() {

@@ -8,6 +8,14 @@ namespace {
 enum LoadPart : uint8_t { kPadding = 1, kDropped = 2, kGrid = 4, kMass = 8 };
 enum MaskKind : uint8_t { kLengths = 0, kBits = 1 };
 
+/// The bits that any of them has: none where all are 0, and as many bytes as the largest needs. Nothing is compared on the way, so that
+/// several are looked at at once.
+uint64_t bits_of(const std::vector<int64_t>& counts) {
+  uint64_t bits = 0;
+  for (const int64_t count : counts) bits |= static_cast<uint64_t>(count);
+  return bits;
+}
+
 template <class T>
 void put_any_numbers(std::span<const T> values, Bytes& out) {
   uint64_t most = 0;
@@ -20,21 +28,18 @@ void put_any_numbers(std::span<const T> values, Bytes& out) {
 }  // namespace
 
 void put_loads(const RouterLoads& loads, Bytes& out) {
-  const auto any = [](const std::vector<int64_t>& v) { return std::any_of(v.begin(), v.end(), [](int64_t x) { return x != 0; }); };
   const bool mass = std::any_of(loads.weight.begin(), loads.weight.end(), [](double x) { return x != 0; });
-  const uint8_t parts = static_cast<uint8_t>((any(loads.padding) ? kPadding : 0) | (any(loads.dropped) ? kDropped : 0) |
+  const uint64_t dropped = bits_of(loads.dropped);
+  const uint8_t parts = static_cast<uint8_t>((bits_of(loads.padding) ? kPadding : 0) | (dropped ? kDropped : 0) |
                                              (loads.padded != loads.load ? kGrid : 0) | (mass ? kMass : 0));
-  uint64_t most = 0;
-  for (const auto* counts : {&loads.load, &loads.dropped, &loads.padded})
-    for (const int64_t v : *counts) most = std::max(most, static_cast<uint64_t>(v));
-  const int width = width_of(most);
+  const int width = width_of(bits_of(loads.load) | dropped | bits_of(loads.padded));
   Writer w(out);
   w.byte(kVersion);
   w.byte(parts);
   w.byte(static_cast<uint8_t>(width));
   w.byte(0);
   const auto put = [&](const std::vector<int64_t>& v) {
-    w.integers(v.size(), width, [&](size_t i) { return static_cast<uint64_t>(v[i]); });
+    w.integers(v.size(), width, [from = v.data()](size_t i) { return static_cast<uint64_t>(from[i]); });
   };
   put(loads.load);
   if (parts & kPadding) put(loads.padding);

@@ -41,9 +41,10 @@ class Writer {
     out_.resize(at + n * static_cast<size_t>(width));
     const auto store = [&](auto type) {
       using T = decltype(type);
+      uint8_t* const to = out_.data() + at;  // a byte that is written might be anything's: else it is asked for again for each
       for (size_t i = 0; i < n; ++i) {
         const T v = static_cast<T>(value(i));
-        std::memcpy(out_.data() + at + i * sizeof(T), &v, sizeof(T));
+        std::memcpy(to + i * sizeof(T), &v, sizeof(T));
       }
     };
     switch (width) {

@@ -3,7 +3,9 @@
 
     tests/bench/placement_bench.py [--stormcell build/bin/stormcell] [--folder DIR] [--only counts,simulate,planted] [--limits 15,60]
 
-counts    SGLang's logical_count of 128 steps, 16 million choices: `import`.
+counts    SGLang's logical_count: `import`. Of 128 steps, 2 million counts that sum to 16 million choices (32,768 tokens), which the bar of a
+          second is of; and of 1,024 steps, 16 million counts that sum to as many choices. Beside the time of the whole program its own,
+          without its start, and that of the processors; how long it takes to start is told first.
 simulate  1,000 steps, 8,192 tokens in all, 64 to 1,024 GPUs in nodes of 8: `simulate`.
 planted   1,024 tokens in 128 steps, each at home on two neighbouring GPUs of a hidden layout of 64, an eighth of its choices at random:
           `place` from the contiguous layout for --limits seconds each, by steps' cost and by traffic; the share of what the hidden layout saves
@@ -14,6 +16,7 @@ import array
 import json
 import os
 import random
+import resource
 import struct
 import subprocess
 import tempfile
@@ -64,12 +67,25 @@ class Bench:
         return json.loads(told.stdout), time.monotonic() - begin
 
     def counts(self):
+        def processors():
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return used.ru_utime + used.ru_stime
+
+        for _ in range(2):  # once so that the program and its libraries are in memory
+            begin = time.monotonic()
+            subprocess.run([self.stormcell, "--version"], stdout=subprocess.DEVNULL, check=True)
+        print(f"counts: the program starts and ends in {time.monotonic() - begin:.2f} s", flush=True)
         draw, path = random.Random(1), self.folder / "counts.json"
-        steps = [[[draw.randrange(16) for _ in range(EXPERTS)] for _ in range(LAYERS)] for _ in range(128)]
-        path.write_text(json.dumps({"logical_count": steps}))
-        total = sum(n for step in steps for layer in step for n in layer)
-        _, seconds = self.run("import", path, "-o", self.folder / "counts.storm")
-        print(f"counts: {total / 1e6:.1f} million choices in {path.stat().st_size / 2**20:.1f} MiB imported in {seconds:.2f} s", flush=True)
+        for what, most, times in (("16 million choices", 17, 1), ("16 million counts", 3, 8)):
+            # A step that comes again costs as much as another.
+            steps = [[[draw.randrange(most) for _ in range(EXPERTS)] for _ in range(LAYERS)] for _ in range(128)]
+            path.write_text('{"logical_count": [' + ", ".join([json.dumps(step) for step in steps] * times) + "]}")
+            total, counts = times * sum(n for step in steps for layer in step for n in layer), times * 128 * LAYERS * EXPERTS
+            used = processors()
+            told, seconds = self.run("import", path, "-o", self.folder / f"counts{times}.storm")
+            print(f"counts, {what}: {total / 1e6:.1f} million choices as {counts / 1e6:.1f} million counts of {128 * times} steps, "
+                  f"{path.stat().st_size / 2**20:.1f} MiB, imported in {seconds:.2f} s ({told['seconds']:.2f} s by itself, "
+                  f"{processors() - used:.2f} s of processors)", flush=True)
 
     def simulate(self):
         draw, session = random.Random(2), self.folder / "steps.storm"

@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
@@ -60,6 +62,26 @@ class JsonCursor {
     at_ += length;
     return value;
   }
+  /// Appends numbers that whole_number() would read, each with the comma behind it, until `out` holds `most` or one is not plainly that:
+  /// what it is is left to be looked at. A trace of counts is little else, so this keeps its place in registers and tells of nothing.
+  void plain_numbers(int64_t below, size_t most, std::vector<int64_t>& out) {
+    constexpr std::ptrdiff_t kMostDigits = 18;  // whatever they are, the number fits
+    const char* at = text_.data() + at_;
+    const char* const end = text_.data() + text_.size();
+    int64_t line = line_;
+    while (out.size() < most) {
+      const char* p = at;
+      for (; p < end && is_space(*p); ++p) line += *p == '\n';
+      const char* const digits = p;
+      int64_t value = 0;
+      for (; p < end && *p >= '0' && *p <= '9' && p - digits < kMostDigits; ++p) value = value * 10 + (*p - '0');
+      if (p == digits || p == end || *p != ',' || value >= below) break;
+      out.push_back(value);
+      at = p + 1;
+      line_ = line;
+    }
+    at_ = static_cast<size_t>(at - text_.data());
+  }
   /// A string with its quotes.
   std::string_view string() {
     const size_t begin = at_;
@@ -72,6 +94,8 @@ class JsonCursor {
   void skip_value() {
     int depth = 0;
     do {
+      // Numbers and what stands between them, nearly all of it: , - . / and digits, at any depth no more than passed over.
+      while (depth > 0 && at_ < text_.size() && (text_[at_] == ' ' || (text_[at_] >= ',' && text_[at_] <= '9'))) ++at_;
       const char c = peek();
       if (c == '"') {
         string();

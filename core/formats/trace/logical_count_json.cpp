@@ -101,8 +101,10 @@ class LogicalCount {
   void read_row(int64_t step, int64_t layer) {
     row_.clear();
     cursor_.expect('[', place(step, layer));
+    const int64_t most = branches_ > 0 ? branches_ : kMostTracedBranches;
     do {
-      if (static_cast<int64_t>(row_.size()) >= (branches_ > 0 ? branches_ : kMostTracedBranches))
+      cursor_.plain_numbers(kMostCount, static_cast<size_t>(most), row_);
+      if (static_cast<int64_t>(row_.size()) >= most)
         cursor_.wrong(place(step, layer) + " has more experts than " +
                           (branches_ > 0 ? "the first row, " + std::to_string(branches_) : "a layer may have"),
                       kDump);

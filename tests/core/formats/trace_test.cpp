@@ -10,6 +10,7 @@
 #include "tests/contract/traces.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/fuzz/trace_check.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/page_table.h"
 
 namespace stormcell::testing {
@@ -124,6 +125,33 @@ class TraceTest : public QObject {
   void every_format_is_told_to_users() {
     // The table of formats in the user guide has them in the order of the list.
     QCOMPARE(first_words_of_table("user-guide.md", "| format | content | keeps |"), ids_of(trace_formats()));
+  }
+
+  void counts_are_read_whatever_stands_between_them() {
+    const TraceFormat& format = find_trace_format("logical-count");
+    const std::vector<std::vector<int64_t>> expected = {{7, 100000000000, 3}, {0, 5, 12}};
+    for (const char* text : {R"({"logical_count":[[7,100000000000,3],[0,5,12]]})",
+                             R"({"logical_count": [[7, 100000000000, 3], [0, 5, 12]]})",
+                             "{\"logical_count\": [\n [\n  7 ,\n  100000000000\t,\r\n  3\n ], [0,\n5 , 12 ]\n] }\n"}) {
+      SummingSink sink;
+      QVERIFY2(read(format, scratch_.write("counts.json", text), sink), text);
+      QVERIFY2(sink.sums == expected, text);
+    }
+    const auto verify_refused = [&](const std::string& counts, const std::string& what) {
+      const std::string path = scratch_.write("counts.json", "{\"logical_count\": " + counts + "}");
+      const std::string said = bad_input_complaint([&] {
+        SummingSink sink;
+        format.read(TraceSource{MappedFile::open(path), {}}, sink, {});
+      });
+      QVERIFY2(said.starts_with(path + ": " + what), said.c_str());
+    };
+    verify_refused("\n[[1,\n2.5, 3]]", "line 3: a count is no whole number: \"2.5");
+    verify_refused("[[1,\n-2, 3]]", "line 2: a count is -2, 0 to ");
+    verify_refused("[[1, 1099511627776, 3]]", "line 1: a count is 1099511627776, 0 to ");
+    verify_refused("[[1, 99999999999999999999, 3]]", "line 1: a count is no whole number");
+    verify_refused("[[1, 2,, 3]]", "line 1: a count is no whole number: \", 3");
+    verify_refused("[[1, 2],\n[3, 4, 5]]", "line 2: step 0, layer 1 has more experts than the first row, 2");
+    verify_refused("[[1, 2, 3],\n[4, 5]]", "line 2: step 0, layer 1 has 2 experts, the first row has 3");
   }
 
   void damaged_files_are_refused_or_read_data() { every_format_is_told_by_its_content_data(); }

@@ -207,14 +207,35 @@ class PlacementEditTest : public QObject {
 
   void a_token_that_chose_a_branch_twice_counts_once_for_its_ranks() {
     const Parts p = parts_of(false, true, 5);
-    PlacementEdit edit = edit_of(p, contiguous_placement(kLayers, kBranches, 18, kRanks), Backend::gather);
-    std::mt19937 random(3);
-    for (int i = 0; i < 200; ++i) edit_somehow(edit, random);
-    for (size_t i = 0; i < 2; ++i) {
-      const Traffic traffic = count_traffic(p.routes, p.tokens[i], edit.placement());
-      QVERIFY(near(*edit.figures(i).cross_pairs, traffic.cross_pairs));
-      QVERIFY(near(*edit.figures(i).ranks_per_token, traffic.ranks_per_token));
+    for (const Backend backend : {Backend::per_rank, Backend::per_node, Backend::gather}) {
+      PlacementEdit edit = edit_of(p, contiguous_placement(kLayers, kBranches, 18, kRanks), backend);
+      std::mt19937 random(3);
+      for (int i = 0; i < 200; ++i) edit_somehow(edit, random);
+      const std::string wrong = wrong_figure(edit, p, backend);
+      QVERIFY2(wrong.empty(), wrong.c_str());
     }
+  }
+
+  // Beside replicas and where a node gets a part of what it had: what is left of the token's other choices is no whole number.
+  void a_branch_that_moves_brings_a_token_what_its_other_choices_leave() {
+    const std::vector<BranchShares> shares = {{{0, 0.5}, {1, 0.5}}, {{0, 1}}, {{2, 1}}};
+    BranchMove move;
+    move.begin(shares, 1, {{0, 0.5}, {2, 0.5}}, 4);
+    QCOMPARE(move.places(), size_t{2});
+    move.look(std::vector<int32_t>{1, 0, -1});
+    QCOMPARE(move.comes(0), -0.25);
+    QCOMPARE(move.comes(1), 0.5);
+    move.look(std::vector<int32_t>{2, 1, 1});
+    QCOMPARE(move.times(), 2.);
+    QCOMPARE(move.comes(0), -0.25);
+    QCOMPARE(move.comes(1), 0.);
+    QCOMPARE(move.copies(1), 1.);
+    QCOMPARE(move.meets(shares[2]), 0.5);
+    move.begin(shares, 1, {{0, 0.5}, {2, 0.5}}, 4, 2);
+    move.look(std::vector<int32_t>{1, 0, -1});
+    QCOMPARE(move.places(), size_t{2});
+    QCOMPARE(move.comes(0), 0.);
+    QCOMPARE(move.comes(1), 0.5);
   }
 
   void another_placement_is_one_change_also_where_it_has_two_replicas_on_a_rank() {
