@@ -65,8 +65,7 @@ class RegionTest : public QObject {
     const ValueId decision = b.labelled(b.space_of(x), 2, "moe");
     std::vector<ValueId> inputs = b.scatter(x, decision, {0, 1});
     inputs.push_back(b.scatter(b.floats("factor", b.space_of(x), {}), decision, {1})[0]);
-    const Attributes attributes{
-        {"space", int64_t{b.space_of(x)}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{1}}};
+    const Attributes attributes{{"space", int64_t{b.space_of(x)}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{1}}};
     b.output("y", b.value("gather", inputs, attributes, "joined"));
     const RandomCase from = b.take("factors");
     const std::vector<Region> regions = regions_of(from.graph, "moe");
