@@ -1,5 +1,7 @@
 #include "core/graph/roles.h"
 
+#include <algorithm>
+
 namespace stormcell {
 namespace {
 
@@ -58,6 +60,20 @@ SpaceId place_of(const Graph& graph, const Node& node) {
 }
 
 size_t plain_inputs(const Node& node) { return node.inputs.size() - extra_count(node); }
+
+size_t joined_inputs(const Node& node) { return plain_inputs(node) - factored_inputs(node).size(); }
+
+const std::vector<int64_t>& factored_inputs(const Node& node) {
+  static const std::vector<int64_t> none;
+  return node.attributes.has("factors") ? node.attributes.list("factors") : none;
+}
+
+std::optional<size_t> factor_input(const Node& node, size_t index) {
+  const std::vector<int64_t>& of = factored_inputs(node);
+  const auto at = std::find(of.begin(), of.end(), static_cast<int64_t>(index));
+  if (at == of.end()) return {};
+  return joined_inputs(node) + static_cast<size_t>(at - of.begin());
+}
 
 ValueId changed_state(const Graph& graph, const Node& node) {
   if (!has_role(node, Role::state)) return kNone;

@@ -29,8 +29,14 @@ std::vector<int32_t> branches_sent(const Graph& graph, const Node& node);
 /// The space whose cells a node works on: that of its outputs, or, where it sends rows to several spaces, that from which they come; kNone:
 /// it has no outputs, or they have no cells.
 SpaceId place_of(const Graph& graph, const Node& node);
-/// Inputs before the extras: of a node that closes branches the values that it joins.
+/// Inputs before the extras.
 size_t plain_inputs(const Node& node);
+/// Of a node that closes branches the values that it joins: its first inputs. The others before the extras are factors of theirs.
+size_t joined_inputs(const Node& node);
+/// The joined values that have factors, ascending: their factors stand in this order.
+const std::vector<int64_t>& factored_inputs(const Node& node);
+/// The input whose numbers multiply the rows of joined value `index`; nothing: none does.
+std::optional<size_t> factor_input(const Node& node, size_t index);
 /// The state that a node changes; kNone: none.
 ValueId changed_state(const Graph& graph, const Node& node);
 /// The operator knows the word as an attribute or as an extra.

@@ -129,7 +129,7 @@ class DeadPath {
   /// remains the same kind of gather, and sums in the same order.
   void keep_one(const Region& region, const Node& gather, ValueId decision, Dead& dead) const {
     std::set<int32_t> joined;
-    for (size_t i = 0; i < plain_inputs(gather); ++i)
+    for (size_t i = 0; i < joined_inputs(gather); ++i)
       if (const auto b = branch_within(graph(), graph().value(gather.inputs[i]).type.space, decision)) {
         if (*b == kAllBranches) {
           joined.insert(region.branches.at(decision).begin(), region.branches.at(decision).end());

@@ -46,7 +46,7 @@ class Ties {
   void tie(const Node& gather) {
     const SpaceId target = graph_.value(gather.outputs[0]).type.space;
     std::optional<size_t> first;
-    for (size_t i = 0; i < plain_inputs(gather); ++i)
+    for (size_t i = 0; i < joined_inputs(gather); ++i)
       for (SpaceId s = graph_.value(gather.inputs[i]).type.space; s != kNone; s = graph_.space(s).parent) {
         const ValueId decision = graph_.space(s).decision;
         const auto at = std::find(decisions_.begin(), decisions_.end(), decision);
@@ -108,6 +108,7 @@ class RegionFinder {
       if (const std::set<ValueId> states = states_written(graph_, id); !states.empty())
         object(region, node_text(node) + " writes the state " + graph_.value(*states.begin()).name);
       if (has_effect(*node.op) && node.bodies.empty()) object(region, node_text(node) + " acts on more than its outputs");
+      if (!factored_inputs(node).empty()) object(region, node_text(node) + " multiplies the rows that it joins");
     }
     for (const ValueId d : decisions_)
       if (std::any_of(region.nodes.begin(), region.nodes.end(), [&](NodeId id) { return opens(graph_, graph_.node(id), d); })) {

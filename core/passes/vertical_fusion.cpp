@@ -1,10 +1,12 @@
 // What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a
-// gather becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist. Then residual
-// blocks of convolutions that follow one another become one step, which keeps a map in cache through all of them (residual_chains.h), and a
-// depthwise convolution and the pointwise one behind it another (separable_convolutions.h).
+// gather becomes part of the gather, and so does what multiplies whole rows before one that sums them. The fused node stands where the last
+// of its parts stood, so that all its inputs exist. Then residual blocks of convolutions that follow one another become one step, which
+// keeps a map in cache through all of them (residual_chains.h), and a depthwise convolution and the pointwise one behind it another
+// (separable_convolutions.h).
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
-// factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it.
+// factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it. A gather
+// rounds both.
 #include "core/passes/vertical_fusion.h"
 
 #include <algorithm>
@@ -54,15 +56,15 @@ class VerticalFusion {
         uses_(count_uses(input.graph)),
         user_(input.graph.values.size(), kNone),
         fold_{input.is_on(kFoldNorms), input.is_on(kFoldScales), input.is_on(kFoldActivations), input.is_on(kFoldGates),
-              input.is_on(kFoldResiduals)} {}
+              input.is_on(kFoldResiduals), input.is_on(kFoldFactors)} {}
 
   void run() {
     for (const BlockPlace place : blocks_of(graph(), Fallbacks::included)) fuse_block(place);
   }
 
   struct Counts {
-    size_t norms = 0, scales = 0, activations = 0, gates = 0, residuals = 0, joined = 0;
-    size_t all() const { return norms + scales + activations + gates + residuals + joined; }
+    size_t norms = 0, scales = 0, activations = 0, gates = 0, residuals = 0, factors = 0, joined = 0;
+    size_t all() const { return norms + scales + activations + gates + residuals + factors + joined; }
   } counts;
   std::set<std::string> kept_apart;  ///< what would have been folded, but for what a plan says of it
 
@@ -71,6 +73,7 @@ class VerticalFusion {
  private:
   const Graph& graph() const { return rewriter_.graph(); }
   Node& node(NodeId id) { return rewriter_.graph().node(id); }
+  SpaceId space_of(ValueId v) const { return graph().value(v).type.space; }
 
   void fuse_block(BlockPlace place) {
     std::vector<NodeId>& nodes = block_at(rewriter_.graph(), place).nodes;
@@ -90,6 +93,7 @@ class VerticalFusion {
   /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
   NodeId absorb_next(NodeId id) {
     if (fold_.norms && stormcell::absorbs(*node(id).op, "gain") && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
+    if (fold_.factors && has_role(node(id), Role::close)) absorb_factors(id);
     if (fold_.residuals && has_role(node(id), Role::guard)) absorb_into_bodies(id);
     if (node(id).outputs.size() != 1) return kNone;
     const ValueId out = node(id).outputs[0];
@@ -125,6 +129,36 @@ class VerticalFusion {
     add_extra(product, "gain", before.inputs[1]);
     product.attributes.set("eps", before.attributes.real("eps"));
     remove(norm);
+    return true;
+  }
+
+  /// What multiplies rows of a sum, each by one number, where nothing else reads the products. A sum of one row for each cell is a copy: it
+  /// stays one.
+  void absorb_factors(NodeId id) {
+    const size_t values = joined_inputs(node(id));
+    if (node(id).attributes.word("mode") != "sum") return;
+    if (values == 1 && space_of(node(id).inputs[0]) == space_of(node(id).outputs[0])) return;
+    for (size_t i = 0; i < values; ++i)
+      if (!factor_input(node(id), i) && absorb_factor(id, i)) ++counts.factors;
+  }
+  bool absorb_factor(NodeId id, size_t index) {
+    const ValueId product = node(id).inputs[index];
+    const NodeId maker = graph().value(product).producer;
+    if (maker == kNone || node(maker).op->folds_as != "multiply" || uses_[product] != 1 || !place_of_.contains(maker)) return false;
+    const ValueId rows = node(maker).inputs[0], factor = node(maker).inputs[1];
+    const std::vector<Dim>& content = graph().value(factor).type.content;
+    if (!content.empty() && content != std::vector<Dim>{1}) return false;
+    if (!may_move(maker, id) || says_more(maker, product)) return false;
+    Node& gather = node(id);
+    std::vector<int64_t> factored = factored_inputs(gather);
+    const auto at = std::lower_bound(factored.begin(), factored.end(), static_cast<int64_t>(index)) - factored.begin();
+    const auto first = static_cast<std::ptrdiff_t>(joined_inputs(gather));
+    gather.inputs.insert(gather.inputs.begin() + first + at, factor);
+    gather.inputs[index] = rows;
+    factored.insert(factored.begin() + at, static_cast<int64_t>(index));
+    gather.attributes.set("factors", std::move(factored));
+    user_[rows] = user_[factor] = id;
+    remove(maker);
     return true;
   }
 
@@ -223,7 +257,7 @@ class VerticalFusion {
   IdVector<ValueId, NodeId> user_;     // the last node of the block that has the value as an input
   std::map<NodeId, size_t> place_of_;  // in the block at hand
   std::vector<NodeId> nodes_;          // of the block at hand; kNone: folded into another
-  const struct { bool norms, scales, activations, gates, residuals; } fold_;
+  const struct { bool norms, scales, activations, gates, residuals, factors; } fold_;
 };
 
 }  // namespace
@@ -246,18 +280,20 @@ PassResult vertical_fusion(const PassInput& input) {
     result.reason += apart;
     return result;
   }
-  std::string parts;
-  const auto add = [&](size_t n, std::string_view one, std::string_view many) {
-    if (n > 0) add_to_list(parts, counted(static_cast<int64_t>(n), one, many));
+  std::string parts, of_gathers;
+  const auto add = [](std::string& list, size_t n, std::string_view one) {
+    if (n > 0) add_to_list(list, counted(static_cast<int64_t>(n), one));
   };
   const auto& c = fusion.counts;
-  add(c.norms, "norm", "norms");
-  add(c.scales, "scale", "scales");
-  add(c.activations, "activation", "activations");
-  add(c.gates, "gate", "gates");
-  add(c.residuals, "residual", "residuals");
+  add(parts, c.norms, "norm");
+  add(parts, c.scales, "scale");
+  add(parts, c.activations, "activation");
+  add(parts, c.gates, "gate");
+  add(parts, c.residuals, "residual");
   if (!parts.empty()) parts += " folded into products";
-  if (c.joined > 0) add_to_list(parts, counted(static_cast<int64_t>(c.joined), "residual") + " folded into gathers", "; ");
+  add(of_gathers, c.factors, "factor");
+  add(of_gathers, c.joined, "residual");
+  if (!of_gathers.empty()) add_to_list(parts, of_gathers + " folded into gathers", "; ");
   if (chains.blocks > 0)
     add_to_list(
         parts,

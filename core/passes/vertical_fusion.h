@@ -11,10 +11,11 @@ inline constexpr PassOption kFoldScales = {"scales", "scales into the product be
 inline constexpr PassOption kFoldActivations = {"activations", "activations into the product or convolution before them"};
 inline constexpr PassOption kFoldGates = {"gates", "element-wise factors into the product before them"};
 inline constexpr PassOption kFoldResiduals = {"residuals", "sums into the product or gather before them"};
+inline constexpr PassOption kFoldFactors = {"factors", "numbers of single rows into the gather that sums them"};
 inline constexpr PassOption kFoldChains = {"chains", "residual blocks of convolutions with few channels into one step for all of them"};
 inline constexpr PassOption kFoldSeparable = {"separable", "a depthwise convolution into the pointwise one behind it"};
-inline constexpr std::array kVerticalFusionOptions = {kFoldNorms,     kFoldScales, kFoldActivations, kFoldGates,
-                                                      kFoldResiduals, kFoldChains, kFoldSeparable};
+inline constexpr std::array kVerticalFusionOptions = {kFoldNorms,     kFoldScales,  kFoldActivations, kFoldGates,
+                                                      kFoldResiduals, kFoldFactors, kFoldChains,      kFoldSeparable};
 
 PassResult vertical_fusion(const PassInput& input);
 

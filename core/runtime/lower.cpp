@@ -139,7 +139,7 @@ class Lowering {
   // A gather follows each input's rows up to its own space: what tells the way are inputs too, in the order of the inputs.
   void add_chains(const Node& node, Step& step) {
     const SpaceId target(node.attributes.integer("space"));
-    for (size_t i = 0; i < plain_inputs(node); ++i)
+    for (size_t i = 0; i < joined_inputs(node); ++i)
       for (const ValueId v : values_of(cell_chain(graph_, graph_.value(node.inputs[i]).type.space, target)))
         step.inputs.push_back(storage_.operand(v));
   }

@@ -1,5 +1,7 @@
 #include "core/cpu/kernels/elementwise.h"
 
+#include <algorithm>
+
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/split_work.h"
 
@@ -52,6 +54,17 @@ void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t r
       begin = stop;
     }
   });
+}
+
+void add_scaled(const float* x, float factor, int64_t n, float* y) {
+  const KernelTable& table = kernels();
+  constexpr int64_t kBlock = 1024;  // products that stay in L1
+  alignas(64) float product[kBlock];
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t count = std::min(kBlock, n - at);
+    table.scale(x + at, factor, count, product);
+    table.add(y + at, product, count, y + at);
+  }
 }
 
 void add_row(ThreadTeam& team, const float* x, const float* row, int64_t rows, int64_t d, float* y) {

@@ -2,8 +2,10 @@
 
 #include "core/cpu/cell_chain.h"
 #include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/branches_computed.h"
+#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -15,13 +17,14 @@ class GatherChains : public Kernel {
       : place_(m.node().attributes.word("mode") == "place"), weighted_(m.node().attributes.word("mode") == "weighted") {
     const Graph& g = m.graph();
     const SpaceId target(m.node().attributes.integer("space"));
-    values_ = m.node().inputs.size() - extra_count(m.node());
-    otherwise_ = extra_input(m.node(), "otherwise", values_);
-    residual_ = extra_input(m.node(), "residual", values_);
+    values_ = joined_inputs(m.node());
+    otherwise_ = extra_input(m.node(), "otherwise", plain_inputs(m.node()));
+    residual_ = extra_input(m.node(), "residual", plain_inputs(m.node()));
     size_t at = m.node().inputs.size();
     for (size_t i = 0; i < values_; ++i) {
       const std::vector<CellLink> links = cell_chain(g, m.type(i).space, target);
       chains_.emplace_back(links, at);
+      factors_.push_back(factor_input(m.node(), i));
       if (i == 0) {
         members_ = !links.empty() && links[0].decision != kNone;
         if (members_ && m.node().attributes.has("branches")) branches_ = m.node().attributes.list("branches");
@@ -31,7 +34,8 @@ class GatherChains : public Kernel {
       at += stormcell::values_of(links).size();
     }
   }
-  // A thread takes some columns of every row: no two write the same number, and each is summed in the order of the rows.
+  // A thread takes some columns of every row: no two write the same number, and each is summed in the order of the rows. It takes as many
+  // at a time as stay in L2 while rows are added to them, so that memory sees each number once.
   void run(const Call& c) const override {
     int64_t rows = c.out[0].rows;
     for (size_t i = 0; i < values_; ++i) rows += c.in[i].rows;
@@ -39,11 +43,16 @@ class GatherChains : public Kernel {
     if (rows * c.out[0].width <= kAloneFloats) {
       join(c, 0, c.out[0].width);
     } else {
-      c.team.split(c.out[0].width, kColumns, [&](int64_t begin, int64_t end, int) { join(c, begin, end); });
+      const int64_t piece = std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(c.out[0].rows, 1) / kColumns * kColumns);
+      c.team.split(c.out[0].width, kColumns, [&](int64_t begin, int64_t end, int) {
+        for (int64_t at = begin; at < end; at += piece) join(c, at, std::min(end, at + piece));
+      });
     }
   }
 
  private:
+  static constexpr int64_t kLeastPiece = 1024;  ///< columns: finding each row's cell costs little beside adding them
+
   /// Columns [begin, end) of the result.
   void join(const Call& c, int64_t begin, int64_t end) const {
     const Rows& out = c.out[0];
@@ -62,8 +71,10 @@ class GatherChains : public Kernel {
     for_each_row(c, [&](const float* from, float* to, float weight) {
       if (place_) {
         std::copy(from + begin, from + end, to + begin);
-      } else {
+      } else if (weighted_ || weight == 1) {
         for (int64_t x = begin; x < end; ++x) to[x] += weight * from[x];
+      } else {
+        add_scaled(from + begin, weight, end - begin, to + begin);
       }
     });
     if (!residual_) return;
@@ -71,13 +82,14 @@ class GatherChains : public Kernel {
     for (int64_t cell = 0; cell < out.rows; ++cell)
       for (int64_t x = cell * out.width + begin; x < cell * out.width + end; ++x) out.reals()[x] += residual[x];
   }
-  /// visit(row, the row of its cell in the result, weight), in the order of the inputs.
+  /// visit(row, the row of its cell in the result, its weight or factor), in the order of the inputs.
   template <class Visit>
   void for_each_row(const Call& c, Visit visit) const {
     const Rows& out = c.out[0];
     const auto rows = [&](size_t i, int64_t begin, int64_t end) {
+      const float* factors = factors_[i] ? c.in[*factors_[i]].reals() : nullptr;
       for (int64_t r = begin; r < end; ++r) {
-        float weight = 1;
+        float weight = factors ? factors[r] : 1.0f;
         const int64_t cell = chains_[i].follow(c.in, r, weighted_ ? &weight : nullptr);
         visit(c.in[i].reals() + r * out.width, out.reals() + cell * out.width, weight);
       }
@@ -107,6 +119,7 @@ class GatherChains : public Kernel {
   size_t values_ = 0;
   std::optional<size_t> otherwise_, residual_;
   std::vector<CellChain> chains_;
+  std::vector<std::optional<size_t>> factors_;  // by joined value
   bool members_ = false;
   size_t weighing_ = 0;            // the input whose decision weighs the rows of the first value
   size_t ragged_ = 0;              // members: the input that tells them

@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/branches_computed.h"
+#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -16,9 +18,10 @@ class GatherSlots : public Kernel {
         weighted_(m.node().attributes.word("mode") == "weighted"),
         slots_(m.graph().space(m.type(0).space).branch == kAllBranches),
         decision_(decision) {
-    const size_t values = m.node().inputs.size() - extra_count(m.node());
-    otherwise_ = extra_input(m.node(), "otherwise", values);
-    residual_ = extra_input(m.node(), "residual", values);
+    const Node& node = m.node();
+    otherwise_ = extra_input(node, "otherwise", plain_inputs(node));
+    residual_ = extra_input(node, "residual", plain_inputs(node));
+    for (size_t i = 0; i < joined_inputs(node); ++i) factors_.push_back(factor_input(node, i));
   }
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[decision_].decision;
@@ -35,18 +38,23 @@ class GatherSlots : public Kernel {
         const int32_t choice = d.choice[i];
         const int input = is_kept(choice) ? input_of_[static_cast<size_t>(choice)] : -1;
         const float* from = nullptr;
-        const float w = weighted_ ? d.choice_weight[i] : 1.0f;
+        float w = weighted_ ? d.choice_weight[i] : 1.0f;
         if (input >= 0) {
-          from = row_of(c.in[static_cast<size_t>(input)].reals(), d.slot[i] - (slots_ ? 0 : d.offsets[choice]));
+          const auto value = static_cast<size_t>(input);
+          const int64_t row = d.slot[i] - (slots_ ? 0 : d.offsets[choice]);
+          from = row_of(c.in[value].reals(), row);
+          if (factors_[value]) w = c.in[*factors_[value]].reals()[row];
         } else if (weighted_ && otherwise && is_dropped(choice)) {
           from = row_of(otherwise, cell);
         } else {
           continue;
         }
-        if (written) {
+        if (!written) {
+          for (int64_t x = begin; x < end; ++x) to[x] = w * from[x];
+        } else if (weighted_ || w == 1) {
           for (int64_t x = begin; x < end; ++x) to[x] += w * from[x];
         } else {
-          for (int64_t x = begin; x < end; ++x) to[x] = w * from[x];
+          add_scaled(from + begin, w, end - begin, to + begin);
         }
         written = true;
       }
@@ -65,6 +73,7 @@ class GatherSlots : public Kernel {
   std::vector<int> input_of_;
   bool weighted_, slots_;
   std::optional<size_t> otherwise_, residual_;
+  std::vector<std::optional<size_t>> factors_;  // by joined value
   size_t decision_;
 };
 
@@ -73,7 +82,7 @@ class GatherSlots : public Kernel {
 std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
   const Graph& g = m.graph();
   const Attributes& attributes = m.node().attributes;
-  const size_t values = m.node().inputs.size() - extra_count(m.node());
+  const size_t values = joined_inputs(m.node());
   if (attributes.word("mode") == "place" || g.value(m.node().outputs[0]).type.dtype != DType::f32) return nullptr;
   if (m.type(0).space == kNone) return nullptr;
   const ValueId decision = g.space(m.type(0).space).decision;

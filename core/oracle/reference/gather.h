@@ -43,12 +43,13 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
   const std::string& mode = c.attributes().word("mode");
   const bool weighted = mode == "weighted", place = mode == "place";
   const int64_t cells = c.frame.rows(target), width = c.out_width();
-  const size_t values = c.node.inputs.size() - extra_count(c.node);
-  const auto otherwise = extra_input(c.node, "otherwise", values);
+  const auto otherwise = extra_input(c.node, "otherwise", plain_inputs(c.node));
   std::vector<bool> reached(static_cast<size_t>(cells), false);
-  for (size_t i = 0; i < values; ++i) {
+  for (size_t i = 0; i < joined_inputs(c.node); ++i) {
     const SpaceId space = c.type(i).space;
     const Element* rows = elements<Element>(c.in(i)).data();
+    const auto factor = factor_input(c.node, i);
+    const Element* factors = factor ? elements<Element>(c.in(*factor)).data() : nullptr;
     const std::vector<bool> left_out = rows_left_out(c, space);
     for (int64_t r = 0; r < c.rows(i); ++r) {
       if (left_out[static_cast<size_t>(r)]) continue;
@@ -59,7 +60,7 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
         std::copy_n(rows + r * width, width, to);
         continue;
       }
-      Element weight = 1;
+      Element weight = factors ? factors[r] : Element{1};
       if (weighted) {
         weight = static_cast<Element>(c.frame.weight_of(space, r));
       }
@@ -91,7 +92,7 @@ template <class Scalar>
 void gather(const Call<Scalar>& c) {
   if (c.is_real(0)) {
     join<Scalar>(c, c.out().reals);
-    if (const auto residual = extra_input(c.node, "residual", c.node.inputs.size() - extra_count(c.node)))
+    if (const auto residual = extra_input(c.node, "residual", plain_inputs(c.node)))
       for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(*residual).reals[x];
   } else {
     join<int32_t>(c, c.out().integers);

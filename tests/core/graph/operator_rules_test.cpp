@@ -149,6 +149,20 @@ class OperatorRulesTest : public QObject {
         "gather \"z\": expected only routed and ragged spaces between, got tokens");
     row("weights of no choice", "%z : f32 tokens [8] = gather(%x) mode=\"weighted\" space=@tokens",
         "gather \"z\": expected direct branches to weigh, got f32 tokens [8]");
+    row("a factor of other cells", "%z : f32 tokens [8] = gather(%b, %levels) factors=[0] mode=\"sum\" space=@tokens",
+        "gather \"z\": expected input 1 over cells of d/0, got f32 tokens");
+    row("a factor of several numbers a row", "%z : f32 tokens [8] = gather(%x, %scores) factors=[0] mode=\"sum\" space=@tokens",
+        "gather \"z\": expected input 1 with one number a row, got f32 tokens [4]");
+    row("a factor of integers", "%z : f32 tokens [8] = gather(%x, %ids) factors=[0] mode=\"sum\" space=@tokens",
+        "gather \"z\": expected input 1 as f32, got i32 tokens");
+    row("a factor of nothing", "%z : f32 tokens [8] = gather(%x, %levels) factors=[1] mode=\"sum\" space=@tokens",
+        "gather \"z\": expected factors of some of its 1 value, in their order, got 1");
+    row("factors in another order", "%z : f32 tokens [8] = gather(%x, %x, %levels, %levels) factors=[1,0] mode=\"sum\" space=@tokens",
+        "gather \"z\": expected factors of some of its 2 values, in their order, got 0");
+    row("factors that are not there", "%z : f32 tokens [8] = gather(%x) factors=[0] mode=\"sum\" space=@tokens",
+        "gather \"z\": expected 2 to 1,048,576 inputs, got 1");
+    row("factors of what is placed", "%z : f32 tokens [8] = gather(%x, %levels) factors=[0] mode=\"place\" space=@tokens",
+        "gather \"z\": expected mode sum with factors, got place");
     row("a grouped product of no branch", "%z : f32 d/s [4] = grouped_linear(%x, %d) branches=[] slots=@d/s",
         "grouped_linear \"z\": expected at least one branch, got none");
     row("a grouped product over a branch", "%z : f32 d/s [4] = grouped_linear(%x, %d, %w) branches=[0] slots=@d/0",

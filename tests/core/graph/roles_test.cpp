@@ -78,7 +78,7 @@ class RolesTest : public QObject {
   void what_closes_joins_rows_from_below_its_own_cells() {
     for_each_node([&](const Graph& g, const Node& n) {
       if (!has_role(n, Role::close)) return;
-      for (size_t i = 0; i < plain_inputs(n); ++i)
+      for (size_t i = 0; i < joined_inputs(n); ++i)
         QVERIFY2(g.is_within(g.value(n.inputs[i]).type.space, g.value(n.outputs[0]).type.space), named(n).constData());
     });
   }

@@ -178,6 +178,13 @@ class TextTest : public QObject {
     QCOMPARE(round_trip(b.finish()), std::string());
   }
 
+  void a_sum_says_which_rows_have_factors() {
+    const std::string text = with("%z : f32 tokens [4] = gather(%y) mode=\"weighted\"",
+                                  "%f : f32 d/0 = choice_weight(%d) space=@d/0\n"
+                                  "%z : f32 tokens [4] = gather(%y, %f, %x) extras=\"residual\" factors=[0] mode=\"sum\"");
+    QCOMPARE(to_text(parse_graph(text, "g")), text);
+  }
+
   void a_weight_says_how_it_is_made() {
     const std::string made = with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = stack(slice(\"a\", 0, 4), transpose(\"b\"))");
     QVERIFY(made != kSmall);

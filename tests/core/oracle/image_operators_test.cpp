@@ -28,6 +28,20 @@ class ImageOperatorsTest : public QObject {
       compare(h.result(h.gather(parts, s, "sum")).reals, {6, 12, 24, 32});
     }
   }
+  void a_sum_multiplies_rows_by_their_factors() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2));
+    Protocol rule;
+    rule.kind = ProtocolKind::threshold;
+    rule.threshold = 0.5f;
+    const ValueId d = h.route(h.reals("scores", s, {3}, {2, 0, 4, 0.25, 8, 0.25}), rule, "router");
+    std::vector<ValueId> inputs = h.scatter(h.reals("x", s, {2}, {1, 2, 3, 4}), d, {0, 1, 2});
+    const SpaceId last = h.graph().value(inputs[2]).type.space;
+    inputs.push_back(h.value("choice_weight", {d}, {{"space", int64_t{last}}}));
+    const Attributes attributes{{"space", int64_t{s}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{2}}};
+    // Cell 0 goes to branches 0 and 2, of which the last counts four times; cell 1 to branch 1.
+    compare(h.result(h.value("gather", inputs, attributes)).reals, {5, 10, 3, 4});
+  }
   void a_choice_s_weight_is_told_of_all_cells() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 3));

@@ -59,6 +59,20 @@ class RegionTest : public QObject {
     }
   }
 
+  void a_gather_that_multiplies_what_it_joins_is_left_alone() {
+    MixtureBuilder b(9);
+    const ValueId x = b.tokens(2, 3, 8);
+    const ValueId decision = b.labelled(b.space_of(x), 2, "moe");
+    std::vector<ValueId> inputs = b.scatter(x, decision, {0, 1});
+    inputs.push_back(b.scatter(b.floats("factor", b.space_of(x), {}), decision, {1})[0]);
+    const Attributes attributes{{"space", int64_t{b.space_of(x)}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{1}}};
+    b.output("y", b.value("gather", inputs, attributes, "joined"));
+    const RandomCase from = b.take("factors");
+    const std::vector<Region> regions = regions_of(from.graph, "moe");
+    QCOMPARE(regions.size(), size_t{1});
+    QCOMPARE(regions[0].obstacle, std::string("gather \"joined\" multiplies the rows that it joins"));
+  }
+
   void flows_that_never_meet_are_regions_of_their_own() {
     MixtureBuilder b(2);
     const ValueId x = b.tokens(2, 3, 8);

@@ -1,5 +1,8 @@
 // Vertical fusion: what is folded into what, what is left alone, and that no bit changes.
+#include "core/graph/annotations.h"
+#include "core/oracle/oracle.h"
 #include "tests/core/passes/vertically_fused.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
@@ -20,6 +23,28 @@ ValueId scaled(MixtureBuilder& b, ValueId x, double factor, std::string_view nam
 }
 ValueId active(MixtureBuilder& b, ValueId x, const std::string& kind, std::string_view name = "active") {
   return b.value("activation", {x}, {{"kind", kind}}, name);
+}
+
+/// Rows of the branches of a router that sends cells to several of them or to none, times the weights of their choices.
+std::vector<ValueId> weighed_ways(MixtureBuilder& b, ValueId x, int32_t branches, const std::string& name) {
+  Protocol rule;
+  rule.kind = ProtocolKind::threshold;
+  rule.threshold = 0.1f;
+  const ValueId decision = b.route(b.floats(name + ".scores", b.space_of(x), {branches}), rule, name);
+  std::vector<ValueId> rows;
+  for (int32_t i = 0; i < branches; ++i) {
+    const std::string way = name + "." + std::to_string(i);
+    const ValueId part = b.scatter(x, decision, {i})[0];
+    const ValueId weight = b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}, way + ".weight");
+    rows.push_back(b.value("multiply", {part, weight}, {}, way + ".weighed"));
+  }
+  return rows;
+}
+
+void check_oracle(const RandomCase& from, const Graph& fused) {
+  const auto plain = Oracle<float>(from.graph, *from.weights).run(oracle_inputs(from), from.bindings);
+  const auto came = Oracle<float>(fused, *from.weights).run(oracle_inputs(from), from.bindings);
+  for (const auto& [name, tensor] : plain.outputs) QVERIFY2(came.output(name).reals == tensor.reals, (from.name + ": " + name).c_str());
 }
 
 }  // namespace
@@ -175,6 +200,91 @@ class VerticalFusionTest : public QObject {
                                        : "6 activations folded into products; 1 residual folded into gathers (fallbacks included)"));
       QCOMPARE(count_nodes(result.graph, "add"), size_t{made_behind});
     }
+  }
+
+  void numbers_of_rows_become_factors_of_the_gather_that_sums_them() {
+    for (const bool one_router : {true, false})
+      for (const bool extras_beside : {false, true})
+        for (const int64_t width : {int64_t{8}, int64_t{20000}}) {
+          MixtureBuilder b(14);
+          const SpaceId cells = b.root_space("cells", b.bound_symbol("N", 7));
+          const ValueId x = b.floats("x", cells, {width});
+          std::vector<ValueId> rows = weighed_ways(b, x, one_router ? 3 : 2, "left");
+          if (!one_router)
+            for (const ValueId more : weighed_ways(b, x, 2, "right")) rows.push_back(more);
+          rows[1] = scaled(b, rows[1], 0.7);
+          const ValueId joined = b.gather(rows, cells, "sum", extras_beside ? x : kNone, "joined");
+          b.output("y", extras_beside ? b.add(x, joined) : joined);
+          const RandomCase from = b.take(std::string(one_router ? "one router " : "two routers ") + std::to_string(width));
+          const PassResult result = vertically_fused(from);
+          QCOMPARE(result.reason, std::string(one_router ? "2 factors" : "3 factors") + (extras_beside ? ", 1 residual" : "") +
+                                      " folded into gathers");
+          QCOMPARE(count_nodes(result.graph, "multiply"), size_t{1});
+          QCOMPARE(node_named(result.graph, "joined").attributes.list("factors"),
+                   (one_router ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{0, 2, 3}));
+          QCOMPARE(extras(result.graph, "joined"), std::string(extras_beside ? "otherwise+residual" : ""));
+          check_oracle(from, result.graph);
+          // Nothing goes to the branches of a router.
+          CaseInputs none = from.inputs;
+          for (float& score : std::get<std::vector<float>>(none.at("left.scores"))) score = -1;
+          cpu::CpuDevice cpu(2);
+          Plan plain(cpu, from.graph, from), fused(cpu, result.graph, from);
+          QCOMPARE(difference(plain.run(none).outputs, fused.run(none).outputs), std::string());
+        }
+  }
+
+  void factors_of_both_bodies_of_a_guard_are_folded() {
+    MixtureBuilder b(15);
+    const ValueId x = b.tokens(3, 5, 20);
+    const ValueId decision = b.labelled(b.space_of(x), 4, "moe"), factor = b.floats("factor", b.space_of(x), {});
+    std::vector<ValueId> rows;
+    for (int32_t i = 0; i < 4; ++i) {
+      const std::string expert = "expert." + std::to_string(i);
+      const ValueId y = b.product(b.scatter(x, decision, {i})[0], 20, expert);
+      rows.push_back(b.value("multiply", {y, b.scatter(factor, decision, {i})[0]}, {}, expert + ".weighed"));
+    }
+    b.output("y", b.gather(rows, b.space_of(x), "sum", kNone, "joined"));
+    RandomCase from = b.take("guarded factors");
+    LoadProfile profile;
+    profile.routers["moe"] = {{8, 7, 0, 0}, 15, 1};
+    from.graph = find_pass("dead-path")->run(pass_input(from.graph, profile)).graph;
+    QCOMPARE(count_nodes(from.graph, "guard"), size_t{1});
+    const PassResult result = vertically_fused(from);
+    QCOMPARE(result.reason, std::string("6 factors folded into gathers (fallbacks included)"));
+    check_oracle(from, result.graph);
+  }
+
+  void products_of_rows_stay_where_more_is_asked_of_them() {
+    const auto fold = [](const RandomCase& from, const PassParameters& options) {
+      const LoadProfile none;
+      return find_pass("vertical-fusion")->run({from.graph, none, nullptr, options});
+    };
+    const auto summed = [](const char* mode, bool twice) {
+      MixtureBuilder b(16);
+      const SpaceId cells = b.root_space("cells", b.bound_symbol("N", 5));
+      const std::vector<ValueId> rows = weighed_ways(b, b.floats("x", cells, {8}), 2, "ways");
+      b.output("y", b.gather(rows, cells, mode));
+      if (twice) b.output("z", b.gather(rows, cells, mode));
+      return b.take("kept apart");
+    };
+    QVERIFY(fold(summed("sum", false), {}).applied);
+    QVERIFY(!fold(summed("sum", false), {{"factors", "off"}}).applied);
+    QVERIFY(!fold(summed("sum", true), {}).applied);
+    QVERIFY(!fold(summed("place", false), {}).applied);
+
+    RandomCase annotated = summed("sum", false);
+    annotated.graph.value(annotated.graph.find_value("ways.0.weighed")).annotations.set(kStorage, "f32");
+    QCOMPARE(fold(annotated, {}).reason,
+             std::string("1 factor folded into gathers; not folded, because of their annotations: %ways.0.weighed"));
+
+    // What is multiplied element by element, and a sum that only copies.
+    MixtureBuilder b(17);
+    const SpaceId cells = b.root_space("cells", b.bound_symbol("N", 5));
+    const ValueId x = b.floats("x", cells, {8});
+    const ValueId squared = b.value("multiply", {x, x}, {}, "squared");
+    b.output("squares", b.gather({squared, x}, cells, "sum"));
+    b.output("copy", b.gather({b.value("multiply", {x, b.floats("factor", cells, {})}, {}, "rows")}, cells, "sum"));
+    QVERIFY(!vertically_fused(b.take("no factors")).applied);
   }
 
   void grouped_products_and_convolutions_take_what_follows_them() {

@@ -33,11 +33,14 @@ RandomCase large_sums() {
   gates.threshold = 0.2f;
   scarce.kind = ProtocolKind::switch_top1;  // five images, two places for each branch: one is dropped at least
   scarce.capacity = 2;
-  std::vector<ValueId> all;
+  std::vector<ValueId> all, weights;
   for (const char* name : {"left", "right"}) {
     const ValueId decision =
         b.route(b.floats(std::string(name) + ".scores", images, {2}), std::string(name) == "left" ? scarce : gates, name);
-    for (const ValueId part : b.scatter(maps, decision, {0, 1})) all.push_back(b.value("scale", {part}, {{"factor", b.random.normal()}}));
+    for (const ValueId part : b.scatter(maps, decision, {0, 1})) {
+      all.push_back(b.value("scale", {part}, {{"factor", b.random.normal()}}));
+      weights.push_back(b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}));
+    }
   }
   for (const char* mode : {"sum", "weighted", "place"}) {
     const std::string name = mode;
@@ -48,6 +51,13 @@ RandomCase large_sums() {
     b.output(name + ".residual",
              b.value("gather", inputs, {{"space", int64_t{images}}, {"mode", name}, {"extras", std::string("residual")}}));
   }
+  std::vector<ValueId> with_factors = all;
+  with_factors.insert(with_factors.end(), {weights[0], weights[3], maps});
+  b.output("factors", b.value("gather", with_factors,
+                              {{"space", int64_t{images}},
+                               {"mode", std::string("sum")},
+                               {"factors", std::vector<int64_t>{0, 3}},
+                               {"extras", std::string("residual")}}));
   return b.take("large sums");
 }
 
@@ -139,7 +149,7 @@ class ToysTest : public QObject {
       cpu::CpuDevice device(threads);
       const ExecutionResult result = execute_once(device, c);
       if (threads == 1) alone = result.outputs;
-      QCOMPARE(result.outputs.size(), size_t{9});
+      QCOMPARE(result.outputs.size(), size_t{10});
       for (size_t i = 0; i < alone.size(); ++i) {
         QVERIFY2(result.outputs[i].reals == alone[i].reals, alone[i].name.c_str());
         const std::vector<float>& reference = expected.output(alone[i].name).reals;

@@ -71,7 +71,7 @@ PassResult unguarded(const PassInput& input) {
   Rewriter rewriter(input.graph);
   bool applied = false;
   for (Node& node : rewriter.graph().nodes) {
-    if (!has_role(node, Role::close) || node.attributes.has("branches")) continue;
+    if (!has_role(node, Role::close) || node.attributes.has("branches") || node.attributes.has("factors")) continue;
     std::erase_if(node.inputs, [&](ValueId v) {
       const SpaceId space = rewriter.graph().value(v).type.space;
       const CellSpace& s = rewriter.graph().space(space);
