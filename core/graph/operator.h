@@ -147,6 +147,8 @@ size_t extra_count(const Node& node);
 std::string extra_name(const Node& node, size_t index);
 /// Each extra is one that the operator knows, and named once.
 void expect_extras(const Node& node);
+/// The flag `residual_first` says whether the residual is added before the activation: both are there, and no factor between them.
+void expect_residual_first(const Node& node);
 
 // Common flow and cost rules.
 Flow flow_cell(const Graph& graph, const Node& node, size_t index);

@@ -164,7 +164,9 @@ class VerticalFusion {
         (as == "residual" && !fold_.residuals))
       return false;
     const Tail tail(maker);
-    if (tail.residual) return false;
+    // Of a sum with a residual only the activation is folded, under the same conditions as the residual.
+    if (tail.residual)
+      return as == "activation" && knows(*maker.op, "residual_first") && !tail.scaled && !tail.multiply && tail.active == "none";
     const bool relu = as == "activation" && user.attributes.word("kind") == "relu";
     if (as == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
     if (as == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
@@ -189,6 +191,8 @@ class VerticalFusion {
     fused.annotations = maker.annotations;
     if (attribute_rule(*maker.op, as)) {
       fused.attributes.set(as, own.begin()->second);
+      // Behind a residual stands nothing but an activation: see absorbs().
+      if (has(fused, "residual")) fused.attributes.set("residual_first", int64_t{1});
       ++(as == "scale" ? counts.scales : counts.activations);
     } else {
       add_extra(fused, as, other);
