@@ -1,7 +1,8 @@
-// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a
-// gather becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist. Then residual
-// blocks of convolutions that follow one another become one step, which keeps a map in cache through all of them (residual_chains.h), and a
-// depthwise convolution and the pointwise one behind it another (separable_convolutions.h).
+// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual, the activation of the
+// sum with a residual; a residual after a gather becomes part of the gather. The fused node stands where the last of its parts stood, so
+// that all its inputs exist. Then residual blocks of convolutions that follow one another become one step, which keeps a map in cache
+// through all of them (residual_chains.h), and a depthwise convolution and the pointwise one behind it another
+// (separable_convolutions.h).
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
 // factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it.
