@@ -26,7 +26,7 @@ ValueId active(MixtureBuilder& b, ValueId x, const std::string& kind, std::strin
 
 constexpr const char* kKinds[] = {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"};
 
-/// The product that made `sum`'s first summand is run by `kernel`.
+/// What makes `y` is run by `kernel`.
 void run_by(MixtureBuilder& b, ValueId y, const char* kernel) {
   b.graph().node(b.graph().value(y).producer).annotations.set(kKernel, kernel);
 }
