@@ -167,6 +167,14 @@ void expect_extras(const Node& node) {
   }
 }
 
+void expect_residual_first(const Node& node) {
+  const std::string words = node.attributes.word("extras", ""), activation = word_of(node, "activation");
+  const bool fits = extra_input(node, "residual", 0) && !extra_input(node, "multiply", 0) && activation != "none";
+  if (flag_of(node, "residual_first") && !fits)
+    operator_error(node, "residual_first with a residual, an activation and no factor",
+                   (words.empty() ? "no extras" : words) + " and activation " + activation);
+}
+
 Flow flow_cell(const Graph& graph, const Node& node, size_t index) {
   const Value& v = graph.value(node.inputs[index]);
   return {v.kind == ValueKind::weight || v.type.space == kNone ? Mix::none : Mix::cell};

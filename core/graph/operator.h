@@ -84,7 +84,8 @@ struct Operator {
   /// The word under which a neighbour may do this one's work too; empty: none may.
   std::string_view folds_as = {};
   /// Whose work it may do itself, words with blanks between, each an attribute or an extra of its own: an attribute takes the value of the
-  /// only one that the other has, an extra its other input; `gain`, of a norm before it, brings `eps` too.
+  /// only one that the other has, an extra its other input; `gain`, of a norm before it, brings `eps` too, an
+  /// activation behind a residual `residual_first`.
   std::string_view absorbs = {};
   /// Of a state's operator: rows that it does not write stay as they are.
   bool keeps_rows = false;
@@ -147,6 +148,8 @@ size_t extra_count(const Node& node);
 std::string extra_name(const Node& node, size_t index);
 /// Each extra is one that the operator knows, and named once.
 void expect_extras(const Node& node);
+/// The flag `residual_first` says whether the residual is added before the activation: both are there, and no factor between them.
+void expect_residual_first(const Node& node);
 
 // Common flow and cost rules.
 Flow flow_cell(const Graph& graph, const Node& node, size_t index);

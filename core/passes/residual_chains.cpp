@@ -75,7 +75,8 @@ class ChainFolding {
     return extras == (adds ? "bias+residual" : "bias");
   }
 
-  /// The convolution of so many channels to as many that keeps the extents, with biases, this activation and nothing else.
+  /// The convolution of so many channels to as many that keeps the extents, with biases, this activation and nothing else. With "none" no
+  /// activation of the sum either.
   bool is_part(const Node& node, bool adds, std::string_view activation) const {
     if (node.op->chains_as.empty() || !node.annotations.empty() || !has_extras(node, adds)) return false;
     const Weights weights = weights_of(node);

@@ -73,6 +73,7 @@ class SeparableFolding {
     Attributes attributes;
     for (const char* of_first : {"stride", "padding"}) attributes.set(of_first, integer_of(first, of_first));
     attributes.set("activation", word_of(node, "activation"));
+    if (flag_of(node, "residual_first")) attributes.set("residual_first", int64_t{1});
     if (extra_count(node) > 0) attributes.set("extras", node.attributes.word("extras"));
     node.attributes = std::move(attributes);
   }

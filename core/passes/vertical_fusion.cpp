@@ -1,7 +1,8 @@
-// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a
-// gather becomes part of the gather, and so does what multiplies whole rows before one that sums them. The fused node stands where the last
-// of its parts stood, so that all its inputs exist. Then residual blocks of convolutions that follow one another become one step, which
-// keeps a map in cache through all of them (residual_chains.h), and a depthwise convolution and the pointwise one behind it another
+// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual, the activation of the
+// sum with a residual; a residual after a gather becomes part of the gather, and so does what multiplies whole rows before one that sums
+// them. The fused node stands where the last of its parts stood, so that all its inputs exist. Then residual blocks of convolutions that
+// follow one another become one step, which keeps a map in cache through all of them (residual_chains.h), and a depthwise convolution and
+// the pointwise one behind it another
 // (separable_convolutions.h).
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
@@ -198,7 +199,9 @@ class VerticalFusion {
         (as == "residual" && !fold_.residuals))
       return false;
     const Tail tail(maker);
-    if (tail.residual) return false;
+    // Of a sum with a residual only the activation is folded, under the same conditions as the residual.
+    if (tail.residual)
+      return as == "activation" && knows(*maker.op, "residual_first") && !tail.scaled && !tail.multiply && tail.active == "none";
     const bool relu = as == "activation" && user.attributes.word("kind") == "relu";
     if (as == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
     if (as == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
@@ -223,6 +226,8 @@ class VerticalFusion {
     fused.annotations = maker.annotations;
     if (attribute_rule(*maker.op, as)) {
       fused.attributes.set(as, own.begin()->second);
+      // Behind a residual stands nothing but an activation: see absorbs().
+      if (has(fused, "residual")) fused.attributes.set("residual_first", int64_t{1});
       ++(as == "scale" ? counts.scales : counts.activations);
     } else {
       add_extra(fused, as, other);

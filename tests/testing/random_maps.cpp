@@ -66,7 +66,10 @@ void RandomMaps::grouped_branches(ValueId maps, ValueId pooled) {
   of_conv.set("biases", int64_t{biases});
   of_conv.set("padding", int64_t{1});
   if (random.chance(0.5)) of_conv.set("activation", std::string("silu"));
-  if (sent && random.chance(0.5)) inputs.push_back(x), of_conv.set("extras", std::string("residual"));
+  if (sent && random.chance(0.5)) {
+    inputs.push_back(x), of_conv.set("extras", std::string("residual"));
+    if (of_conv.has("activation")) of_conv.set("residual_first", int64_t{biases});
+  }
   ValueId y = value("grouped_conv2d", std::move(inputs), std::move(of_conv), "grouped.conv");
   inputs = {y, decision};
   for (const char* part : {"grouped.w", "grouped.b", "grouped.v", "grouped.d"})

@@ -1,4 +1,5 @@
-// What follows a product, while its 64 columns are still in L1: scales, bias, activation, gate, residual.
+// What follows a product, while its 64 columns are still in L1: scales, bias, activation, gate, residual; or the residual before the
+// activation.
 //
 // Limit: the L1 reads of the tile and the memory traffic of y, multiply and residual; below 3 % of a product with k >= 256.
 #pragma once
@@ -8,7 +9,7 @@
 namespace stormcell::cpu::STORMCELL_ISA {
 
 /// `Out`: float, or uint16_t for bf16.
-template <class Out>
+template <class Out, bool kResidualFirst>
 inline void finish_product_to(const EpilogueTask& task) {
   with_activation(task.activation, [&](auto activation) {
     for (int64_t r = 0; r < task.rows; ++r) {
@@ -17,13 +18,18 @@ inline void finish_product_to(const EpilogueTask& task) {
       for_vectors(task.columns, [&](int64_t c, auto count) {
         Floats v = load(product + c) * scale;
         if (task.bias) v = v + load_some(task.bias + c, count);
+        if (kResidualFirst) v = v + load_some(task.residual + r * task.ld_extra + c, count);
         v = activate<decltype(activation)::value>(v);
         if (task.multiply) v = v * load_some(task.multiply + r * task.ld_extra + c, count);
-        if (task.residual) v = v + load_some(task.residual + r * task.ld_extra + c, count);
+        if (!kResidualFirst && task.residual) v = v + load_some(task.residual + r * task.ld_extra + c, count);
         store_some(static_cast<Out*>(task.y) + r * task.ldy + c, v, count);
       });
     }
   });
+}
+template <class Out>
+inline void finish_product_to(const EpilogueTask& task) {
+  task.residual && task.residual_first ? finish_product_to<Out, true>(task) : finish_product_to<Out, false>(task);
 }
 inline void finish_product(const EpilogueTask& task) { task.y_bf16 ? finish_product_to<uint16_t>(task) : finish_product_to<float>(task); }
 

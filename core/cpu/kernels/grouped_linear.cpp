@@ -65,6 +65,7 @@ void run_unit(const Call& call, const KernelTable& table, int32_t branch, const 
   finish.activation = e.activation;
   finish.multiply = e.multiply ? e.multiply + extra : nullptr;
   finish.residual = e.residual ? e.residual + extra : nullptr;
+  finish.residual_first = e.residual_first;
   finish.ld_extra = e.ld_extra;
   finish.y_bf16 = e.to_bf16;
   finish.y = call.y + (slot * call.ldy + column) * static_cast<int64_t>(e.to_bf16 ? sizeof(uint16_t) : sizeof(float));

@@ -33,6 +33,7 @@ struct EpilogueTask {
   Activation activation = Activation::none;
   const float* multiply = nullptr;
   const float* residual = nullptr;
+  bool residual_first = false;
   int64_t ld_extra = 0;
   void* y = nullptr;  ///< f32, or bf16 where y_bf16 says so
   int64_t ldy = 0;    ///< elements

@@ -11,11 +11,14 @@ namespace stormcell::cpu {
 
 /// What happens to the product p[r][c] before it is stored, in this order:
 ///   v = p * (scale * row_scale[r]) + bias[c];  v = activation(v);  v *= multiply[r][c];  v += residual[r][c]
+/// with residual_first:
+///   v = p * (scale * row_scale[r]) + bias[c];  v += residual[r][c];  v = activation(v);  v *= multiply[r][c]
 struct Epilogue {
   const float* bias = nullptr;  ///< [n]
   Activation activation = Activation::none;
   const float* multiply = nullptr;   ///< [rows, ld_extra]: the other half of a gated unit
   const float* residual = nullptr;   ///< [rows, ld_extra]
+  bool residual_first = false;       ///< the activation is that of the sum with the residual
   int64_t ld_extra = 0;              ///< floats between rows of multiply and of residual
   const float* row_scale = nullptr;  ///< [rows of x]: a norm before the product, folded into it (its gain is in the weights)
   float scale = 1;

@@ -25,6 +25,7 @@ inline EpilogueTask panel_epilogue(const Epilogue& e, const float* bias, const P
   task.activation = e.activation;
   task.multiply = e.multiply ? e.multiply + extra : nullptr;
   task.residual = e.residual ? e.residual + extra : nullptr;
+  task.residual_first = e.residual_first;
   task.ld_extra = e.ld_extra;
   task.y = y + sums.first_row * ldy + sums.column;
   task.ldy = ldy;

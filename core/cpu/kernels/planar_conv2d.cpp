@@ -221,6 +221,7 @@ void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps
   Conv2dShape s = shape;
   s.images = maps.maps();
   if (s.images <= 0) return;
+  const bool relu_of_sum = epilogue.relu && epilogue.residual && epilogue.residual_first;
   const int64_t bands = bands_of_map(s, team.size()), mine = band_floats(s, most_rows(s)), row = s.out_width() * s.out_channels;
   team.split(s.images * bands, 1, [&](int64_t begin_unit, int64_t end_unit, int member) {
     float* const planes = reinterpret_cast<float*>(scratch) + member * mine;
@@ -230,11 +231,12 @@ void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps
       const PlaneLayout in = input_layout(s, rows), out = output_layout(s, rows);
       float* const sums = planes + aligned(in.floats());
       band_to_planes(maps.map(slot, s.height * s.width * s.in_channels), s.height, begin - s.pad_height, in, planes);
-      convolve({s, planes + in.first() - s.pad_width, maps.weights[branch], maps.bias(branch), in.plane(), in.row(), epilogue.relu, nullptr,
-                sums, out.plane(), out.row(), rows});
+      convolve({s, planes + in.first() - s.pad_width, maps.weights[branch], maps.bias(branch), in.plane(), in.row(),
+                epilogue.relu && !relu_of_sum, nullptr, sums, out.plane(), out.row(), rows});
       const int64_t at = (slot * s.out_height() + begin) * row;
       from_planes(sums, out, rows, y + at);
       if (epilogue.residual) kernels().add(y + at, epilogue.residual + at, rows * row, y + at);
+      if (relu_of_sum) kernels().activate(Activation::relu, y + at, rows * row, y + at);
     });
   });
 }

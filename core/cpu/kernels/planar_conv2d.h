@@ -25,6 +25,7 @@ struct PlanarEpilogue {
   const float* bias = nullptr;  ///< [out_channels] or null
   bool relu = false;
   const float* residual = nullptr;  ///< like y, or null
+  bool residual_first = false;      ///< the activation is that of the sum with the residual
 };
 /// As direct_conv2d() does, bit for bit, with any number of threads and images.
 void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights, const PlanarEpilogue& epilogue,

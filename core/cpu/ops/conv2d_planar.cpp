@@ -14,10 +14,8 @@ class Conv2dPlanar : public Kernel {
   void run(const Call& c) const override {
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
-    PlanarEpilogue e;
-    e.relu = epilogue_.activation() == Activation::relu, e.bias = epilogue_.bias(c), e.residual = epilogue_.residual(c);
-    planar_conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const float*>(c.weights.address(weight_).value), e, c.out[0].reals(),
-                  c.scratch);
+    planar_conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const float*>(c.weights.address(weight_).value), epilogue_.of_planes(c),
+                  c.out[0].reals(), c.scratch);
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/planar_conv2d.h"
 
 namespace stormcell::cpu {
 
@@ -42,26 +43,34 @@ class Conv2dEpilogue {
   explicit Conv2dEpilogue(const Making& m, size_t fixed = 2)
       : bias_(extra_input(m.node(), "bias", fixed)),
         residual_(extra_input(m.node(), "residual", fixed)),
+        residual_first_(flag_of(m.node(), "residual_first")),
         activation_(parse_activation(word_of(m.node(), "activation"))) {
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
   }
 
-  Activation activation() const { return activation_; }
-  /// [out_channels]; null: none.
-  const float* bias(const Call& c) const { return bias_ ? reinterpret_cast<const float*>(c.weights.address(bias_handle_).value) : nullptr; }
-  /// Like the output; null: none.
-  const float* residual(const Call& c) const { return residual_ ? c.in[*residual_].reals() : nullptr; }
+  /// Of planes, whose kernels know no activation but ReLU.
+  PlanarEpilogue of_planes(const Call& c) const {
+    PlanarEpilogue e;
+    e.relu = activation_ == Activation::relu, e.bias = bias(c), e.residual = residual(c), e.residual_first = residual_first_;
+    return e;
+  }
   /// Of panels, whose rows are pixels.
   Epilogue of_panels(const Call& c, int64_t channels) const {
     Epilogue e;
-    e.activation = activation_, e.bias = bias(c), e.residual = residual(c);
+    e.activation = activation_, e.bias = bias(c), e.residual = residual(c), e.residual_first = residual_first_;
     if (e.residual) e.ld_extra = channels;
     return e;
   }
 
  private:
+  /// [out_channels]; null: none.
+  const float* bias(const Call& c) const { return bias_ ? reinterpret_cast<const float*>(c.weights.address(bias_handle_).value) : nullptr; }
+  /// Like the output; null: none.
+  const float* residual(const Call& c) const { return residual_ ? c.in[*residual_].reals() : nullptr; }
+
   std::optional<size_t> bias_, residual_;
   WeightHandle bias_handle_;
+  bool residual_first_;
   Activation activation_;
 };
 

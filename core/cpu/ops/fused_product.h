@@ -15,6 +15,7 @@ struct FusedProduct {
   WeightHandle gain_handle, bias_handle;
   float eps, scale;
   Activation activation;
+  bool residual_first;
   bool to_bf16 = false, reads_bf16 = false;
   int64_t norm_bytes = 0;
 
@@ -30,7 +31,8 @@ struct FusedProduct {
         residual(extra_input(m.node(), "residual", fixed)),
         eps(gain ? static_cast<float>(m.node().attributes.real("eps")) : 0.0f),
         scale(static_cast<float>(real_of(m.node(), "scale"))),
-        activation(parse_activation(word_of(m.node(), "activation"))) {
+        activation(parse_activation(word_of(m.node(), "activation"))),
+        residual_first(flag_of(m.node(), "residual_first")) {
     to_bf16 = m.writes(0) == DType::bf16;
     if (gain) gain_handle = m.f32_weight(*gain);
     if (bias) bias_handle = m.f32_weight(*bias);
@@ -68,6 +70,7 @@ struct FusedProduct {
     e.activation = activation;
     if (multiply) e.multiply = c.in[*multiply].reals();
     if (residual) e.residual = c.in[*residual].reals();
+    e.residual_first = residual_first;
     e.ld_extra = c.out[0].width;
     e.scale = scale;
     e.to_bf16 = to_bf16;

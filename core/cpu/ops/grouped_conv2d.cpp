@@ -47,9 +47,7 @@ class GroupedConv2dPlanar : public GroupedConv2d {
     scratch_ = static_cast<int64_t>(planar_conv2d_scratch_bytes(shape_, m.threads));
   }
   void run(const Call& c) const override {
-    PlanarEpilogue e;
-    e.relu = epilogue_.activation() == Activation::relu, e.residual = epilogue_.residual(c);
-    planar_conv2d(c.team, shape_, maps(c), e, c.out[0].reals(), c.scratch);
+    planar_conv2d(c.team, shape_, maps(c), epilogue_.of_planes(c), c.out[0].reals(), c.scratch);
   }
 };
 

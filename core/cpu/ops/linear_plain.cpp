@@ -39,9 +39,10 @@ class LinearPlain : public Kernel {
       y[i] = sum * e.scale + (e.bias ? e.bias[i] : 0.0f);
     }
     const KernelTable& table = kernels();
+    if (e.residual && e.residual_first) table.add(y, e.residual + r * e.ld_extra, n_, y);
     table.activate(e.activation, y, n_, y);
     if (e.multiply) table.multiply(y, e.multiply + r * e.ld_extra, n_, y);
-    if (e.residual) table.add(y, e.residual + r * e.ld_extra, n_, y);
+    if (e.residual && !e.residual_first) table.add(y, e.residual + r * e.ld_extra, n_, y);
   }
 
   FusedProduct fused_;

@@ -22,6 +22,7 @@ inline TensorType convolved(const Graph& g, const Node& n, size_t weight, SpaceI
 
 /// The extra `residual`, where there is one, is like the result; `fixed` inputs stand before the extras.
 inline void expect_residual(const Graph& g, const Node& n, size_t fixed, const TensorType& y) {
+  expect_residual_first(n);
   const auto i = extra_input(n, "residual", fixed);
   if (!i) return;
   expect_real(g, n, *i);

@@ -1,7 +1,7 @@
 // grouped_conv2d(x [.., H, W, C], decision, w_0 [O, kh, kw, C/groups], w_1, ..., with biases=1 b_0 [O], b_1, ...; extras residual
 // [slots, H', W', O]) -> [slots, H', W', O]: the convolutions of all branches of a decision in one (not one in groups of channels, which
 // the attribute `groups` asks for): each slot's map meets its branch's weights and bias, as conv2d does. x and slots: as grouped_linear
-// has them. attributes: branches, slots, biases as there; stride, padding, groups, activation as in conv2d.
+// has them. attributes: branches, slots, biases as there; stride, padding, groups, activation, residual_first as in conv2d.
 #include "core/graph/ops/convolution.h"
 #include "core/graph/ops/grouped.h"
 
@@ -31,7 +31,8 @@ constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers},
                                          {"stride", AttributeKind::integer, defaults_to(1)},
                                          {"padding", AttributeKind::integer, defaults_to(0)},
                                          {"groups", AttributeKind::integer, defaults_to(1)},
-                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone}};
+                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+                                         {"residual_first", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kGroupedConv2d;
 const Operator kGroupedConv2d{.name = "grouped_conv2d",

@@ -1,8 +1,8 @@
 // grouped_linear(x, decision, w_0 [n, k], w_1, ..., with biases=1 b_0 [n], b_1, ...; extras) -> [slots, n]: one product for all branches of
 // a decision, each slot with its branch's weights and bias. x lives over the slots, or over the decision's own cells: then each slot reads
 // its cell's row; or over members of all slots: `slots` names the cells of the result. attributes: branches (list: which branch each w and
-// each b belongs to; slots of absent ones are not written), slots, biases, activation, scale. extras: gain [k] with eps as in linear;
-// multiply, residual [slots, n].
+// each b belongs to; slots of absent ones are not written), slots, biases, activation, scale, residual_first. extras: gain [k] with eps as
+// in linear; multiply, residual [slots, n].
 #include "core/graph/ops/grouped.h"
 
 namespace stormcell {
@@ -32,6 +32,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       expect_space(g, n, *i, slots);
       expect_real(g, n, *i);
     }
+  expect_residual_first(n);
   return {{{DType::f32, slots, {first.content[0]}}}};
 }
 Cost cost(const CostContext& c, const Node& n) {
@@ -51,7 +52,8 @@ constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers},
                                          {"biases", AttributeKind::flag, defaults_to(0)},
                                          {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
                                          {"scale", AttributeKind::real, defaults_to(1.0)},
-                                         {"eps", AttributeKind::real, Presence::optional}};
+                                         {"eps", AttributeKind::real, Presence::optional},
+                                         {"residual_first", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kGroupedLinear;
 const Operator kGroupedLinear{.name = "grouped_linear",

@@ -1,4 +1,5 @@
-// linear(x [S, k], w [n, k]; extras) -> [S, n]: activation(norm(x) w^T + bias) * multiply + residual.
+// linear(x [S, k], w [n, k]; extras) -> [S, n]: activation(norm(x) w^T + bias) * multiply + residual; with residual_first=1
+// activation(norm(x) w^T + bias + residual).
 // extras: gain [k] (an RMS norm of x with `eps`, folded in), bias [n], multiply [S, n], residual [S, n].
 // attributes: activation (none relu gelu gelu_tanh silu tanh sigmoid), scale (of the product), precise=1: x is never rounded to the
 // weights' format.
@@ -24,6 +25,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       expect_space(g, n, *i, x.space);
       expect_real(g, n, *i);
     }
+  expect_residual_first(n);
   return {{{DType::f32, x.space, {w.content[0]}}}};
 }
 Cost cost(const CostContext& c, const Node& n) {
@@ -36,6 +38,7 @@ Cost cost(const CostContext& c, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
                                          {"scale", AttributeKind::real, defaults_to(1.0)},
                                          {"eps", AttributeKind::real, Presence::optional},
+                                         {"residual_first", AttributeKind::flag, defaults_to(0)},
                                          {"precise", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kLinear;

@@ -1,7 +1,7 @@
 // separable_conv2d(x [S, H, W, C], w [C, kh, kw, 1], v [O, 1, 1, C]; extras bias [O], residual [S, H', W', O]) -> [S, H', W', O], channels
 // last: activation((x * w) * v + bias) + residual, each channel of x convolved by itself, then all of a pixel's multiplied by v. What
 // conv2d with groups=C and a conv2d of 1 x 1 compute, as one step (depthwise separable convolution: Sifre 2014; Howard et al. 2017).
-// attributes: stride, padding of the first, activation.
+// attributes: stride, padding of the first, activation, residual_first as in conv2d.
 #include "core/graph/ops/convolution.h"
 
 namespace stormcell {
@@ -33,7 +33,8 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 constexpr AttributeRule kAttributes[] = {{"stride", AttributeKind::integer, defaults_to(1)},
                                          {"padding", AttributeKind::integer, defaults_to(0)},
-                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone}};
+                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+                                         {"residual_first", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kSeparableConv2d;
 const Operator kSeparableConv2d{.name = "separable_conv2d",

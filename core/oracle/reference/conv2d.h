@@ -63,9 +63,13 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
 /// What follows the sums, over all maps.
 template <class Scalar>
 void finish_maps(const Call<Scalar>& c, size_t fixed) {
-  activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), word_of(c.node, "activation"));
+  auto& y = c.out().reals;
+  const bool residual_first = flag_of(c.node, "residual_first");
+  const std::string word = word_of(c.node, "activation");
+  if (!residual_first) activate(y.data(), static_cast<int64_t>(y.size()), word);
   if (const auto i = extra_input(c.node, "residual", fixed))
-    for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(*i).reals[x];
+    for (size_t x = 0; x < y.size(); ++x) y[x] += c.in(*i).reals[x];
+  if (residual_first) activate(y.data(), static_cast<int64_t>(y.size()), word);
 }
 
 template <class Scalar>

@@ -1,4 +1,4 @@
-// What linear and grouped_linear share: activation(norm(x) w^T + bias) * multiply + residual.
+// What linear and grouped_linear share: activation(norm(x) w^T + bias) * multiply + residual, or the residual before the activation.
 #pragma once
 #include "core/oracle/reference/activation.h"
 #include "core/oracle/reference/product.h"
@@ -49,15 +49,19 @@ void epilogue(const Call<Scalar>& c, size_t fixed, std::vector<Scalar>& y, int64
     const std::vector<Scalar> b = c.whole(*bias);
     for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % static_cast<size_t>(n)];
   }
+  const auto residual = extra_input(c.node, "residual", fixed);
+  const auto add_residual = [&] {
+    const auto& r = c.in(*residual).reals;
+    for (size_t i = 0; i < y.size(); ++i) y[i] += r[i];
+  };
+  const bool residual_first = flag_of(c.node, "residual_first");
+  if (residual && residual_first) add_residual();
   activate(y.data(), static_cast<int64_t>(y.size()), word_of(c.node, "activation"));
   if (const auto factor = extra_input(c.node, "multiply", fixed)) {
     const auto& m = c.in(*factor).reals;
     for (size_t i = 0; i < y.size(); ++i) y[i] *= m[i];
   }
-  if (const auto residual = extra_input(c.node, "residual", fixed)) {
-    const auto& r = c.in(*residual).reals;
-    for (size_t i = 0; i < y.size(); ++i) y[i] += r[i];
-  }
+  if (residual && !residual_first) add_residual();
 }
 
 }  // namespace stormcell::reference

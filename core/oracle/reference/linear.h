@@ -1,4 +1,4 @@
-// linear: activation(norm(x) w^T + bias) * multiply + residual.
+// linear: activation(norm(x) w^T + bias) * multiply + residual, or the residual before the activation.
 #pragma once
 #include "core/oracle/reference/fused_product.h"
 

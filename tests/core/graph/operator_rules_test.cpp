@@ -338,6 +338,19 @@ class OperatorRulesTest : public QObject {
     row("a separable convolution's bias of another width",
         "%z : f32 tokens [4,4,5] = separable_conv2d(%maps, %each, %one, %g) extras=\"bias\"",
         "separable_conv2d \"z\": expected input 3 as f32 [5], got f32 [8]");
+    row("an activation behind no residual", "%z : f32 tokens [4] = linear(%x, %w) activation=\"relu\" residual_first=1",
+        "linear \"z\": expected residual_first with a residual, an activation and no factor, got no extras and activation relu");
+    row("a residual before no activation", "%z : f32 tokens [4] = linear(%x, %w, %scores) extras=\"residual\" residual_first=1",
+        "linear \"z\": expected residual_first with a residual, an activation and no factor, got residual and activation none");
+    row("a factor between a residual and its activation",
+        "%z : f32 tokens [4] = linear(%x, %w, %scores, %scores) activation=\"relu\" extras=\"multiply+residual\" residual_first=1",
+        "linear \"z\": expected residual_first with a residual, an activation and no factor, got multiply+residual and activation relu");
+    row("a convolution's activation behind no residual",
+        "%z : f32 tokens [4,4,5] = conv2d(%maps, %k) activation=\"relu\" residual_first=1",
+        "conv2d \"z\": expected residual_first with a residual, an activation and no factor, got no extras and activation relu");
+    row("a grouped product's activation behind no residual",
+        "%z : f32 d/s [4] = grouped_linear(%x, %d, %w) activation=\"relu\" branches=[0] residual_first=1 slots=@d/s",
+        "grouped_linear \"z\": expected residual_first with a residual, an activation and no factor, got no extras and activation relu");
     row("a window of padding", "%z : f32 tokens [8,8,3] = pool(%maps) kind=\"max\" size=2 stride=1 padding=2",
         "pool \"z\": expected a padding of at most half the window, got 2");
     row("a router over dense cells below a branch", "%z : decision below 4x1 = route(%gates) protocol=\"top-k\"",

@@ -241,6 +241,16 @@ class ImageOperatorsTest : public QObject {
                               {{"extras", std::string("bias+residual")}, {"activation", std::string("relu")}});
     compare(h.result(y).reals, {12.5, 20, 30, 43.25});
   }
+  void a_convolution_adds_its_residual_before_the_activation() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    const ValueId x = h.reals("x", s, {1, 2, 1}, {1, -1}), r = h.reals("r", s, {1, 2, 2}, {-1, 4, 1, -3});
+    // 2.5 - 1, -2.75 + 4, -1.5 + 1, 3.25 - 3.
+    const ValueId y =
+        h.value("conv2d", {x, h.held("w", {2, 1, 1, 1}, {2, -3}), h.held("b", {2}, {0.5, 0.25}), r},
+                {{"extras", std::string("bias+residual")}, {"activation", std::string("relu")}, {"residual_first", int64_t{1}}});
+    compare(h.result(y).reals, {1.5, 1.25, 0, 0.25});
+  }
   void a_separable_convolution_is_one_of_each_channel_and_one_of_each_pixel() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1));

@@ -61,6 +61,17 @@ class OracleTest : public QObject {
     compare(h.result(y).reals, {(a + 2 * b + 1) * 2 + 10, 20, (2 * d + 1) * 4 + 30, 0.5 * 5 + 40});
   }
 
+  void linear_with_its_residual_first() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2));
+    const ValueId x = h.reals("x", s, {2}, {3, 4, 0, 2}), r = h.reals("r", s, {2}, {-20, 4, 1, -0.25});
+    const ValueId y =
+        h.value("linear", {x, h.held("w", {2, 2}, {1, 2, -1, 0}), h.held("b", {2}, {1, 0.5}), r},
+                {{"extras", std::string("bias+residual")}, {"activation", std::string("relu")}, {"residual_first", int64_t{1}}});
+    // 12 - 20, -2.5 + 4, 5 + 1, 0.5 - 0.25.
+    compare(h.result(y).reals, {0, 1.5, 6, 0.25});
+  }
+
   void products_of_any_size_match_plain_sums() {
     for (const auto& [rows, k, n] : {std::array<int64_t, 3>{1, 1, 1}, {3, 129, 65}, {2, 300, 64}, {5, 7, 200}}) {
       Hand h;

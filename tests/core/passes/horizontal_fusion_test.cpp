@@ -4,10 +4,9 @@
 #include "core/cpu/cpu_device.h"
 #include "core/graph/roles.h"
 #include "core/graph/text.h"
-#include "core/oracle/oracle.h"
 #include "core/passes/pipeline.h"
 #include "tests/core/passes/plan.h"
-#include "tests/testing/case_inputs.h"
+#include "tests/core/passes/same_by_the_oracle.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/mixture_case.h"
@@ -30,13 +29,6 @@ void same_answers(const RandomCase& from, const Graph& graph) {
       if (!why.empty()) QTest::qFail((from.name + ": " + why).c_str(), __FILE__, __LINE__);
     }
   }
-}
-
-void same_by_the_oracle(const RandomCase& from, const Graph& graph) {
-  const auto plain = Oracle<float>(from.graph, *from.weights).run(oracle_inputs(from), from.bindings);
-  const auto fused = Oracle<float>(graph, *from.weights).run(oracle_inputs(from), from.bindings);
-  for (const auto& [name, tensor] : plain.outputs)
-    if (fused.output(name).reals != tensor.reals) QTest::qFail((from.name + ": the oracle's " + name).c_str(), __FILE__, __LINE__);
 }
 
 PassResult fuse(const RandomCase& from) {

@@ -72,6 +72,9 @@ class ResidualChainsTest : public QObject {
     const ValueId inner = other.value("activation", {other.conv(other.x, 4, 3, 1, "first")}, {{"kind", std::string("relu")}}, "relu");
     other.output("y", other.add(other.floats("z", other.space_of(other.x), {9, 21, 4}), other.conv(inner, 4, 3, 1, "second")));
     QVERIFY(left(other.take("the residual of another map")));
+    Blocks active(4);
+    active.output("y", active.value("activation", {active.block(active.x, "0")}, {{"kind", std::string("relu")}}, "relu"));
+    QVERIFY(left(active.take("an activation of the sum")));
   }
 };
 STORMCELL_TEST(ResidualChainsTest)

@@ -1,8 +1,8 @@
 // Vertical fusion: what is folded into what, what is left alone, and that no bit changes.
 #include "core/graph/annotations.h"
-#include "core/oracle/oracle.h"
+#include "core/graph/text.h"
+#include "tests/core/passes/same_by_the_oracle.h"
 #include "tests/core/passes/vertically_fused.h"
-#include "tests/testing/case_inputs.h"
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
@@ -41,10 +41,21 @@ std::vector<ValueId> weighed_ways(MixtureBuilder& b, ValueId x, int32_t branches
   return rows;
 }
 
-void check_oracle(const RandomCase& from, const Graph& fused) {
-  const auto plain = Oracle<float>(from.graph, *from.weights).run(oracle_inputs(from), from.bindings);
-  const auto came = Oracle<float>(fused, *from.weights).run(oracle_inputs(from), from.bindings);
-  for (const auto& [name, tensor] : plain.outputs) QVERIFY2(came.output(name).reals == tensor.reals, (from.name + ": " + name).c_str());
+constexpr const char* kKinds[] = {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"};
+
+/// What makes `y` is run by `kernel`.
+void run_by(MixtureBuilder& b, ValueId y, const char* kernel) {
+  b.graph().node(b.graph().value(y).producer).annotations.set(kKernel, kernel);
+}
+
+/// A product takes its residual and the activation of both, and the graph says so in its text too.
+void takes_the_sum_s_activation(const RandomCase& from, std::string_view product) {
+  const PassResult result = vertically_fused(from);
+  QCOMPARE(result.reason, std::string("1 activation, 1 residual folded into products"));
+  QCOMPARE(node_named(result.graph, product).attributes.integer("residual_first"), int64_t{1});
+  same_by_the_oracle(from, result.graph);
+  const std::string text = to_text(result.graph);
+  QCOMPARE(to_text(parse_graph(text, "again")), text);
 }
 
 }  // namespace
@@ -223,7 +234,7 @@ class VerticalFusionTest : public QObject {
           QCOMPARE(node_named(result.graph, "joined").attributes.list("factors"),
                    (one_router ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{0, 2, 3}));
           QCOMPARE(extras(result.graph, "joined"), std::string(extras_beside ? "otherwise+residual" : ""));
-          check_oracle(from, result.graph);
+          same_by_the_oracle(from, result.graph);
           // Nothing goes to the branches of a router.
           CaseInputs none = from.inputs;
           for (float& score : std::get<std::vector<float>>(none.at("left.scores"))) score = -1;
@@ -251,7 +262,7 @@ class VerticalFusionTest : public QObject {
     QCOMPARE(count_nodes(from.graph, "guard"), size_t{1});
     const PassResult result = vertically_fused(from);
     QCOMPARE(result.reason, std::string("6 factors folded into gathers (fallbacks included)"));
-    check_oracle(from, result.graph);
+    same_by_the_oracle(from, result.graph);
   }
 
   void products_of_rows_stay_where_more_is_asked_of_them() {
@@ -326,12 +337,87 @@ class VerticalFusionTest : public QObject {
             b.output("y", active(b, b.add(y, maps), "relu", "last"));
             const std::string name = std::string(kind) + " " + std::to_string(channels) + (depthwise ? " depthwise" : "");
             const PassResult result = vertically_fused(b.take(name));
-            const std::string active = std::string(kind) == "none" ? "" : "1 activation",
-                              residual = std::string(kind) == "silu" ? "" : "1 residual";
-            QCOMPARE(result.reason, active + (active.empty() || residual.empty() ? "" : ", ") + residual + " folded into products");
-            // What follows the sum stays behind it.
-            QCOMPARE(count_nodes(result.graph, "activation"), size_t{1});
+            // One activation is folded, that of the product or that of the sum; the other stays behind the sum.
+            QCOMPARE(result.reason,
+                     std::string(std::string(kind) == "silu" ? "1 activation" : "1 activation, 1 residual") + " folded into products");
+            QCOMPARE(count_nodes(result.graph, "activation"), size_t{std::string(kind) != "none"});
           }
+  }
+
+  void a_product_takes_the_activation_of_its_sum() {
+    for (const char* kernel : {"linear.panels", "linear.plain"})
+      for (const char* kind : kKinds)
+        for (const DType dtype : {DType::f32, DType::bf16})
+          for (const bool biased : {false, true}) {
+            if (std::string(kernel) == "linear.plain" && dtype == DType::bf16) continue;
+            MixtureBuilder b(14);
+            b.weight_dtype = dtype;
+            const ValueId x = b.tokens(3, 7, 33), y = biased ? b.linear(x, 33, "product") : b.product(x, 33, "product");
+            run_by(b, y, kernel);
+            b.output("y", active(b, b.add(x, y), kind));
+            takes_the_sum_s_activation(b.take(std::string(kernel) + " " + kind), "product");
+          }
+  }
+
+  void a_convolution_takes_the_activation_of_its_sum() {
+    struct Kind {
+      const char* kernel;
+      int64_t channels, size, groups;
+      DType dtype;
+    };
+    for (const Kind& k : {Kind{"conv2d.planar", 8, 3, 1, DType::f32},
+                          {"conv2d.direct", 40, 3, 1, DType::f32},
+                          {"conv2d.direct", 6, 1, 1, DType::f32},
+                          {"conv2d.panels", 6, 3, 2, DType::f32},
+                          {"conv2d.panels", 6, 3, 6, DType::f32},
+                          {"conv2d.panels", 8, 3, 1, DType::bf16}})
+      for (const char* kind : kKinds)
+        for (const bool biased : {false, true}) {
+          if (std::string(k.kernel) == "conv2d.planar" && std::string(kind) != "relu") continue;
+          MixtureBuilder b(15);
+          b.weight_dtype = k.dtype;
+          const ValueId x = b.maps(3, 7, 18, k.channels);
+          std::vector<ValueId> inputs{x, b.drawn("weight", {k.channels, k.size, k.size, k.channels / k.groups}, 0.2)};
+          Attributes attributes{{"groups", k.groups}, {"padding", k.size / 2}};
+          if (biased) inputs.push_back(b.drawn("bias", {k.channels}, 0.2)), attributes.set("extras", std::string("bias"));
+          const ValueId y = b.value("conv2d", std::move(inputs), std::move(attributes), "conv");
+          run_by(b, y, k.kernel);
+          b.output("y", active(b, b.add(x, y), kind));
+          takes_the_sum_s_activation(b.take(std::string(k.kernel) + " " + kind), "conv");
+        }
+  }
+
+  void what_works_for_all_branches_takes_the_activation_of_its_sum() {
+    for (const bool of_maps : {false, true}) {
+      MixtureBuilder b(16);
+      const ValueId x = of_maps ? b.maps(6, 5, 17, 6) : b.tokens(2, 5, 8);
+      std::vector<ValueId> parts = b.scatter(x, b.labelled(b.space_of(x), 3, "moe"), {0, 1, 2});
+      for (size_t i = 0; i < parts.size(); ++i) {
+        const std::string name = "branch." + std::to_string(i);
+        const ValueId y = of_maps ? b.conv(parts[i], 6, 3, 1, name) : b.linear(parts[i], 8, name);
+        parts[i] = active(b, b.add(parts[i], y, name + ".sum"), "relu", name + ".relu");
+      }
+      b.output("y", b.gather(std::move(parts), b.space_of(x), "sum", kNone, "joined"));
+      RandomCase from = b.take(of_maps ? "maps of branches" : "rows of branches");
+      const LoadProfile none;
+      from.graph = find_pass("horizontal-fusion")->run(pass_input(from.graph, none)).graph;
+      const Graph fused = vertically_fused(from).graph;
+      same_by_the_oracle(from, fused);
+      QCOMPARE(count_nodes(fused, of_maps ? "grouped_conv2d" : "grouped_linear"), size_t{1});
+      QCOMPARE(count_nodes(fused, "activation") + count_nodes(fused, "add"), size_t{0});
+    }
+  }
+
+  void other_activations_stay_behind_their_sum() {
+    MixtureBuilder b(17);
+    const ValueId x = b.tokens(2, 3, 8), read = b.add(x, b.product(x, 8, "read"));
+    b.output("read", read);
+    b.output("behind", active(b, read, "relu"));
+    b.output("twice", active(b, b.add(x, active(b, b.product(x, 8, "twice"), "relu")), "relu"));
+    b.output("scaled", active(b, b.add(x, scaled(b, b.product(x, 8, "scaled"), 0.3)), "relu"));
+    const PassResult result = vertically_fused(b.take("sums"));
+    QCOMPARE(result.reason, std::string("1 scale, 1 activation, 2 residuals folded into products"));
+    QCOMPARE(count_nodes(result.graph, "activation"), size_t{3});
   }
 
   void a_row_s_number_is_no_gate() {

@@ -2,6 +2,7 @@
 
 #include <QTest>
 
+#include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "tests/core/cpu/kernels/kernel_case.h"
 #include "tests/testing/testing.h"
@@ -114,6 +115,32 @@ class DirectConv2dTest : public QObject {
           QVERIFY2(run(2) == y && run(3) == y && run(7) == y, name);
         });
       }
+  }
+
+  void an_activation_of_the_sum_gives_the_bits_of_a_step_of_its_own() {
+    for (const auto& [name, s] : cases()) {
+      const Floats x = random_floats(static_cast<size_t>(s.images * s.height * s.width * s.in_channels), 1),
+                   w = random_floats(static_cast<size_t>(s.out_channels * s.group_k()), 2),
+                   bias = random_floats(static_cast<size_t>(s.out_channels), 4),
+                   residual = random_floats(static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels), 5);
+      Floats packed(direct_conv2d_bytes(s) / sizeof(float));
+      pack_direct_conv2d(s, w.data(), DType::f32, packed.data());
+      for_each_isa([&](Isa isa) {
+        ThreadTeam team(2);
+        Scratch scratch(direct_conv2d_scratch_bytes(s, 2));
+        Floats sums(residual.size()), expected(residual.size()), came(residual.size());
+        Epilogue e;
+        e.bias = bias.data(), e.residual = residual.data(), e.ld_extra = s.out_channels;
+        direct_conv2d(team, s, x.data(), packed.data(), e, sums.data(), scratch.data());
+        e.residual_first = true;
+        for (const Activation a : kActivations) {
+          activate(team, a, sums.data(), static_cast<int64_t>(sums.size()), expected.data());
+          e.activation = a;
+          direct_conv2d(team, s, x.data(), packed.data(), e, came.data(), scratch.data());
+          QVERIFY2(came == expected && came.intact(), qPrintable(QString("%1 %2").arg(name, to_text(isa).data())));
+        }
+      });
+    }
   }
 
   void an_image_is_the_same_in_any_batch() {

@@ -107,6 +107,7 @@ class GroupedMapsTest : public QObject {
     const Weights direct(s, direct_conv2d_bytes(s), pack_direct_conv2d, 10), planar(s, planar_conv2d_bytes(s), pack_planar_conv2d, 10);
     for_each_isa([&](Isa) {
       for (const std::vector<int32_t>* from : {static_cast<const std::vector<int32_t>*>(nullptr), &cells}) {
+        const bool residual_first = from == &cells;
         Floats expected(kSlots * out, -7.0f);
         ThreadTeam alone(1);
         for (int32_t b = 0; b < kBranches; ++b) {
@@ -116,14 +117,14 @@ class GroupedMapsTest : public QObject {
           Epilogue e;
           e.activation = Activation::relu, e.bias = direct.bias_of[b];
           const size_t first = static_cast<size_t>(kOffsets[b]) * out;
-          e.residual = residual.data() + first, e.ld_extra = s.out_channels;
+          e.residual = residual.data() + first, e.ld_extra = s.out_channels, e.residual_first = residual_first;
           Scratch scratch(direct_conv2d_scratch_bytes(one, 1));
           direct_conv2d(alone, one, of_branch(x, from, b, in).data(), direct.of[b], e, expected.data() + first, scratch.data());
         }
         for (const int threads : {1, 2, 3, 7}) {
           ThreadTeam team(threads);
           Epilogue e;
-          e.activation = Activation::relu, e.residual = residual.data(), e.ld_extra = s.out_channels;
+          e.activation = Activation::relu, e.residual = residual.data(), e.ld_extra = s.out_channels, e.residual_first = residual_first;
           Floats y(kSlots * out, -7.0f);
           Scratch scratch(direct_conv2d_scratch_bytes(s, threads));
           direct_conv2d(team, s, grouped<float>(x.data(), from, direct.of, direct.bias_of), e, y.data(), scratch.data());
@@ -132,8 +133,8 @@ class GroupedMapsTest : public QObject {
           if (!is_planar(s)) continue;
           Floats in_planes(kSlots * out, -7.0f);
           Scratch room(planar_conv2d_scratch_bytes(s, threads));
-          planar_conv2d(team, s, grouped<float>(x.data(), from, planar.of, planar.bias_of), {nullptr, true, residual.data()},
-                        in_planes.data(), room.data());
+          const PlanarEpilogue of_planes{nullptr, true, residual.data(), residual_first};
+          planar_conv2d(team, s, grouped<float>(x.data(), from, planar.of, planar.bias_of), of_planes, in_planes.data(), room.data());
           QVERIFY(in_planes.intact() && room.intact());
           QVERIFY(in_planes == expected);
         }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/thread_team.h"
+#include "core/cpu/kernels/activation.h"
 #include "core/cpu/kernels/isa.h"
 
 namespace stormcell::cpu::testing {
@@ -53,6 +54,10 @@ inline Floats random_floats(size_t n, unsigned seed, float scale = 1) {
   for (size_t i = 0; i < n; ++i) values[i] = uniform(engine);
   return values;
 }
+
+/// All that change anything.
+inline constexpr Activation kActivations[] = {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh,
+                                              Activation::silu, Activation::tanh,     Activation::sigmoid};
 
 /// Runs f with each instruction set that this machine has; restores the usual one.
 template <class F>

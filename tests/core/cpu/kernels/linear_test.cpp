@@ -2,6 +2,7 @@
 
 #include <QTest>
 
+#include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "tests/core/cpu/kernels/kernel_case.h"
 #include "tests/testing/testing.h"
@@ -82,9 +83,9 @@ QString check_product(const Packed& w, const Reference& reference, int64_t rows,
       }
       const size_t at = static_cast<size_t>((first + r) * n + c);
       const double scale = double{e.scale} * (e.row_scale ? e.row_scale[r] : 1.0f);
-      const double v = activated(e.activation, reference.sum[at] * scale + (e.bias ? e.bias[c] : 0));
       const double gate = e.multiply ? e.multiply[r * e.ld_extra + c] : 1, rest = e.residual ? e.residual[r * e.ld_extra + c] : 0;
-      expected.push_back(v * gate + rest);
+      const double sum = reference.sum[at] * scale + (e.bias ? e.bias[c] : 0);
+      expected.push_back(e.residual_first ? activated(e.activation, sum + rest) * gate : activated(e.activation, sum) * gate + rest);
       tolerance.push_back(kEpsilon * (1.2 * (static_cast<double>(k) + 4) * reference.size[at] * std::fabs(scale) + 8) *
                           (std::fabs(gate) + 0.1));
     }
@@ -129,17 +130,50 @@ class LinearTest : public QObject {
       for (const DType dtype : {DType::f32, DType::bf16}) {
         const Packed w(n, k, dtype, 8);
         const Reference reference(w, x, rows, k + 2, rounds_x(w));
-        for (const Activation a : {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
-          for (int parts = 0; parts < 16; ++parts) {
+        for (const Activation a : {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu,
+                                   Activation::tanh, Activation::sigmoid})
+          for (int parts = 0; parts < 32; ++parts) {
             Epilogue e;
             e.activation = a, e.scale = 0.5f, e.ld_extra = extra;
             if (parts & 1) e.bias = bias.data();
             if (parts & 2) e.multiply = multiply.data();
             if (parts & 4) e.residual = residual.data();
             if (parts & 8) e.row_scale = row_scale.data();
+            e.residual_first = (parts & 16) != 0;
             const QString error = check_product(w, reference, rows, e, x, k + 2, team,
                                                 QString("%1 activation %2 parts %3").arg(to_text(isa).data()).arg(int(a)).arg(parts));
             QVERIFY2(error.isEmpty(), qPrintable(error));
+          }
+      }
+    });
+  }
+
+  void an_activation_of_the_sum_gives_the_bits_of_a_step_of_its_own() {
+    const int64_t rows = 9, n = 70, k = 33;
+    const Floats x = random_floats(static_cast<size_t>(rows * k), 3), bias = random_floats(n, 4),
+                 residual = random_floats(static_cast<size_t>(rows * n), 5);
+    ThreadTeam team(2);
+    for_each_isa([&](Isa isa) {
+      for (const DType dtype : {DType::f32, DType::bf16}) {
+        const Packed w(n, k, dtype, 8);
+        Scratch scratch(linear_scratch_bytes(rows, k, dtype, 2));
+        for (const Activation a : kActivations)
+          for (const bool biased : {false, true}) {
+            Epilogue e;
+            if (biased) e.bias = bias.data();
+            e.residual = residual.data(), e.ld_extra = n;
+            Floats sums(residual.size()), expected(residual.size()), came(residual.size());
+            linear(team, x.data(), k, rows, w.weight, e, sums.data(), n, scratch.data());
+            activate(team, a, sums.data(), rows * n, expected.data());
+            e.activation = a, e.residual_first = true;
+            linear(team, x.data(), k, rows, w.weight, e, came.data(), n, scratch.data());
+            Guarded<uint16_t> rounded(residual.size()), halves(residual.size());
+            activate(team, a, sums.data(), rows * n, rounded.data());
+            e.to_bf16 = true;
+            linear(team, x.data(), k, rows, w.weight, e, halves.data(), n, scratch.data());
+            const QString where = QString("%1 activation %2").arg(to_text(isa).data()).arg(int(a));
+            QVERIFY2(came == expected && came.intact(), qPrintable(where));
+            QVERIFY2(halves == rounded && halves.intact(), qPrintable(where));
           }
       }
     });

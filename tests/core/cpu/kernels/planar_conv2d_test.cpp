@@ -58,22 +58,24 @@ Floats map_of(const Conv2dShape& s, int seed) {
 }
 size_t results(const Conv2dShape& s) { return static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels); }
 
-Floats planar(const Conv2dShape& s, const Floats& x, const Weights& w, bool relu, const Floats* residual, int threads) {
+Floats planar(const Conv2dShape& s, const Floats& x, const Weights& w, bool relu, const Floats* residual, int threads,
+              bool residual_first = false) {
   ThreadTeam team(threads);
   Floats y(results(s));
   Scratch scratch(planar_conv2d_scratch_bytes(s, threads));
-  planar_conv2d(team, s, x.data(), w.planar.data(), {w.bias.data(), relu, residual ? residual->data() : nullptr}, y.data(), scratch.data());
+  planar_conv2d(team, s, x.data(), w.planar.data(), {w.bias.data(), relu, residual ? residual->data() : nullptr, residual_first}, y.data(),
+                scratch.data());
   if (!y.intact() || !scratch.intact()) qFatal("planar_conv2d wrote outside its output");
   return y;
 }
-Floats direct(const Conv2dShape& s, const Floats& x, const Weights& w, bool relu, const Floats* residual) {
+Floats direct(const Conv2dShape& s, const Floats& x, const Weights& w, bool relu, const Floats* residual, bool residual_first = false) {
   ThreadTeam team(1);
   Floats y(results(s));
   Scratch scratch(direct_conv2d_scratch_bytes(s, 1));
   Epilogue e;
   e.bias = w.bias.data();
   if (relu) e.activation = Activation::relu;
-  if (residual) e.residual = residual->data(), e.ld_extra = s.out_channels;
+  if (residual) e.residual = residual->data(), e.ld_extra = s.out_channels, e.residual_first = residual_first;
   direct_conv2d(team, s, x.data(), w.direct.data(), e, y.data(), scratch.data());
   return y;
 }
@@ -90,8 +92,11 @@ class PlanarConv2dTest : public QObject {
       const Weights w(s, 2);
       for_each_isa([&](Isa isa) {
         const QString where = QString("%1 %2").arg(name, to_text(isa).data());
-        const Floats expected = direct(s, x, w, true, &residual);
-        for (const int threads : {1, 2, 3, 7}) QVERIFY2(planar(s, x, w, true, &residual, threads) == expected, qPrintable(where));
+        for (const bool first : {false, true}) {
+          const Floats expected = direct(s, x, w, true, &residual, first);
+          for (const int threads : {1, 2, 3, 7})
+            QVERIFY2(planar(s, x, w, true, &residual, threads, first) == expected, qPrintable(where));
+        }
         QVERIFY2(planar(s, x, w, false, nullptr, 2) == direct(s, x, w, false, nullptr), qPrintable(where));
       });
     }

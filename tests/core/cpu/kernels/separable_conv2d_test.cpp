@@ -59,7 +59,9 @@ class SeparableConv2dTest : public QObject {
       const auto* const v = reinterpret_cast<const float*>(pointwise_weights.data());
       Epilogue full;
       full.bias = bias.data(), full.activation = Activation::relu, full.residual = residual.data(), full.ld_extra = outputs;
-      for (const Epilogue& epilogue : {Epilogue{}, full})
+      Epilogue of_sum = full;
+      of_sum.residual_first = true;
+      for (const Epilogue& epilogue : {Epilogue{}, full, of_sum})
         for_each_isa([&](Isa isa) {
           const QString where = QString("%1 %2").arg(name, to_text(isa).data());
           ThreadTeam alone(1);
