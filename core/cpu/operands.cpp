@@ -7,8 +7,7 @@ void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* stat
   const auto most = [&](DimId dim) { return p.dims[dim].evaluate(bounds); };
   base_.assign(p.operands.size(), nullptr);
   lender_.assign(p.operands.size(), kNone);
-  for (const int32_t step : memory.lending)
-    for (const OperandId borrower : p.steps[step].outputs) lender_[borrower] = p.steps[step].inputs[0];
+  for (const RowLoan& loan : memory.loans) lender_[loan.borrower] = loan.lender;
   decisions_.resize(p.operands.size());
   raggeds_.resize(p.operands.size());
   for (const OperandId i : p.operands.ids()) {

@@ -82,7 +82,7 @@ class Planner {
   /// it lies, moving it out of the way may cost a map or two.
   void lend() {
     MemoryPlan copying = plan_;
-    plan_.lending = lend_rows(program_, size_, plan_.live_set_bytes, plan_.last);
+    plan_.loans = lend_rows(program_, size_, plan_.live_set_bytes, plan_.last);
     if (plan_.last == copying.last) return;
     arrange();
     const auto most = static_cast<int64_t>(kMostLent * static_cast<double>(plan_.live_set_bytes));

@@ -1,6 +1,6 @@
 // Where the buffers of a program lie.
 #pragma once
-#include "core/runtime/program.h"
+#include "core/runtime/row_loans.h"
 
 namespace stormcell {
 
@@ -15,7 +15,7 @@ struct MemoryPlan {
   int64_t page_bytes = 0;            ///< of the pages that the sequences' states fill at most, in the state store
   int64_t live_set_bytes = 0;        ///< the largest sum of sizes live at one step: no plan can need less
   IdVector<BufferId, int32_t> last;  ///< the step until which each is kept: as the program says, or longer, where rows of it are lent
-  std::vector<int32_t> lending;      ///< steps that may lend what they send instead of copying it (row_loans.h); it takes no memory
+  std::vector<RowLoan> loans;        ///< rows that may be read where they lie instead of being copied
 };
 /// Best fit over the live intervals, in several orders, of which the one that needs least counts; every offset is a multiple of 64.
 MemoryPlan plan_memory(const Program& program, const Bindings& bounds, SentRows rows = SentRows::lent);

@@ -26,19 +26,15 @@ class Lending {
       if (program_.buffers[i].kind == BufferKind::arena) add_life(i, program_.buffers[i].first, last_[i]);
   }
 
-  std::vector<int32_t> run() {
-    std::vector<int32_t> lending;
+  std::vector<RowLoan> run() {
+    std::vector<RowLoan> loans;
     for (const int32_t s : program_.steps.ids()) {
       const Step& step = program_.steps[s];
       if (step.kind != StepKind::kernel || !has_role(program_.graph->node(step.node), Role::open)) continue;
-      const auto lends = [&](OperandId borrower) { return may_lend(step, borrower) && hold(step.inputs[0], borrower, s); };
-      grown_.clear();
-      if (std::all_of(step.outputs.begin(), step.outputs.end(), lends))
-        lending.push_back(s);
-      else
-        give_back(step);
+      for (const OperandId borrower : step.outputs)
+        if (may_lend(step, borrower) && hold(step.inputs[0], borrower, s)) loans.push_back({step.inputs[0], borrower});
     }
-    return lending;
+    return loans;
   }
 
  private:
@@ -79,25 +75,16 @@ class Lending {
     std::vector<BufferId> held = held_[lender];
     if (program_.operands[lender].kind == BufferKind::arena) held.push_back(program_.operands[lender].buffer);
     if (std::any_of(held.begin(), held.end(), [&](BufferId b) { return is_written(b, step, until); })) return false;
-    for (const BufferId b : held) {
-      if (last_[b] >= until) continue;
-      add_life(b, last_[b] + 1, until);
-      grown_.emplace_back(b, last_[b]);
-      last_[b] = until;
-    }
+    for (const BufferId b : held) add_life(b, last_[b] + 1, until);
     const auto first = live_.begin() + step, end = live_.begin() + until + 1;
-    if (!grown_.empty() && std::any_of(first, end, [&](int64_t bytes) { return bytes > most_; })) return false;
+    const bool grows = std::any_of(held.begin(), held.end(), [&](BufferId b) { return last_[b] < until; });
+    if (grows && std::any_of(first, end, [&](int64_t bytes) { return bytes > most_; })) {
+      for (const BufferId b : held) add_life(b, last_[b] + 1, until, -1);
+      return false;
+    }
+    for (const BufferId b : held) last_[b] = std::max(last_[b], until);
     held_[borrower] = std::move(held);
     return true;
-  }
-
-  /// A step that may not lend all that it sends lends nothing.
-  void give_back(const Step& step) {
-    for (auto at = grown_.rbegin(); at != grown_.rend(); ++at) {
-      add_life(at->first, at->second + 1, last_[at->first], -1);
-      last_[at->first] = at->second;
-    }
-    for (const OperandId borrower : step.outputs) held_[borrower].clear();
   }
 
   /// The last step that reads it, or the end of the loop around that one.
@@ -126,12 +113,11 @@ class Lending {
   IdVector<BufferId, std::vector<int32_t>> writes_;  ///< steps, ascending
   std::vector<std::pair<int32_t, int32_t>> loops_;   ///< first and last steps
   std::vector<int64_t> live_;                        ///< bytes of the arena alive, by step
-  std::vector<std::pair<BufferId, int32_t>> grown_;  ///< for the step at hand, and until when each lived before
 };
 
 }  // namespace
 
-std::vector<int32_t> lend_rows(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most,
+std::vector<RowLoan> lend_rows(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most,
                                IdVector<BufferId, int32_t>& last) {
   return Lending(program, bytes, most, last).run();
 }

@@ -7,11 +7,17 @@
 
 namespace stormcell {
 
-/// The steps that need not copy what they send, in their order. What they make for a branch may be read in the rows of their first input
-/// wherever the cells of the branch follow one another there: that is known once the decision is made; a device that does not look copies.
-/// Nothing is written to those rows as long as they are read, and only operators read them. `last` (of each buffer the step until which it
-/// lives) grows where rows are lent longer, as far as no step has more than `most` bytes alive; `bytes`: of each buffer.
-std::vector<int32_t> lend_rows(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most,
+/// What a step makes for a branch may be read in the rows of its first input.
+struct RowLoan {
+  OperandId lender, borrower;
+  bool operator==(const RowLoan&) const = default;
+};
+
+/// What need not be copied, by the steps that send it: wherever the cells of the branch follow one another in the lender, its rows may be
+/// read there. That is known once the decision is made; a device that does not look copies. Nothing is written to those rows as long as
+/// they are read, and only operators read them. `last` (of each buffer the step until which it lives) grows where rows are lent longer, as
+/// far as no step has more than `most` bytes alive; `bytes`: of each buffer.
+std::vector<RowLoan> lend_rows(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most,
                                IdVector<BufferId, int32_t>& last);
 
 }  // namespace stormcell

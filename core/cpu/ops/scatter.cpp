@@ -9,20 +9,27 @@ class Scatter : public Kernel {
   explicit Scatter(const Making& m) {
     for (const int64_t s : m.node().attributes.list("spaces")) branches_.push_back(m.graph().space(SpaceId(s)).branch);
     for (size_t i = 0; i < branches_.size(); ++i) rows_.emplace_back(m, i);
-    // Outputs of all branches in order, in one buffer of slots: one copy of all rows, shared evenly.
+    // Outputs of neighbouring branches in one buffer of slots: one copy of their rows, shared evenly.
     const auto buffer = [&](size_t i) { return m.program.operands[m.step.outputs[i]].buffer; };
-    whole_ = static_cast<int32_t>(branches_.size()) == m.value(1).branches;
-    for (size_t i = 0; i < branches_.size(); ++i) whole_ = whole_ && branches_[i] == static_cast<int32_t>(i) && buffer(i) == buffer(0);
-    whole_ = whole_ || (branches_.size() == 1 && branches_[0] == kAllBranches);
+    for (size_t i = 0; i < branches_.size(); ++i) in_slots_ = in_slots_ && buffer(i) == buffer(0);
   }
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[1].decision;
+    int64_t slot = 0, rows = 0;  // to be copied at once
+    std::byte* to = nullptr;
+    size_t made = 0;
+    const auto copy_slots = [&] {
+      if (rows > 0) copy(c, rows_[made], d.cell + slot, to, rows);
+      rows = 0;
+    };
     for (size_t i = 0; i < branches_.size(); ++i) {
       const int32_t first = branches_[i] == kAllBranches ? 0 : d.offsets[branches_[i]];
       if (c.out[i].rows == 0 || is_read_there(c, d, i, first)) continue;
-      if (whole_) return copy(c, rows_[0], d.cell, c.out[i].data - first * rows_[i].written_bytes(), d.offsets[d.branches]);
-      copy(c, rows_[i], d.cell + first, c.out[i].data, c.out[i].rows);
+      if (!in_slots_ || first != slot + rows) copy_slots();
+      if (rows == 0) slot = first, to = c.out[i].data, made = i;
+      rows += c.out[i].rows;
     }
+    copy_slots();
   }
 
  private:
@@ -37,7 +44,7 @@ class Scatter : public Kernel {
   }
   std::vector<int32_t> branches_;
   std::vector<CopiedRows> rows_;  // by output
-  bool whole_ = false;
+  bool in_slots_ = true;
 };
 
 }  // namespace

@@ -166,7 +166,7 @@ class AttributesTest : public QObject {
     QTest::addColumn<QString>("attributes");
     QTest::addColumn<QString>("expected");
     QTest::newRow("misspelt") << "strid=2"
-                              << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation and extras, got strid";
+                              << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation, residual_first and extras, got strid";
     QTest::newRow("a word") << "stride=\"two\""
                             << "g:5: conv2d \"z\": expected stride as an integer, got \"two\"";
     QTest::newRow("another word")
