@@ -30,10 +30,10 @@ constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "ses
 // What identifies the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
 // Measured by the clock: without an interval nothing tells whether a difference means anything.
-constexpr std::array kMeasured = {"_ms",       "_per_s",          "ms_per_batch", "seconds",
-                                  "speedup",   "limit_share",     "peak_gflops",  "peak_bf16_gflops",
-                                  "read_gbps", "record_overhead", "rounds",       "measured_batches",
-                                  "in_cache",  "weights_read.",   "held_bytes",   "weight_budget.peak_bytes"};
+constexpr std::array<std::string_view, 16> kMeasured = {"_ms",       "_per_s",          "ms_per_batch", "seconds",
+                                                        "speedup",   "limit_share",     "peak_gflops",  "peak_bf16_gflops",
+                                                        "read_gbps", "record_overhead", "rounds",       "measured_batches",
+                                                        "in_cache",  "weights_read.",   "held_bytes",   "weight_budget.peak_bytes"};
 constexpr const char* kInterval = "_ci95";
 
 struct Figures {
@@ -270,11 +270,6 @@ void add_interval_ends(const Figures& figures, size_t side, Comparison& c) {
     for (size_t e = 0; e < 2; ++e) c.interval_ends[figure + kInterval + "[" + std::to_string(e) + "]"];
 }
 
-bool is_measured(std::string_view figure) {
-  return std::any_of(kMeasured.begin(), kMeasured.end(),
-                     [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
-}
-
 ComparedFigure compared(const std::string& figure, const Figures& a, const Figures& b) {
   ComparedFigure row;
   row.figure = figure;
@@ -289,7 +284,7 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
                  above = std::hypot(ib->second[1] - *row.b, *row.a - ia->second[0]);
     row.ci95 = {{*row.difference - below, *row.difference + above}};
     row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
-  } else if (!is_measured(figure)) {
+  } else if (!has_any(figure, kMeasured)) {
     row.significant = *row.difference != 0;
   }
   return row;

@@ -38,10 +38,6 @@ std::string exit_thresholds_of(const Json& summary) {
   return text;
 }
 
-bool has_any(std::string_view figure, const auto& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
-}
-
 }  // namespace
 
 RunTerms compare_terms(const Json& a, const Json& b) {
@@ -62,6 +58,10 @@ RunTerms compare_terms(const Json& a, const Json& b) {
     terms.warnings.push_back("the thresholds of exits differ: " + thresholds_a + " and " + thresholds_b +
                              ": other items leave early, which changes costs and answers by intent");
   return terms;
+}
+
+bool has_any(std::string_view figure, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
 }
 
 bool is_of_phase(std::string_view figure) {

@@ -1,6 +1,7 @@
 // On what terms a run was made, that another must have been made on too before a time of one says anything of the other.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ struct RunTerms {
 };
 RunTerms compare_terms(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b);
 
+/// The figure's key holds one of the words.
+bool has_any(std::string_view figure, std::span<const std::string_view> words);
 /// A figure that is of what a phase does: beside one of another phase it has no difference.
 bool is_of_phase(std::string_view figure);
 /// A sum over all executions of a verb, of which two runs have unlike numbers: it never has a difference. What one execution did has.

@@ -29,6 +29,11 @@ double real_at(const json& object, const char* key) {
   return value.is_number() ? value.get<double>() : 0;
 }
 
+std::optional<double> known_at(const json& object, const char* key) {
+  const json& value = value_at(object, key);
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
 int64_t whole_at(const json& object, const char* key) {
   const json& value = value_at(object, key);
   return value.is_number_integer() ? value.get<int64_t>() : 0;

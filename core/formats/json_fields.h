@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 namespace stormcell {
@@ -12,6 +13,8 @@ const nlohmann::json& value_at(const nlohmann::json& object, const char* key);
 const nlohmann::json& list_at(const nlohmann::json& object, const char* key);
 std::string text_at(const nlohmann::json& object, const char* key);
 double real_at(const nlohmann::json& object, const char* key);
+/// Nothing where there is no number.
+std::optional<double> known_at(const nlohmann::json& object, const char* key);
 int64_t whole_at(const nlohmann::json& object, const char* key);
 bool flag_at(const nlohmann::json& object, const char* key);
 

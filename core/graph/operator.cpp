@@ -180,6 +180,12 @@ Flow flow_cell(const Graph& graph, const Node& node, size_t index) {
   return {v.kind == ValueKind::weight || v.type.space == kNone ? Mix::none : Mix::cell};
 }
 
+Flow flow_batch(const Graph&, const Node&, size_t) { return {Mix::batch}; }
+Flow flow_within(const Graph& graph, const Node& node, size_t) { return {Mix::within, input_type(graph, node, 0).space}; }
+Flow flow_within_parent(const Graph& graph, const Node& node, size_t) {
+  return {Mix::within, graph.space(input_type(graph, node, 0).space).parent};
+}
+
 double value_bytes(const CostContext& context, ValueId id) {
   const Value& v = context.graph.value(id);
   double bytes = static_cast<double>(element_size(v.type.dtype));
@@ -200,6 +206,8 @@ Cost cost_of_traffic(const CostContext& context, const Node& node) {
   for (const ValueId v : node.outputs) cost.activation_bytes += value_bytes(context, v);
   return cost;
 }
+
+Cost cost_none(const CostContext&, const Node&) { return {}; }
 
 Cost cost_elementwise(const CostContext& context, const Node& node) {
   Cost cost = cost_of_traffic(context, node);

@@ -153,6 +153,14 @@ void expect_residual_first(const Node& node);
 
 // Common flow and cost rules.
 Flow flow_cell(const Graph& graph, const Node& node, size_t index);
+/// All cells of the batch.
+Flow flow_batch(const Graph& graph, const Node& node, size_t index);
+/// All cells of the same cell of input 0's space.
+Flow flow_within(const Graph& graph, const Node& node, size_t index);
+/// All cells of the same cell of the space above it.
+Flow flow_within_parent(const Graph& graph, const Node& node, size_t index);
+/// Nothing that is worth counting.
+Cost cost_none(const CostContext& context, const Node& node);
 Cost cost_elementwise(const CostContext& context, const Node& node);
 /// Bytes of a value's content over the rows that came; weights: all of it.
 double value_bytes(const CostContext& context, ValueId value);

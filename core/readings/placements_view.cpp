@@ -10,12 +10,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::optional<double> known(const Json& of, const char* key) {
-  return value_at(of, key).is_number() ? std::optional(real_at(of, key)) : std::nullopt;
-}
-
 PlacementFigures figures_in(const Json& f) {
-  return {real_at(f, "imbalance"), known(f, "cross_pairs"), known(f, "ranks_per_token"), known(f, "objective")};
+  return {real_at(f, "imbalance"), known_at(f, "cross_pairs"), known_at(f, "ranks_per_token"), known_at(f, "objective")};
 }
 
 std::vector<PlacementLayoutLine> lines_in(const Json& list) {

@@ -11,10 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::optional<double> known(const Json& of, const char* key) {
-  return value_at(of, key).is_number() ? std::optional(real_at(of, key)) : std::nullopt;
-}
-
 std::vector<std::string> texts_in(const Json& of, const char* key) {
   std::vector<std::string> out;
   for (const Json& text : list_at(of, key))
@@ -31,7 +27,7 @@ ToldExchange exchange_in(const Json& e) {
 }
 
 ToldBalance balance_in(const std::string& name, const Json& b) {
-  return {name, real_at(b, "predicted"), real_at(b, "shared_evenly"), known(b, "recorded")};
+  return {name, real_at(b, "predicted"), real_at(b, "shared_evenly"), known_at(b, "recorded")};
 }
 
 void read_about(const Json& json, SimulationTold& out) {
@@ -61,7 +57,7 @@ void read_parts(const Json& json, SimulationTold& out) {
   out.calibration = text_at(calibration, "file");
   for (const Json& p : list_at(calibration, "phases"))
     out.calibrated.push_back(
-        {text_at(p, "phase"), text_at(p, "kind"), text_at(p, "why_not"), text_at(p, "like"), known(p, "held_out_error")});
+        {text_at(p, "phase"), text_at(p, "kind"), text_at(p, "why_not"), text_at(p, "like"), known_at(p, "held_out_error")});
 }
 
 }  // namespace
@@ -75,7 +71,7 @@ SimulationTold parse_simulation(const std::string& text, const std::string& wher
   const Json& ms = value_at(json, "step_ms");
   out.mean_ms = real_at(ms, "mean"), out.p50_ms = real_at(ms, "p50"), out.p95_ms = real_at(ms, "p95");
   out.serial_ms = real_at(ms, "without_overlap");
-  out.tokens_per_step = known(json, "tokens_per_step"), out.tokens_per_s = known(json, "tokens_per_s");
+  out.tokens_per_step = known_at(json, "tokens_per_step"), out.tokens_per_s = known_at(json, "tokens_per_s");
   out.remote_bytes = real_at(json, "remote_bytes"), out.wire_bytes = real_at(json, "wire_bytes");
   if (const Json& c = value_at(json, "capacity"); c.is_object()) out.capacity = {real_at(c, "factor"), real_at(c, "dropped_share")};
   if (const Json& c = value_at(json, "collective"); c.is_object())

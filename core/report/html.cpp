@@ -72,6 +72,7 @@ std::string number(double value, int digits) {
   return (value < 0 ? "−" : "") + text;
 }
 std::string rough(double value) { return std::isfinite(value) ? fmt::format("{:.2g}", value) : "–"; }
+std::string number(const std::optional<double>& value) { return value ? number(*value) : "–"; }
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "–"; }
 std::string change(double share) {
   if (!std::isfinite(share)) return "–";

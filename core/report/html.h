@@ -16,6 +16,8 @@ std::string shortened(std::string_view text, size_t most);
 
 std::string count(int64_t value);
 std::string number(double value, int digits = 3);
+/// A dash where there is none.
+std::string number(const std::optional<double>& value);
 std::string percent(double share);
 /// "+1.2 %", "−0.4 %", "0 %".
 std::string change(double share);

@@ -15,7 +15,6 @@ namespace {
 /// Older ones stand in the session.
 constexpr size_t kMostPlacements = 6;
 
-std::string known(const std::optional<double>& value) { return value ? number(*value) : "–"; }
 
 /// Figures by which layouts are told apart.
 struct LayoutFigure {
@@ -36,7 +35,7 @@ Table layouts_table(const std::string& caption, const std::vector<PlacementLayou
   for (const PlacementLayoutLine& line : layouts) {
     std::vector<std::string> row = {shortened(line.name, 60)};
     for (const LayoutFigure& figure : kFigures)
-      row.push_back(known(figure.of(line.fit))), row.push_back(line.held_out ? known(figure.of(*line.held_out)) : "–");
+      row.push_back(number(figure.of(line.fit))), row.push_back(line.held_out ? number(figure.of(*line.held_out)) : "–");
     table.row(row);
   }
   return table;

@@ -19,7 +19,6 @@ using namespace report;
 constexpr size_t kMostBars = 64;
 
 std::string bytes_of(double value) { return bytes(static_cast<int64_t>(std::llround(value))); }
-std::string known(const std::optional<double>& value) { return value ? number(*value) : "–"; }
 
 std::string headline(const SimulationTold& s) {
   std::string tiles = "<div><dt>a step</dt><dd>" + milliseconds(s.mean_ms) + "<small>mean; median " + milliseconds(s.p50_ms) +
@@ -28,7 +27,7 @@ std::string headline(const SimulationTold& s) {
     tiles += "<div><dt>without overlap</dt><dd>" + milliseconds(s.serial_ms) +
              "<small>the same phases, one behind the other</small></dd></div>\n";
   if (s.tokens_per_s && std::isfinite(*s.tokens_per_s))
-    tiles += "<div><dt>tokens a second, at most</dt><dd>" + count(std::llround(*s.tokens_per_s)) + "<small>" + known(s.tokens_per_step) +
+    tiles += "<div><dt>tokens a second, at most</dt><dd>" + count(std::llround(*s.tokens_per_s)) + "<small>" + number(s.tokens_per_step) +
              " tokens a step; no attention, no dense layers</small></dd></div>\n";
   tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) + "<small>a step, there and back; on the wire " +
            bytes_of(s.wire_bytes) + "</small></dd></div>\n";
@@ -142,7 +141,7 @@ std::string collective_section(const SimulationTold& s) {
 std::string deployment_section(const SimulationTold& s) {
   if (s.deployment.empty()) return {};
   Table table("Imbalance of the GPUs", {"layer", "predicted", "recorded, shared evenly", "by slots"});
-  for (const ToldBalance& b : s.deployment) table.row({escape(b.name), number(b.predicted), number(b.shared_evenly), known(b.recorded)});
+  for (const ToldBalance& b : s.deployment) table.row({escape(b.name), number(b.predicted), number(b.shared_evenly), number(b.recorded)});
   return section(
       "deployment", "After the deployment",
       paragraph("What the placement promised on the run that it was made from, beside what was recorded under it.") + table.html());

@@ -47,6 +47,11 @@ class Imports {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return json_of(arguments);
   }
+  /// A cluster that has enough room for the small sessions.
+  std::string four_gpus() {
+    return scratch_.write("four.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 4,
+ "gpu": {"name": "H100 SXM5 80GB", "memory_bytes": 8e10, "memory_bytes_per_s": 3e12, "flops_per_s": 9e14}, "fabric": {"bytes_per_s": 4e11}})");
+  }
   Json analyzed(const std::string& session) { return json_of({"analyze", session, "--json", "-"}); }
 
   /// Refused, and neither a session that is there nor one that is not is touched by it. The one that is there was made of `good`, a

@@ -3,9 +3,9 @@
 
 #include <cmath>
 #include <random>
-#include <set>
 
 #include "core/placement/placement.h"
+#include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -28,20 +28,8 @@ ModelSizes sizes() {
 }
 
 TokenRoutes drawn(size_t tokens, int64_t each, uint32_t seed) {
-  std::mt19937 random(seed);
-  TokenRoutes routes;
-  routes.layers = kLayers, routes.branches = kBranches, routes.k = kK;
-  routes.branch_bytes.assign(kLayers, 100);
-  for (size_t t = 0; t < tokens; ++t) {
-    routes.tokens.push_back(
-        {static_cast<int64_t>(t), static_cast<int64_t>(t) / each, 0, Phase::decode, static_cast<int32_t>(random() % kRanks)});
-    for (int32_t l = 0; l < kLayers; ++l) {
-      std::set<int32_t> chosen;
-      while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
-      routes.choice.insert(routes.choice.end(), chosen.begin(), chosen.end());
-    }
-  }
-  return routes;
+  return drawn_routes(
+      {.tokens = tokens, .layers = kLayers, .branches = kBranches, .k = kK, .ranks = kRanks, .branch_bytes = 100, .each = each}, seed);
 }
 /// All of it to fit.
 SplitRoutes whole(TokenRoutes routes) {

@@ -1,4 +1,4 @@
-// The simulation view: figures of the verb, geometry, clusters beside each other, one exchange, what is refused, keys, pictures.
+// The simulation view: figures of the verb, clusters beside each other, one exchange, what is refused, keys, pictures.
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
@@ -42,28 +42,6 @@ SimulateFigures simulated(const std::string& session, const std::string& cluster
   SimulateOptions options;
   options.session = session, options.cluster = "preset:" + cluster, options.overlap = overlap;
   return simulate(options);
-}
-
-SimulationPage page_of_shape(size_t layers, size_t gpus, size_t clusters, size_t lanes) {
-  SimulationPage page;
-  for (size_t l = 0; l < layers; ++l) {
-    page.layers.push_back({0.1, 0.5 + 0.1 * static_cast<double>(l % 3), 0.2});
-    page.layer_names.push_back(QString("layer %1").arg(l));
-    page.layer_numbers.push_back(static_cast<int>(l));
-    page.imbalance.push_back(0.2);
-  }
-  for (size_t g = 0; g < gpus; ++g) page.gpus.push_back({0.1, 0.1 * static_cast<double>(g % 7), 0.1});
-  page.step = {{1, 5, 2}, 7, 6.5, 9};
-  page.figures.resize(7);
-  for (const double percent : {-8., 5., 0.}) page.sensitivity.push_back({"figure", percent});
-  for (size_t c = 0; c < clusters; ++c) page.clusters.push_back({"cluster", "8 GPUs", c % 4 == 3 ? "why" : "", page.step, c == 1});
-  for (const char* way : {"Dispatch", "Combine"}) {
-    ShownExchange& e = page.exchanges.emplace_back();
-    e.way = e.title = way, e.end_ms = 2, e.closed_form_ms = 1.5;
-    e.lanes.assign(lanes, {"GPU 0", std::vector<double>(64, 0.5), std::vector<double>(64, 1)});
-  }
-  page.assumptions = {"one", QString("two ").repeated(100)};
-  return page;
 }
 
 }  // namespace
@@ -314,45 +292,6 @@ class SimulationViewTest : public QObject {
     control_of<QComboBox>(view, "Show")->setCurrentText("exchange");
     settle(view, context_of(session_));
     QCOMPARE(page.exchanges.size(), size_t{2});
-  }
-
-  void what_is_drawn_at_a_place_is_found_there() {
-    for (const auto& [layers, gpus, clusters, lanes] : {std::array<size_t, 4>{3, 8, 8, 8}, {61, 72, 9, 66}, {94, 320, 2, 18}, {1, 1, 1, 2}})
-      for (const QSizeF size : {QSizeF(1100, 640), QSizeF(640, 420), QSizeF(1900, 1100)}) {
-        const SimulationPage page = page_of_shape(layers, gpus, clusters, lanes);
-        const SimulationLayout layout(page, size, 16, 8);
-        const QRectF all(QPointF(), size);
-        for (const QRectF& part : {layout.headline, layout.legend, layout.assumed, layout.step, layout.layers.plot, layout.gpus.plot,
-                                   layout.figures, layout.clusters, layout.exchange(0), layout.exchange(1)})
-          QVERIFY(all.contains(part));
-        QVERIFY(layout.step.bottom() < layout.layers.title.top() && layout.layers.plot.bottom() < layout.gpus.title.top() &&
-                layout.gpus.plot.bottom() < layout.assumed.top());
-        for (const BarChart* chart : {&layout.layers, &layout.gpus}) {
-          const std::vector<PhaseTimes>& times = chart == &layout.gpus ? page.gpus : page.layers;
-          for (size_t i = 0; i < times.size(); ++i) {
-            QCOMPARE(layout.bar_at(*chart, layout.bar(*chart, i).center()), std::optional(i));
-            const auto parts = layout.bar_parts(*chart, i);
-            QVERIFY(near(parts[0].bottom() - parts[2].top(), chart->plot.bottom() - layout.tick(*chart, times[i].sum())));
-          }
-        }
-        const auto step = layout.step_parts();
-        QVERIFY(near(step[2].right(), layout.step.right()) && near(layout.step_overlap().right(), layout.step.right()));
-        QVERIFY(near(layout.step_overlap().width() / layout.step.width(), 1. / 8));
-        for (size_t c = 0; c < clusters; ++c) QCOMPARE(layout.cluster_at(layout.cluster_row(c).center()), std::optional(c));
-        for (size_t l = 0; l < lanes; ++l)
-          for (const size_t e : {size_t{0}, size_t{1}})
-            QCOMPARE(layout.lane_at(layout.lane(e, l).center()), std::optional(SimulationLayout::LaneSpan{e, l, 32}));
-        QVERIFY(layout.sensitivity_bar(0).right() == layout.sensitivity_zero() && layout.sensitivity_bar(1).left() > 0);
-      }
-  }
-
-  void the_smallest_export_has_a_geometry_too() {
-    const SimulationPage page = page_of_shape(94, 320, 9, 66);
-    const SimulationLayout layout(page, {100, 100}, 16, 16);
-    for (size_t i = 0; i < page.gpus.size(); ++i) QVERIFY(layout.bar(layout.gpus, i).isValid());
-    for (size_t c = 0; c < page.clusters.size(); ++c) QVERIFY(layout.cluster_row(c).isValid());
-    for (size_t l = 0; l < page.exchanges[1].lanes.size(); ++l) QVERIFY(layout.lane(1, l).isValid());
-    QVERIFY(layout.shown_sensitivity() <= page.sensitivity.size());
   }
 
   // Products over rows that tell experts, and nothing of messages.

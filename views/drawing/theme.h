@@ -6,8 +6,6 @@
 
 namespace stormcell::views {
 
-enum class ColorMap { sequential, diverging };
-
 struct Theme {
   bool dark = false;
   QColor background, surface, text, faint, grid, accent, good, bad, warn;
@@ -17,6 +15,8 @@ struct Theme {
   QColor sequential(double t) const;
   /// t in [-1, 1]: blue below, orange above, the background's lightness at 0.
   QColor diverging(double t) const;
+  /// Of values on both sides of a middle, or on one.
+  QColor tone(double t, bool two_sided) const { return two_sided ? diverging(t) : sequential(t); }
   /// Readable on `fill`.
   static QColor text_on(const QColor& fill);
 

@@ -25,17 +25,13 @@ QString number(const HeatMatrix& m, double v) {
   }
 }
 
-QColor tone_color(const HeatMatrix& m, float tone, const Theme& theme) {
-  return m.two_sided ? theme.diverging(tone) : theme.sequential(tone);
-}
-
 /// 256 tones a side are more than an eye tells apart, and much cheaper than a colour for each cell.
 class ToneTable {
  public:
   ToneTable(bool two_sided, const Theme& theme) {
     for (int i = -kTones; i <= kTones; ++i) {
       const float tone = static_cast<float>(i) / kTones;
-      colors_.push_back((two_sided ? theme.diverging(tone) : theme.sequential(tone)).rgb());
+      colors_.push_back(theme.tone(tone, two_sided).rgb());
     }
   }
   QRgb of(float tone) const { return colors_[static_cast<size_t>(std::lround(tone * kTones) + kTones)]; }
@@ -99,7 +95,7 @@ struct MatrixPainter {
     for (int r = g.first_row(); r < g.end_row(); ++r) {
       const HeatRow& row = m.rows[static_cast<size_t>(r)];
       for (int c = g.first_column(); c < std::min<int>(g.end_column(), static_cast<int>(row.value.size())); ++c) {
-        p.setPen(Theme::text_on(tone_color(m, row.tone[static_cast<size_t>(c)], theme)));
+        p.setPen(Theme::text_on(theme.tone(row.tone[static_cast<size_t>(c)], m.two_sided)));
         p.drawText(g.cell(r, c), Qt::AlignCenter, number(m, row.value[static_cast<size_t>(c)]));
       }
     }

@@ -16,13 +16,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/imgui/color.h"
 #include "views/drawing/theme.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {
 
-ImU32 color(const QColor& c, double alpha = 1) { return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha)); }
 const char* text(const QByteArray& utf8) { return utf8.constData(); }
 
 /// Shares are shown in percent.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/imgui/color.h"
 #include "views/drawing/theme.h"
 
 namespace stormcell::views {
@@ -17,8 +18,6 @@ namespace {
 
 /// More than fit on a screen at any zoom, at 16 bytes each.
 constexpr int64_t kMostEvents = 10'000'000;
-
-ImU32 color(const QColor& c, double alpha = 1) { return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha)); }
 
 }  // namespace
 

@@ -11,10 +11,6 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Transitions", text); }
 
-QColor tone_color(const PairMatrix& m, float tone, const Theme& theme) {
-  return m.two_sided() ? theme.diverging(tone) : theme.sequential(tone);
-}
-
 QString figure(const PairMatrix& m, double v) {
   if (!std::isfinite(v)) return {};
   if (m.shown == PairValue::share) return v > 0 && v < 0.005 ? QString("<1%") : QString::number(100 * v, 'f', 0) + "%";
@@ -26,7 +22,7 @@ QImage tone_image(const PairMatrix& m, const Theme& theme) {
   QImage image(std::max(1, m.columns), std::max(1, m.rows), QImage::Format_RGB32);
   for (int r = 0; r < m.rows; ++r) {
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(r));
-    for (int c = 0; c < m.columns; ++c) line[c] = tone_color(m, m.tone[m.at(r, c)], theme).rgb();
+    for (int c = 0; c < m.columns; ++c) line[c] = theme.tone(m.tone[m.at(r, c)], m.two_sided()).rgb();
   }
   return image;
 }
@@ -62,7 +58,7 @@ void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix
   for (int r = 0; r < m.rows && figures; ++r)
     for (int c = 0; c < m.columns; ++c) {
       if (m.count[m.at(r, c)] == 0) continue;  // an empty square says so better than a nought
-      p.setPen(Theme::text_on(tone_color(m, m.tone[m.at(r, c)], theme)));
+      p.setPen(Theme::text_on(theme.tone(m.tone[m.at(r, c)], m.two_sided())));
       p.drawText(g.cell(r, c), Qt::AlignCenter, figure(m, m.value[m.at(r, c)]));
     }
   if (g.side() >= 8 && g.row_height() >= 8) {
@@ -88,7 +84,7 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
   const double width = std::min(160.0, bounds.width() * 0.3);
   for (int i = 0; i < static_cast<int>(width); ++i) {
     const double t = i / (width - 1);
-    p.fillRect(QRectF(bounds.left() + i, bounds.top() + 2, 1.5, 10), m.two_sided() ? theme.diverging(2 * t - 1) : theme.sequential(t));
+    p.fillRect(QRectF(bounds.left() + i, bounds.top() + 2, 1.5, 10), theme.tone(m.two_sided() ? 2 * t - 1 : t, m.two_sided()));
   }
   p.setPen(theme.faint);
   const QRectF ends(bounds.left(), bounds.top() + 13, width, metrics.height());

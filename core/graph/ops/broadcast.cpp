@@ -12,9 +12,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "a space of cells below those of x", "space " + to_text(space));
   return {{{x.dtype, space, x.content}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space}};
 }  // namespace
 extern const Operator kBroadcast;
-const Operator kBroadcast{.name = "broadcast", .infer = infer, .flow = flow, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kBroadcast{.name = "broadcast", .infer = infer, .flow = flow_within, .cost = cost_of_traffic, .attributes = kAttributes};
 }  // namespace stormcell

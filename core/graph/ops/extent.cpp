@@ -7,9 +7,8 @@ std::vector<Result> infer(const Graph&, const Node& n) {
   expect_inputs(n, 0, 0);
   return {{{DType::i32, kNone, {}}}};
 }
-Cost cost(const CostContext&, const Node&) { return {}; }
 constexpr AttributeRule kAttributes[] = {{"extent", AttributeKind::extent}};
 }  // namespace
 extern const Operator kExtent;
-const Operator kExtent{.name = "extent", .infer = infer, .flow = flow_cell, .cost = cost, .attributes = kAttributes};
+const Operator kExtent{.name = "extent", .infer = infer, .flow = flow_cell, .cost = cost_none, .attributes = kAttributes};
 }  // namespace stormcell

@@ -15,7 +15,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_patches(g, n, y.space, grid);
   return {{{DType::f32, g.space(y.space).parent, {grid.height, grid.width, y.content[2]}}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, g.space(input_type(g, n, 0).space).parent}; }
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   cost.flops = (value_bytes(c, n.inputs[0]) + value_bytes(c, n.outputs[0])) / 4;
@@ -25,5 +24,5 @@ constexpr AttributeRule kAttributes[] = {
     {"height", AttributeKind::integer}, {"width", AttributeKind::integer}, {"stride", AttributeKind::integer}};
 }  // namespace
 extern const Operator kFold;
-const Operator kFold{.name = "fold", .infer = infer, .flow = flow, .cost = cost, .attributes = kAttributes};
+const Operator kFold{.name = "fold", .infer = infer, .flow = flow_within_parent, .cost = cost, .attributes = kAttributes};
 }  // namespace stormcell

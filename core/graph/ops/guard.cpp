@@ -26,9 +26,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return results;
 }
-Cost cost(const CostContext&, const Node&) { return {}; }
 constexpr AttributeRule kAttributes[] = {{"pass", AttributeKind::word, defaults_to("")}};
 }  // namespace
 extern const Operator kGuard;
-const Operator kGuard{.name = "guard", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::guard, .attributes = kAttributes};
+const Operator kGuard{
+    .name = "guard", .infer = infer, .flow = flow_cell, .cost = cost_none, .role = Role::guard, .attributes = kAttributes};
 }  // namespace stormcell

@@ -25,7 +25,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
                    "space " + to_text(space));
   return {{{DType::f32, space, {4 * x.content[0].constant()}}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, g.space(input_type(g, n, 0).space).parent}; }
 int64_t columns(const Graph&, const Node& n) { return n.attributes.integer("width") / 2; }
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"height", AttributeKind::integer},
@@ -33,6 +32,10 @@ constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"order", AttributeKind::word, defaults_to("columns"), "columns rows"}};
 }  // namespace
 extern const Operator kMergeCells;
-const Operator kMergeCells{
-    .name = "merge_cells", .infer = infer, .flow = flow, .cost = cost_of_traffic, .attributes = kAttributes, .columns = columns};
+const Operator kMergeCells{.name = "merge_cells",
+                           .infer = infer,
+                           .flow = flow_within_parent,
+                           .cost = cost_of_traffic,
+                           .attributes = kAttributes,
+                           .columns = columns};
 }  // namespace stormcell

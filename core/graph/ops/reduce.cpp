@@ -12,9 +12,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (!is_grouped(g, x.space)) operator_error(n, "cells that have parents", type_text(g, x));
   return {{{x.dtype, g.space(x.space).parent, x.content}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, g.space(input_type(g, n, 0).space).parent}; }
 constexpr AttributeRule kAttributes[] = {{"mode", AttributeKind::word, Presence::required, "mean last sum"}};
 }  // namespace
 extern const Operator kReduce;
-const Operator kReduce{.name = "reduce", .infer = infer, .flow = flow, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kReduce{.name = "reduce", .infer = infer, .flow = flow_within_parent, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

@@ -15,9 +15,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "a scalar i32 as stop", type_text(g, stop));
   return {};
 }
-Cost cost(const CostContext&, const Node&) { return {}; }
 constexpr AttributeRule kAttributes[] = {{"most", AttributeKind::extent}};
 }  // namespace
 extern const Operator kRepeat;
-const Operator kRepeat{.name = "repeat", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::repeat, .attributes = kAttributes};
+const Operator kRepeat{
+    .name = "repeat", .infer = infer, .flow = flow_cell, .cost = cost_none, .role = Role::repeat, .attributes = kAttributes};
 }  // namespace stormcell

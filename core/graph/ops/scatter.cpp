@@ -19,10 +19,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return results;
 }
-/// Nothing: a branch may read the rows that it is sent where they lie (docs/decisions/044-lent-rows.md), so no bound of time holds a copy.
-Cost cost(const CostContext&, const Node&) { return {}; }
 constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kScatter;
-const Operator kScatter{.name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::open, .attributes = kAttributes};
+// A branch may read the rows that it is sent where they lie (docs/decisions/044-lent-rows.md), so no bound of time holds a copy.
+const Operator kScatter{
+    .name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost_none, .role = Role::open, .attributes = kAttributes};
 }  // namespace stormcell

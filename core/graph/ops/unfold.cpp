@@ -22,7 +22,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (flag_of(n, "flat")) return {{{DType::f32, space, {grid.patch_height * grid.patch_width * x.content[2].constant()}}}};
   return {{{DType::f32, space, {grid.patch_height, grid.patch_width, x.content[2]}}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }
 int64_t columns(const Graph& g, const Node& n) { return grid_of_unfold(g, n).columns(); }
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"height", AttributeKind::integer},
@@ -34,7 +33,7 @@ constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
 extern const Operator kUnfold;
 const Operator kUnfold{.name = "unfold",
                        .infer = infer,
-                       .flow = flow,
+                       .flow = flow_within,
                        .cost = cost_of_traffic,
                        .role = Role::unfold,
                        .attributes = kAttributes,

@@ -10,13 +10,6 @@ namespace {
 using testing::Decision;
 
 const std::vector<int32_t> kGrid = {2, 4, 8, 16, 32, 512};
-
-void set_choices(Decision& d, const std::vector<int32_t>& choices) {
-  for (size_t i = 0; i < choices.size(); ++i) {
-    d->choice[i] = choices[i];
-    d->choice_weight[i] = 1 + static_cast<float>(i);
-  }
-}
 }  // namespace
 
 class CapacityTest : public QObject {

@@ -34,6 +34,14 @@ class Decision {
   DecisionView view_;
 };
 
+/// The first choices, and weights from 1 up.
+inline void set_choices(Decision& d, const std::vector<int32_t>& choices) {
+  for (size_t i = 0; i < choices.size(); ++i) {
+    d->choice[i] = choices[i];
+    d->choice_weight[i] = 1 + static_cast<float>(i);
+  }
+}
+
 /// Empty when every invariant of a decision holds, else the first that does not.
 inline std::string broken_invariant(const DecisionView& d, int64_t cells) {
   if (*d.cells != cells) return "the number of cells";

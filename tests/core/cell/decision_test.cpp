@@ -9,13 +9,6 @@ namespace stormcell {
 namespace {
 using testing::broken_invariant;
 using testing::Decision;
-
-void set_choices(Decision& d, const std::vector<int32_t>& choices) {
-  for (size_t i = 0; i < choices.size(); ++i) {
-    d->choice[i] = choices[i];
-    d->choice_weight[i] = 1 + static_cast<float>(i);
-  }
-}
 }  // namespace
 
 class DecisionTest : public QObject {

@@ -13,6 +13,7 @@
 #include "core/formats/safetensors.h"
 #include "core/models/model.h"
 #include "core/oracle/oracle.h"
+#include "tests/testing/oracle_replay.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -113,12 +114,6 @@ double relative_difference(const std::vector<A>& a, const std::vector<B>& b) {
     size = std::max(size, std::fabs(static_cast<double>(b[i])));
   }
   return difference == 0 ? 0 : difference / size;
-}
-
-inline OracleReplay replay_of(const std::vector<OracleDecision>& decisions) {
-  OracleReplay replay;
-  for (const OracleDecision& d : decisions) replay[d.router].push_back(d.choice);
-  return replay;
 }
 
 }  // namespace stormcell::testing

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/oracle/oracle.h"
 #include "tests/core/oracle/hand.h"
+#include "tests/testing/oracle_replay.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
@@ -26,11 +27,6 @@ OracleInputs<Scalar> inputs_of(const RandomCase& made) {
 template <class Scalar>
 OracleResult<Scalar> run(const RandomCase& made, const OracleOptions& options = {}) {
   return Oracle<Scalar>(made.graph, *made.weights).run(inputs_of<Scalar>(made), made.bindings, options);
-}
-OracleReplay replay_of(const std::vector<OracleDecision>& decisions) {
-  OracleReplay replay;
-  for (const OracleDecision& d : decisions) replay[d.router].push_back(d.choice);
-  return replay;
 }
 template <class A, class B>
 double difference(const std::vector<A>& a, const std::vector<B>& b) {

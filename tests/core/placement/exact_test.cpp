@@ -11,6 +11,7 @@
 #include "core/placement/eplb.h"
 #include "core/placement/joint.h"
 #include "core/placement/traffic.h"
+#include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -33,12 +34,6 @@ TokenRoutes grouped(uint32_t seed) {
     }
   }
   return routes;
-}
-
-std::vector<size_t> all_of(const TokenRoutes& routes) {
-  std::vector<size_t> all(routes.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  return all;
 }
 
 Placement eplb_of(const TokenRoutes& routes) { return eplb_placement(loads_of_tokens(routes, all_of(routes)), {kBranches, 1, 1, kRanks}); }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/placement/step_work.h"
+#include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -45,19 +46,15 @@ CostModel model_of_curve() {
 }
 
 TokenRoutes drawn(bool homes, uint32_t seed) {
-  std::mt19937 random(seed);
-  TokenRoutes routes;
-  routes.layers = kLayers, routes.branches = kBranches, routes.k = kK;
-  for (size_t t = 0; t < 90; ++t) {
-    routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, homes ? static_cast<int32_t>(random() % kRanks) : -1});
-    for (int32_t l = 0; l < kLayers; ++l) {
-      std::set<int32_t> chosen;
-      while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
-      for (const int32_t c : chosen) routes.choice.push_back(random() % 16 ? c : -1);
-      if (t % 7 == 0) routes.choice.back() = *chosen.begin();  // twice
-    }
-  }
-  return routes;
+  return drawn_routes({.tokens = 90,
+                       .layers = kLayers,
+                       .branches = kBranches,
+                       .k = kK,
+                       .ranks = kRanks,
+                       .homes = homes,
+                       .gaps = true,
+                       .twice = true},
+                      seed);
 }
 
 /// What replicas and tokens do, beside what they do without a word.

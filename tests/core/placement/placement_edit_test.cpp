@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <set>
 
 #include "core/placement/step_work.h"
+#include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -28,20 +28,16 @@ const CostModel kModel{.memory_bytes_per_s = 100,
 
 /// `twice`: some tokens choose a branch twice.
 TokenRoutes drawn(bool homes, bool twice, uint32_t seed) {
-  std::mt19937 random(seed);
-  TokenRoutes routes;
-  routes.layers = kLayers, routes.branches = kBranches, routes.k = kK;
-  for (size_t t = 0; t < 80; ++t) {
-    routes.tokens.push_back(
-        {static_cast<int64_t>(t), static_cast<int64_t>(t / 10), 0, Phase::decode, homes ? static_cast<int32_t>(random() % kRanks) : -1});
-    for (int32_t l = 0; l < kLayers; ++l) {
-      std::set<int32_t> chosen;
-      while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
-      for (const int32_t c : chosen) routes.choice.push_back(random() % 16 ? c : -1);
-      if (twice && t % 7 == 0) routes.choice.back() = *chosen.begin();
-    }
-  }
-  return routes;
+  return drawn_routes({.tokens = 80,
+                       .layers = kLayers,
+                       .branches = kBranches,
+                       .k = kK,
+                       .ranks = kRanks,
+                       .each = 10,
+                       .homes = homes,
+                       .gaps = true,
+                       .twice = twice},
+                      seed);
 }
 
 struct Parts {

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/placement/eplb.h"
+#include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -30,25 +31,8 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1., s
 
 /// Tokens of distinct choices; `homes`: each lives on a rank.
 TokenRoutes drawn(int32_t layers, size_t tokens, bool homes, uint32_t seed) {
-  std::mt19937 random(seed);
-  TokenRoutes routes;
-  routes.layers = layers, routes.branches = kBranches, routes.k = kK;
-  routes.branch_bytes.assign(static_cast<size_t>(layers), 1);
-  for (size_t t = 0; t < tokens; ++t) {
-    routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, homes ? static_cast<int32_t>(random() % kRanks) : -1});
-    for (int32_t l = 0; l < layers; ++l) {
-      std::set<int32_t> chosen;
-      while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
-      routes.choice.insert(routes.choice.end(), chosen.begin(), chosen.end());
-    }
-  }
-  return routes;
-}
-
-std::vector<size_t> all_of(const TokenRoutes& routes) {
-  std::vector<size_t> all(routes.size());
-  for (size_t t = 0; t < all.size(); ++t) all[t] = t;
-  return all;
+  return drawn_routes(
+      {.tokens = tokens, .layers = layers, .branches = kBranches, .k = kK, .ranks = kRanks, .branch_bytes = 1, .homes = homes}, seed);
 }
 
 /// What the ranks send where each token lives, counted one by one, without replicas.

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -17,24 +18,7 @@ constexpr ReplicaWay kNearest{ReplicaRule::nearest, kNodes};
 bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1., std::abs(b)); }
 
 TokenRoutes drawn(uint32_t seed) {
-  std::mt19937 random(seed);
-  TokenRoutes routes;
-  routes.layers = kLayers, routes.branches = kBranches, routes.k = kK;
-  for (size_t t = 0; t < 60; ++t) {
-    routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, static_cast<int32_t>(random() % kRanks)});
-    for (int32_t l = 0; l < kLayers; ++l) {
-      std::set<int32_t> chosen;
-      while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
-      for (const int32_t c : chosen) routes.choice.push_back(random() % 16 ? c : -1);
-    }
-  }
-  return routes;
-}
-
-std::vector<size_t> all_of(const TokenRoutes& routes) {
-  std::vector<size_t> all(routes.size());
-  for (size_t t = 0; t < all.size(); ++t) all[t] = t;
-  return all;
+  return drawn_routes({.tokens = 60, .layers = kLayers, .branches = kBranches, .k = kK, .ranks = kRanks, .gaps = true}, seed);
 }
 
 /// Each expert once in each node, somewhere: the nearest replica is one.

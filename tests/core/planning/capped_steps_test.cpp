@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/planning/step_objective.h"
+#include "tests/core/planning/pair_of_gpus.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -28,19 +29,6 @@ std::vector<int32_t> choices_of(const TokenRoutes& routes, const std::vector<siz
   std::vector<int32_t> out;
   for (const size_t t : step) out.insert(out.end(), routes.at(t, 0).begin(), routes.at(t, 0).end());
   return out;
-}
-
-Cluster pair_of_gpus() {
-  Cluster c;
-  c.nodes = 1, c.gpus_per_node = 2;
-  c.memory_bytes = 1e11, c.memory_bytes_per_s = 1e12, c.flops_per_s = 1e9, c.fabric_bytes_per_s = 1e11;
-  return c;
-}
-
-CostModel model_of(const Cluster& cluster) {
-  ModelSizes sizes;
-  sizes.hidden = 64, sizes.branch_bytes = 1, sizes.flops_per_row = 1e6;
-  return cost_model_of(cluster, sizes);
 }
 
 }  // namespace
@@ -100,7 +88,7 @@ class CappedStepsTest : public QObject {
     const auto with = [&](double factor, int64_t drawn) {
       StepOptions options;
       options.capacity_factor = factor, options.tokens_per_step = drawn;
-      return StepObjective(options, cluster, model_of(cluster), routes, routes.parts);
+      return StepObjective(options, cluster, small_model_on(cluster), routes, routes.parts);
     };
     QCOMPARE(with(0, 0).capacity(DataPart::fitted).factor, 0.);
     QCOMPARE(with(0, 0).row_range()->most, 4.);
@@ -123,12 +111,12 @@ class CappedStepsTest : public QObject {
     loads.fit_steps = {{{6, 1, 1, 0}, {2, 2, 2, 2}}};
     StepOptions options;
     options.capacity_factor = 1;
-    const StepObjective capped(options, cluster, model_of(cluster), loads, 2);
+    const StepObjective capped(options, cluster, small_model_on(cluster), loads, 2);
     QCOMPARE(capped.capacity(DataPart::fitted).dropped, 4.);
     QCOMPARE(*capped.mean_tokens(), 4.);
     QCOMPARE(capped.loads_of_step(DataPart::fitted, 0)[0][0], 2.);
     options.backend = "gather";
-    QVERIFY_THROWS_EXCEPTION(Error, StepObjective(options, cluster, model_of(cluster), loads, 2));
+    QVERIFY_THROWS_EXCEPTION(Error, StepObjective(options, cluster, small_model_on(cluster), loads, 2));
   }
 };
 

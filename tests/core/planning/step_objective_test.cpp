@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/planning/place_task.h"
+#include "tests/core/planning/pair_of_gpus.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -27,19 +28,6 @@ SplitRoutes together(int64_t steps, int64_t tokens) {
   return out;
 }
 
-Cluster pair_of_gpus() {
-  Cluster c;
-  c.nodes = 1, c.gpus_per_node = kRanks;
-  c.memory_bytes = 1e11, c.memory_bytes_per_s = 1e12, c.flops_per_s = 1e9, c.fabric_bytes_per_s = 1e11;
-  return c;
-}
-
-CostModel model_of(const Cluster& cluster) {
-  ModelSizes sizes;
-  sizes.hidden = 64, sizes.branch_bytes = 1, sizes.flops_per_row = 1e6;
-  return cost_model_of(cluster, sizes);
-}
-
 }  // namespace
 
 class StepObjectiveTest : public QObject {
@@ -49,7 +37,7 @@ class StepObjectiveTest : public QObject {
     const SplitRoutes routes = together(12, 200);
     QVERIFY(routes.parts.requests_fit > 0);
     const Cluster cluster = pair_of_gpus();
-    const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
+    const StepObjective objective({}, cluster, small_model_on(cluster), routes, routes.parts);
     QCOMPARE(std::string(objective.steps()), std::string("filled up"));
     QCOMPARE(objective.filled_steps(), int64_t{24});
     for (const DataPart part : kDataParts) {
@@ -74,7 +62,7 @@ class StepObjectiveTest : public QObject {
     routes.parts = part_tokens(routes.routes, all, 0.7, kFewestRequests);
     QCOMPARE(routes.parts.requests_fit, int64_t{7});
     const Cluster cluster = pair_of_gpus();
-    const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
+    const StepObjective objective({}, cluster, small_model_on(cluster), routes, routes.parts);
     QCOMPARE(std::string(objective.steps()), std::string("recorded"));
     QCOMPARE(objective.count(DataPart::fitted), int64_t{14});
     QCOMPARE(objective.count(DataPart::held_out), int64_t{6});
@@ -86,8 +74,8 @@ class StepObjectiveTest : public QObject {
     const Cluster cluster = pair_of_gpus();
     StepOptions by_nearest;
     by_nearest.replicas = "nearest";
-    const StepObjective even({}, cluster, model_of(cluster), routes, routes.parts),
-        nearest(by_nearest, cluster, model_of(cluster), routes, routes.parts);
+    const StepObjective even({}, cluster, small_model_on(cluster), routes, routes.parts),
+        nearest(by_nearest, cluster, small_model_on(cluster), routes, routes.parts);
     QVERIFY(even.homes_of_token() == 1 && nearest.homes_of_token() == kRanks);
     const Placement p = contiguous_placement(1, kBranches, 2 * kBranches, kRanks);  // each GPU holds all experts
     QCOMPARE(nearest.placed_by(ReplicaRule::even, p).mean_s(), even.placed(p).mean_s());
@@ -98,12 +86,12 @@ class StepObjectiveTest : public QObject {
     const Cluster cluster = pair_of_gpus();
     SplitLoads loads;
     loads.fit_steps = {{{3, 0, 9, 2}}, {{4, 5, 0, 0}}}, loads.held_out_steps = {{{0, 0, 70, 2.5}}};
-    const RowRange counts = *StepObjective({}, cluster, model_of(cluster), loads, 1).row_range();
+    const RowRange counts = *StepObjective({}, cluster, small_model_on(cluster), loads, 1).row_range();
     QVERIFY(counts.least == 2 && counts.most == 70);
     loads.fit_steps = {{{0, 0, 0, 0}}}, loads.held_out_steps.clear();
-    QVERIFY(!StepObjective({}, cluster, model_of(cluster), loads, 1).row_range());
+    QVERIFY(!StepObjective({}, cluster, small_model_on(cluster), loads, 1).row_range());
     const SplitRoutes routes = together(3, 20);
-    const StepObjective objective({}, cluster, model_of(cluster), routes, routes.parts);
+    const StepObjective objective({}, cluster, small_model_on(cluster), routes, routes.parts);
     double most = 0;
     for (const DataPart part : kDataParts)
       for (const std::vector<size_t>& step : objective.tokens(part)) {
@@ -117,11 +105,11 @@ class StepObjectiveTest : public QObject {
   void a_search_that_sees_a_part_of_a_step_says_so() {
     const Cluster cluster = pair_of_gpus();
     const SplitRoutes small = together(2, 100), large = together(1, 20000);
-    QVERIFY(StepObjective({}, cluster, model_of(cluster), small, small.parts).search_sees_all());
+    QVERIFY(StepObjective({}, cluster, small_model_on(cluster), small, small.parts).search_sees_all());
     TokenParts all;
     all.fit.resize(large.routes.size());
     std::iota(all.fit.begin(), all.fit.end(), size_t{0});
-    const StepObjective one({}, cluster, model_of(cluster), large, all);
+    const StepObjective one({}, cluster, small_model_on(cluster), large, all);
     QCOMPARE(one.count(DataPart::fitted), int64_t{1});
     QVERIFY(!one.search_sees_all());
   }

@@ -4,21 +4,11 @@
 #include <random>
 
 #include "core/profile/predictability.h"
+#include "tests/core/profile/decoded_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
-
-/// One layer, one decoded token a step.
-TokenRoutes decoded(const std::vector<int32_t>& experts, int32_t branches = 4) {
-  TokenRoutes routes;
-  routes.layers = 1, routes.branches = branches, routes.k = 1, routes.branch_bytes = {10};
-  for (size_t t = 0; t < experts.size(); ++t) {
-    routes.tokens.push_back({0, static_cast<int64_t>(t), static_cast<int32_t>(t), Phase::decode});
-    routes.choice.push_back(experts[t]);
-  }
-  return routes;
-}
 
 int64_t hits(const TokenRoutes& routes, CachePolicy policy, int64_t budget) { return replay_cache(routes, policy, budget).all.hits; }
 

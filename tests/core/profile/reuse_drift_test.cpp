@@ -9,20 +9,11 @@
 #include <set>
 
 #include "core/base/balance.h"
+#include "tests/core/profile/decoded_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
-
-TokenRoutes decoded(const std::vector<int32_t>& experts, int32_t branches) {
-  TokenRoutes routes;
-  routes.layers = 1, routes.branches = branches, routes.k = 1, routes.branch_bytes = {10};
-  for (size_t t = 0; t < experts.size(); ++t) {
-    routes.tokens.push_back({0, static_cast<int64_t>(t), static_cast<int32_t>(t), Phase::decode});
-    routes.choice.push_back(experts[t]);
-  }
-  return routes;
-}
 
 /// Blocks of 8 branches, each cell's branch drawn by `draw` of two dice.
 std::vector<BlockLoads> drawn_blocks(std::mt19937& random, int cells, const std::function<uint64_t(uint64_t, uint64_t)>& draw) {

@@ -1,8 +1,5 @@
 // Pages with pictures of the inputs and with the graph of routers: what they show, that they say it in words, and that they stay small.
-#include <QFile>
 #include <QRegularExpression>
-#include <QTemporaryDir>
-#include <QXmlStreamReader>
 
 #include "core/formats/base64.h"
 #include "core/profile/recorder.h"
@@ -13,6 +10,7 @@
 #include "core/report/routed_pictures.h"
 #include "core/session/session_writer.h"
 #include "core/summary/summary_json.h"
+#include "tests/core/report/report_pages.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 
@@ -104,24 +102,13 @@ std::string make(const std::string& path, const Fixture& f) {
 
 }  // namespace
 
-class ReportPicturesTest : public QObject {
+class ReportPicturesTest : public QObject, private testing::ReportPages {
   Q_OBJECT
-  QTemporaryDir folder_;
   int made_ = 0;
 
   std::string session(const Fixture& f) { return make(folder_.filePath(QString::number(++made_) + ".storm").toStdString(), f); }
   std::string page(const std::string& session) {
-    const QString path = folder_.filePath("page.html");
-    write_report(session, path.toStdString());
-    QFile file(path);
-    const QByteArray html = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    return QString::fromUtf8(html).replace(QChar(QChar::Nbsp), ' ').toStdString();
-  }
-  static bool has(const std::string& html, const std::string& what) { return html.find(what) != std::string::npos; }
-  static QString flaw(const std::string& html) {
-    QXmlStreamReader xml(QByteArray::fromStdString(html));
-    while (!xml.atEnd()) xml.readNext();
-    return xml.hasError() ? xml.errorString() + " in line " + QString::number(xml.lineNumber()) : QString();
+    return page_of([&](const std::string& file) { write_report(session, file); });
   }
 
  private slots:

@@ -1,10 +1,7 @@
 // The report is one well-formed page that refers to nothing, hides nothing and claims nothing that was not verified.
 #include "core/report/report.h"
 
-#include <QFile>
 #include <QRegularExpression>
-#include <QTemporaryDir>
-#include <QXmlStreamReader>
 
 #include "core/base/error.h"
 #include "core/experiment/experiment.h"
@@ -14,6 +11,7 @@
 #include "core/session/session_writer.h"
 #include "core/summary/summary_json.h"
 #include "tests/core/profile/synthetic.h"
+#include "tests/core/report/report_pages.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -44,9 +42,8 @@ RunSummaryFigures some_figures() {
 
 }  // namespace
 
-class ReportTest : public QObject {
+class ReportTest : public QObject, private testing::ReportPages {
   Q_OBJECT
-  QTemporaryDir folder_;
   int made_ = 0;
 
   // A run of `layout` with labels, in a session of its own; the page that is written from it.
@@ -77,18 +74,8 @@ class ReportTest : public QObject {
     return written(path);
   }
   std::string written(const std::string& session) {
-    const QString path = folder_.filePath("page.html");
-    write_report(session, path.toStdString());
-    QFile file(path);
-    const QByteArray html = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    return QString::fromUtf8(html).replace(QChar(QChar::Nbsp), ' ').toStdString();
+    return page_of([&](const std::string& file) { write_report(session, file); });
   }
-  static QString flaw(const std::string& html) {
-    QXmlStreamReader xml(QByteArray::fromStdString(html));
-    while (!xml.atEnd()) xml.readNext();
-    return xml.hasError() ? xml.errorString() + " in line " + QString::number(xml.lineNumber()) : QString();
-  }
-  static bool has(const std::string& html, const std::string& what) { return html.find(what) != std::string::npos; }
   // What stands in tables.
   static std::string tables(const std::string& html) {
     std::string all;

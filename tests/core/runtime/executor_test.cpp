@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/runtime/lower.h"
+#include "tests/core/runtime/least_budget.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
@@ -49,13 +50,6 @@ std::unique_ptr<Executable> GivingOut::compile(std::shared_ptr<const Program> pr
                                                const CompileOptions& options) {
   auto inner = EmulatedDevice::compile(program, weights, options);
   return std::make_unique<GivingOutExecutable>(*this, std::move(program), std::move(inner));
-}
-
-int64_t least_budget(const RandomCase& c) {
-  cpu::CpuDevice device(1);
-  WeightStore store(device, c.weights, int64_t{1} << 40);
-  device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings});
-  return store.least_budget();
 }
 
 /// Asks for every part that is not there, before all others; how many of those that were have given way.

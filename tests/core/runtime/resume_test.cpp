@@ -6,6 +6,7 @@
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/shared_memory.h"
+#include "tests/core/runtime/least_budget.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
@@ -103,13 +104,6 @@ class TwoForOne final : public cpu::CpuDevice {
  private:
   Resumed& resumed_;
 };
-
-int64_t least_budget(const RandomCase& c) {
-  cpu::CpuDevice device(1);
-  WeightStore store(device, c.weights, int64_t{1} << 40);
-  device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings});
-  return store.least_budget();
-}
 
 ExecutionResult run_on(Device& device, const RandomCase& c, int64_t budget) {
   WeightStore store(device, c.weights, budget);

@@ -9,6 +9,7 @@
 #include "core/placement/eplb.h"
 #include "core/placement/step_work.h"
 #include "simulator/network/filling.h"
+#include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -45,12 +46,6 @@ TokenRoutes drawn(size_t tokens, int32_t ranks, bool homes, uint32_t seed) {
     if (t % 7 == 0) routes.choice.back() = -1;  // dropped
   }
   return routes;
-}
-
-std::vector<size_t> all_of(const TokenRoutes& routes) {
-  std::vector<size_t> all(routes.size());
-  for (size_t t = 0; t < all.size(); ++t) all[t] = t;
-  return all;
 }
 
 std::vector<RankWork> by_ports(const RankRows& rows, const Network& network) {

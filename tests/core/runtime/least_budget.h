@@ -1,0 +1,20 @@
+// What a graph needs at least of --weight-budget.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "core/cpu/cpu_device.h"
+#include "core/runtime/lower.h"
+#include "core/runtime/weight_store.h"
+#include "tests/testing/graph_case.h"
+
+namespace stormcell::testing {
+
+inline int64_t least_budget(const RandomCase& c) {
+  cpu::CpuDevice device(1);
+  WeightStore store(device, c.weights, int64_t{1} << 40);
+  device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings});
+  return store.least_budget();
+}
+
+}  // namespace stormcell::testing
