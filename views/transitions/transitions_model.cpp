@@ -97,9 +97,10 @@ PairText text_of(PairValue value) {
     case PairValue::cells:
       return {tr("Cells"), tr("pairs (kept branch here, kept branch there) of one cell, without padding; measured")};
     case PairValue::lift:
-      return {tr("Lift"),
-              tr("pairs / as many drawn by how many each branch has, of two that one cell got together one and then another one: 1 is what "
-                 "chance would give, as analyze tells it; the tone is its logarithm")};
+      return {
+          tr("Lift"),
+          tr("pairs / what chance would give: 1 is chance, 2 is twice as often. By chance: drawn by how many pairs each branch has, of two "
+             "that one cell got together one and then another one, as analyze does; the tone is the logarithm")};
   }
   return {};
 }

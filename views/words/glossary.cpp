@@ -41,7 +41,7 @@ std::vector<Term> make_terms() {
        tr("from repeated measurements")},
       {tr("label"), tr("what the dataset says about a sequence: a language, a class, a source"), {}, {}},
       {tr("lift"), tr("how much more often a pair occurs than by chance: 1 is chance, 2 is twice as often"),
-       tr("of tokens: share within the branch / share in all; of pairs: cells / as many drawn by how many pairs each branch has"),
+       tr("of tokens: share within the branch / share in all; of pairs: cells / what drawing by how many pairs each branch has would give"),
        tr("from counted cells")},
       {tr("load"), tr("cells that the branch got: real ones, and padding where a view or figure says that it is counted in"), {}, counted},
       {tr("longest"), tr("the time of the step that took longest"), {}, measured},

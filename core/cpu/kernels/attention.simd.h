@@ -186,6 +186,15 @@ inline void store_averages(const AttentionTask& task, const float* sums, int64_t
   }
 }
 
+/// Rows times as many columns of a panel as there are, to the next 16, 32 or 64: heads of 32 fill half a panel.
+STORMCELL_INLINE void multiply_columns(int64_t count, const float* const* rows, const float* panel, int64_t steps, bool first, float* tile,
+                                       int64_t ld, int64_t columns) {
+  const Ahead nothing{reinterpret_cast<const char*>(panel), 0};
+  if (columns <= 16) return multiply_rows<F32Steps, 1, 16>(count, rows, panel, steps, false, first, tile, ld, nothing);
+  if (columns <= 32) return multiply_rows<F32Steps, 1, 32>(count, rows, panel, steps, false, first, tile, ld, nothing);
+  multiply_rows<F32Steps, 1>(count, rows, panel, steps, false, first, tile, ld, nothing);
+}
+
 inline void attend(const AttentionTask& task) {
   const int64_t rows = task.queries * task.heads, dim = task.head_dim, sum_columns = (task.value_dim + kPanel - 1) / kPanel * kPanel;
   float* keys = task.scratch;
@@ -199,7 +208,6 @@ inline void attend(const AttentionTask& task) {
   for (int64_t r = 0; r < rows; ++r) largest[r] = -__builtin_inff(), total[r] = 0;
   for (int64_t i = 0; i < rows * sum_columns; i += kLanes) store(sums + i, splat(0));
 
-  const Ahead nothing_ahead{reinterpret_cast<const char*>(keys), 0};
   // Row r is query r % queries of head r / queries.
   const int64_t blocks = (rows + kTileRows - 1) / kTileRows;
   const int64_t end = visible(task, task.queries - 1).end;
@@ -223,7 +231,7 @@ inline void attend(const AttentionTask& task) {
       used.begin = used.begin / kPanel * kPanel;
       float* block_scores = scores + row * kScoreStride;
       for (int64_t c = used.begin; c < used.end; c += kPanel)
-        multiply_rows<F32Steps, 1>(height, q, keys + c * dim, dim, false, true, block_scores + c, kScoreStride, nothing_ahead);
+        multiply_columns(height, q, keys + c * dim, dim, true, block_scores + c, kScoreStride, used.end - c);
       const float* weights[kTileRows];
       for (int64_t r = row; r < row + height; ++r) {
         const int64_t query = r % task.queries;
@@ -235,8 +243,8 @@ inline void attend(const AttentionTask& task) {
         weights[r - row] = scores + r * kScoreStride + used.begin;
       }
       for (int64_t c = 0; c < sum_columns; c += kPanel)
-        multiply_rows<F32Steps, 1>(height, weights, values + c * count + used.begin * kPanel, used.end - used.begin, false, false,
-                                   sums + row * sum_columns + c, sum_columns, nothing_ahead);
+        multiply_columns(height, weights, values + c * count + used.begin * kPanel, used.end - used.begin, false,
+                         sums + row * sum_columns + c, sum_columns, task.value_dim - c);
     }
   }
   for (int64_t r = 0; r < rows; ++r)

@@ -120,15 +120,15 @@ struct Ahead {
   int64_t stride;
 };
 
-/// Rows x 64 columns over `steps` steps of 64 weights: tile[r * ld + c] = (first ? 0 : tile[r][c]) + sum. `Lines` cache lines are
-/// prefetched a step.
-template <class Steps, int Rows, int Lines>
+/// Rows x the first `Columns` columns over `steps` steps of 64 weights: tile[r * ld + c] = (first ? 0 : tile[r][c]) + sum. `Lines` cache
+/// lines are prefetched a step.
+template <class Steps, int Rows, int Lines, int Columns>
 __attribute__((noinline)) void multiply_tile(const typename Steps::X* const* rows, const float* weights, int64_t steps, bool half,
                                              bool first, float* tile, int64_t ld, Ahead ahead) {
-  constexpr int kVectors = tile_vectors(Rows), kColumns = kVectors * kLanes;
+  constexpr int kVectors = tile_vectors(Rows) < Columns / kLanes ? tile_vectors(Rows) : Columns / kLanes, kColumns = kVectors * kLanes;
   const typename Steps::X* x[Rows];
   static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED { x[r] = rows[r]; });
-  for (int column = 0; column < kPanel; column += kColumns) {
+  for (int column = 0; column < Columns; column += kColumns) {
     Floats sum[Rows][kVectors];
     static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED {
       static_for<0, kVectors>([&](auto v) STORMCELL_UNROLLED { sum[r][v] = first ? splat(0) : load(tile + r * ld + column + v * kLanes); });
@@ -147,11 +147,11 @@ __attribute__((noinline)) void multiply_tile(const typename Steps::X* const* row
   }
 }
 
-template <class Steps, int Lines>
+template <class Steps, int Lines, int Columns = kPanel>
 STORMCELL_INLINE void multiply_rows(int64_t count, const typename Steps::X* const* rows, const float* weights, int64_t steps, bool half,
                                     bool first, float* tile, int64_t ld, Ahead ahead) {
   static_for<1, Steps::kRows + 1>([&](auto r) STORMCELL_UNROLLED {
-    if (count == r) multiply_tile<Steps, r, Lines>(rows, weights, steps, half, first, tile, ld, ahead);
+    if (count == r) multiply_tile<Steps, r, Lines, Columns>(rows, weights, steps, half, first, tile, ld, ahead);
   });
 }
 

@@ -113,27 +113,33 @@ class WindowAttention : public Kernel {
     if (bias_floats() == 0) return;
     const auto* table = has_bias_ ? reinterpret_cast<const float*>(c.weights.address(bias_).value) : nullptr;
     const int64_t h = grid_.window_height, w = grid_.window_width, across = 2 * w - 1;
+    // The head's biases by distance, rightmost first: those of a query and the keys of one row follow one another.
+    float* const by_distance = room.attention;
+    for (int64_t down = 0; down < 2 * h - 1; ++down)
+      for (int64_t i = 0; i < across; ++i)
+        by_distance[down * across + i] = table ? table[(down * across + across - 1 - i) * heads_ + head] : 0.0f;
     float* to = room.bias;
     for (int64_t y = 0; y < h; ++y)
       for (int64_t x = 0; x < w; ++x)
-        for (int64_t v = 0; v < h; ++v)
-          for (int64_t u = 0; u < w; ++u, ++to) {
-            const int64_t place = (y - v + h - 1) * across + x - u + w - 1;
-            const float bias = table ? table[place * heads_ + head] : 0.0f;
-            *to = part(kind, y, x) == part(kind, v, u) ? bias : -std::numeric_limits<float>::infinity();
-          }
+        for (int64_t v = 0; v < h; ++v, to += w) {
+          std::memcpy(to, by_distance + (y - v + h - 1) * across + w - 1 - x, static_cast<size_t>(w) * sizeof(float));
+          for (int64_t u = 0; kind != 0 && u < w; ++u)
+            if (part(kind, y, x) != part(kind, v, u)) to[u] = -std::numeric_limits<float>::infinity();
+        }
   }
 
   /// Rows of one head of a window's cells, of length 1 with cosine.
   void collect(const Rows& from, int64_t first, int64_t head, int64_t width, bool normalised, const Room& room, float* to) const {
+    const KernelTable& table = kernels();
+    float* const squares = room.attention;
     for (int64_t i = 0; i < grid_.cells(); ++i, to += width) {
       const float* row = from.reals() + (first + room.rows[i]) * from.width + head * width;
-      std::memcpy(to, row, static_cast<size_t>(width) * sizeof(float));
-      if (!normalised) continue;
-      float squares = 0;
-      for (int64_t e = 0; e < width; ++e) squares += to[e] * to[e];
-      const float factor = 1 / std::max(std::sqrt(squares), 1e-12f);
-      for (int64_t e = 0; e < width; ++e) to[e] *= factor;
+      if (normalised) {
+        table.multiply(row, row, width, squares);
+        table.scale(row, 1 / std::max(std::sqrt(table.sum(squares, width)), 1e-12f), width, to);
+      } else {
+        std::memcpy(to, row, static_cast<size_t>(width) * sizeof(float));
+      }
     }
   }
   void attend(const Call& c, int64_t grid, int64_t window, int64_t head, const Room& room) const {
