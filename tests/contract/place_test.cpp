@@ -135,7 +135,7 @@ class ContractPlaceTest : public QObject, private Placements {
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("cheap.csv", route_trace()), session);
     for (const Arguments& more : std::vector<Arguments>{{}, {"--p95"}, {"--redundant", "2"}, {"--amortise", "10"}, {"--aim", "traffic"}}) {
-      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--repeatable"};
+      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "0.1", "--repeatable"};
       all.insert(all.end(), more.begin(), more.end());
       const Json j = placed(session, all);
       const bool traffic = more.size() > 1 && more[1] == "traffic";
