@@ -27,7 +27,7 @@ class VerifyTest : public QObject {
   void right_executions_pass() {
     QFETCH(int, seed);
     const RandomCase c = toy_or_random(seed);
-    cpu::CpuDevice device(2);
+    cpu::CpuDevice device(threads_for(seed));
     const Verification v = judged(c, device, c.weights);
     QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
     QVERIFY(!v.outputs.empty());
@@ -37,7 +37,7 @@ class VerifyTest : public QObject {
     int applied = 0, missed = 0;
     for (int seed = -2; seed < 30; ++seed) {
       const RandomCase c = toy_or_random(seed);
-      cpu::CpuDevice device(2);
+      cpu::CpuDevice device(threads_for(seed));
       const Observed reference = by_oracle(c, c.graph, *c.weights, device.info().rounds_bf16_inputs);
       LoadProfile profile;
       for (const JudgedDecision& d : reference.decisions) {
