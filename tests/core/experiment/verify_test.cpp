@@ -12,6 +12,7 @@
 #include "core/passes/pipeline.h"
 #include "tests/core/experiment/verify_runs.h"
 #include "tests/testing/nested_capacity.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -22,7 +23,7 @@ class VerifyTest : public QObject {
  private slots:
   void right_executions_pass_data() {
     QTest::addColumn<int>("seed");
-    for (int seed = -static_cast<int>(toys().size()); seed < 60; ++seed) QTest::newRow(qPrintable(QString::number(seed))) << seed;
+    for (int seed = -static_cast<int>(toys().size()); seed < drawn(60); ++seed) QTest::newRow(qPrintable(QString::number(seed))) << seed;
   }
   void right_executions_pass() {
     QFETCH(int, seed);
