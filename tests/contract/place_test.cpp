@@ -218,8 +218,8 @@ class ContractPlaceTest : public QObject, private Placements {
     QTest::newRow("qwen") << "qwen";
     QTest::newRow("gemma") << "gemma";
   }
-  // The bars: at an imbalance within 0.05 of EPLB's, a fifth fewer cross pairs than contiguous, 12 % fewer GPUs a token than EPLB. The build
-  // at full speed judges; a sanitizer sees a tenth of the work.
+  // The bars: at an imbalance within 0.05 of EPLB's, a fifth fewer cross pairs than contiguous, 12 % fewer GPUs a token than EPLB. The
+  // build at full speed judges; a sanitizer sees a tenth of the work.
   void traffic_is_saved_on_tokens_that_it_was_not_fitted_to() {
     QFETCH(QString, trace);
     if (shared_folder().empty()) QSKIP("../shared is not there");
