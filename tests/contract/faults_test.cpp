@@ -134,7 +134,7 @@ class FaultsTest : public QObject {
   void a_shard_that_shrinks_without_a_budget_is_one_line() {
     const ModelCopy model;
     const std::string session = model.scratch().path("plain.storm");
-    const Arguments arguments = short_run("profile", model.folder(), "random:600x5", {"--batch", "2", "-o", session});
+    const Arguments arguments = short_run("profile", model.folder(), "random:600x5", {"--batch", "2", "--threads", "2", "-o", session});
     Running running(arguments);
     QVERIFY(running.wait_until([&] { return batches_in(session) > 0; }));
     fs::resize_file(model.weights(), 0);
@@ -155,7 +155,8 @@ class FaultsTest : public QObject {
     QFETCH(const QString, budget);
     const ModelCopy model;
     const std::string session = model.scratch().path("written.storm");
-    Arguments arguments = short_run("profile", model.folder(), "random:600x5", {"--batch", "2", "-o", session, "--json", "-"});
+    Arguments arguments =
+        short_run("profile", model.folder(), "random:600x5", {"--batch", "2", "--threads", "2", "-o", session, "--json", "-"});
     if (!budget.isEmpty()) arguments.insert(arguments.end(), {"--weight-budget", budget.toStdString()});
     Running running(arguments);
     QVERIFY(running.wait_until([&] { return batches_in(session) > 0; }));

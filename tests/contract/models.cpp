@@ -1,5 +1,6 @@
 #include "tests/contract/models.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/formats/safetensors.h"
@@ -77,6 +78,9 @@ std::string model_with_tokenizer(const Scratch& scratch) {
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more) {
   Arguments all = {verb, model, "--data", data};
   if (verb != "generate") all.insert(all.end(), {"--measure-seconds", "0"});
+  // A second one would wait for the first hundreds of times a run, each time for a turn of a core that other tests want, too.
+  if (std::none_of(more.begin(), more.end(), [](const std::string& word) { return word.starts_with("--threads"); }))
+    all.insert(all.end(), {"--threads", "1"});
   // On models this small chance decides what loses: here every pass that applies stays.
   if (verb == "optimize") all.emplace_back("--keep-all");
   all.insert(all.end(), more.begin(), more.end());

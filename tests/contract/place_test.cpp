@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tests/contract/placements.h"
+#include "tests/testing/sanitized.h"
 
 namespace stormcell::testing {
 
@@ -135,7 +136,7 @@ class ContractPlaceTest : public QObject, private Placements {
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("cheap.csv", route_trace()), session);
     for (const Arguments& more : std::vector<Arguments>{{}, {"--p95"}, {"--redundant", "2"}, {"--amortise", "10"}, {"--aim", "traffic"}}) {
-      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--repeatable"};
+      Arguments all = {"--cluster", cluster, "--solver", "joint", "--hidden", "64", "--ffn", "32", "--time-limit", "0.1", "--repeatable"};
       all.insert(all.end(), more.begin(), more.end());
       const Json j = placed(session, all);
       const bool traffic = more.size() > 1 && more[1] == "traffic";
@@ -217,7 +218,8 @@ class ContractPlaceTest : public QObject, private Placements {
     QTest::newRow("qwen") << "qwen";
     QTest::newRow("gemma") << "gemma";
   }
-  // The bars: at an imbalance within 0.05 of EPLB's, a fifth fewer cross pairs than contiguous, 12 % fewer GPUs a token than EPLB.
+  // The bars: at an imbalance within 0.05 of EPLB's, a fifth fewer cross pairs than contiguous, 12 % fewer GPUs a token than EPLB. The
+  // build at full speed judges; a sanitizer sees a tenth of the work.
   void traffic_is_saved_on_tokens_that_it_was_not_fitted_to() {
     QFETCH(QString, trace);
     if (shared_folder().empty()) QSKIP("../shared is not there");
@@ -225,19 +227,23 @@ class ContractPlaceTest : public QObject, private Placements {
     imported(shared_folder() + "/data/traces/" + trace.toStdString() + ".route.csv", session);
     const std::string cluster = scratch_.write("four.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 4,
  "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
-    const Json j = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", "2", "--repeatable"});
+    const Json j = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", kSanitized ? "0.2" : "2",
+                                    "--repeatable"});
     QVERIFY2(j["warnings"].dump().find("the clock") == std::string::npos, j["warnings"].dump().c_str());
     const auto held_out = [&](size_t layout, const char* figure) { return j["layouts"][layout]["held_out"][figure].get<double>(); };
     QCOMPARE(j["unit"].get<std::string>(), std::string("tokens"));
-    QVERIFY(held_out(2, "ranks_per_token") <= 0.88 * held_out(1, "ranks_per_token"));
-    // gemma lies now on one side of a bar and now on the other, by how much work the search may do: 47 tokens of one request judge.
-    QVERIFY2(held_out(2, "cross_pairs") <= (trace == "gemma" ? 0.81 : 0.8) * held_out(0, "cross_pairs"), j.dump().c_str());
-    QVERIFY2(held_out(2, "imbalance") - held_out(1, "imbalance") <= 0.05, j.dump().c_str());
+    if (!kSanitized) {
+      QVERIFY(held_out(2, "ranks_per_token") <= 0.88 * held_out(1, "ranks_per_token"));
+      // gemma lies now on one side of a bar and now on the other, by how much work the search may do: 47 tokens of one request judge.
+      QVERIFY2(held_out(2, "cross_pairs") <= (trace == "gemma" ? 0.81 : 0.8) * held_out(0, "cross_pairs"), j.dump().c_str());
+      QVERIFY2(held_out(2, "imbalance") - held_out(1, "imbalance") <= 0.05, j.dump().c_str());
+    }
     // Where the model's sizes are known, less traffic is not advised at dearer steps.
     const std::string advice = j["advice"].get<std::string>();
-    QVERIFY2(advice.starts_with("result: less traffic") || advice.find(": the result has less traffic than both, but its steps take") < 6,
+    QVERIFY2(kSanitized || advice.starts_with("result: less traffic") ||
+                 advice.find(": the result has less traffic than both, but its steps take") < 6,
              advice.c_str());
-    QVERIFY(!j["sizes"].is_null() || advice.starts_with("result: "));
+    QVERIFY(kSanitized || !j["sizes"].is_null() || advice.starts_with("result: "));
     const Json ended = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", "0.001"});
     QVERIFY2(ended["warnings"].dump().find("the clock hurried or ended a search") != std::string::npos, ended["warnings"].dump().c_str());
   }

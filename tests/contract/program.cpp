@@ -93,6 +93,14 @@ std::string defect_of_error_line(const std::string& err, std::string_view where)
   return {};
 }
 
+std::string defect_of_refusal(const Arguments& arguments, std::string_view where, std::string_view words) {
+  const Ended refused = run_program(arguments);
+  std::string defect = refused.exit == 2 ? defect_of_error_line(refused.err, where) : "the exit code is not 2";
+  if (defect.empty() && refused.err.find(words) == std::string::npos) defect = "expected \"" + std::string(words) + "\"";
+  if (defect.empty() && !refused.out.empty()) defect = "something is on standard output";
+  return defect.empty() ? defect : defect + "\n" + told(arguments, refused);
+}
+
 Running::Running(const Arguments& arguments) {
   process_.start(QString::fromStdString(program_path()), list_of(arguments));
   process_.waitForStarted();

@@ -41,6 +41,8 @@ std::string told(const Arguments& arguments, const Ended& ended);
 
 /// Empty when `err` is exactly one line "stormcell: WHERE: WHAT (WHAT TO DO)" that begins with `where`; else what is wrong with it.
 std::string defect_of_error_line(const std::string& err, std::string_view where);
+/// Empty when the program refuses these arguments as VERIFY_REFUSED says; else what is wrong, with what it said.
+std::string defect_of_refusal(const Arguments& arguments, std::string_view where, std::string_view words);
 
 /// A running program.
 class Running {
@@ -60,16 +62,10 @@ class Running {
 }  // namespace stormcell::testing
 
 /// Bad usage and bad input: exit 2, one line that names `where` and holds `words`, nothing on standard output.
-#define VERIFY_REFUSED(arguments, where, words)                                                                            \
-  do {                                                                                                                     \
-    const ::stormcell::testing::Arguments given = arguments;                                                               \
-    const ::stormcell::testing::Ended refused = ::stormcell::testing::run_program(given);                                  \
-    const std::string whole = ::stormcell::testing::told(given, refused);                                                  \
-    QVERIFY2(refused.exit == 2, whole.c_str());                                                                            \
-    const std::string defect = ::stormcell::testing::defect_of_error_line(refused.err, where);                             \
-    QVERIFY2(defect.empty(), (defect + "\n" + whole).c_str());                                                             \
-    QVERIFY2(refused.err.find(words) != std::string::npos, ("expected \"" + std::string(words) + "\"\n" + whole).c_str()); \
-    QVERIFY2(refused.out.empty(), whole.c_str());                                                                          \
+#define VERIFY_REFUSED(arguments, where, words)                                                          \
+  do {                                                                                                   \
+    const std::string refusal_defect = ::stormcell::testing::defect_of_refusal(arguments, where, words); \
+    QVERIFY2(refusal_defect.empty(), refusal_defect.c_str());                                            \
   } while (false)
 #define VERIFY_DONE(ended, arguments)                                                              \
   do {                                                                                             \

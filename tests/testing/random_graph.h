@@ -1,6 +1,8 @@
 // Random valid graphs over the whole range of operators and protocols. A router's nodes stand together and in this order: its scatters, the
 // chain of each branch, one after the other, the gather (of an exit chain: the gather of all its routers at the very end).
 #pragma once
+#include <cstdint>
+
 #include "tests/testing/graph_case.h"
 
 namespace stormcell::testing {
@@ -17,5 +19,8 @@ struct RandomOptions {
 
 /// The same seed makes the same graph, weights and inputs everywhere.
 RandomCase make_random_case(uint64_t seed, const RandomOptions& options = {});
+
+/// Of the device that runs the case of a seed: one and two by turns. A second thread waits at each step for a core that another test has.
+constexpr int threads_for(int64_t seed) { return 1 + static_cast<int>((seed >> 1) & 1); }
 
 }  // namespace stormcell::testing

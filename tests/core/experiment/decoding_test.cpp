@@ -28,14 +28,14 @@ const char* const kSwitch = "switch/encoder-decoder-8-experts";
 /// A small model that is open as an experiment opens it.
 struct Opened {
   Experiment::State state;
-  explicit Opened(const std::string& fixture, const std::string& data = "random:6x7") {
+  explicit Opened(const std::string& fixture, const std::string& data = "random:6x7", int threads = 1) {
     Experiment::State& s = state;
     s.model = open_model(source_folder() + "/tests/reference/" + fixture);
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
     options.batch = 3;
     s.data = Dataset::open(data, s.model->tokenizer, options);
-    s.device = std::make_unique<cpu::CpuDevice>(2);
+    s.device = std::make_unique<cpu::CpuDevice>(threads);
     s.graph = s.model->forward, s.dtype = s.model->dtype;
     s.options.verify_seconds = 60;
     s.options.most_new_tokens = kTokens;
@@ -109,7 +109,7 @@ class DecodingTest : public QObject {
   }
   void passes_change_what_is_repeated_and_the_tokens_stay() {
     QFETCH(const QString, fixture);
-    Opened opened(fixture.toStdString());
+    Opened opened(fixture.toStdString(), "random:6x7", 2);
     Experiment::State& s = opened.state;
     Decoding work(s);
     QVERIFY(work.phase() == WorkPhase::decode);

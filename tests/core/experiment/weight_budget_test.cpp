@@ -48,7 +48,7 @@ class WeightBudgetTest : public QObject {
     o.model = fs::path(model).is_absolute() ? model : testing::source_folder() + "/tests/reference/" + model;
     o.data = model.starts_with("mixtral") ? "random:6x9" : "random:6x9x5";  // the one has no decoder beside an encoder
     o.batch = 2;
-    o.threads = 2;
+    o.threads = 1;  // beside the readers
     o.verify_seconds = 0.01;
     o.probe_seconds = 0;
     return o;
@@ -74,6 +74,7 @@ class WeightBudgetTest : public QObject {
   void outputs_are_those_without_a_budget() {
     QFETCH(QString, model);
     ExperimentOptions o = options(model.toStdString());
+    o.threads = 2;
     const auto plain = Experiment::open(o)->run(short_run(path("plain.safetensors")));
     QVERIFY(!plain->weight_budget);
     const BudgetFigures all = with_all(o);
@@ -176,6 +177,7 @@ class WeightBudgetTest : public QObject {
 
   void waiting_for_weights_is_a_row_of_the_time_by_operator() {
     ExperimentOptions o = options();
+    o.threads = 2;
     const auto waits = [&] {
       const auto ran = Experiment::open(o)->run(short_run());
       for (const OperatorTime& row : ran->baseline_operators)

@@ -14,11 +14,14 @@ using namespace stormcell::testing;
 
 namespace {
 
-std::vector<RandomCase> cases() {
-  std::vector<RandomCase> all;
-  for (const Toy& toy : toys()) all.push_back(toy.make(1));
-  for (uint64_t seed = 0; seed < 60; ++seed) all.push_back(make_random_case(seed));
-  return all;
+const std::vector<RandomCase>& cases() {
+  static const std::vector<RandomCase> list = [] {
+    std::vector<RandomCase> all;
+    for (const Toy& toy : toys()) all.push_back(toy.make(1));
+    for (uint64_t seed = 0; seed < 60; ++seed) all.push_back(make_random_case(seed));
+    return all;
+  }();
+  return list;
 }
 
 template <class Check>

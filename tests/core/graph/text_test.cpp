@@ -5,6 +5,7 @@
 #include "core/graph/builder.h"
 #include "core/graph/operator.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
@@ -140,9 +141,10 @@ class TextTest : public QObject {
   Q_OBJECT
  private slots:
   void random_graphs_come_back_as_they_were() {
-    for (uint64_t seed = 0; seed < 300; ++seed) {
+    for (uint64_t seed = 0; seed < drawn(300); ++seed) {
       const RandomCase made = make_random_case(seed);
-      QVERIFY2(round_trip(made.graph).empty(), (made.name + ": " + round_trip(made.graph)).c_str());
+      const std::string difference = round_trip(made.graph);
+      QVERIFY2(difference.empty(), (made.name + ": " + difference).c_str());
     }
   }
   void toys_come_back_as_they_were() {
@@ -278,7 +280,7 @@ class TextTest : public QObject {
     for (const Toy& toy : toys()) texts.push_back(to_text(toy.make(1).graph));
     for (uint64_t seed = 0; seed < 30; ++seed) texts.push_back(to_text(make_random_case(seed).graph));
     int refused = 0, read = 0;
-    for (int round = 0; round < 6000; ++round) {
+    for (int round = 0; round < drawn(6000); ++round) {
       std::string text = texts[static_cast<size_t>(random.below(static_cast<int64_t>(texts.size())))];
       for (int64_t changes = random.between(1, 3); changes > 0; --changes) {
         const auto at = static_cast<size_t>(random.below(static_cast<int64_t>(text.size())));
@@ -314,7 +316,7 @@ class TextTest : public QObject {
         ++refused;
       }
     }
-    QVERIFY2(refused > 1000 && read > 30, (std::to_string(refused) + " refused, " + std::to_string(read) + " read").c_str());
+    QVERIFY2(refused > drawn(1000) && read > drawn(30), (std::to_string(refused) + " refused, " + std::to_string(read) + " read").c_str());
   }
 };
 STORMCELL_TEST(TextTest)

@@ -117,7 +117,7 @@ class UnpadTest : public QObject {
       const std::string text = to_text(result.graph);
       QCOMPARE(to_text(parse_graph(text, "text")), text);
       const PipelineResult all = run_passes(input_with(c.graph, profile, masks), select_passes({}), OnTheirOwn::no);
-      cpu::CpuDevice cpu(2);
+      cpu::CpuDevice cpu(threads_for(static_cast<int64_t>(seed)));
       EmulatedDevice emulated(1);
       Plan plain(cpu, c.graph, c), compacted(cpu, result.graph, c), elsewhere(emulated, result.graph, c), everything(cpu, all.graph, c);
       for (const CaseInputs& inputs : {c.inputs, drawn_anew(c, 77)}) {

@@ -8,6 +8,7 @@
 #include "core/placement/eplb.h"
 #include "core/placement/load.h"
 #include "core/placement/traffic.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -101,7 +102,7 @@ class CostSearchTest : public QObject {
       };
       const Placement start = eplb_of(routes, 40);
       PlacedSteps placed(routes, steps, start, 2, b, kModel, replicas, residence);
-      make_cheaper({}, {.seed = 1, .proposals = 6000}, placed);
+      make_cheaper({}, {.seed = 1, .proposals = drawn(6000)}, placed);
       QCOMPARE(placement_fault(placed.placement()), std::string());
       const double found = anew(placed.placement());
       QVERIFY2(std::abs(found - placed.mean_s()) < 1e-9 * found, (std::to_string(found) + " " + std::to_string(placed.mean_s())).c_str());

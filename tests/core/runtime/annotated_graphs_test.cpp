@@ -116,7 +116,7 @@ class AnnotatedGraphsTest : public QObject {
       const OracleResult<float> reference = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings);
       const ReplayedDecisions replayed = decisions_by_router(reference, annotated);
       on_each_isa([&] {
-        cpu::CpuDevice device(2);
+        cpu::CpuDevice device(threads_for(seed));
         const ExecutionResult came = run_on(device, c, annotated, &replayed);
         for (const OutputValue& out : came.outputs) {
           const OracleTensor<float>& expected = reference.output(out.name);
@@ -148,7 +148,7 @@ class AnnotatedGraphsTest : public QObject {
       const RandomCase c = make(seed);
       Graph annotated = c.graph;
       annotate_randomly(annotated, cpu::bf16_rows(), static_cast<uint64_t>(seed));
-      cpu::CpuDevice cpu_device(2);
+      cpu::CpuDevice cpu_device(threads_for(seed));
       EmulatedDevice emulated(1);
       const ExecutionResult here = run_on(cpu_device, c, annotated, nullptr), there = run_on(emulated, c, annotated, nullptr);
       QCOMPARE(here.outputs.size(), there.outputs.size());

@@ -88,7 +88,7 @@ class RandomGraphsTest : public QObject {
   void the_cpu_agrees_with_the_oracle() {
     QFETCH(int, seed);
     const RandomCase c = make(seed);
-    cpu::CpuDevice device(2);
+    cpu::CpuDevice device(threads_for(seed));
     const OracleResult<float> reference = oracle_of(c, device);
     const auto replayed = decisions_by_router(reference, c.graph);
     const Ran ran = run_on(device, c, &replayed);
@@ -125,8 +125,8 @@ class RandomGraphsTest : public QObject {
   void the_emulated_device_gives_the_same_bits_without_host_synchronisation() {
     QFETCH(int, seed);
     const RandomCase c = make(seed);
-    cpu::CpuDevice cpu_device(2);
-    EmulatedDevice emulated(2);
+    cpu::CpuDevice cpu_device(threads_for(seed));
+    EmulatedDevice emulated(threads_for(seed));
     const Ran here = run_on(cpu_device, c, nullptr), there = run_on(emulated, c, nullptr);
     QCOMPARE(there.synchronizations, kSynchronizations);
     QCOMPARE(here.result.outputs.size(), there.result.outputs.size());
@@ -144,7 +144,7 @@ class RandomGraphsTest : public QObject {
   void planned_memory_is_near_its_bound() {
     // Over all cases: a single tiny graph may be unlucky by one aligned buffer.
     double worst = 0;
-    for (int seed = 0; seed < 120; ++seed) {
+    for (int seed = 0; seed < drawn(120); ++seed) {
       const RandomCase c = make_random_case(static_cast<uint64_t>(seed));
       const MemoryPlan plan = plan_memory(lower(std::make_shared<Graph>(c.graph)), c.bindings);
       if (plan.live_set_bytes < 1 << 14) continue;
