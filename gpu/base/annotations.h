@@ -3,12 +3,14 @@
 
 #if defined(__CUDACC__)
 #define STORMCELL_DEVICE __device__
+#define STORMCELL_DEVICE_INLINED __device__ __forceinline__
 #define STORMCELL_BOTH __host__ __device__
 #define STORMCELL_UNROLL _Pragma("unroll")
 #define STORMCELL_PRAGMA(text) _Pragma(#text)
 #define STORMCELL_UNROLL_BY(n) STORMCELL_PRAGMA(unroll n)
 #else
 #define STORMCELL_DEVICE
+#define STORMCELL_DEVICE_INLINED
 #define STORMCELL_BOTH
 #define STORMCELL_UNROLL
 #define STORMCELL_UNROLL_BY(n)

@@ -53,4 +53,11 @@ Status check_grouped(const GroupedCall& call, const TileMap& map) {
   return {};
 }
 
+Status check_most_rows(int32_t rows, int64_t most_rows) {
+  if (rows <= most_rows) return {};
+  return Status::failure(StatusCode::bad_input,
+                         "%s: an expert has %d rows and the call was for at most %" PRId64 ": those of its regime may be unwritten", kCall,
+                         rows, most_rows);
+}
+
 }  // namespace stormcell::gpu

@@ -15,7 +15,7 @@ struct GroupedCall {
   const int32_t* offsets = nullptr;  ///< [experts + 1], ascending from 0
   int32_t experts = 1;               ///< 1 to 1,024
   int64_t most_slots = 0;            ///< at least offsets[experts]
-  int64_t most_rows = 0;             ///< at least any expert's slots; regimes of more rows are not launched
+  int64_t most_rows = 0;             ///< at least any expert's slots; regimes of more rows are not launched (check_most_rows)
   int32_t fan_out = 1;               ///< of the decision; a scattering store needs 1
   int32_t n = 0, k = 0;
   Format format = Format::f32;  ///< of x, w and y
@@ -80,5 +80,11 @@ Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map
 Status check_grouped(const GroupedCall& call, const TileMap& map);
 /// The product; queued, launches().
 Status grouped_product(const GroupedCall& call, const TileMap& map, Stream stream);
+
+/// What an expert of more rows than a product was told of comes to: its rows may be unwritten. The host cannot know, and a product does not
+/// look; the map says how many rows its first expert has.
+Status check_most_rows(int32_t rows, int64_t most_rows);
+/// The same of a map that was queued before; waits for the stream, so it is for checks.
+Status check_most_rows(const TileMap& map, int64_t most_rows, Stream stream);
 
 }  // namespace stormcell::gpu

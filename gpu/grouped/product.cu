@@ -62,4 +62,13 @@ Status grouped_product(const GroupedCall& call, const TileMap& map, Stream strea
                                     : launch_all<Bf16>(*device, call, map, sizes, stream);
 }
 
+Status check_most_rows(const TileMap& map, int64_t most_rows, Stream stream) {
+  constexpr const char* kSizes = "(rows of a tile map)";
+  int32_t rows = 0;
+  STORMCELL_TRY(
+      check_cuda(cudaMemcpyAsync(&rows, most_rows_of(map.at), sizeof rows, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync", kSizes));
+  STORMCELL_TRY(check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize", kSizes));
+  return check_most_rows(rows, most_rows);
+}
+
 }  // namespace stormcell::gpu

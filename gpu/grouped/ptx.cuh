@@ -3,9 +3,15 @@
 #include <cuda.h>
 
 #include <cstdint>
-#include <cstdio>
+
+#include "gpu/launch/stall.h"
 
 namespace stormcell::gpu::ptx {
+
+#if defined(STORMCELL_STALL)
+/// Where waits that give up say so: of this file's kernels, set before the first is launched (tensor_launch.cuh).
+static __constant__ StallRecord* record_of_stall = nullptr;
+#endif
 
 __device__ inline uint32_t shared_address(const void* pointer) { return static_cast<uint32_t>(__cvta_generic_to_shared(pointer)); }
 
@@ -23,35 +29,45 @@ __device__ inline void arrive(uint32_t barrier) { asm volatile("mbarrier.arrive.
 __device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// What a wait waits for, so that one that never ends can be named: told in the build with STORMCELL_STALL, nothing in any other.
-struct Awaited {
-  const char* what;
-  int stage;
-  int depth;  ///< of the tile, in numbers: which use of the stage
-};
 #if defined(STORMCELL_STALL)
-/// Gives up after two seconds, says where, and ends the kernel.
-__device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) {
-  constexpr uint64_t kNanoseconds = 2000000000;
-  uint64_t begin = 0, now = 0;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
-  for (uint32_t done = 0; !done;) {
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, done;\n"
-        "}"
-        : "=r"(done)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    if (!done && now - begin > kNanoseconds) {
-      printf("stalled: block %d, warp %d, barrier '%s', stage %d, parity %u, depth %d\n", static_cast<int>(blockIdx.x),
-             static_cast<int>(threadIdx.x / 32), awaited.what, awaited.stage, parity, awaited.depth);
-      __trap();
-    }
+/// Tries for a while; true when the phase of this parity is complete.
+__device__ inline bool try_wait(uint32_t barrier, uint32_t parity) {
+  uint32_t done = 0;
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n"
+      "}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done;
+}
+/// The card's clock in units of 2^20 ns.
+__device__ inline uint32_t milliseconds() {
+  uint64_t now = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return static_cast<uint32_t>(now >> 20);
+}
+/// The first that gives up says where and ends the kernel; others wait for that. None goes on, so nothing need be kept for it in registers.
+__device__ inline void give_up(uint32_t parity, const Awaited& awaited) {
+  if (atomicCAS(&record_of_stall->taken, 0, 1) == 0) {
+    record_of_stall->block = static_cast<int32_t>(blockIdx.x), record_of_stall->warp = static_cast<int32_t>(threadIdx.x / 32);
+    record_of_stall->awaited = awaited, record_of_stall->parity = parity;
+    __threadfence_system();
+    __trap();
   }
+  for (;;) __nanosleep(1000000);
+}
+/// Waits until the phase of this parity is complete, but for two seconds at most. No function is called for that, else ptxas would
+/// serialise the products and this were another kernel.
+__device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) {
+  constexpr uint32_t kMilliseconds = 2000;
+  if (try_wait(barrier, parity)) return;
+  const uint32_t begin = milliseconds();
+  while (!try_wait(barrier, parity))
+    if (milliseconds() - begin >= kMilliseconds) give_up(parity, awaited);
 }
 #else
 /// Waits until the phase of this parity is complete.

@@ -44,7 +44,7 @@ using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, 2, kPanels == 2 ? 4 :
 template <int kPanels>
 using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 1, 4, 1, 2, false>;
 
-/// Tiles of `swapped` in the stages of `large`, for the kernel that takes both (joined.cuh): 192 deep, with a gate 128. One warpgroup of
+/// Tiles of `swapped` in the stages of `large`, for the kernel that takes both (joined.h): 192 deep, with a gate 128. One warpgroup of
 /// consumers is at work, and gives back for two.
 template <int kPanels>
 struct JoinedNarrowShape : TensorShape<kPanels, 64, 64, kPanels, kPanels == 2 ? 2 : 3, 4, 1, 1, false> {

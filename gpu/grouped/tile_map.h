@@ -37,12 +37,15 @@ struct TileList {
   int32_t* expert = nullptr;  ///< [kMostExperts]
   int32_t* begin = nullptr;   ///< [kMostExperts + 1]
 };
-/// The lists of all regimes, in memory of kTileMapInts.
-inline constexpr int32_t kTileListInts = 2 * kMostExperts + 2, kTileMapInts = kRegimes * kTileListInts;
+/// The lists of all regimes, in memory of kTileMapInts; the last says how many rows the first expert of all has.
+inline constexpr int32_t kTileListInts = 2 * kMostExperts + 2, kTileMapInts = kRegimes * kTileListInts + 1;
 STORMCELL_BOTH constexpr TileList tile_list(int32_t* map, Regime regime) {
   int32_t* at = map + static_cast<int>(regime) * kTileListInts;
   return {at, at + 1, at + 1 + kMostExperts};
 }
+
+/// [1] Rows of the expert that has most.
+STORMCELL_BOTH constexpr int32_t* most_rows_of(int32_t* map) { return map + kRegimes * kTileListInts; }
 
 /// One tile of the product.
 struct Tile {
@@ -156,6 +159,7 @@ struct TileMapBlock {
     x.sync();
     STORMCELL_UNROLL
     for (int i = 0; i < kHeld; ++i) {
+      if (place[i] == 0) *most_rows_of(a.map) = rows[i];
       if (rows[i] == 0) continue;
       const int r = static_cast<int>(regime[i]);
       const TileList list = tile_list(a.map, regime[i]);

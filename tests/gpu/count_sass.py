@@ -13,7 +13,8 @@ Regions are found by what stands in them, so the kernels carry no marks:
                 "of swapped" the others
   store         from a wait for all products (WARPGROUP.DEPBAR 0x0) to the next code of another kind: what stores tiles, of every narrow side
   body          a straight piece of code that stores a tile, no branch within; without special functions (MUFU), without and with weights of
-                slots (FMUL): of all such pieces the one of most instructions a pair
+                slots (FMUL); with a gate those with special functions, whose divisions go the way of numbers of usual size (a branch round a call
+                is no branch, but counts): of all such pieces the one of most instructions a pair
 Of several loops of a kind (one a narrow side, or one a depth that is whole and one that is not) the one of fewest instructions a stage counts.
 Counts: instructions, branches, divisions (of integers: I2F), pairs (words of bf16 pairs stored a thread), loads (LDG, LDC excluded),
 arrivals, fences, products (HGMMA), and of these quotients as "instructions a pair"."""
@@ -170,6 +171,34 @@ def rounded(lines):
     return sum(l[0] is not None and l[2].startswith("F2FP") for l in lines)
 
 
+def without_calls(lines):
+    """Straight where a branch leads round a call within a few instructions (a division's way for numbers of unusual size): the call left out, the
+    branch and where both ways meet (ROUND, BSSY, MEET) kept."""
+    at = {l[2]: i for i, l in enumerate(lines) if l[0] is None}
+    out, i, met = [], 0, set()
+    while i < len(lines):
+        line = lines[i]
+        target = re.search(r"\.L_x_\d+", line[3]) if line[0] is not None and line[2] in ("BRA", "BSSY") else None
+        end = at.get(target[0], -1) if target else -1
+        if line[2] == "BRA" and i < end < i + 12 and starts(lines[i:end], "CALL"):
+            out.append((*line[:2], "ROUND", line[3]))
+            i = end
+            met.add(target[0])
+        elif line[2] == "BSSY" and i < end < i + 48 and starts(lines[i:end], "CALL") == 1 and starts(lines[i:end], "BRA") == 1:
+            out.append(line)
+            met.add(target[0])
+        else:
+            out.append((*line[:2], "MEET", line[3]) if line[2] == "BSYNC" else line)
+        i += 1
+    others = {t for l in out if l[0] is not None and l[2] != "ROUND" and l[2].startswith("BR") for t in re.findall(r"\.L_x_\d+", l[3])}
+    return [l for l in out if l[0] is not None or l[2] not in met or l[2] in others]
+
+
+def gated_store(lines):
+    mine = [b for b in bodies(without_calls(store_code(lines))) if rounded(b) >= 8 and any(l[2].startswith("MUFU") for l in b)]
+    return max(mine, key=lambda b: len(b) / rounded(b), default=[])
+
+
 def straight_store(lines, of_slots):
     plain = [b for b in bodies(store_code(lines)) if rounded(b) >= 8 and not any(l[2].startswith("MUFU") for l in b)]
     mine = [b for b in plain if any(l[2].startswith("FMUL") for l in b) == of_slots]
@@ -185,7 +214,7 @@ def count(lines, registers, what):
     code = instructions(lines)
     regime = re.search(r" of (large|swapped)\b", what)
     what = re.sub(r" of (large|swapped)\b", "", what)
-    store, body, of_slots = store_code(lines), straight_store(lines, False), straight_store(lines, True)
+    store, body, of_slots, gated = store_code(lines), straight_store(lines, False), straight_store(lines, True), gated_store(lines)
     rows, weights, multiply = (loop_with(lines, o, regime and regime[1]) for o in ("LDGSTS", "UTMALDG", "HGMMA"))
     counts = {
         "registers": lambda: str(registers),
@@ -204,6 +233,7 @@ def count(lines, registers, what):
         "store: instructions of code a pair": lambda: quotient(len(instructions(store)), pairs(store)),
         "body: instructions a pair": lambda: quotient(len(instructions(body)), rounded(body)),
         "body with slots: instructions a pair": lambda: quotient(len(instructions(of_slots)), rounded(of_slots)),
+        "body with a gate: instructions a pair": lambda: quotient(len(instructions(gated)), rounded(gated)),
     }
     return counts[what]()
 

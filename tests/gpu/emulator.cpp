@@ -53,7 +53,7 @@ void change(Context& from, Context& to) {
 #endif
 }
 
-enum class Waiting : uint8_t { ready, at_block, at_warp, done };
+enum class Waiting : uint8_t { ready, at_block, at_warp, for_something, done };
 
 }  // namespace
 
@@ -89,7 +89,8 @@ class FiberBlock {
   FiberBlock(const FiberBlock&) = delete;
   FiberBlock& operator=(const FiberBlock&) = delete;
 
-  std::string run(const std::function<void(HostExecution&)>& body, int block, int blocks, std::byte* shared, ThreadOrder order) {
+  std::string run(const std::function<void(HostExecution&)>& body, int block, int blocks, std::byte* shared, ThreadOrder order,
+                  const std::function<bool(int)>& between) {
     body_ = &body, block_ = block, blocks_ = blocks, shared_ = shared;
     const size_t n = fibers_.size();
     std::vector<size_t> turn(n);
@@ -101,6 +102,7 @@ class FiberBlock {
       bool moved = false;
       for (const size_t t : turn) {
         Fiber& f = fibers_[t];
+        if (f.waiting == Waiting::for_something && f.ready(f.what)) f.waiting = Waiting::ready;
         if (f.waiting != Waiting::ready) continue;
         moved = true;
         change(main_, f.context);
@@ -108,7 +110,10 @@ class FiberBlock {
           return "block " + std::to_string(block) + ": lanes of warp " + std::to_string(t / kWarp) + " exchange different things";
         if (f.waiting == Waiting::done) ++done;
       }
-      if (moved) continue;
+      const bool happened = between && between(block);
+      if (moved || happened) continue;
+      if (std::any_of(fibers_.begin(), fibers_.end(), [](const Fiber& f) { return f.waiting == Waiting::for_something; }))
+        return "block " + std::to_string(block) + ": nobody can go on";
       if (std::any_of(fibers_.begin(), fibers_.end(), [](const Fiber& f) { return f.waiting != Waiting::at_block; }))
         return "block " + std::to_string(block) + ": threads miss a barrier that others wait at";
       for (Fiber& f : fibers_) f.waiting = Waiting::ready;
@@ -117,6 +122,12 @@ class FiberBlock {
   }
 
   void sync(int thread) { wait(thread, Waiting::at_block); }
+  void wait_for(int thread, bool (*ready)(const void*), const void* what) {
+    if (ready(what)) return;
+    Fiber& f = fibers_[static_cast<size_t>(thread)];
+    f.ready = ready, f.what = what;
+    wait(thread, Waiting::for_something);
+  }
   const uint64_t* exchange(int thread, uint64_t mine, Exchange what, int mask) {
     Warp& warp = warps_[static_cast<size_t>(thread / kWarp)];
     // Two sets of values in turn: a lane that runs ahead to the next exchange leaves those of this one alone.
@@ -130,6 +141,8 @@ class FiberBlock {
   struct Fiber {
     Context context;
     Waiting waiting = Waiting::ready;
+    bool (*ready)(const void*) = nullptr;  // what it waits for
+    const void* what = nullptr;
     uint64_t exchanges = 0;
   };
   struct Warp {
@@ -175,9 +188,11 @@ class FiberBlock {
 };
 
 void HostExecution::sync() { all_->sync(thread_); }
+void HostExecution::wait_for(bool (*ready)(const void*), const void* what) { all_->wait_for(thread_, ready, what); }
 const uint64_t* HostExecution::exchange(uint64_t mine, Exchange what, int mask) { return all_->exchange(thread_, mine, what, mask); }
 
-std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body) {
+std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body,
+                     const std::function<bool(int)>& between) {
   if (threads % kWarp != 0) return "a block is whole warps";
   // Kept: to AddressSanitizer each fiber has a shadow of megabytes that only a fiber's end would free. Fibers that are stuck are given up.
   static std::map<int, std::unique_ptr<FiberBlock>> kept;
@@ -188,7 +203,7 @@ std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder o
   auto* shared = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(memory.data()) + 1023) / 1024 * 1024);
   for (int block = 0; block < blocks; ++block) {
     std::fill_n(shared, shared_bytes + kGuardBytes, std::byte{0xcd});
-    if (std::string wrong = fibers->run(body, block, blocks, shared, order); !wrong.empty()) {
+    if (std::string wrong = fibers->run(body, block, blocks, shared, order, between); !wrong.empty()) {
       fibers.reset();
       return wrong;
     }

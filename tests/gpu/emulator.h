@@ -62,9 +62,15 @@ class HostExecution {
     return *from;
   }
   static int count_bits(uint32_t bits) { return __builtin_popcount(bits); }
+  /// Goes on when ready() is true; asked once a round of the block's threads.
+  template <class Ready>
+  void until(const Ready& ready) {
+    wait_for([](const void* what) { return (*static_cast<const Ready*>(what))(); }, &ready);
+  }
 
  private:
   const uint64_t* exchange(uint64_t mine, Exchange what, int mask = 0);
+  void wait_for(bool (*ready)(const void*), const void* what);
 
   FiberBlock* all_;
   int thread_, block_, blocks_;
@@ -74,8 +80,10 @@ class HostExecution {
 /// Which thread runs next between barriers.
 enum class ThreadOrder { ascending, descending, shuffled };
 
-/// Runs body once for each thread of each block; empty, or what went wrong.
-std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body);
+/// Runs body once for each thread of each block; empty, or what went wrong. `between` is called after each round of a block's threads, with
+/// the block's number: what happens by itself; true where a thread that waits may go on for it.
+std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body,
+                     const std::function<bool(int)>& between = {});
 
 /// Runs a kernel on the host; empty, or what went wrong.
 template <class Kernel>

@@ -77,6 +77,24 @@ class EmulatorTest : public QObject {
         run_grid(1, 32, 128, ThreadOrder::ascending, [](HostExecution& x) { x.shared<int[40]>()[x.thread() + 1] = 1; });
     QVERIFY2(wrong.find("past its shared memory") != std::string::npos, wrong.c_str());
   }
+  void threads_wait_for_what_others_do() {
+    for (const ThreadOrder order : kOrders) {
+      int turns = 0;
+      const std::string wrong = run_grid(1, 64, 0, order, [&](HostExecution& x) {
+        x.until([&] { return turns == 63 - x.thread(); });
+        ++turns;
+      });
+      QCOMPARE(wrong, std::string());
+      QCOMPARE(turns, 64);
+    }
+  }
+  void nobody_can_go_on_unless_something_happens() {
+    int happened = 0;
+    const auto waits = [&](HostExecution& x) { x.until([&] { return happened >= 3; }); };
+    const std::string wrong = run_grid(1, 32, 0, ThreadOrder::ascending, waits);
+    QVERIFY2(wrong.find("nobody can go on") != std::string::npos, wrong.c_str());
+    QCOMPARE(run_grid(1, 32, 0, ThreadOrder::ascending, waits, [&](int) { return ++happened < 10; }), std::string());
+  }
   void lanes_see_each_other() {
     for (const ThreadOrder order : kOrders) {
       std::vector<int> sums(64), first(64);

@@ -84,6 +84,21 @@ class GpuGroupedTest : public QObject {
     }
   }
 
+  // A product is told how many rows an expert has at most; a map says when that was too few.
+  void more_rows_than_a_product_was_told_of_are_found() {
+    for (const std::vector<int32_t>& offsets : {std::vector<int32_t>{0, 3, 3, 12, 20}, std::vector<int32_t>{0, 0}}) {
+      std::vector<int32_t> map(gpu::kTileMapInts, -7);
+      const auto experts = static_cast<int32_t>(offsets.size()) - 1;
+      QCOMPARE(emulate<gpu::TileMapKernel>(1, {offsets.data(), experts, kTensor, map.data()}), std::string());
+      const int32_t rows = *gpu::most_rows_of(map.data());
+      QCOMPARE(rows, experts > 1 ? 9 : 0);
+      QVERIFY(gpu::check_most_rows(rows, rows).ok());
+      const gpu::Status status = gpu::check_most_rows(rows, rows - 1);
+      QVERIFY(status.code() == gpu::StatusCode::bad_input);
+      QVERIFY(std::string(status.text()).find("has " + std::to_string(rows) + " rows and the call was for at most") != std::string::npos);
+    }
+  }
+
   void regimes_follow_the_rows() {
     QVERIFY(gpu::regime_of(4, kTensor) == Regime::gemv && gpu::regime_of(5, kTensor) == Regime::swapped);
     QVERIFY(gpu::regime_of(64, kTensor) == Regime::swapped && gpu::regime_of(65, kTensor) == Regime::large);

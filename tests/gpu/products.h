@@ -26,6 +26,9 @@ inline std::vector<int32_t> random_offsets(std::mt19937& random, int32_t experts
 /// The tile map without a kernel: sorted lists.
 inline std::vector<int32_t> map_by_sorting(const std::vector<int32_t>& offsets, const gpu::RegimeLimits& limits) {
   std::vector<int32_t> map(gpu::kTileMapInts, -7);
+  int32_t& most_rows = *gpu::most_rows_of(map.data());
+  most_rows = 0;
+  for (size_t e = 0; e + 1 < offsets.size(); ++e) most_rows = std::max(most_rows, offsets[e + 1] - offsets[e]);
   for (int r = 0; r < gpu::kRegimes; ++r) {
     const auto regime = static_cast<gpu::Regime>(r);
     std::vector<int32_t> experts;

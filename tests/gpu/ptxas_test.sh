@@ -2,13 +2,15 @@
 # ptxas_test.sh FOLDER LIST [--update]: registers and spills of every kernel, as ptxas reported them while FOLDER was built, against the kept
 # LIST. Registers are compared where the same ptxas built them; a spill or a stack frame that the list does not have fails anywhere, and so
 # does what ptxas remarks on lost performance (wgmma serialised, setmaxnreg ignored): it says so as "info", with a number, and nowhere else.
+# The kernels whose waits give up (device_check_stall) are held to that too, where they were built: serialised they would be other kernels.
 set -euo pipefail
 folder=$1 list=$2 update=${3:-}
 export LC_ALL=C
 mapfile -t reports < <(find "$folder" -name '*.ptxas' -path '*stormcell_gpu*' | sort)
 if [ ${#reports[@]} -eq 0 ]; then echo "no reports of ptxas below $folder"; exit 77; fi
 
-if remarks=$(grep -h 'ptxas info *: (C[0-9]' "${reports[@]}" | sort | uniq -c); then
+mapfile -t stalls < <(find "$folder" -name '*.ptxas' -path '*device_check_stall*/grouped/*' | sort)
+if remarks=$(grep -h 'ptxas info *: (C[0-9]' "${reports[@]}" "${stalls[@]}" | sort | uniq -c); then
   echo "ptxas remarks:"
   echo "$remarks"
   exit 1

@@ -90,13 +90,15 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
     const DecisionDifference decision = decision_difference(want.view, gpu::layer_decision(call, calls.workspace(0)), cells, false);
     const double difference = layer_difference(shape, calls, 0);
     const int64_t past = calls.written_past();
+    const gpu::Status rows = gpu::check_most_rows(calls.map(0), gpu::most_rows(call), queue.stream());
     char text[64];
     std::snprintf(text, sizeof text, "relative difference %.2e", difference);
     std::string note = text;
     if (!decision.note().empty()) note += "; " + decision.note();
     if (!is_other) note += "; the routing before once more";
     if (past > 0) note += "; " + std::to_string(past) + " bytes behind y were written";
-    report.check(difference <= tolerance(gpu::Format::bf16) && decision.holds(cells) && is_other && past == 0, what, note);
+    if (!rows.ok()) note += std::string("; ") + rows.text();
+    report.check(difference <= tolerance(gpu::Format::bf16) && decision.holds(cells) && is_other && past == 0 && rows.ok(), what, note);
   };
   check(name, true);
 

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "gpu/launch/device.h"
+#include "gpu/launch/stall.h"
 #include "tests/gpu/device_check/card.h"
 #include "tests/gpu/device_check/families.h"
 
@@ -305,7 +306,8 @@ int run_one(const Family& family, const Task& task, const std::string& records) 
   try {
     family.run(task, report);
   } catch (const std::exception& e) {
-    report.failed("stopped", e.what());
+    const gpu::Status stall = gpu::check_stall();
+    report.failed("stopped", std::string(stall.text()) + (stall.ok() ? "" : "; ") + e.what());
   }
   return report.all_passed() ? 0 : 1;
 }

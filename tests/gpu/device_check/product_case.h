@@ -39,6 +39,8 @@ class ProductOnCard {
   /// Queues the map, once before the product, and the product.
   void make_map();
   void run() const;
+  /// Waits; refuses where an expert has more rows than the product was told of.
+  gpu::Status check_rows() const { return gpu::check_most_rows(map_, call_.most_rows, queue_.stream()); }
 
  private:
   /// x, w and y begin so far within what is allocated: aligned to sixteen bytes and no more, as callers may have them.

@@ -36,6 +36,10 @@ bool check_product(Report& report, const ProductCase& product, ProductOnCard& on
   on_card.make_map();
   on_card.run();
   queue.wait();
+  if (const gpu::Status rows = on_card.check_rows(); !rows.ok()) {
+    report.failed(product.name(), rows.text());
+    return false;
+  }
   const int64_t slots = on_card.slots();
   const Difference difference = product_difference(on_card.call(), slots, on_card.x_rows(), slots,
                                                    slots * product.n * int64_t{product.k} > 40000000 ? 96 : product.n);
