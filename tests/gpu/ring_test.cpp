@@ -31,8 +31,8 @@ struct Case {
   Case(const std::vector<int32_t>& rows, int32_t n, int32_t k, const RegimeLimits& limits) {
     for (const int32_t of_expert : rows) offsets.push_back(offsets.back() + of_expert);
     map = testing::map_by_sorting(offsets, limits);
-    const auto slots = static_cast<size_t>(offsets.back());
-    x.resize(slots * static_cast<size_t>(k)), y.resize(slots * static_cast<size_t>(n));
+    const auto of_all = static_cast<size_t>(offsets.back());
+    x.resize(of_all * static_cast<size_t>(k)), y.resize(of_all * static_cast<size_t>(n));
     args.offsets = offsets.data(), args.map = map.data(), args.n = n, args.k = k, args.x = x.data(), args.y = y.data();
   }
   Case(const Case&) = delete;
