@@ -17,10 +17,15 @@ namespace stormcell {
 namespace {
 
 constexpr const char* kWhole = "give the output of all_reduce_perf or alltoall_perf as it was printed";
-// size, count, type, redop, root, then time, algbw, busbw and wrong values, out of place and in place.
-constexpr size_t kFields = 13, kSize = 0, kRedop = 3, kTime = 5, kAlgbw = 6, kBusbw = 7, kWrong = 8;
+// size, count, type, redop, root, then time, algbw, busbw and wrong values, out of place and in place. Outputs of 2021 and before have no
+// root, an error instead of wrong values, and of collectives that reduce nothing no redop.
+constexpr size_t kSize = 0, kRedop = 3, kMeasured = 8, kLeastFields = 3 + kMeasured;
+constexpr size_t kTime = 0, kAlgbw = 1, kBusbw = 2, kWrong = 3;  // of those that are measured
 
-std::vector<std::string> words_of(const std::string& line) {
+/// Without the rank that mpirun --tag-output puts before a line: "[1,0]<stdout>:".
+std::vector<std::string> words_of(std::string line) {
+  if (const auto tag = line.find(">:"); line.starts_with('[') && tag != std::string::npos && line.find("]<std") < tag)
+    line.erase(0, tag + 2);
   std::istringstream in(line);
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(word);
@@ -28,7 +33,8 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 bool is_columns(const std::vector<std::string>& words) {
-  return words.size() > 4 && words[0] == "#" && words[1] == "size" && words[2] == "count" && words[3] == "type" && words[4] == "redop";
+  return words.size() > kLeastFields && words[0] == "#" && words[1] == "size" && words[2] == "count" && words[3] == "type" &&
+         words[4] == "redop";
 }
 
 class NcclTestsReader {
@@ -54,11 +60,12 @@ class NcclTestsReader {
   }
 
   void read_comment(const std::vector<std::string>& words) {
-    columns_ = columns_ || is_columns(words);
+    if (is_columns(words)) fields_ = words.size() - 1, has_root_ = words[5] == "root", has_errors_ = words.back() == "error";
     if (words.size() > 8 && words[1] == "Rank") return read_rank(words);
-    constexpr std::string_view kStarting = "# Collective test starting: ";
-    if (line_.starts_with(kStarting)) collective_ = line_.substr(kStarting.size());
+    if (words.size() > 4 && words[1] == "Collective" && words[3] == "starting:") collective_ = words[4];
+    if (words.size() > 4 && words[1] == "Out" && words[3] == "bounds" && words.back() == "FAILED") broken();
   }
+  [[noreturn]] void broken() const { wrong("has wrong values: the run is broken", "mend what NCCL runs on first"); }
 
   /// "#  Rank  0 Group  0 Pid  12345 on  host-a device  0 [0x1b] NVIDIA H100 80GB HBM3"
   void read_rank(const std::vector<std::string>& words) {
@@ -82,18 +89,20 @@ class NcclTestsReader {
   }
 
   void read_row(const std::vector<std::string>& words) {
-    if (!columns_) wrong("stands before the line of columns");
-    if (words.size() != kFields)
-      wrong("has " + std::to_string(words.size()) + " fields, a row of nccl-tests has " + std::to_string(kFields));
+    if (fields_ == 0) wrong("stands before the line of columns");
+    const bool no_redop = !has_root_ && words.size() + 1 == fields_;
+    if (words.size() < kLeastFields || (words.size() != fields_ && !no_redop))
+      wrong("has " + std::to_string(words.size()) + " fields, the line of columns has " + std::to_string(fields_));
     const double size = number(words[kSize], "size");
     if (size == 0) return;
-    const double us = number(words[kTime], "time");
+    const std::string* const measured = &words[words.size() - kMeasured];
+    const double us = number(measured[kTime], "time");
     if (!(us > 0)) wrong("time is 0");
-    if (words[kWrong] != "N/A" && number(words[kWrong], "#wrong") != 0)
-      wrong("has wrong values: the run is broken", "mend what NCCL runs on first");
+    // An error is what rounding leaves; whether it is too large the last lines say.
+    if (measured[kWrong] != "N/A" && number(measured[kWrong], "#wrong") != 0 && !has_errors_) broken();
     check_shape();
     MeasuredCall c;
-    c.op = op_of(words), c.mode = "nccl", c.gpu = gpu_;
+    c.op = op_of(no_redop ? "none" : words[kRedop], measured), c.mode = "nccl", c.gpu = gpu_;
     c.id = std::filesystem::path(path_).filename().string() + ":" + std::to_string(number_),
     c.source = "nccl-tests: " + std::filesystem::path(path_).filename().string();
     c.nodes = static_cast<int64_t>(ranks_of_.size()), c.ranks = ranks_, c.gpus_per_node = ranks_ / c.nodes;
@@ -115,11 +124,11 @@ class NcclTestsReader {
 
   /// By what it says; older versions say nothing: then a sum that moves twice (n - 1) / n of its bytes is an all-reduce, and the file's
   /// name tells an all-to-all from an all-gather, whose rows look alike.
-  std::string op_of(const std::vector<std::string>& words) const {
-    std::string told = collective_.empty() && words[kRedop] == "none" ? std::filesystem::path(path_).filename().string() : collective_;
+  std::string op_of(const std::string& redop, const std::string* measured) const {
+    std::string told = collective_.empty() && redop == "none" ? std::filesystem::path(path_).filename().string() : collective_;
     std::erase_if(told, [](char c) { return c == '_' || c == '-'; });
     if (told.find("alltoall") != std::string::npos) return "alltoall";
-    const double algbw = number(words[kAlgbw], "algbw"), busbw = number(words[kBusbw], "busbw");
+    const double algbw = number(measured[kAlgbw], "algbw"), busbw = number(measured[kBusbw], "busbw");
     const double n = static_cast<double>(ranks_), twice = 2 * (n - 1) / n;
     // Rounded to hundredths: of small calls nothing is seen.
     const bool may_be_sum = std::fabs(busbw - twice * algbw) < 0.01 * (1 + twice) + 1e-3 * busbw;
@@ -133,7 +142,8 @@ class NcclTestsReader {
   std::string line_, collective_, gpu_;
   int64_t number_ = 0, ranks_ = 0;
   std::map<std::string, int64_t> ranks_of_;  // by host
-  bool columns_ = false;
+  size_t fields_ = 0;                        // of the line of columns; 0: not there yet
+  bool has_root_ = true, has_errors_ = false;
   std::vector<MeasuredCall> calls_;
 };
 
@@ -142,7 +152,7 @@ class NcclTestsReader {
 bool is_nccl_tests(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);)
-    if (line.starts_with('#') && is_columns(words_of(line))) return true;
+    if (is_columns(words_of(line))) return true;
   return false;
 }
 

@@ -112,7 +112,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
     QTest::newRow("a size") << row << "x 256 float none -1 30.03"
                             << "line 21: size is \"x\"";
     QTest::newRow("a field less") << row << "1024 float none -1 30.03"
-                                  << "line 21: has 12 fields, a row of nccl-tests has 13";
+                                  << "line 21: has 12 fields, the line of columns has 13";
     QTest::newRow("wrong values") << " 0 30.03"
                                   << " 7 30.03"
                                   << "line 21: has wrong values: the run is broken";
@@ -140,6 +140,41 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
     const std::string file = scratch_.write("alltoall-wrong.txt", text.toStdString());
     VERIFY_REFUSED((Arguments{"calibrate", file, "-o", scratch_.path("wrong.json")}), file, words.toStdString());
   }
+  /// As NVIDIA/nccl-tests issue 78 shows an all-to-all of NCCL 2.10 (the rows' figures are facts of that run, 2021-12-08), and mpirun's
+  /// tags.
+  void outputs_of_older_versions_and_of_mpirun_are_read() {
+    const std::string head =
+        "#                                                       out-of-place                       in-place          \n"
+        "#       size         count      type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n"
+        "#        (B)    (elements)                       (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)  \n";
+    const std::string rows =
+        "   268435456       1048576     float           520935    0.52    0.51  0e+00   519562    0.52    0.51  1e+00\n"
+        "   536870912       2097152     float          1041974    0.52    0.51  0e+00  1041299    0.52    0.51  1e+00\n";
+    std::string ranks = "# Using devices\n";
+    for (int r = 0; r < 64; ++r)
+      ranks += "#   Rank " + std::to_string(r) + " Pid   " + std::to_string(1320 + r) + " on node-" + std::to_string(r / 8) + " device  " +
+               std::to_string(r % 8) + " [0x1b] Tesla V100-SXM2-16GB\n";
+    const std::string good = ranks + head + rows + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.507636 \n";
+    std::string tagged = good;
+    for (size_t at = 0; at < tagged.size(); at = tagged.find('\n', at) + 1) tagged.insert(at, "[1,0]<stdout>:");
+    for (const std::string& text : {good, tagged}) {
+      const Json j =
+          json_of({"calibrate", scratch_.write("alltoall.txt", text), "--nic-gbit", "100", "-o", scratch_.path("old.json"), "--json", "-"});
+      QVERIFY2(j["calls"] == 2 && j["fits"][0]["what"] == "alltoall nccl" && j["fits"][0]["gpu"] == "V100" && j["fits"][0]["ranks"] == 64,
+               j.dump().c_str());
+    }
+    std::string failed = good;
+    failed.replace(failed.find("0 OK"), 4, "2 FAILED");
+    const std::string file = scratch_.write("alltoall-failed.txt", failed);
+    VERIFY_REFUSED((Arguments{"calibrate", file, "--nic-gbit", "100", "-o", scratch_.path("failed.json")}), file, "has wrong values");
+    const std::string sums =
+        "   268435456      67108864     float     sum   122131    2.20    4.33  2e-06   122165    2.20    4.33  2e-06\n"
+        "   536870912     134217728     float     sum   244833    2.19    4.32  2e-06   244844    2.19    4.32  2e-06\n";
+    const std::string sum = scratch_.write("sum.txt", ranks + head + sums);
+    const Json j = json_of({"calibrate", sum, "--nic-gbit", "100", "-o", scratch_.path("sum.json"), "--json", "-"});
+    QVERIFY2(j["calls"] == 2 && j["fits"][0]["what"] == "all_reduce nccl", j.dump().c_str());
+  }
+
   void an_output_that_does_not_say_its_collective_is_refused() {
     const std::string file = scratch_.write("output.txt", nccl_output("alltoall", 1, 8, 30, 40e3));
     VERIFY_REFUSED((Arguments{"calibrate", file, "-o", scratch_.path("c.json")}), file, "is neither all_reduce_perf nor alltoall_perf");
