@@ -32,8 +32,9 @@ constexpr std::array kPasses = {
     Pass{"dead-path", "branches that got no cell are neither loaded nor packed, behind a guard", false, dead_path, kDeadPathOptions},
     Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
          horizontal_fusion, kHorizontalFusionOptions},
-    Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false,
-         vertical_fusion, kVerticalFusionOptions},
+    Pass{"vertical-fusion",
+         "norms, scales, activations, gates, residuals and factors join the step beside them; some neighbouring convolutions become one",
+         false, vertical_fusion, kVerticalFusionOptions},
     Pass{"bf16-storage", "what only products in bf16 read lies in bf16, half of its bytes, and is rounded once", false, bf16_storage, {}},
 };
 constexpr std::string_view kPlanned[] = {"constant-folding",    "capacity",       "kernel-tuning", "quantize-bf16", "quantize-int8",

@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// Longer products take weights from beyond L2, and their own kernel fetches them ahead.
+/// Longer products take weights from beyond L2, and their own kernel fetches them ahead (kLongField of core/cpu/ops/conv2d_choice.h).
 constexpr int64_t kMostDepth = 2048;
 
 class SeparableFolding {

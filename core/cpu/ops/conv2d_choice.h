@@ -22,6 +22,7 @@ inline bool takes_planar(const Making& m, const Conv2dShape& shape, size_t weigh
 inline bool takes_direct(const Making& m, const Conv2dShape& shape, size_t weight) {
   // Weights in bf16 are products of their own. Of long fields times whole panels the weights come from beyond L2, and the dense product
   // fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679 (docs/decisions/029-convolutions.md).
+  // kMostDepth of core/passes/separable_convolutions.cpp goes by it.
   constexpr int64_t kLongField = 2048;
   const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
   return is_direct(shape) && (!streams || m.is_asked_for()) && m.type(weight).dtype != DType::bf16;
