@@ -170,10 +170,12 @@ struct KernelTable {
   void (*depthwise)(const DepthwiseTask&) = nullptr;
   void (*resize)(const ResizeTask&) = nullptr;
 
-  /// FLOP done by one call of a loop that only multiplies and adds in registers, about 20 us; the sum of n floats. For the probes.
+  /// The sum of n floats.
+  float (*sum)(const float* x, int64_t n) = nullptr;
+
+  /// FLOP done by one call of a loop that only multiplies and adds in registers, about 20 us. For the probes.
   double (*peak_f32)() = nullptr;
   double (*peak_bf16)() = nullptr;
-  float (*sum)(const float* x, int64_t n) = nullptr;
 
   void (*convolve_planes)(const PlanarTask&) = nullptr;
 };

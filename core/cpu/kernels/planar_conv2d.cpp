@@ -38,7 +38,7 @@ struct PlaneLayout {
   int64_t plane() const { return rows * row() + aligned(margin); }
   int64_t floats() const { return channels * plane() + kBehind; }
   /// The first pixel of the first row of the first plane.
-  int64_t first() const { return aligned(margin); }
+  int64_t origin() const { return aligned(margin); }
 };
 
 typedef float Four __attribute__((vector_size(16)));
@@ -79,7 +79,7 @@ void to_planes(const float* map, int64_t rows, const PlaneLayout& to, float* fir
 void band_to_planes(const float* map, int64_t height, int64_t begin, const PlaneLayout& to, float* planes) {
   std::memset(planes, 0, static_cast<size_t>(to.floats()) * sizeof(float));
   const int64_t first = std::max<int64_t>(begin, 0), end = std::min(begin + to.rows, height);
-  to_planes(map + first * to.width * to.channels, end - first, to, planes + to.first() + (first - begin) * to.row());
+  to_planes(map + first * to.width * to.channels, end - first, to, planes + to.origin() + (first - begin) * to.row());
 }
 void from_planes(const float* first, const PlaneLayout& from, int64_t rows, float* map) {
   for (int64_t y = 0; y < rows; ++y)
@@ -148,7 +148,7 @@ int64_t bands_of_map(const Conv2dShape& s, int threads) {
     return (units + threads - 1) / threads * halves * row_work(s) / 2 + (units > 1 ? kMeeting : 0);
   };
   int64_t best = least;
-  // One of as many numbers in a row as there are threads gives all of them the same.
+  // Among as many consecutive numbers as there are threads one is a multiple of the threads: with it all do the same.
   for (int64_t bands = least + 1; bands < std::min(least + threads, height + 1); ++bands)
     if (time(bands) < time(best)) best = bands;
   return best;
@@ -165,13 +165,33 @@ class ChainMap {
   void read(const float* map, int64_t row, int64_t rows) const {
     to_planes(map + row * s_.width * s_.in_channels, rows, layout_, pixel(x_, row));
   }
-  void first(const ResidualBlockWeights& block, int64_t row, int64_t rows) const {
-    convolve({s_, field(x_, row), block.first, block.first_bias, layout_.plane(), layout_.row(), true, nullptr, pixel(between_, row),
-              layout_.plane(), layout_.row(), rows});
+  void first_convolution(const ResidualBlockWeights& block, int64_t row, int64_t rows) const {
+    convolve({.shape = s_,
+              .x = field(x_, row),
+              .weights = block.first,
+              .bias = block.first_bias,
+              .x_plane = layout_.plane(),
+              .x_row = layout_.row(),
+              .relu = true,
+              .residual = nullptr,
+              .y = pixel(between_, row),
+              .y_plane = layout_.plane(),
+              .y_row = layout_.row(),
+              .rows = rows});
   }
-  void second(const ResidualBlockWeights& block, int64_t row, int64_t rows) const {
-    convolve({s_, field(between_, row), block.second, block.second_bias, layout_.plane(), layout_.row(), false, pixel(x_, row),
-              pixel(x_, row), layout_.plane(), layout_.row(), rows});
+  void second_convolution(const ResidualBlockWeights& block, int64_t row, int64_t rows) const {
+    convolve({.shape = s_,
+              .x = field(between_, row),
+              .weights = block.second,
+              .bias = block.second_bias,
+              .x_plane = layout_.plane(),
+              .x_row = layout_.row(),
+              .relu = false,
+              .residual = pixel(x_, row),
+              .y = pixel(x_, row),
+              .y_plane = layout_.plane(),
+              .y_row = layout_.row(),
+              .rows = rows});
   }
   void write(float* map, int64_t row, int64_t rows) const {
     from_planes(pixel(x_, row), layout_, rows, map + row * s_.width * s_.in_channels);
@@ -179,9 +199,9 @@ class ChainMap {
 
  private:
   static PlaneLayout layout(const Conv2dShape& s) { return {s.in_channels, s.height + 2 * s.pad_height, s.width, s.pad_width}; }
-  float* pixel(float* planes, int64_t row) const { return planes + layout_.first() + (row + s_.pad_height) * layout_.row(); }
+  float* pixel(float* planes, int64_t row) const { return planes + layout_.origin() + (row + s_.pad_height) * layout_.row(); }
   /// Of the first pixel of a row.
-  const float* field(const float* planes, int64_t row) const { return planes + layout_.first() - s_.pad_width + row * layout_.row(); }
+  const float* field(const float* planes, int64_t row) const { return planes + layout_.origin() - s_.pad_width + row * layout_.row(); }
 
   const Conv2dShape& s_;
   PlaneLayout layout_;
@@ -231,8 +251,18 @@ void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps
       const PlaneLayout in = input_layout(s, rows), out = output_layout(s, rows);
       float* const sums = planes + aligned(in.floats());
       band_to_planes(maps.map(slot, s.height * s.width * s.in_channels), s.height, begin - s.pad_height, in, planes);
-      convolve({s, planes + in.first() - s.pad_width, maps.weights[branch], maps.bias(branch), in.plane(), in.row(),
-                epilogue.relu && !relu_of_sum, nullptr, sums, out.plane(), out.row(), rows});
+      convolve({.shape = s,
+                .x = planes + in.origin() - s.pad_width,
+                .weights = maps.weights[branch],
+                .bias = maps.bias(branch),
+                .x_plane = in.plane(),
+                .x_row = in.row(),
+                .relu = epilogue.relu && !relu_of_sum,
+                .residual = nullptr,
+                .y = sums,
+                .y_plane = out.plane(),
+                .y_row = out.row(),
+                .rows = rows});
       const int64_t at = (slot * s.out_height() + begin) * row;
       from_planes(sums, out, rows, y + at);
       if (epilogue.residual) kernels().add(y + at, epilogue.residual + at, rows * row, y + at);
@@ -264,8 +294,8 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<R
       const ChainMap map(s, mine);
       map.read(maps.map(slot, image), 0, s.height);
       for (size_t i = 0; i < blocks; ++i) {
-        map.first(maps.weights[branch][i], 0, s.height);
-        map.second(maps.weights[branch][i], 0, s.height);
+        map.first_convolution(maps.weights[branch][i], 0, s.height);
+        map.second_convolution(maps.weights[branch][i], 0, s.height);
       }
       map.write(y + slot * image, 0, s.height);
     });
@@ -287,8 +317,12 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<R
   team.split(shared * floats, kAligned, [&](int64_t begin, int64_t end, int) { std::fill(planes + begin, planes + end, 0.0f); });
   step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) { map.read(maps.map(slot, image), row, rows); });
   for (size_t i = 0; i < blocks; ++i) {
-    step([&](const ChainMap& map, int32_t branch, int64_t, int64_t row, int64_t rows) { map.first(maps.weights[branch][i], row, rows); });
-    step([&](const ChainMap& map, int32_t branch, int64_t, int64_t row, int64_t rows) { map.second(maps.weights[branch][i], row, rows); });
+    step([&](const ChainMap& map, int32_t branch, int64_t, int64_t row, int64_t rows) {
+      map.first_convolution(maps.weights[branch][i], row, rows);
+    });
+    step([&](const ChainMap& map, int32_t branch, int64_t, int64_t row, int64_t rows) {
+      map.second_convolution(maps.weights[branch][i], row, rows);
+    });
   }
   step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) { map.write(y + slot * image, row, rows); });
 }

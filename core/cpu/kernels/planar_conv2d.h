@@ -1,5 +1,5 @@
-// 2-D convolutions with few output channels over NHWC tensors, and chains of residual blocks of them, by way of planes: in f32, without
-// stride and groups.
+// 2-D convolutions with few output channels over NHWC tensors, and chains of residual blocks of them, by way of planes: in f32, where
+// is_planar().
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -49,8 +49,8 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& shape, const float* x,
 /// The same for the maps of all branches, each through the `blocks` blocks of its branch; y is indexed by slot.
 void residual_blocks(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<ResidualBlockWeights>& maps, size_t blocks, float* y,
                      std::byte* scratch);
-/// Of so many maps, how many the threads share by rows: those that are left when each thread has had as many whole ones as the others, if
-/// that wins a convolution more than the meeting after it costs; the last on the line.
+/// How many of `maps`, the last on the line, the threads share by rows: what is left when all have had equally many whole ones; 0 where a
+/// convolution would win less by it than the meeting behind it costs.
 int64_t maps_shared_by_threads(const Conv2dShape& shape, int64_t maps, int threads);
 size_t residual_blocks_scratch_bytes(const Conv2dShape& shape, int threads);
 

@@ -30,7 +30,7 @@ int64_t thread_floats(const Conv2dShape& s) { return block_sums(s) + block_pixel
 void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channels, const float* x, const float* depthwise,
                       const float* pointwise, const Epilogue& epilogue, float* y, std::byte* scratch) {
   const KernelTable& table = kernels();
-  // Where a block of one stride begins, the last row of its fields is new: it is fetched while the block before is multiplied.
+  // With stride 1 only the last row of a block's fields has not been read by the block before: it is fetched while that one is multiplied.
   const int64_t below = (s.kernel_height - 1 - s.pad_height) * s.width, map_pixels = s.images * s.height * s.width;
   const bool fetches = s.stride_height == 1 && s.stride_width == 1 && s.out_width() == s.width;
   const int64_t block = block_pixels(s), panels = conv_panel_count(out_channels);
