@@ -46,6 +46,12 @@ std::string value_text(const Graph& graph, const Value& v) {
   const std::string type = type_text(graph, v.type);
   return v.kind == ValueKind::weight ? "weight " + type : v.kind == ValueKind::decision ? "decision " + type : type;
 }
+
+void expect_dtype(const Graph& graph, const Node& node, size_t index, DType dtype) {
+  const TensorType& type = input_type(graph, node, index);
+  if (type.dtype != dtype)
+    operator_error(node, "input " + std::to_string(index) + " as " + std::string(to_text(dtype)), type_text(graph, type));
+}
 }  // namespace
 
 void expect_activation(const Graph& graph, const Node& node, size_t index) {
@@ -57,8 +63,7 @@ void expect_activation(const Graph& graph, const Node& node, size_t index) {
 
 void expect_real(const Graph& graph, const Node& node, size_t index) {
   expect_activation(graph, node, index);
-  const TensorType& type = input_type(graph, node, index);
-  if (type.dtype != DType::f32) operator_error(node, "input " + std::to_string(index) + " as f32", type_text(graph, type));
+  expect_dtype(graph, node, index, DType::f32);
 }
 
 void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank) {
@@ -101,8 +106,7 @@ void expect_shared(const Graph& graph, const Node& node, size_t index, const std
 
 void expect_integer(const Graph& graph, const Node& node, size_t index) {
   expect_activation(graph, node, index);
-  const TensorType& type = input_type(graph, node, index);
-  if (type.dtype != DType::i32) operator_error(node, "input " + std::to_string(index) + " as i32", type_text(graph, type));
+  expect_dtype(graph, node, index, DType::i32);
 }
 
 void expect_one_integer(const Graph& graph, const Node& node, size_t index) {
@@ -145,6 +149,14 @@ std::optional<size_t> extra_input(const Node& node, std::string_view extra, size
   for (size_t i = 0; i < list.size(); ++i)
     if (list[i] == extra) return fixed + i;
   return {};
+}
+void expect_extra_like(const Graph& graph, const Node& node, std::string_view name, const TensorType& y) {
+  const auto i = extra_input(node, name, node.inputs.size() - extra_count(node));
+  if (!i) return;
+  expect_activation(graph, node, *i);
+  expect_space(graph, node, *i, y.space);
+  expect_content(graph, node, *i, y.content);
+  expect_dtype(graph, node, *i, y.dtype);
 }
 void remove_extra(Node& node, std::string_view extra) {
   std::string rest;

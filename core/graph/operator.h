@@ -83,9 +83,9 @@ struct Operator {
   std::string_view grouped_as = {};
   /// The word under which a neighbour may do this one's work too; empty: none may.
   std::string_view folds_as = {};
-  /// Whose work it may do itself, words with blanks between, each an attribute or an extra of its own: an attribute takes the value of the
-  /// only one that the other has, an extra its other input; `gain`, of a norm before it, brings `eps` too, an
-  /// activation behind a residual `residual_first`.
+  /// Words of neighbours whose work it may do, blanks between. A word that is an attribute of its own takes the neighbour's only attribute;
+  /// one that is an extra takes the neighbour's other input. `gain` brings `eps` with it; an activation behind a residual sets
+  /// `residual_first`; `factors` takes the numbers by which a neighbour before it multiplies whole rows.
   std::string_view absorbs = {};
   /// Of a state's operator: rows that it does not write stay as they are.
   bool keeps_rows = false;
@@ -140,6 +140,8 @@ bool is_grouped(const Graph& graph, SpaceId space);
 /// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").
 /// Index of the input that carries `extra`, where the node has it. `fixed` is the number of inputs before the extras.
 std::optional<size_t> extra_input(const Node& node, std::string_view extra, size_t fixed);
+/// The extra `name`, where the node has it, is an activation like the result `y`: its cells, content and format.
+void expect_extra_like(const Graph& graph, const Node& node, std::string_view name, const TensorType& y);
 /// Takes a name out of the list; the input is the caller's to remove.
 void remove_extra(Node& node, std::string_view extra);
 /// Number of extras.

@@ -1,9 +1,8 @@
 // What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual, the activation of the
 // sum with a residual; a residual after a gather becomes part of the gather, and so does what multiplies whole rows before one that sums
 // them. The fused node stands where the last of its parts stood, so that all its inputs exist. Then residual blocks of convolutions that
-// follow one another become one step, which keeps a map in cache through all of them (residual_chains.h), and a depthwise convolution and
-// the pointwise one behind it another
-// (separable_convolutions.h).
+// follow one another become one step, which keeps a map in cache through all of them (residual_chains.h), and so do a depthwise
+// convolution and the pointwise one behind it (separable_convolutions.h).
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
 // factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it. A gather
@@ -94,7 +93,7 @@ class VerticalFusion {
   /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
   NodeId absorb_next(NodeId id) {
     if (fold_.norms && stormcell::absorbs(*node(id).op, "gain") && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
-    if (fold_.factors && has_role(node(id), Role::close)) absorb_factors(id);
+    if (fold_.factors && stormcell::absorbs(*node(id).op, "factors")) absorb_factors(id);
     if (fold_.residuals && has_role(node(id), Role::guard)) absorb_into_bodies(id);
     if (node(id).outputs.size() != 1) return kNone;
     const ValueId out = node(id).outputs[0];
@@ -265,6 +264,31 @@ class VerticalFusion {
   const struct { bool norms, scales, activations, gates, residuals, factors; } fold_;
 };
 
+/// What was folded into what.
+std::string text_of(const VerticalFusion::Counts& c, const ResidualChains& chains, size_t separable) {
+  std::string parts, of_gathers;
+  const auto add = [](std::string& list, size_t n, std::string_view one) {
+    if (n > 0) add_to_list(list, counted(static_cast<int64_t>(n), one));
+  };
+  add(parts, c.norms, "norm");
+  add(parts, c.scales, "scale");
+  add(parts, c.activations, "activation");
+  add(parts, c.gates, "gate");
+  add(parts, c.residuals, "residual");
+  if (!parts.empty()) parts += " folded into products";
+  add(of_gathers, c.factors, "factor");
+  add(of_gathers, c.joined, "residual");
+  if (!of_gathers.empty()) add_to_list(parts, of_gathers + " folded into gathers", "; ");
+  if (chains.blocks > 0)
+    add_to_list(
+        parts,
+        counted(static_cast<int64_t>(chains.blocks), "residual block") + " in " + counted(static_cast<int64_t>(chains.chains), "chain"),
+        "; ");
+  if (separable > 0)
+    add_to_list(parts, counted(static_cast<int64_t>(separable), "depthwise convolution") + " in the pointwise ones behind them", "; ");
+  return parts;
+}
+
 }  // namespace
 
 PassResult vertical_fusion(const PassInput& input) {
@@ -285,28 +309,7 @@ PassResult vertical_fusion(const PassInput& input) {
     result.reason += apart;
     return result;
   }
-  std::string parts, of_gathers;
-  const auto add = [](std::string& list, size_t n, std::string_view one) {
-    if (n > 0) add_to_list(list, counted(static_cast<int64_t>(n), one));
-  };
-  const auto& c = fusion.counts;
-  add(parts, c.norms, "norm");
-  add(parts, c.scales, "scale");
-  add(parts, c.activations, "activation");
-  add(parts, c.gates, "gate");
-  add(parts, c.residuals, "residual");
-  if (!parts.empty()) parts += " folded into products";
-  add(of_gathers, c.factors, "factor");
-  add(of_gathers, c.joined, "residual");
-  if (!of_gathers.empty()) add_to_list(parts, of_gathers + " folded into gathers", "; ");
-  if (chains.blocks > 0)
-    add_to_list(
-        parts,
-        counted(static_cast<int64_t>(chains.blocks), "residual block") + " in " + counted(static_cast<int64_t>(chains.chains), "chain"),
-        "; ");
-  if (separable > 0)
-    add_to_list(parts, counted(static_cast<int64_t>(separable), "depthwise convolution") + " in the pointwise ones behind them", "; ");
-  result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
+  result.reason = text_of(fusion.counts, chains, separable) + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
   return result;
 }
 

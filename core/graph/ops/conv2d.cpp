@@ -10,7 +10,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 3);
   const TensorType y = convolved(g, n, 1, input_type(g, n, 0).space, integer_of(n, "groups"));
   if (const auto i = extra_input(n, "bias", 2)) expect_shared(g, n, *i, {y.content[2]});
-  expect_residual(g, n, 2, y);
+  expect_extra_like(g, n, "residual", y);
+  expect_residual_first(n);
   return {{y}};
 }
 Cost cost(const CostContext& c, const Node& n) {

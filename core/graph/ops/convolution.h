@@ -20,16 +20,6 @@ inline TensorType convolved(const Graph& g, const Node& n, size_t weight, SpaceI
   return {DType::f32, cells, {(h + 2 * padding - kh) / stride + 1, (width + 2 * padding - kw) / stride + 1, o}};
 }
 
-/// The extra `residual`, where there is one, is like the result; `fixed` inputs stand before the extras.
-inline void expect_residual(const Graph& g, const Node& n, size_t fixed, const TensorType& y) {
-  expect_residual_first(n);
-  const auto i = extra_input(n, "residual", fixed);
-  if (!i) return;
-  expect_real(g, n, *i);
-  expect_space(g, n, *i, y.space);
-  expect_content(g, n, *i, y.content);
-}
-
 inline double convolution_flops(const CostContext& c, const Node& n, size_t weight) {
   const TensorType& w = c.graph.value(n.inputs[weight]).type;
   return value_bytes(c, n.outputs[0]) / 4 * 2 *

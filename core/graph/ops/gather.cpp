@@ -48,16 +48,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     if (mode == "weighted" && !is_weighed(g, y.space, space)) operator_error(n, "direct branches to weigh", type_text(g, y));
   }
   expect_factors(g, n);
-  for (const char* name : {"otherwise", "residual"})
-    if (const auto i = extra_input(n, name, plain_inputs(n))) {
-      expect_space(g, n, *i, space);
-      expect_content(g, n, *i, first.content);
-      expect_activation(g, n, *i);
-      const TensorType& extra_type = input_type(g, n, *i);
-      if (extra_type.dtype != first.dtype || (name[0] == 'r' && first.dtype != DType::f32))
-        operator_error(n, std::string(name) + " and rows in " + (name[0] == 'r' ? "f32" : "one format"),
-                       type_text(g, first) + " and " + type_text(g, extra_type));
-    }
+  const TensorType y{first.dtype, space, first.content};
+  expect_extra_like(g, n, "otherwise", y);
+  expect_extra_like(g, n, "residual", y);
+  if (const auto i = extra_input(n, "residual", plain_inputs(n))) expect_real(g, n, *i);
   if (n.attributes.has("branches")) {
     const SpaceId cells = first.space;
     const CellSpace* slots = cells == kNone ? nullptr : &g.space(g.holds_members(cells) ? g.space(cells).parent : cells);
@@ -67,7 +61,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     for (const int64_t b : n.attributes.list("branches"))
       if (b < 0 || b >= g.value(slots->decision).branches) operator_error(n, "branches of its decision", std::to_string(b));
   }
-  return {{{first.dtype, space, first.content}}};
+  return {{y}};
 }
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
@@ -87,5 +81,5 @@ const Operator kGather{.name = "gather",
                        .role = Role::close,
                        .extras = "otherwise residual",
                        .attributes = kAttributes,
-                       .absorbs = "residual"};
+                       .absorbs = "residual factors"};
 }  // namespace stormcell

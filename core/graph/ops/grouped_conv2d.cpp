@@ -13,7 +13,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType y = convolved(g, n, 2, expect_grouped(g, n, of_branch), integer_of(n, "groups"));
   expect_alike(g, n, 2);
   for (size_t i = 2 + branches; i < fixed; ++i) expect_shared(g, n, i, {y.content[2]});
-  expect_residual(g, n, fixed, y);
+  expect_extra_like(g, n, "residual", y);
+  expect_residual_first(n);
   return {{y}};
 }
 Cost cost(const CostContext& c, const Node& n) {

@@ -26,14 +26,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     expect_shared(g, n, *i, {x.content[0]});
     expect_attribute(n, "eps");
   }
-  for (const char* extra : {"multiply", "residual"})
-    if (const auto i = extra_input(n, extra, fixed)) {
-      expect_content(g, n, *i, {first.content[0]});
-      expect_space(g, n, *i, slots);
-      expect_real(g, n, *i);
-    }
+  const TensorType y{DType::f32, slots, {first.content[0]}};
+  for (const char* extra : {"multiply", "residual"}) expect_extra_like(g, n, extra, y);
   expect_residual_first(n);
-  return {{{DType::f32, slots, {first.content[0]}}}};
+  return {{y}};
 }
 Cost cost(const CostContext& c, const Node& n) {
   // Only branches with rows are read.

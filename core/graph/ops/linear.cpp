@@ -19,14 +19,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     expect_attribute(n, "eps");
   }
   if (const auto i = extra_input(n, "bias", 2)) expect_shared(g, n, *i, {w.content[0]});
-  for (const char* extra : {"multiply", "residual"})
-    if (const auto i = extra_input(n, extra, 2)) {
-      expect_content(g, n, *i, {w.content[0]});
-      expect_space(g, n, *i, x.space);
-      expect_real(g, n, *i);
-    }
+  const TensorType y{DType::f32, x.space, {w.content[0]}};
+  for (const char* extra : {"multiply", "residual"}) expect_extra_like(g, n, extra, y);
   expect_residual_first(n);
-  return {{{DType::f32, x.space, {w.content[0]}}}};
+  return {{y}};
 }
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);

@@ -205,7 +205,9 @@ class OperatorRulesTest : public QObject {
     row("integers weighed", "%z : i32 tokens = gather(%part) mode=\"weighted\" space=@tokens",
         "gather \"z\": expected input 0 as f32, got i32 d/0");
     row("reals where no integer came", "%z : i32 tokens = gather(%part, %levels) extras=\"otherwise\" mode=\"place\" space=@tokens",
-        "gather \"z\": expected otherwise and rows in one format, got i32 d/0 and f32 tokens");
+        "gather \"z\": expected input 1 as i32, got f32 tokens");
+    row("a residual in integers", "%z : i32 tokens = gather(%part, %ids) extras=\"residual\" mode=\"place\" space=@tokens",
+        "gather \"z\": expected input 1 as f32, got i32 tokens");
     row("a weight as an activation", "%z : f32 [4,8] = scale(%w) factor=2.0",
         "scale \"z\": expected an activation as input 0, got weight f32 [4,8]");
     row("an activation as a weight", "%z : f32 tokens [4] = linear(%x, %p)", "linear \"z\": expected weights [n, 8], got i32 []");

@@ -116,7 +116,7 @@ class RolesTest : public QObject {
       if (!op->folds_as.empty())
         QVERIFY(std::any_of(operators().begin(), operators().end(),
                             [&](const Operator* by) { return by != op && absorbs(*by, op->folds_as); }));
-      for (const std::string_view word : {"gain", "scale", "activation", "multiply", "residual"})
+      for (const std::string_view word : {"gain", "scale", "activation", "multiply", "residual", "factors"})
         QVERIFY(!absorbs(*op, word) || knows(*op, word));
       QVERIFY(!op->keeps_rows || op->role == Role::state);
     }
