@@ -47,6 +47,9 @@ struct Call {
   /// Under a budget, of a step that reads parts, by branch: not 0 where a wave before has computed it. A part without an address is of a
   /// wave to come.
   const uint8_t* computed = nullptr;
+
+  /// A weight in f32; null: its part is not there.
+  const float* floats(WeightHandle handle) const { return reinterpret_cast<const float*>(weights.address(handle).value); }
 };
 
 /// The parts that a step reads.

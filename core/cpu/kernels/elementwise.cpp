@@ -58,6 +58,10 @@ void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t r
 
 void add_scaled(const float* x, float factor, int64_t n, float* y) {
   const KernelTable& table = kernels();
+  if (factor == 1) {
+    table.add(y, x, n, y);
+    return;
+  }
   constexpr int64_t kBlock = 1024;  // products that stay in L1
   alignas(64) float product[kBlock];
   for (int64_t at = 0; at < n; at += kBlock) {

@@ -20,7 +20,7 @@ void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, uint1
 void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y);
 /// y[r] = x[r] * factor[r], over x[rows, d].
 void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t rows, int64_t d, float* y);
-/// y += x * factor on the calling thread: the product is rounded before it is added, also where a processor could do both at once.
+/// y += x * factor on this thread, product and sum rounded each, whatever the processor could do at once; by 1 the sum alone.
 void add_scaled(const float* x, float factor, int64_t n, float* y);
 /// y[r] = x[r] + row: the same row [d] to each of the rows; y[r] = x[r] * row likewise.
 void add_row(ThreadTeam& team, const float* x, const float* row, int64_t rows, int64_t d, float* y);

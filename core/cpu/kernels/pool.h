@@ -23,7 +23,7 @@ void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64
 size_t global_average_pool_scratch_bytes(int64_t images, int64_t pixels, int64_t channels);
 /// Largest value of each window; padding never wins.
 void max_pool2d(ThreadTeam& team, const Pool2dShape& shape, const float* x, float* y);
-/// Mean of each window; with count_padding the padding counts as zeros (PyTorch's default), without only real pixels count.
-void average_pool2d(ThreadTeam& team, const Pool2dShape& shape, const float* x, bool count_padding, float* y);
+/// Mean of each window; padding counts as zeros (PyTorch's default).
+void average_pool2d(ThreadTeam& team, const Pool2dShape& shape, const float* x, float* y);
 
 }  // namespace stormcell::cpu

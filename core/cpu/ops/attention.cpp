@@ -53,7 +53,7 @@ class Attention : public Kernel {
     p.q_offsets = queries.offsets, p.q_places = queries.places;
     p.k_offsets = keys.offsets, p.k_places = keys.places;
     if (p.sequences == 0 || p.q_length == 0 || p.k_length == 0) return;
-    if (bias_) p.bias_table = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (bias_) p.bias_table = c.floats(bias_handle_);
     if (mask_) p.key_mask = c.in[*mask_].integers();
     if (step_) read_cache(c, p);
     attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].data,

@@ -52,7 +52,7 @@ class BranchFloats {
   const float* const* look_up(const Call& c, bool left) const {
     for (size_t i = 0; i < of_.size(); ++i) {
       const bool computed = left && c.computed && c.computed[of_[i]];
-      at_[static_cast<size_t>(of_[i])] = computed ? nullptr : reinterpret_cast<const float*>(c.weights.address(handles_[i]).value);
+      at_[static_cast<size_t>(of_[i])] = computed ? nullptr : c.floats(handles_[i]);
     }
     return at_.data();
   }

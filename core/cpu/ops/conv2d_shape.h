@@ -64,7 +64,7 @@ class Conv2dEpilogue {
 
  private:
   /// [out_channels]; null: none.
-  const float* bias(const Call& c) const { return bias_ ? reinterpret_cast<const float*>(c.weights.address(bias_handle_).value) : nullptr; }
+  const float* bias(const Call& c) const { return bias_ ? c.floats(bias_handle_) : nullptr; }
   /// Like the output; null: none.
   const float* residual(const Call& c) const { return residual_ ? c.in[*residual_].reals() : nullptr; }
 

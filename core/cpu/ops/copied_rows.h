@@ -22,7 +22,6 @@ class CopiedRows {
     return true;
   }
   int64_t row_bytes() const { return from_bytes_; }
-  int64_t written_bytes() const { return to_bytes_; }
   /// Elements of a row.
   int64_t width() const { return width_; }
   void copy(const std::byte* x, int64_t from, std::byte* y, int64_t to) const { copy(x, from, y, to, 0, width_); }

@@ -53,7 +53,7 @@ struct FusedProduct {
   ProductRows rows(const Call& c, std::byte* scratch, bool normed = false) const {
     const Rows& x = c.in[0];
     if (!gain) return reads_bf16 ? ProductRows{nullptr, x.halves()} : ProductRows{x.reals(), nullptr};
-    const auto* weight = reinterpret_cast<const float*>(c.weights.address(gain_handle).value);
+    const float* weight = c.floats(gain_handle);
     if (reads_bf16) {
       auto* rows = reinterpret_cast<uint16_t*>(scratch);
       if (!normed) rms_norm(c.team, x.reals(), x.rows, x.width, weight, eps, rows);
@@ -66,7 +66,7 @@ struct FusedProduct {
 
   Epilogue epilogue(const Call& c) const {
     Epilogue e;
-    if (bias) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle).value);
+    if (bias) e.bias = c.floats(bias_handle);
     e.activation = activation;
     if (multiply) e.multiply = c.in[*multiply].reals();
     if (residual) e.residual = c.in[*residual].reals();

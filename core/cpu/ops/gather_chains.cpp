@@ -39,12 +39,11 @@ class GatherChains : public Kernel {
   void run(const Call& c) const override {
     int64_t rows = c.out[0].rows;
     for (size_t i = 0; i < values_; ++i) rows += c.in[i].rows;
-    constexpr int64_t kColumns = 64;  // of a thread at least: its rows are whole cache lines
     if (rows * c.out[0].width <= kAloneFloats) {
       join(c, 0, c.out[0].width);
     } else {
-      const int64_t piece = std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(c.out[0].rows, 1) / kColumns * kColumns);
-      c.team.split(c.out[0].width, kColumns, [&](int64_t begin, int64_t end, int) {
+      const int64_t piece = std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(c.out[0].rows, 1) / kSplitColumns * kSplitColumns);
+      c.team.split(c.out[0].width, kSplitColumns, [&](int64_t begin, int64_t end, int) {
         for (int64_t at = begin; at < end; at += piece) join(c, at, std::min(end, at + piece));
       });
     }
@@ -71,8 +70,6 @@ class GatherChains : public Kernel {
     for_each_row(c, [&](const float* from, float* to, float weight) {
       if (place_) {
         std::copy(from + begin, from + end, to + begin);
-      } else if (weighted_ || weight == 1) {
-        for (int64_t x = begin; x < end; ++x) to[x] += weight * from[x];
       } else {
         add_scaled(from + begin, weight, end - begin, to + begin);
       }

@@ -49,12 +49,10 @@ class GatherSlots : public Kernel {
         } else {
           continue;
         }
-        if (!written) {
-          for (int64_t x = begin; x < end; ++x) to[x] = w * from[x];
-        } else if (weighted_ || w == 1) {
-          for (int64_t x = begin; x < end; ++x) to[x] += w * from[x];
-        } else {
+        if (written) {
           add_scaled(from + begin, w, end - begin, to + begin);
+        } else {
+          for (int64_t x = begin; x < end; ++x) to[x] = w * from[x];
         }
         written = true;
       }

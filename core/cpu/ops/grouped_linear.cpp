@@ -36,7 +36,7 @@ class GroupedLinear : public Kernel {
       const auto branch = static_cast<size_t>(branches_[i]);
       packed_[i] = {reinterpret_cast<const std::byte*>(c.weights.address(handles_[i]).value), n_, k_, dtype_};
       table_[branch] = packed_[i].data && !is_computed(branches_[i]) ? &packed_[i] : nullptr;
-      if (!bias_handles_.empty()) biases_[branch] = reinterpret_cast<const float*>(c.weights.address(bias_handles_[i]).value);
+      if (!bias_handles_.empty()) biases_[branch] = c.floats(bias_handles_[i]);
     }
     GroupedRows rows;
     const FusedProduct::ProductRows x = fused_.rows(c, c.scratch, normed);

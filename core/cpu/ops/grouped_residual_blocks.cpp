@@ -27,12 +27,11 @@ class GroupedResidualBlocks : public Kernel {
   }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
-    const auto address = [&](WeightHandle handle) { return reinterpret_cast<const float*>(c.weights.address(handle).value); };
     const size_t step = branches_.size();
     for (size_t b = 0; b < step; ++b)
       for (size_t i = 0; i < blocks_; ++i) {
         const Convolution &first = handles_[2 * i * step + b], &second = handles_[(2 * i + 1) * step + b];
-        weights_[b * blocks_ + i] = {address(first.weight), address(first.bias), address(second.weight), address(second.bias)};
+        weights_[b * blocks_ + i] = {c.floats(first.weight), c.floats(first.bias), c.floats(second.weight), c.floats(second.bias)};
       }
     GroupedMaps<ResidualBlockWeights> maps;
     maps.x = c.in[0].reals();

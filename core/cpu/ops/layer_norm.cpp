@@ -8,8 +8,8 @@ class LayerNorm : public Kernel {
   explicit LayerNorm(const Making& m)
       : gain_(m.f32_weight(1)), bias_(m.f32_weight(2)), eps_(static_cast<float>(m.node().attributes.real("eps"))) {}
   void run(const Call& c) const override {
-    const auto* gain = reinterpret_cast<const float*>(c.weights.address(gain_).value);
-    const auto* bias = reinterpret_cast<const float*>(c.weights.address(bias_).value);
+    const float* gain = c.floats(gain_);
+    const float* bias = c.floats(bias_);
     layer_norm(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, gain, bias, eps_, c.out[0].reals());
   }
 

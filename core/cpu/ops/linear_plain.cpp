@@ -18,7 +18,7 @@ class LinearPlain : public Kernel {
   int64_t scratch_bytes() const override { return fused_.norm_bytes; }
   void run(const Call& c) const override {
     const float* x = fused_.rows(c, c.scratch).f32;
-    const auto* w = reinterpret_cast<const float*>(c.weights.address(weight_).value);
+    const float* w = c.floats(weight_);
     const Epilogue e = fused_.epilogue(c);
     split_rows(c.team, c.in[0].rows, n_ * k_, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) row(x + r * k_, w, e, r, c.out[0].reals() + r * n_);

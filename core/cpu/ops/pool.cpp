@@ -31,7 +31,7 @@ class Pool : public Kernel {
     } else if (kind_ == "max") {
       max_pool2d(c.team, shape, c.in[0].reals(), c.out[0].reals());
     } else {
-      average_pool2d(c.team, shape, c.in[0].reals(), true, c.out[0].reals());
+      average_pool2d(c.team, shape, c.in[0].reals(), c.out[0].reals());
     }
   }
 

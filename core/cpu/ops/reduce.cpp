@@ -6,9 +6,6 @@
 namespace stormcell::cpu {
 namespace {
 
-/// Columns of a parent that one thread sums at least: whole cache lines, whatever the width.
-constexpr int64_t kColumns = 64;
-
 class Reduce : public Kernel {
  public:
   explicit Reduce(const Making& m)
@@ -28,23 +25,21 @@ class Reduce : public Kernel {
   void reduce(const Call& c) const {
     const int64_t width = c.out[0].width;
     const CellGroups& groups = c.in[0].groups;
-    const int64_t parents = c.out[0].rows, parts = (width + kColumns - 1) / kColumns;
+    const int64_t parents = c.out[0].rows;
     if (parents == 0) return;
     const int64_t rows = last_ ? 1 : (c.in[0].rows + parents - 1) / parents;  // of a parent, about
-    split_rows(c.team, parents * parts, (rows + 1) * std::min(width, kColumns), [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part) {
-        const int64_t p = part / parts, first = part % parts * kColumns, columns = std::min(kColumns, width - first), n = groups.count(p);
-        Element* to = reinterpret_cast<Element*>(c.out[0].data) + p * width + first;
-        const Element* from = reinterpret_cast<const Element*>(c.in[0].data) + groups.begin(p) * width + first;
-        if (last_ && n > 0) {
-          std::copy_n(from + (n - 1) * width, columns, to);
-          continue;
-        }
-        std::fill_n(to, columns, Element(0));
-        for (int64_t i = 0; i < n; ++i)
-          for (int64_t x = 0; x < columns; ++x) to[x] += from[i * width + x];
-        for (int64_t x = 0; mean_ && x < columns && n > 0; ++x) to[x] /= static_cast<Element>(n);
+    split_columns(c.team, parents, width, rows + 1, [&](int64_t p, int64_t first, int64_t columns) {
+      const int64_t n = groups.count(p);
+      Element* to = reinterpret_cast<Element*>(c.out[0].data) + p * width + first;
+      const Element* from = reinterpret_cast<const Element*>(c.in[0].data) + groups.begin(p) * width + first;
+      if (last_ && n > 0) {
+        std::copy_n(from + (n - 1) * width, columns, to);
+        return;
       }
+      std::fill_n(to, columns, Element(0));
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t x = 0; x < columns; ++x) to[x] += from[i * width + x];
+      for (int64_t x = 0; mean_ && x < columns && n > 0; ++x) to[x] /= static_cast<Element>(n);
     });
   }
 

@@ -19,11 +19,10 @@ class ResidualBlocks : public Kernel {
     return of_chain_ + static_cast<int64_t>(convolutions_.size() / 2 * sizeof(ResidualBlockWeights));
   }
   void run(const Call& c) const override {
-    const auto address = [&](WeightHandle handle) { return reinterpret_cast<const float*>(c.weights.address(handle).value); };
     auto* const blocks = reinterpret_cast<ResidualBlockWeights*>(c.scratch + of_chain_);
     for (size_t i = 0; i < convolutions_.size(); i += 2)
-      blocks[i / 2] = {address(convolutions_[i].weight), address(convolutions_[i].bias), address(convolutions_[i + 1].weight),
-                       address(convolutions_[i + 1].bias)};
+      blocks[i / 2] = {c.floats(convolutions_[i].weight), c.floats(convolutions_[i].bias), c.floats(convolutions_[i + 1].weight),
+                       c.floats(convolutions_[i + 1].bias)};
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
     residual_blocks(c.team, shape, c.in[0].reals(), {blocks, convolutions_.size() / 2}, c.out[0].reals(), c.scratch);

@@ -9,7 +9,7 @@ class RmsNorm : public Kernel {
   explicit RmsNorm(const Making& m)
       : gain_(m.f32_weight(1)), eps_(static_cast<float>(m.node().attributes.real("eps"))), to_bf16_(m.writes(0) == DType::bf16) {}
   void run(const Call& c) const override {
-    const auto* gain = reinterpret_cast<const float*>(c.weights.address(gain_).value);
+    const float* gain = c.floats(gain_);
     const Rows& x = c.in[0];
     if (to_bf16_) {
       rms_norm(c.team, x.reals(), x.rows, x.width, gain, eps_, c.out[0].halves());

@@ -24,7 +24,7 @@ class Route : public Kernel {
     } else {
       scores.data = c.in[0].reals();
     }
-    if (bias_) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (bias_) scores.bias = c.floats(bias_handle_);
     if (grouped_) scores.parents = c.in[0].groups.parent_map();
     DecisionView d = *c.out[0].decision;
     if (c.replayed) {

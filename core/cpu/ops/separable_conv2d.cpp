@@ -16,11 +16,10 @@ class SeparableConv2d : public Kernel {
   }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
-    const auto address = [&](WeightHandle handle) { return reinterpret_cast<const float*>(c.weights.address(handle).value); };
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
     if (shape.images == 0) return;
-    separable_conv2d(c.team, shape, outputs_, c.in[0].reals(), address(depthwise_), address(pointwise_), epilogue_.of_panels(c, outputs_),
+    separable_conv2d(c.team, shape, outputs_, c.in[0].reals(), c.floats(depthwise_), c.floats(pointwise_), epilogue_.of_panels(c, outputs_),
                      c.out[0].reals(), c.scratch);
   }
 

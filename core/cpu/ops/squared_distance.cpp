@@ -30,7 +30,7 @@ class SquaredDistance : public Kernel {
   explicit SquaredDistance(const Making& m)
       : centres_(m.f32_weight(1)), count_(m.type(1).content[0].constant()), reciprocal_(flag_of(m.node(), "reciprocal")) {}
   void run(const Call& c) const override {
-    const auto* centres = reinterpret_cast<const float*>(c.weights.address(centres_).value);
+    const float* centres = c.floats(centres_);
     const int64_t d = c.in[0].width;
     split_rows(c.team, c.in[0].rows, count_ * d, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r)

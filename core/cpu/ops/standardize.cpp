@@ -21,8 +21,8 @@ class Standardize : public Kernel {
         pattern_(std::max<int64_t>(1, kPatternFloats / channels_) * channels_) {}
   int64_t scratch_bytes() const override { return 2 * pattern_ * static_cast<int64_t>(sizeof(float)); }
   void run(const Call& c) const override {
-    const auto* mean = reinterpret_cast<const float*>(c.weights.address(mean_).value);
-    const auto* deviation = reinterpret_cast<const float*>(c.weights.address(deviation_).value);
+    const float* mean = c.floats(mean_);
+    const float* deviation = c.floats(deviation_);
     float *shift = reinterpret_cast<float*>(c.scratch), *factor = shift + pattern_;
     for (int64_t i = 0; i < pattern_; ++i) {
       shift[i] = -mean[i % channels_];

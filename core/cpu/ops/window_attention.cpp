@@ -111,7 +111,7 @@ class WindowAttention : public Kernel {
   }
   void fill_bias(const Call& c, int64_t head, int kind, const Room& room) const {
     if (bias_floats() == 0) return;
-    const auto* table = has_bias_ ? reinterpret_cast<const float*>(c.weights.address(bias_).value) : nullptr;
+    const float* table = has_bias_ ? c.floats(bias_) : nullptr;
     const int64_t h = grid_.window_height, w = grid_.window_width, across = 2 * w - 1;
     // The head's biases by distance, rightmost first: those of a query and the keys of one row follow one another.
     float* const by_distance = room.attention;
@@ -158,7 +158,7 @@ class WindowAttention : public Kernel {
     task.head_dim = static_cast<int32_t>(dim_), task.value_dim = static_cast<int32_t>(value_dim_);
     task.queries = task.keys = grid_.cells();
     task.scale = scale_;
-    if (cosine_) task.scale = std::exp(std::min(reinterpret_cast<const float*>(c.weights.address(scales_).value)[head], std::log(100.0f)));
+    if (cosine_) task.scale = std::exp(std::min(c.floats(scales_)[head], std::log(100.0f)));
     if (bias_floats() > 0) task.bias = room.bias, task.bias_step = grid_.cells();
     task.out = room.y;
     task.scratch = room.attention;

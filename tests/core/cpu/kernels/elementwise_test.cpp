@@ -118,17 +118,18 @@ class ElementwiseTest : public QObject {
   void a_product_is_rounded_before_it_is_added() {
     for_each_isa([](Isa) {
       bool differs = false;  // from both at once
-      for (const int64_t n : {0, 1, 7, 16, 17, 1024, 1025, 5000}) {
-        const Floats x = random_floats(static_cast<size_t>(n), 6), before = random_floats(static_cast<size_t>(n), 7);
-        Floats y(before);
-        add_scaled(x.data(), 0.3f, n, y.data());
-        for (size_t i = 0; i < x.size(); ++i) {
-          const volatile float product = x[i] * 0.3f;
-          QVERIFY(y[i] == before[i] + product);
-          differs = differs || std::fma(x[i], 0.3f, before[i]) != y[i];
+      for (const int64_t n : {0, 1, 7, 16, 17, 1024, 1025, 5000})
+        for (const float factor : {0.3f, 1.0f}) {
+          const Floats x = random_floats(static_cast<size_t>(n), 6), before = random_floats(static_cast<size_t>(n), 7);
+          Floats y(before);
+          add_scaled(x.data(), factor, n, y.data());
+          for (size_t i = 0; i < x.size(); ++i) {
+            const volatile float product = x[i] * factor;
+            QVERIFY(y[i] == before[i] + product);
+            differs = differs || std::fma(x[i], factor, before[i]) != y[i];
+          }
+          QVERIFY(y.intact());
         }
-        QVERIFY(y.intact());
-      }
       QVERIFY(differs);
     });
   }

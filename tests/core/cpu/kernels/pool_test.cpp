@@ -19,20 +19,20 @@ class PoolTest : public QObject {
         s.images = 2, s.height = 11, s.width = 13, s.channels = channels;
         s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride, s.pad_height = s.pad_width = pad;
         const Floats x = random_floats(static_cast<size_t>(s.images * s.height * s.width * channels), 1);
-        std::vector<double> largest, mean, mean_of_real;
+        std::vector<double> largest, mean;
         for (int64_t image = 0; image < s.images; ++image)
           for (int64_t oy = 0; oy < s.out_height(); ++oy)
             for (int64_t ox = 0; ox < s.out_width(); ++ox)
               for (int64_t c = 0; c < channels; ++c) {
-                double sum = 0, most = -HUGE_VAL, count = 0;
+                double sum = 0, most = -HUGE_VAL;
                 for (int64_t ky = 0; ky < kernel; ++ky)
                   for (int64_t kx = 0; kx < kernel; ++kx) {
                     const int64_t iy = oy * stride - pad + ky, ix = ox * stride - pad + kx;
                     if (iy < 0 || iy >= s.height || ix < 0 || ix >= s.width) continue;
                     const double v = x[static_cast<size_t>(((image * s.height + iy) * s.width + ix) * channels + c)];
-                    sum += v, most = std::max(most, v), ++count;
+                    sum += v, most = std::max(most, v);
                   }
-                largest.push_back(most), mean.push_back(sum / double(kernel * kernel)), mean_of_real.push_back(sum / count);
+                largest.push_back(most), mean.push_back(sum / double(kernel * kernel));
               }
         for_each_isa([&](Isa) {
           for (const int threads : {1, 3}) {
@@ -41,11 +41,8 @@ class PoolTest : public QObject {
             max_pool2d(team, s, x.data(), y.data());
             QString error = worst(y.data(), largest, 1e-30, "max");
             QVERIFY2(error.isEmpty() && y.intact(), qPrintable(error));
-            average_pool2d(team, s, x.data(), true, y.data());
+            average_pool2d(team, s, x.data(), y.data());
             error = worst(y.data(), mean, 30 * kEpsilon, "average");
-            QVERIFY2(error.isEmpty() && y.intact(), qPrintable(error));
-            average_pool2d(team, s, x.data(), false, y.data());
-            error = worst(y.data(), mean_of_real, 30 * kEpsilon, "average of real pixels");
             QVERIFY2(error.isEmpty() && y.intact(), qPrintable(error));
           }
         });
