@@ -25,7 +25,8 @@ class BranchIndex {
         for (int32_t l = 0; l < routes.layers; ++l) {
           const std::span<const int32_t> choices = routes.at(token, l);
           for (size_t c = 0; c < choices.size(); ++c)
-            if (choices[c] >= 0 && !chosen_before(choices, c)) add(static_cast<size_t>(l) * branches + static_cast<size_t>(choices[c]), item);
+            if (choices[c] >= 0 && !chosen_before(choices, c))
+              add(static_cast<size_t>(l) * branches + static_cast<size_t>(choices[c]), item);
         }
       });
     };
