@@ -13,6 +13,7 @@
 #include "core/planning/place_task.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
+#include "core/summary/capacity_text.h"
 #include "simulator/network/exchange.h"
 #include "simulator/network/filling.h"
 #include "simulator/network/network.h"
@@ -96,8 +97,9 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
   if (f.capacity)
     out.push_back(
         "of each step and layer an expert takes its even share of the choices times the capacity factor, rounded up, first come, first "
-        "served; the others are dropped at no cost: " +
-        std::string(f.capacity->dropped > 0 ? "this is not lossless, the model would answer otherwise" : "none is"));
+        "served; " +
+        std::string(f.capacity->dropped > 0 ? "the others are dropped at no cost, " : "none is dropped, ") +
+        capacity_text(f.capacity->factor, f.capacity->dropped_share()));
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back(
