@@ -234,9 +234,7 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   sums.tell_gpus(placement, f);
   sums.tell_links(f);
   if (!objective.tokens_known()) return;
-  // A token whose choices a capacity drops is one of the step all the same.
-  visits += objective.capacity(DataPart::fitted).lost_visits;
-  f.tokens_per_step = visits / steps / static_cast<double>(placement.layers.size());
+  f.tokens_per_step = objective.tokens_met(DataPart::fitted, visits) / steps / static_cast<double>(placement.layers.size());
   if (f.mean_ms > 0) f.tokens_per_s = *f.tokens_per_step / f.mean_ms * 1e3;
 }
 

@@ -13,6 +13,7 @@
 #include "core/planning/place_task.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
+#include "core/summary/capacity_text.h"
 #include "simulator/network/exchange.h"
 #include "simulator/network/filling.h"
 #include "simulator/network/network.h"
@@ -22,17 +23,18 @@ namespace stormcell {
 namespace {
 
 constexpr int32_t kMostRanksOfCollective = 64;
-constexpr double kMostOversubscription = 1000, kMostCapacityFactor = 1000;
+
+std::string most_factor_text() { return std::to_string(static_cast<int>(kMostFactor)); }
 
 [[noreturn]] void refuse_oversubscription(std::string_view text) {
-  does_not_fit("--oversubscription", text, "a factor from 1 to 1000, for example 2");
+  does_not_fit("--oversubscription", text, "a factor from 1 to " + most_factor_text() + ", for example 2");
 }
-bool is_oversubscription(double factor) { return factor >= 1 && factor <= kMostOversubscription; }
+bool is_oversubscription(double factor) { return factor >= 1 && factor <= kMostFactor; }
 
 [[noreturn]] void refuse_capacity_factor(std::string_view text) {
-  does_not_fit("--capacity-factor", text, "a factor above 0, at most 1000, for example 1.25");
+  does_not_fit("--capacity-factor", text, "a factor above 0, at most " + most_factor_text() + ", for example 1.25");
 }
-bool is_capacity_factor(double factor) { return factor > 0 && factor <= kMostCapacityFactor; }
+bool is_capacity_factor(double factor) { return factor > 0 && factor <= kMostFactor; }
 
 /// Nothing where the whole text is no number.
 std::optional<double> factor_in(std::string_view text) {
@@ -95,8 +97,9 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
   if (f.capacity)
     out.push_back(
         "of each step and layer an expert takes its even share of the choices times the capacity factor, rounded up, first come, first "
-        "served; the others are dropped at no cost: " +
-        std::string(f.capacity->dropped > 0 ? "this is not lossless, the model would answer otherwise" : "none is"));
+        "served; " +
+        std::string(f.capacity->dropped > 0 ? "the others are dropped at no cost, " : "none is dropped, ") +
+        capacity_text(f.capacity->factor, f.capacity->dropped_share()));
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back(
@@ -281,9 +284,6 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
               "--model-config config.json, or --hidden N --ffn N");
   if (!task.objective)
     bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs", "--tokens-per-step N draws steps of N tokens");
-  if (options.step.capacity_factor > 0 && options.step.tokens_per_step == 0 && task_lacks(task, "steps"))
-    bad_input("--capacity-factor", "is of the choices of a step, and the data does not say which tokens were one",
-              "--tokens-per-step N draws steps of N tokens");
   check_memory(task);
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);

@@ -39,6 +39,8 @@ inline std::string_view to_text(Overlap overlap) { return kOverlaps[static_cast<
 
 /// Their words, for the command line and the window.
 std::vector<std::string_view> overlaps();
+/// Of an oversubscription, and of a capacity's factor.
+inline constexpr double kMostFactor = 1000;
 /// At least 1; Error(bad_input) that names --oversubscription otherwise.
 double parse_oversubscription(std::string_view text);
 /// Above 0; Error(bad_input) that names --capacity-factor otherwise.

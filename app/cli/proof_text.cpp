@@ -29,29 +29,19 @@ void add_flips(Rows& rows, const std::vector<Flip>& flips, const std::string& it
 }
 
 void add_speedup(Rows& rows, const RunSummaryFigures& f) {
-  const auto add = [&](const std::string& text) { rows.push_back({"speed-up", text}); };
-  const auto add_measured = [&](const std::string& verdict) {
-    const auto& ci = f.speedup_ci95;
-    add(ratio_text(*f.speedup) + (ci ? "  95 % interval " + number_text((*ci)[0]) + " to " + number_text((*ci)[1]) : "") + verdict);
-    rows.push_back({"", speedup_basis_text(f)});
-    rows.push_back({"", "the plan beside the baseline on the same batch, one right after the other"});
-  };
-  switch (speed_verdict(f)) {
-    case SpeedVerdict::faster:
-      return add_measured("");
-    case SpeedVerdict::slower:
-      return add_measured(": slower than the baseline");
-    case SpeedVerdict::not_measurable:
-      return add_measured(": nothing measurable was gained");
-    case SpeedVerdict::none_stated:
-      return add("none stated: see the warnings");
-    case SpeedVerdict::nothing_applied:
-      return add("no pass applied; nothing to compare");
-    case SpeedVerdict::all_left_out:
-      return add("nothing was gained: every pass that applied is left out again");
-    case SpeedVerdict::not_verified:
-      return add("none stated, because the result is not verified");
+  const SpeedVerdict verdict = speed_verdict(f);
+  const std::string sentence(speed_sentence(verdict));
+  const bool faster = verdict == SpeedVerdict::faster;
+  if (!faster && verdict != SpeedVerdict::slower && verdict != SpeedVerdict::not_measurable) {
+    rows.push_back({"speed-up", sentence});
+    return;
   }
+  const auto& ci = f.speedup_ci95;
+  rows.push_back({"speed-up", ratio_text(*f.speedup) +
+                                  (ci ? "  95 % interval " + number_text((*ci)[0]) + " to " + number_text((*ci)[1]) : std::string())});
+  if (!faster) rows.push_back({"", sentence});
+  rows.push_back({"", speedup_basis_text(f)});
+  rows.push_back({"", "the plan beside the baseline on the same batch, one right after the other"});
 }
 
 }  // namespace

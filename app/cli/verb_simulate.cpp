@@ -12,6 +12,7 @@
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
 #include "core/report/simulation_report.h"
+#include "core/summary/capacity_text.h"
 #include "simulator/simulate.h"
 
 namespace stormcell::cli {
@@ -115,9 +116,8 @@ std::string to_text(const SimulateFigures& f) {
   if (f.overlap != Overlap::none) times.push_back({"without overlap", of_step.text(f.serial_ms) + " " + of_step.unit()});
   if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
   if (const auto& c = f.capacity)
-    times.push_back({"dropped choices", c->dropped > 0 ? share_text(c->dropped_share()) + " of them, by a capacity factor of " +
-                                                             number_text(c->factor) + ": not lossless, the model would answer otherwise"
-                                                       : "none, by a capacity factor of " + number_text(c->factor)});
+    times.push_back({"dropped choices", (c->dropped > 0 ? share_text(c->dropped_share()) + " of them, " : std::string("none, ")) +
+                                            capacity_text(c->factor, c->dropped_share())});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
   std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + deployment_text(f) +
                      sensitivity_text(f) + (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) +

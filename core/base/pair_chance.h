@@ -3,7 +3,8 @@
 
 namespace stormcell {
 
-/// Of `pairs` of branches of two routers, of which one branch is in `from` and the other in `to`: as many as both would share by chance.
+/// Two routers have `pairs` pairs of branches in common; one branch is in `from` of them, the other in `to`: in how many both would be by
+/// chance.
 inline double following_by_chance(double from, double to, double pairs) { return pairs > 0 ? from * to / pairs : 0; }
 
 /// The same of two branches that cells got from one router, each in so many of `pairs`: one is drawn by these numbers, then another one,

@@ -14,8 +14,8 @@ struct RouterThreshold {
 };
 using RouterThresholds = std::vector<RouterThreshold>;
 
-/// Thresholds of exits are compared with confidences, which are from 0 to 1: at the first of these and below all leave, at the second, as
-/// above 1, none does.
+/// Of exits, which compare confidences with them. kAllLeave: confidences are 0 or more, so all leave (below it too). kNoneLeaves: they
+/// are 1 at most, so none does.
 inline constexpr double kAllLeave = 0, kNoneLeaves = 2;
 
 /// What a model and a configuration may give: -1 says the same as kAllLeave, and presets have it.

@@ -16,36 +16,36 @@ double tiles_by_turns(double rows) {
   return one_more * tiles_of(fewer + 1) + (1 - one_more) * tiles_of(fewer);
 }
 
+/// One more slot of a branch, on this rank: slots ascend, so ranks do.
+void add_slot(size_t rank, BranchShares& shares) {
+  if (shares.empty() || shares.back().rank != rank) shares.push_back({rank, 0});
+  ++shares.back().part;
+}
+
+/// Slots are counted, then divided: a sum of shares may exceed 1, and powers of what is left of that are no numbers.
+void divide(BranchShares& shares) {
+  double replicas = 0;
+  for (const BranchShare& share : shares) replicas += share.part;
+  for (BranchShare& share : shares) share.part /= replicas;
+}
+
 }  // namespace
 
 std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, int32_t ranks) {
-  std::vector<int32_t> replicas(static_cast<size_t>(branches));
-  for (const int32_t branch : layer)
-    if (branch >= 0) ++replicas[static_cast<size_t>(branch)];
   const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
   std::vector<BranchShares> shares(static_cast<size_t>(branches));
-  for (size_t s = 0; s < layer.size(); ++s) {
-    if (layer[s] < 0) continue;
-    BranchShares& of_branch = shares[static_cast<size_t>(layer[s])];  // by rank: slots ascend
-    if (of_branch.empty() || of_branch.back().rank != s / slots_per_rank) of_branch.push_back({s / slots_per_rank, 0});
-    ++of_branch.back().part;
-  }
-  // Counted, then divided: a sum of shares may exceed 1, and powers of what is left of that are no numbers.
-  for (size_t b = 0; b < shares.size(); ++b)
-    for (BranchShare& share : shares[b]) share.part /= replicas[b];
+  for (size_t s = 0; s < layer.size(); ++s)
+    if (layer[s] >= 0) add_slot(s / slots_per_rank, shares[static_cast<size_t>(layer[s])]);
+  for (BranchShares& of_branch : shares) divide(of_branch);
   return shares;
 }
 
 void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchShares& shares) {
   const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
-  int32_t replicas = 0;
   shares.clear();
-  for (size_t s = 0; s < layer.size(); ++s) {
-    if (layer[s] != branch) continue;
-    if (shares.empty() || shares.back().rank != s / slots_per_rank) shares.push_back({s / slots_per_rank, 0});
-    ++shares.back().part, ++replicas;
-  }
-  for (BranchShare& share : shares) share.part /= replicas;
+  for (size_t s = 0; s < layer.size(); ++s)
+    if (layer[s] == branch) add_slot(s / slots_per_rank, shares);
+  divide(shares);
 }
 
 void find_nearest(const BranchShares& all, size_t home, size_t gpus_per_node, BranchShares& nearest) {

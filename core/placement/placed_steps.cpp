@@ -42,10 +42,14 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
       for (const size_t t : steps[s]) {
         for (const int32_t choice : routes.at(t, static_cast<int32_t>(l)))
           if (choice >= 0) ++count_[at(s, l) * branches + static_cast<size_t>(choice)];
-        if (routes.heaviest(t, static_cast<int32_t>(l)) >= 0) ++tokens_[at(s, l)];
+        if (routes.visits(t, static_cast<int32_t>(l))) ++tokens_[at(s, l)];
         if (backend == Backend::gather || by_token_) add_token({static_cast<uint32_t>(s), static_cast<uint32_t>(t)}, l, 1);
       }
-  index(routes, steps);
+  for (size_t s = 0; s < steps.size(); ++s)
+    for (const size_t t : steps[s]) members_.push_back({static_cast<uint32_t>(s), static_cast<uint32_t>(t)});
+  visits_ = BranchIndex<Visit>(routes, branches, [&](const auto& visit) {
+    for (const Visit& v : members_) visit(v.token, v);
+  });
   begin();
 }
 
@@ -65,28 +69,6 @@ PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placeme
       if (backend == Backend::gather) rule_.add_everywhere(tally_[at(s, l)], all / k);
     }
   begin();
-}
-
-void PlacedSteps::index(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps) {
-  const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
-  for (size_t s = 0; s < steps.size(); ++s)
-    for (const size_t t : steps[s]) members_.push_back({static_cast<uint32_t>(s), static_cast<uint32_t>(t)});
-  begin_.assign(layers * branches + 1, 0);
-  const auto for_each = [&](const auto& visit) {
-    for (size_t s = 0; s < steps.size(); ++s)
-      for (const size_t t : steps[s])
-        for (size_t l = 0; l < layers; ++l) {
-          const std::span<const int32_t> choices = routes.at(t, static_cast<int32_t>(l));
-          for (size_t c = 0; c < choices.size(); ++c)
-            if (choices[c] >= 0 && !chosen_before(choices, c))
-              visit(l * branches + static_cast<size_t>(choices[c]), Visit{static_cast<uint32_t>(s), static_cast<uint32_t>(t)});
-        }
-  };
-  for_each([&](size_t of, Visit) { ++begin_[of + 1]; });
-  for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-  visits_.resize(begin_.back());
-  std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
-  for_each([&](size_t of, Visit v) { visits_[next[of]++] = v; });
 }
 
 void PlacedSteps::begin() {
@@ -204,22 +186,17 @@ void PlacedSteps::move_branch(size_t layer, int32_t branch) {
   BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
   add_products(layer, static_cast<size_t>(branch), -1);
   rule_.begin_move(shares_[layer], branch, next_);
-  for (const Visit& v : visits_of(layer, static_cast<size_t>(branch)))
+  for (const Visit& v : visits_.of(layer, static_cast<size_t>(branch)))
     rule_.move_token(tally_[at(v.step, layer)], routes_->at(v.token, static_cast<int32_t>(layer)),
                      homes_[v.step] ? routes_->tokens[v.token].rank : -1);
   shares.swap(next_);
   add_products(layer, static_cast<size_t>(branch), 1);
 }
 
-std::span<const PlacedSteps::Visit> PlacedSteps::visits_of(size_t layer, size_t branch) const {
-  const size_t of = layer * static_cast<size_t>(placement_.branches) + branch;
-  return std::span(visits_).subspan(begin_[of], begin_[of + 1] - begin_[of]);
-}
-
 void PlacedSteps::add_branch(size_t layer, int32_t branch, double sign) {
   add_products(layer, static_cast<size_t>(branch), sign);
   if (!by_token_) return;
-  for (const Visit& v : visits_of(layer, static_cast<size_t>(branch))) {
+  for (const Visit& v : visits_.of(layer, static_cast<size_t>(branch))) {
     add_token(v, layer, sign);
     if (residence_ == Residence::follow && routes_->heaviest(v.token, static_cast<int32_t>(layer)) == branch) add_onward(v, layer, sign);
   }
@@ -253,7 +230,7 @@ void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
     for (size_t s = 0; s < steps(); ++s) add_step(s, {});
     return;
   }
-  const std::span<const Visit> visits = visits_of(layer, branch);
+  const std::span<const Visit> visits = visits_.of(layer, branch);
   for (size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
     while (end < visits.size() && visits[end].step == visits[begin].step) ++end;
     add_step(visits[begin].step, visits.subspan(begin, end - begin));
@@ -279,11 +256,11 @@ void PlacedSteps::add_dispatch(Visit v, size_t layer, double sign) {
 }
 
 void PlacedSteps::add_onward(Visit v, size_t layer, double sign) {
-  if (routes_->heaviest(v.token, static_cast<int32_t>(layer)) < 0) return;
+  if (!routes_->visits(v.token, static_cast<int32_t>(layer))) return;
   for (size_t l = layer + 1; l < shares_.size(); ++l) {
     add_dispatch(v, l, sign);
     touch(v.step, l);
-    if (routes_->heaviest(v.token, static_cast<int32_t>(l)) >= 0) return;
+    if (routes_->visits(v.token, static_cast<int32_t>(l))) return;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/placement/branch_index.h"
 #include "core/placement/placement.h"
 #include "core/placement/step_work.h"
 #include "core/profile/token_routes.h"
@@ -56,9 +57,7 @@ class PlacedSteps {
   PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence,
               size_t steps);
   size_t at(size_t step, size_t layer) const { return step * shares_.size() + layer; }
-  void index(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps);
   void begin();
-  std::span<const Visit> visits_of(size_t layer, size_t branch) const;
   void add_branch(size_t layer, int32_t branch, double sign);
   /// The branch comes to stand where next_ says.
   void move_branch(size_t layer, int32_t branch);
@@ -95,8 +94,7 @@ class PlacedSteps {
   std::vector<double> met_;                        // [steps, layers] as in LayerWork: no move changes it
   std::vector<double> tokens_;                     // [steps, layers] that meet the layer
   std::vector<uint8_t> homes_;                     // [steps] where their tokens live is known
-  std::vector<size_t> begin_;                      // [layers x branches + 1] of visits_
-  std::vector<Visit> visits_;                      // of each layer and branch, by step; a token that chose it twice once
+  BranchIndex<Visit> visits_;                      // by step
   std::vector<Visit> members_;                     // of all steps
   std::vector<double> layer_cost_;                 // [steps, layers]
   std::vector<double> step_s_;

@@ -22,39 +22,18 @@ PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> 
       ranks_(start.ranks),
       way_(way),
       gpus_per_node_(static_cast<size_t>(start.ranks / way.nodes)),
+      tokens_(routes, static_cast<size_t>(start.branches),
+              [&](const auto& visit) {
+                for (const size_t t : tokens) visit(t, static_cast<uint32_t>(t));
+              }),
       absent_(static_cast<size_t>(start.ranks), 1) {
   restart(start);
-  index(tokens);
 }
 
 void PlacedTraffic::restart(const Placement& placement) {
   shares_.clear();
   for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
   sums_ = sum_traffic(routes_, all_, placement, way_);
-}
-
-void PlacedTraffic::index(std::span<const size_t> tokens) {
-  const size_t layers = shares_.size(), branches = shares_[0].size();
-  begin_.assign(layers * branches + 1, 0);
-  const auto for_each = [&](const auto& visit) {
-    for (const size_t t : tokens)
-      for (size_t l = 0; l < layers; ++l) {
-        const std::span<const int32_t> choices = routes_.at(t, static_cast<int32_t>(l));
-        for (size_t c = 0; c < choices.size(); ++c)
-          if (choices[c] >= 0 && !chosen_before(choices, c))
-            visit(l * branches + static_cast<size_t>(choices[c]), static_cast<uint32_t>(t));
-      }
-  };
-  for_each([&](size_t of, uint32_t) { ++begin_[of + 1]; });
-  for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-  tokens_.resize(begin_.back());
-  std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
-  for_each([&](size_t of, uint32_t token) { tokens_[next[of]++] = token; });
-}
-
-std::span<const uint32_t> PlacedTraffic::tokens_of(size_t layer, int32_t branch) const {
-  const size_t of = layer * shares_[layer].size() + static_cast<size_t>(branch);
-  return std::span(tokens_).subspan(begin_[of], begin_[of + 1] - begin_[of]);
 }
 
 // One branch after the other, so that of two that move and share a token each is counted where the other stands by then.
@@ -85,7 +64,7 @@ void PlacedTraffic::move_branch(size_t layer, int32_t branch) {
   if (has_before) weigh(layer - 1, before_);
   if (has_behind) weigh(layer + 1, behind_);
   double same = 0, distinct = 0;
-  for (const uint32_t t : tokens_of(layer, branch)) {
+  for (const uint32_t t : tokens_.of(layer, static_cast<size_t>(branch))) {
     move_.look(routes_.at(t, static_cast<int32_t>(layer)));
     for (size_t i = 0; i < move_.places(); ++i) distinct += move_.comes(i);
     double pairs = 0;
@@ -104,7 +83,7 @@ void PlacedTraffic::move_branch(size_t layer, int32_t branch) {
 void PlacedTraffic::add_pairs(size_t layer, int32_t branch, double sign) {
   const BranchShares& mine = shares_[layer][static_cast<size_t>(branch)];
   double same = 0;
-  for (const uint32_t t : tokens_of(layer, branch)) {
+  for (const uint32_t t : tokens_.of(layer, static_cast<size_t>(branch))) {
     const auto mine_in = routes_.at(t, static_cast<int32_t>(layer));
     const auto times = static_cast<double>(std::count(mine_in.begin(), mine_in.end(), branch));
     const auto beside = [&](size_t other) {
@@ -119,7 +98,7 @@ void PlacedTraffic::add_pairs(size_t layer, int32_t branch, double sign) {
 
 void PlacedTraffic::add_ranks(size_t layer, int32_t branch, double sign) {
   double distinct = 0;
-  for (const uint32_t t : tokens_of(layer, branch)) distinct += distinct_ranks(t, layer);
+  for (const uint32_t t : tokens_.of(layer, static_cast<size_t>(branch))) distinct += distinct_ranks(t, layer);
   sums_.distinct += sign * distinct;
 }
 

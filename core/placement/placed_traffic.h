@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/placement/branch_index.h"
 #include "core/placement/layer_tally.h"
 #include "core/placement/placement.h"
 #include "core/placement/traffic.h"
@@ -28,7 +29,6 @@ class PlacedTraffic {
   void restart(const Placement& placement);
 
  private:
-  void index(std::span<const size_t> tokens);
   /// The branch comes to stand where next_ says; replicas share evenly.
   void move_branch(size_t layer, int32_t branch);
   void add_pairs(size_t layer, int32_t branch, double sign);
@@ -43,7 +43,6 @@ class PlacedTraffic {
   /// Mean of what `visit(home)` gives over the token's homes: its own, or all ranks alike.
   template <class Visit>
   double over_homes(size_t token, Visit&& visit) const;
-  std::span<const uint32_t> tokens_of(size_t layer, int32_t branch) const;
 
   const TokenRoutes& routes_;
   const std::vector<size_t> all_;
@@ -51,8 +50,7 @@ class PlacedTraffic {
   const ReplicaWay way_;
   const size_t gpus_per_node_;
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
-  std::vector<size_t> begin_;                      // [layers x branches + 1] of tokens_
-  std::vector<uint32_t> tokens_;                   // of each layer and branch
+  const BranchIndex<uint32_t> tokens_;
   TrafficSums sums_;
   BranchShares next_, near_, near_too_;
   BranchMove move_;

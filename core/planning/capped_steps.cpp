@@ -15,7 +15,7 @@ namespace {
 /// Choices of a token.
 size_t width_of(const TokenRoutes& routes) { return static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.k); }
 
-void check_size(const TokenRoutes& routes, const OfParts<std::vector<std::vector<size_t>>>& steps) {
+void check_size(const TokenRoutes& routes, const OfParts<TokenSteps>& steps) {
   size_t tokens = 0;
   for (const DataPart part : kDataParts)
     for (const std::vector<size_t>& step : steps[part]) tokens += step.size();
@@ -36,25 +36,24 @@ void copy_tokens(const TokenRoutes& routes, std::vector<size_t>& step, TokenRout
 }
 
 /// Drops what is over in a layer. `taken`: [branches] room for counts.
-void cap_layer(const std::vector<size_t>& step, int32_t layer, std::vector<int64_t>& taken, TokenRoutes& capped, CapacityFigures& told) {
+void cap_layer(const std::vector<size_t>& step, int32_t layer, std::vector<int64_t>& taken, TokenRoutes& capped, CapacityFigures& dropped) {
   int64_t choices = 0;
   for (const size_t token : step)
     for (const int32_t choice : capped.at(token, layer)) choices += choice >= 0;
-  const double most = capacity_of_step(told.factor, static_cast<double>(choices), taken.size());
+  const double most = capacity_of_step(dropped.factor, static_cast<double>(choices), taken.size());
   std::fill(taken.begin(), taken.end(), 0);
   int64_t kept = 0;
-  const auto k = static_cast<size_t>(capped.k);
   for (const size_t token : step) {
-    const auto all = std::span(capped.choice).subspan(token * width_of(capped) + static_cast<size_t>(layer) * k, k);
-    const bool visits = first_kept(all) >= 0;
+    const std::span<int32_t> all = capped.at(token, layer);
+    const bool visits = capped.visits(token, layer);
     size_t to = 0;  // kept ones stay in front
     for (const int32_t choice : all)
       if (choice >= 0 && static_cast<double>(++taken[static_cast<size_t>(choice)]) <= most) all[to++] = choice;
     std::fill(all.begin() + static_cast<std::ptrdiff_t>(to), all.end(), -1);
     kept += static_cast<int64_t>(to);
-    if (visits && to == 0) ++told.lost_visits;
+    if (visits && to == 0) ++dropped.lost_visits;
   }
-  told.choices += static_cast<double>(choices), told.dropped += static_cast<double>(choices - kept);
+  dropped.choices += static_cast<double>(choices), dropped.dropped += static_cast<double>(choices - kept);
 }
 
 }  // namespace
@@ -64,29 +63,32 @@ double capacity_of_step(double factor, double choices, size_t branches) {
   return std::ceil(factor * choices / static_cast<double>(branches) * (1 - kRounding));
 }
 
-TokenRoutes cap_steps(const TokenRoutes& routes, OfParts<std::vector<std::vector<size_t>>>& steps, OfParts<CapacityFigures>& told) {
+CappedSteps cap_steps(const TokenRoutes& routes, const OfParts<TokenSteps>& steps, double factor) {
   check_size(routes, steps);
-  TokenRoutes capped;
-  capped.layers = routes.layers, capped.branches = routes.branches, capped.k = routes.k;
-  capped.heaviest_first = routes.heaviest_first, capped.branch_bytes = routes.branch_bytes, capped.dropped = routes.dropped;
+  CappedSteps out{routes.like(), steps, {}};
   std::vector<int64_t> taken(static_cast<size_t>(routes.branches));
-  for (const DataPart part : kDataParts)
-    for (std::vector<size_t>& step : steps[part]) {
-      copy_tokens(routes, step, capped);
-      for (int32_t layer = 0; layer < routes.layers; ++layer) cap_layer(step, layer, taken, capped, told[part]);
+  for (const DataPart part : kDataParts) {
+    out.dropped[part].factor = factor;
+    for (std::vector<size_t>& step : out.steps[part]) {
+      copy_tokens(routes, step, out.routes);
+      for (int32_t layer = 0; layer < routes.layers; ++layer) cap_layer(step, layer, taken, out.routes, out.dropped[part]);
     }
-  return capped;
+  }
+  return out;
 }
 
-void cap_steps(std::vector<LayerLoads>& steps, double k, CapacityFigures& told) {
+CapacityFigures cap_steps(std::vector<LayerLoads>& steps, double k, double factor) {
+  CapacityFigures out;
+  out.factor = factor;
   for (LayerLoads& step : steps)
     for (std::vector<double>& layer : step) {
       double choices = 0, kept = 0;
       for (const double load : layer) choices += load;
-      const double most = capacity_of_step(told.factor, choices, layer.size());
+      const double most = capacity_of_step(factor, choices, layer.size());
       for (double& load : layer) load = std::min(load, most), kept += load;
-      told.choices += choices, told.dropped += choices - kept, told.lost_visits += (choices - kept) / k;
+      out.choices += choices, out.dropped += choices - kept, out.lost_visits += (choices - kept) / k;
     }
+  return out;
 }
 
 }  // namespace stormcell

@@ -12,11 +12,16 @@ namespace stormcell {
 /// Choices that each of `branches` takes of `choices` in a layer of a step: an even share times `factor`, rounded up.
 double capacity_of_step(double factor, double choices, size_t branches);
 
-/// Gives each step tokens of its own, in the result, without what is dropped: the same token may lose one choice in one step and another
-/// in the next. Who comes first is served, in the order of a step's tokens and of each one's choices, as the Switch protocol does.
-/// Error(bad_input) that names --capacity-factor: more than kMostTokenChoices. Adds to `told`.
-TokenRoutes cap_steps(const TokenRoutes& routes, OfParts<std::vector<std::vector<size_t>>>& steps, OfParts<CapacityFigures>& told);
-/// The same of one part's counts, `k` choices of a token.
-void cap_steps(std::vector<LayerLoads>& steps, double k, CapacityFigures& told);
+struct CappedSteps {
+  TokenRoutes routes;  ///< without what is dropped
+  OfParts<TokenSteps> steps;
+  OfParts<CapacityFigures> dropped;
+};
+/// Each step has tokens of its own: the same token may lose one choice in one step and another in the next. Who comes first is served, in
+/// the order of a step's tokens and of each one's choices, as the Switch protocol does. Error(bad_input) that names --capacity-factor: more
+/// than kMostTokenChoices.
+CappedSteps cap_steps(const TokenRoutes& routes, const OfParts<TokenSteps>& steps, double factor);
+/// The same of one part's counts, `k` choices of a token; what is dropped.
+CapacityFigures cap_steps(std::vector<LayerLoads>& steps, double k, double factor);
 
 }  // namespace stormcell

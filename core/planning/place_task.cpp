@@ -107,6 +107,9 @@ void find_objective(const PlaceOptions& options, const SessionReader& session, P
       bad_input("--calibration", "is of steps, and the data is one sum of many", "--tokens-per-step N draws steps of N tokens");
     return;
   }
+  if (options.step.capacity_factor > 0 && options.step.tokens_per_step == 0 && task_lacks(task, "steps"))
+    bad_input("--capacity-factor", "is of the choices of a step, and the data does not say which tokens were one",
+              "--tokens-per-step N draws steps of N tokens");
   const CostModel& model = task.model = cost_model_of(task.cluster, *task.sizes, task.oversubscription);
   if (task.routes)
     task.objective.emplace(options.step, task.cluster, model, *task.routes, task.routes->parts);

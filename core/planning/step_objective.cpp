@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/quantile.h"
@@ -40,7 +41,7 @@ void thin_out(std::vector<T>& steps, size_t most) {
 }
 
 /// Steps of which tokens are missing get as many others of these tokens, of the phases that they have; how many steps that were.
-int64_t fill_up(const SplitRoutes& split, const std::vector<size_t>& tokens, uint32_t seed, std::vector<std::vector<size_t>>& steps) {
+int64_t fill_up(const SplitRoutes& split, const std::vector<size_t>& tokens, uint32_t seed, TokenSteps& steps) {
   const TokenRoutes& routes = split.routes;
   std::map<Phase, std::vector<size_t>> of_phase;
   for (const size_t t : tokens) of_phase[routes.tokens[t].phase].push_back(t);
@@ -57,8 +58,8 @@ int64_t fill_up(const SplitRoutes& split, const std::vector<size_t>& tokens, uin
   return filled;
 }
 
-std::vector<std::vector<size_t>> recorded_steps(const TokenRoutes& routes, const std::vector<size_t>& tokens) {
-  std::vector<std::vector<size_t>> steps;
+TokenSteps recorded_steps(const TokenRoutes& routes, const std::vector<size_t>& tokens) {
+  TokenSteps steps;
   int64_t last = -1;
   for (const size_t t : tokens) {
     if (steps.empty() || routes.tokens[t].step != last) steps.emplace_back();
@@ -70,8 +71,8 @@ std::vector<std::vector<size_t>> recorded_steps(const TokenRoutes& routes, const
 }
 
 /// Tokens with replacement, all layers of a token together.
-std::vector<std::vector<size_t>> drawn_steps(const std::vector<size_t>& tokens, int64_t tokens_per_step, uint32_t seed) {
-  std::vector<std::vector<size_t>> steps;
+TokenSteps drawn_steps(const std::vector<size_t>& tokens, int64_t tokens_per_step, uint32_t seed) {
+  TokenSteps steps;
   if (tokens.empty()) return steps;
   std::mt19937_64 random(seed);
   steps.resize(static_cast<size_t>(std::clamp(kDrawnTokens / tokens_per_step, kFewestDrawn, kMostDrawn)));
@@ -90,7 +91,7 @@ void scale(std::vector<LayerLoads>& steps, double choices) {
     }
 }
 
-size_t tokens_of(const std::vector<std::vector<size_t>>& steps) {
+size_t tokens_of(const TokenSteps& steps) {
   size_t tokens = 0;
   for (const std::vector<size_t>& step : steps) tokens += step.size();
   return tokens;
@@ -132,9 +133,9 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
     }
   }
   if (options.capacity_factor <= 0) return;
-  for (const DataPart part : kDataParts) capacity_[part].factor = options.capacity_factor;
-  capped_routes_ = std::make_shared<const TokenRoutes>(cap_steps(*routes_, tokens_, capacity_));
-  routes_ = capped_routes_.get();
+  CappedSteps capped = cap_steps(*routes_, tokens_, options.capacity_factor);
+  capped_routes_ = std::make_shared<const TokenRoutes>(std::move(capped.routes));
+  routes_ = capped_routes_.get(), tokens_ = std::move(capped.steps), capacity_ = capped.dropped;
 }
 
 StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k)
@@ -157,10 +158,7 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
   if (options.capacity_factor <= 0) return;
   if (backend_ == Backend::gather)
     bad_input("--capacity-factor", "needs single choices beside --backend gather, and the data has counts", "--backend per-expert");
-  for (const DataPart part : kDataParts) {
-    capacity_[part].factor = options.capacity_factor;
-    cap_steps(loads_[part], k_, capacity_[part]);
-  }
+  for (const DataPart part : kDataParts) capacity_[part] = cap_steps(loads_[part], k_, options.capacity_factor);
 }
 
 int64_t StepObjective::count(DataPart part) const { return static_cast<int64_t>(routes_ ? tokens_[part].size() : loads_[part].size()); }
@@ -222,9 +220,9 @@ std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, 
                 {},
                 {}};
   if (options_.p95) f.objective_ms = f.p95_ms;
-  if (k_known_ && sum.visits > 0) {
-    f.remote_bytes = sum.delivered_rows / sum.visits * model_.dispatch_row_bytes;
-    f.wire_bytes = (sum.fabric_rows + sum.network_rows) / sum.visits * model_.dispatch_row_bytes;
+  if (const double met = tokens_met(part, sum.visits); k_known_ && met > 0) {
+    f.remote_bytes = sum.delivered_rows / met * model_.dispatch_row_bytes;
+    f.wire_bytes = (sum.fabric_rows + sum.network_rows) / met * model_.dispatch_row_bytes;
   }
   return f;
 }
@@ -255,8 +253,8 @@ StepCost StepObjective::cost_of_step(StepWork& work, DataPart part, size_t step,
   return work.of_tokens(*routes_, own, visitor);
 }
 
-std::vector<std::vector<size_t>> StepObjective::searched_tokens(DataPart part, size_t most_tokens) const {
-  std::vector<std::vector<size_t>> steps = tokens_[part];
+TokenSteps StepObjective::searched_tokens(DataPart part, size_t most_tokens) const {
+  TokenSteps steps = tokens_[part];
   // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
   const size_t each = std::max<size_t>(tokens_of(steps) / std::max<size_t>(steps.size(), 1), 1);
   thin_out(steps, std::clamp<size_t>(most_tokens / each, 1, kMostSearchSteps));

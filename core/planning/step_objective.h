@@ -15,6 +15,7 @@
 #include "core/placement/step_work.h"
 #include "core/planning/step_figures.h"
 #include "core/planning/step_loads.h"
+#include "core/profile/token_routes.h"
 
 namespace stormcell {
 
@@ -70,8 +71,10 @@ class StepObjective {
   int64_t filled_steps() const { return filled_; }
   /// What a capacity of the options drops from a part.
   const CapacityFigures& capacity(DataPart part) const { return capacity_[part]; }
+  /// Visits of tokens to layers, of which the costs count so many: a token whose choices a capacity drops is one of the step all the same.
+  double tokens_met(DataPart part, double visits) const { return visits + capacity_[part].lost_visits; }
   /// [steps] the tokens of each costed one, of routes(); empty where there are counts.
-  const std::vector<std::vector<size_t>>& tokens(DataPart part) const { return tokens_[part]; }
+  const TokenSteps& tokens(DataPart part) const { return tokens_[part]; }
   const CostModel& model() const { return model_; }
   void set_model(const CostModel& model) { model_ = model; }
   /// Null: steps are counts.
@@ -88,7 +91,7 @@ class StepObjective {
   std::optional<RowRange> row_range() const;
 
  private:
-  std::vector<std::vector<size_t>> searched_tokens(DataPart part, size_t most_tokens) const;
+  TokenSteps searched_tokens(DataPart part, size_t most_tokens) const;
 
   const StepOptions options_;
   const Cluster& cluster_;
@@ -101,7 +104,7 @@ class StepObjective {
   int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;
-  OfParts<std::vector<std::vector<size_t>>> tokens_;
+  OfParts<TokenSteps> tokens_;
   OfParts<std::vector<LayerLoads>> loads_;
   OfParts<CapacityFigures> capacity_;
 };

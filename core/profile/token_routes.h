@@ -17,6 +17,9 @@ inline int32_t first_kept(std::span<const int32_t> choices) {
   return -1;
 }
 
+/// [steps] the tokens of each.
+using TokenSteps = std::vector<std::vector<size_t>>;
+
 /// Cells of one space. A step is what a server computes together: a batch of prompts or of a forward pass, of decoding the cells that
 /// stand at one position in their turn.
 struct TokenRoutes {
@@ -38,17 +41,32 @@ struct TokenRoutes {
 
   size_t size() const { return tokens.size(); }
   int64_t steps() const { return tokens.empty() ? 0 : tokens.back().step + 1; }
+  /// The same model and facts, no tokens.
+  TokenRoutes like() const {
+    TokenRoutes out;
+    out.layers = layers, out.branches = branches, out.k = k;
+    out.heaviest_first = heaviest_first, out.branch_bytes = branch_bytes, out.dropped = dropped;
+    return out;
+  }
   std::span<const int32_t> at(size_t token, int32_t layer) const {
-    const auto width = static_cast<size_t>(k);
-    return std::span(choice).subspan((token * static_cast<size_t>(layers) + static_cast<size_t>(layer)) * width, width);
+    return std::span(choice).subspan(first_choice(token, layer), static_cast<size_t>(k));
+  }
+  std::span<int32_t> at(size_t token, int32_t layer) {
+    return std::span(choice).subspan(first_choice(token, layer), static_cast<size_t>(k));
   }
   /// Where a token that follows moves to at this layer: the choice of the largest weight, where they are heaviest first; -1: it stays.
   int32_t heaviest(size_t token, int32_t layer) const { return first_kept(at(token, layer)); }
+  bool visits(size_t token, int32_t layer) const { return heaviest(token, layer) >= 0; }
   /// The last layer before this one at which it moved so; -1: it is at home.
   int32_t moved_at(size_t token, int32_t layer) const {
-    while (--layer >= 0 && heaviest(token, layer) < 0) {
+    while (--layer >= 0 && !visits(token, layer)) {
     }
     return layer;
+  }
+
+ private:
+  size_t first_choice(size_t token, int32_t layer) const {
+    return (token * static_cast<size_t>(layers) + static_cast<size_t>(layer)) * static_cast<size_t>(k);
   }
 };
 

@@ -89,12 +89,15 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
 /// Numbers in the order of their ranks lie evenly over all of them, however many are taken.
 uint64_t spread_rank(int64_t number) { return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U; }
 
+/// In the order in which they are shown; where pictured ones come first whatever they were answered, none is of the first two.
+enum class CandidateKind : uint8_t { wrong_and_pictured, wrong, pictured, other };
+
 /// An item that may be shown, and where it stands among those of its kind, exit and label: evenly spread over the run, whatever number is
 /// taken.
 struct Candidate {
   ExitItem item;
   bool pictured = false;
-  int kind = 0;  ///< the least first
+  CandidateKind kind = CandidateKind::other;
   int64_t turn = 0;
   uint64_t rank() const { return spread_rank(item.sequence); }
 };
@@ -103,7 +106,7 @@ void choose_gallery(size_t exits, int64_t most, std::vector<Candidate>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return std::pair(a.kind, a.rank()) < std::pair(b.kind, b.rank());
   });
-  std::map<std::tuple<int, int32_t, std::string>, int64_t> turns;
+  std::map<std::tuple<CandidateKind, int32_t, std::string>, int64_t> turns;
   for (Candidate& c : all) c.turn = turns[{c.kind, c.item.exit, c.item.label}]++;
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     // Numbers in their order: the shorter first.
@@ -165,46 +168,90 @@ bool is_enough(const std::vector<int64_t>& found, const std::vector<int64_t>& le
   return true;
 }
 
-void read_gallery(const std::string& file, const CellsOverview& overview, const std::string& space, int64_t most_of_exit,
-                  int64_t most_items, const KnownAnswers& answers, GalleryOrder order, const Progress& progress, ExitsOfRun& view) {
-  std::vector<Candidate> all;
-  std::vector<int64_t> found(view.routers.size() + 1, 0);
-  std::set<int64_t> seen, listed;
-  // What is read for those that are wrong says nothing of how many others there are to choose from: then it does not count.
-  const auto read = [&](Stretch items, bool counts) {
+/// Of a run whose `view` has all but its gallery.
+class GalleryReader {
+ public:
+  /// `space`: of its exits. All must outlive it.
+  GalleryReader(const std::string& file, const std::string& space, const KnownAnswers& answers, GalleryOrder order,
+                const Progress& progress, ExitsOfRun& view)
+      : file_(file),
+        space_(space),
+        answers_(answers),
+        order_(order),
+        progress_(progress),
+        view_(view),
+        found_(view.routers.size() + 1) {}
+
+  /// They say nothing of how many others there are to choose from, nor does what is read with them: it is not counted.
+  void read_wrong() {
+    for (const Stretch& items : stretches_around(answers_.wrong_items(), view_.items))
+      read(items, [&](const CellLine& line, const Chain& chain) { list(line, chain); });
+  }
+
+  /// `pictured`: items that have a picture.
+  void read_until_enough(const std::vector<int64_t>& pictured, int64_t most_of_exit, int64_t most_items) {
+    for (const Stretch& items : stretches_of(view_.items, pictured)) {
+      if (view_.looked_at >= most_items || is_enough(found_, view_.left, most_of_exit)) return;
+      read(items, [&](const CellLine& line, const Chain& chain) {
+        if (!counted_.insert(line.sequence).second) return;
+        if (const std::optional<size_t> exit = list(line, chain)) ++found_[*exit];
+      });
+      view_.looked_at = static_cast<int64_t>(counted_.size());
+    }
+  }
+
+  /// Into the view.
+  void choose(int64_t most_of_exit) {
+    choose_gallery(found_.size(), most_of_exit, listed_);
+    const SessionReader reader(file_);
+    for (Candidate& c : listed_) {
+      if (c.pictured) c.item.picture = std::move(reader.thumbnails(view_.run, {c.item.sequence, c.item.sequence + 1})[c.item.sequence]);
+      view_.gallery.push_back(std::move(c.item));
+    }
+  }
+
+ private:
+  /// `visit(line, chain)` for each of them, and for what is read with them.
+  template <class Visit>
+  void read(Stretch items, const Visit& visit) {
     while (items.first < items.end) {
-      progress.cancel.check();
-      const auto page = read_cell_page(file, view.run, {space, items.first, items.end - items.first}, progress);
+      progress_.cancel.check();
+      const auto page = read_cell_page(file_, view_.run, {space_, items.first, items.end - items.first}, progress_);
       if (page->lines.empty()) return;
       const Chain chain = chain_of(page->routers);
-      for (const CellLine& line : page->lines) {
-        if (counts && !seen.insert(line.sequence).second) continue;
-        std::optional<ExitItem> item = item_of(line, chain);
-        if (!item || static_cast<size_t>(item->exit) >= found.size()) continue;
-        found[static_cast<size_t>(item->exit)] += counts;
-        if (!listed.insert(line.sequence).second) continue;
-        const KnownAnswer known = answers.of(item->sequence, item->label);
-        item->answer = known.answer, item->wrong = known.wrong;
-        const bool pictured = !line.picture.empty(), later = order == GalleryOrder::wrong_first && !known.wrong;
-        all.push_back({std::move(*item), pictured, (later ? 2 : 0) + (pictured ? 0 : 1)});
-      }
+      for (const CellLine& line : page->lines) visit(line, chain);
       items.first = page->end_sequence();
     }
-  };
-  if (order == GalleryOrder::wrong_first)
-    for (const Stretch& items : stretches_around(answers.wrong_items(), view.items)) read(items, false);
-  for (const Stretch& items : stretches_of(view.items, overview.pictured)) {
-    if (view.looked_at >= most_items || is_enough(found, view.left, most_of_exit)) break;
-    read(items, true);
-    view.looked_at = static_cast<int64_t>(seen.size());
   }
-  choose_gallery(found.size(), most_of_exit, all);
-  const SessionReader reader(file);
-  for (Candidate& c : all) {
-    if (c.pictured) c.item.picture = std::move(reader.thumbnails(view.run, {c.item.sequence, c.item.sequence + 1})[c.item.sequence]);
-    view.gallery.push_back(std::move(c.item));
+
+  /// Once, however often it is read. The exit that it took; nothing where it took none.
+  std::optional<size_t> list(const CellLine& line, const Chain& chain) {
+    std::optional<ExitItem> item = item_of(line, chain);
+    if (!item || static_cast<size_t>(item->exit) >= found_.size()) return std::nullopt;
+    const auto exit = static_cast<size_t>(item->exit);
+    if (!is_listed_.insert(line.sequence).second) return exit;
+    const KnownAnswer known = answers_.of(item->sequence, item->label);
+    item->answer = known.answer, item->wrong = known.wrong;
+    const bool pictured = !line.picture.empty();
+    listed_.push_back({std::move(*item), pictured, kind_of(known.wrong, pictured)});
+    return exit;
   }
-}
+
+  CandidateKind kind_of(bool wrong, bool pictured) const {
+    if (order_ == GalleryOrder::wrong_first && wrong) return pictured ? CandidateKind::wrong_and_pictured : CandidateKind::wrong;
+    return pictured ? CandidateKind::pictured : CandidateKind::other;
+  }
+
+  const std::string& file_;
+  const std::string& space_;
+  const KnownAnswers& answers_;
+  const GalleryOrder order_;
+  const Progress& progress_;
+  ExitsOfRun& view_;
+  std::vector<Candidate> listed_;
+  std::set<int64_t> is_listed_, counted_;
+  std::vector<int64_t> found_;  // by exit, of those that are counted
+};
 
 }  // namespace
 
@@ -234,9 +281,12 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   view->decisions = overview->decisions;
   view->items = overview->sequences;
   view->thumbnails = overview->thumbnails;
-  if (!chain.routers.empty() && view->decisions)
-    read_gallery(file, *overview, overview->routers[chain.routers.front()].space, most_of_exit, most_items,
-                 KnownAnswers(quality, view->items), order, progress, *view);
+  if (chain.routers.empty() || !view->decisions) return view;
+  const KnownAnswers answers(quality, view->items);
+  GalleryReader gallery(file, overview->routers[chain.routers.front()].space, answers, order, progress, *view);
+  if (order == GalleryOrder::wrong_first) gallery.read_wrong();
+  gallery.read_until_enough(overview->pictured, most_of_exit, most_items);
+  gallery.choose(most_of_exit);
   return view;
 }
 

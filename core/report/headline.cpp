@@ -22,24 +22,9 @@
 namespace stormcell::report {
 namespace {
 
-std::string speed_verdict_text(const RunSummaryFigures& f) {
-  switch (speed_verdict(f)) {
-    case SpeedVerdict::faster:
-      return number(*f.speedup) + " times as fast, with the same result.";
-    case SpeedVerdict::slower:
-      return "Slower than before: " + number(*f.speedup) + " times the speed, with the same result.";
-    case SpeedVerdict::not_measurable:
-      return "No measurable difference in speed; the result is the same.";
-    case SpeedVerdict::none_stated:
-      return "The same result; no speed-up can be told: see the warnings.";
-    case SpeedVerdict::nothing_applied:
-      return "No pass applied: there is nothing to compare.";
-    case SpeedVerdict::all_left_out:
-      return "Nothing was gained: the passes that applied are left out again.";
-    case SpeedVerdict::not_verified:
-      return "Not verified: no speed-up can be reported.";
-  }
-  return {};
+std::string speed_text(const RunSummaryFigures& f) {
+  const SpeedVerdict shown = speed_verdict(f);
+  return (shown == SpeedVerdict::faster ? number(*f.speedup) + " times " : std::string()) + std::string(speed_sentence(shown));
 }
 
 std::string verdict(const ReportData& d) {
@@ -52,7 +37,7 @@ std::string verdict(const ReportData& d) {
   if (d.decoded && d.decoded->verified && !d.decoded->verified->passed)
     return is_inconclusive(d.decoded->verified->reasons) ? kTooLittle : "Not verified: what was decoded differs from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
-  if (run_kind(f.verb) == RunKind::optimize) return speed_verdict_text(f);
+  if (run_kind(f.verb) == RunKind::optimize) return speed_text(f);
   if (const auto& plan = f.optimized ? f.optimized : f.baseline)
     return milliseconds(typical_milliseconds(plan->latency_ms)) + " a batch (" + std::string(typical_name(plan->latency_ms)) + ")" +
            (d.trusted() ? ", verified." : ".");

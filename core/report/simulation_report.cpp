@@ -9,6 +9,7 @@
 #include "core/report/bars.h"
 #include "core/report/html.h"
 #include "core/report/page.h"
+#include "core/summary/capacity_text.h"
 
 namespace stormcell {
 
@@ -32,9 +33,8 @@ std::string headline(const SimulationTold& s) {
   tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) + "<small>a step, there and back; on the wire " +
            bytes_of(s.wire_bytes) + "</small></dd></div>\n";
   if (s.capacity)
-    tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share) + "<small>by a capacity factor of " +
-             number(s.capacity->factor) +
-             (s.capacity->dropped_share > 0 ? ": not lossless, the model would answer otherwise" : std::string()) + "</small></dd></div>\n";
+    tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share) + "<small>" +
+             capacity_text(s.capacity->factor, s.capacity->dropped_share) + "</small></dd></div>\n";
   return "<header>\n" + paragraph("Simulated by stormcell " + escape(s.version), "kicker") + "<h1>" + shortened(s.model, 80) + " on " +
          shortened(s.cluster, 80) + "</h1>\n" +
          paragraph(escape(counted(static_cast<int64_t>(s.layers.size()), "layer") + " of " + counted(s.branches, "expert") + " on " +

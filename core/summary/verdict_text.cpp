@@ -25,4 +25,24 @@ SpeedVerdict speed_verdict(const RunSummaryFigures& f) {
   return SpeedVerdict::not_measurable;
 }
 
+std::string_view speed_sentence(SpeedVerdict verdict) {
+  switch (verdict) {
+    case SpeedVerdict::faster:
+      return "as fast, with the same result.";
+    case SpeedVerdict::slower:
+      return "Slower than the baseline, with the same result.";
+    case SpeedVerdict::not_measurable:
+      return "No measurable difference in speed; the result is the same.";
+    case SpeedVerdict::none_stated:
+      return "The same result; no speed-up can be told: see the warnings.";
+    case SpeedVerdict::nothing_applied:
+      return "No pass applied: there is nothing to compare.";
+    case SpeedVerdict::all_left_out:
+      return "Nothing was gained: the passes that applied are left out again.";
+    case SpeedVerdict::not_verified:
+      return "Not verified: no speed-up can be reported.";
+  }
+  return {};
+}
+
 }  // namespace stormcell

@@ -29,5 +29,7 @@ enum class SpeedVerdict : uint8_t {
   not_verified
 };
 SpeedVerdict speed_verdict(const RunSummaryFigures& figures);
+/// A sentence; that of `faster` begins with how many times it is: "1.94 times " and then "as fast, with the same result."
+std::string_view speed_sentence(SpeedVerdict verdict);
 
 }  // namespace stormcell

@@ -101,7 +101,7 @@ class OptimizeTest : public QObject {
     const Arguments arguments = short_run("optimize", switch_model(), switch_data(), {"--disable", joined(ids_of(passes()), ",")});
     const auto [told, j] = run_and_read(arguments);
     QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["optimized"].is_null() && j["baseline"].is_object());
-    QVERIFY(told.out.find("no pass applied; nothing to compare") != std::string::npos);
+    QVERIFY(told.out.find("No pass applied: there is nothing to compare.") != std::string::npos);
   }
 
   void guards_that_miss_are_warned_of_and_what_they_load_is_loaded() {

@@ -31,39 +31,35 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
   const QString other = d.cells == d.cells_by_length
                             ? tr("of the cells; %1 in the data's order").arg(percent_text(share(d.cells_as_given)))
                             : tr("of the cells; %1 in batches of like length").arg(percent_text(share(d.cells_by_length)));
-  page.figures.push_back({tr("Padding computed"),
-                          other,
-                          tr("Counted. %1.").arg(to_qstring(words).toHtmlEscaped()),
-                          percent_text(before),
-                          both ? percent_text(after) : QString(),
-                          {},
-                          before,
-                          both ? after : 0});
+  page.figures.push_back({.name = tr("Padding computed"),
+                          .note = other,
+                          .tip = tr("Counted. %1.").arg(to_qstring(words).toHtmlEscaped()),
+                          .before = percent_text(before),
+                          .after = both ? percent_text(after) : QString(),
+                          .before_value = before,
+                          .after_value = both ? after : 0});
 }
 
 /// The third plan, whose times stand beside the baseline's and are no part of a speed-up.
 void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.dense) return;
   const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
-  page.figures.push_back({tr("Dense plan"),
-                          f.routing_speedup
-                              ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
-                              : tr("every cell through every branch"),
-                          tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
-                          tr("%1 a batch").arg(duration_text(mean)),
-                          {},
-                          {},
-                          mean,
-                          0,
-                          true});
+  page.figures.push_back({.name = tr("Dense plan"),
+                          .note = f.routing_speedup ? tr("every cell through every branch; the baseline is %1 as fast")
+                                                          .arg(times_text(*f.routing_speedup))
+                                                    : tr("every cell through every branch"),
+                          .tip = tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
+                          .before = tr("%1 a batch").arg(duration_text(mean)),
+                          .before_value = mean,
+                          .apart = true});
 }
 
 /// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.
 void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   if (!f.quality) return;
   const QualityFigures& q = *f.quality;
-  const auto& only = q.baseline ? q.baseline : q.optimized;
-  if (!only) return;
+  const auto& shown = q.baseline ? q.baseline : q.optimized;
+  if (!shown) return;
   QStringList tip;
   if (q.baseline) tip << tr("Baseline: %1.").arg(to_qstring(quality_sentence(q, *q.baseline)).toHtmlEscaped());
   if (q.optimized) tip << tr("Optimised: %1.").arg(to_qstring(quality_sentence(q, *q.optimized)).toHtmlEscaped());
@@ -73,14 +69,13 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
     tip << tr("By class: %1.").arg(to_qstring(classes).toHtmlEscaped());
   tip << tr("Counted %1.").arg(to_qstring(quality_source_text(q)).toHtmlEscaped());
   const bool after = both && q.baseline && q.optimized;
-  page.figures.push_back({to_qstring(quality_title(q)),
-                          tr("of %1").arg(counted_text(q.items, q.item.c_str())),
-                          tip.join("<br>"),
-                          to_qstring(quality_text(q.unit, only->value, only->value_ci95)),
-                          after ? to_qstring(quality_text(q.unit, q.optimized->value, q.optimized->value_ci95)) : QString(),
-                          {},
-                          only->value,
-                          after ? q.optimized->value : 0});
+  page.figures.push_back({.name = to_qstring(quality_title(q)),
+                          .note = tr("of %1").arg(counted_text(q.items, q.item.c_str())),
+                          .tip = tip.join("<br>"),
+                          .before = to_qstring(quality_text(q.unit, shown->value, shown->value_ci95)),
+                          .after = after ? to_qstring(quality_text(q.unit, q.optimized->value, q.optimized->value_ci95)) : QString(),
+                          .before_value = shown->value,
+                          .after_value = after ? q.optimized->value : 0});
 }
 
 /// The mean operations of the thresholds that ran in the model's own order; nothing: not known, or items of several sizes hide it.
@@ -98,14 +93,11 @@ std::optional<double> baseline_cost_of(const ExitCurve& c) {
 void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   if (!f.exits || f.exits->exits.empty()) return;
   const QString plan = to_qstring(exit_plan_text(*f.exits)), cost = percent_text(f.exits->chosen.mean_cost);
-  FigureRow row{tr("Operations with exits"),
-                plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
-                to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
-                cost,
-                {},
-                {},
-                f.exits->chosen.mean_cost,
-                0};
+  FigureRow row{.name = tr("Operations with exits"),
+                .note = plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
+                .tip = to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
+                .before = cost,
+                .before_value = f.exits->chosen.mean_cost};
   if (both && f.exits->plan == "optimized") {
     const std::optional<double> own = baseline_cost_of(*f.exits);
     if (own) row.note = tr("of the network, as each plan runs");
@@ -123,7 +115,7 @@ void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   for (const auto& [title, text] : exit_target_lines(t)) tips << "<b>" + to_qstring(title) + "</b>: " + to_qstring(text).toHtmlEscaped();
   for (const double threshold : t.thresholds) thresholds << to_qstring(exit_threshold_text(threshold));
   const auto add = [&](const QString& name, const QString& note, const QString& value) {
-    page.figures.push_back({name, note, tips.join("<br>"), value, {}, {}, 0, 0, true});
+    page.figures.push_back({.name = name, .note = note, .tip = tips.join("<br>"), .before = value, .apart = true});
   };
   add(tr("Target of the exits"), to_qstring(exit_target_text(t)), t.met ? tr("met") : tr("missed"));
   if (!thresholds.isEmpty())
@@ -148,15 +140,11 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
   QStringList tips;
   for (const BudgetLine& line : budget_lines(*f.weight_budget, {}))
     tips << "<b>" + to_qstring(line.name) + "</b>: " + to_qstring(line.text).toHtmlEscaped();
-  page.figures.push_back({tr("Memory held"),
-                          tr("%1 were planned").arg(bytes_text(static_cast<double>(planned_bytes(*f.weight_budget)))),
-                          tips.join("<br>"),
-                          bytes_text(static_cast<double>(f.weight_budget->held_bytes)),
-                          {},
-                          {},
-                          0,
-                          0,
-                          true});
+  page.figures.push_back({.name = tr("Memory held"),
+                          .note = tr("%1 were planned").arg(bytes_text(static_cast<double>(planned_bytes(*f.weight_budget)))),
+                          .tip = tips.join("<br>"),
+                          .before = bytes_text(static_cast<double>(f.weight_budget->held_bytes)),
+                          .apart = true});
 }
 
 }  // namespace
@@ -166,24 +154,23 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   const auto& generated = s.generated;
   // An unverified plan's times beside the baseline's would be a speed-up in other words.
   const bool both = f.baseline && f.optimized && f.is_verified();
-  const auto& only = f.baseline ? f.baseline : f.optimized;
+  const auto& shown = f.baseline ? f.baseline : f.optimized;
   page.figures_title = both                         ? tr("Baseline against optimised")
                        : f.baseline || !f.optimized ? tr("What was measured")
                                                     : tr("The optimised plan");
   page.before_title = both ? tr("baseline") : QString();
   page.after_title = both ? tr("optimised") : QString();
   for (const PlanFigure& figure : plan_figures()) {
-    const std::optional<double> none, before = only ? figure.value(*only) : none, after = both ? figure.value(*f.optimized) : none;
+    const std::optional<double> none, before = shown ? figure.value(*shown) : none, after = both ? figure.value(*f.optimized) : none;
     if (!before && !after) continue;
     const PlanFigureName named = name_of(figure, f);
-    FigureRow row{named.name,
-                  tr(figure.note),
-                  named.tip,
-                  before ? figure.text(*before) : QString(),
-                  after ? figure.text(*after) : QString(),
-                  {},
-                  before.value_or(0),
-                  after.value_or(0)};
+    FigureRow row{.name = named.name,
+                  .note = tr(figure.note),
+                  .tip = named.tip,
+                  .before = before ? figure.text(*before) : QString(),
+                  .after = after ? figure.text(*after) : QString(),
+                  .before_value = before.value_or(0),
+                  .after_value = after.value_or(0)};
     const bool told = row.before != to_qstring(kInCache) && row.after != to_qstring(kInCache);
     if (before && after && figure.is_compared && told) row.change = change_text(*before, *after);
     page.figures.push_back(std::move(row));
@@ -193,43 +180,29 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   add_exit_target(f, page);
   add_exits(f, both, page);
   if (f.item_costs)
-    page.figures.push_back({tr("Operations spent"),
-                            tr("of all branches, in the model's own order"),
-                            item_costs_tip(f),
-                            percent_text(f.item_costs->share),
-                            {},
-                            {},
-                            f.item_costs->share,
-                            0});
+    page.figures.push_back({.name = tr("Operations spent"),
+                            .note = tr("of all branches, in the model's own order"),
+                            .tip = item_costs_tip(f),
+                            .before = percent_text(f.item_costs->share),
+                            .before_value = f.item_costs->share});
   if (f.item_costs && f.item_costs->parts)
-    page.figures.push_back({tr("Parts computed"),
-                            tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
-                            item_costs_tip(f),
-                            number_text(f.item_costs->parts->mean),
-                            {},
-                            {},
-                            f.item_costs->parts->mean,
-                            0});
+    page.figures.push_back({.name = tr("Parts computed"),
+                            .note = tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
+                            .tip = item_costs_tip(f),
+                            .before = number_text(f.item_costs->parts->mean),
+                            .before_value = f.item_costs->parts->mean});
   add_padding(f, both, page);
   add_budget(f, page);
   if (generated) {
-    page.figures.push_back({tr("Stopped by the end mark"),
-                            tr("sequences; the others reached the longest length"),
-                            tr("Sequences whose last token ends a text. Counted."),
-                            count_text(generated->stopped_eos),
-                            {},
-                            {},
-                            0,
-                            0});
+    page.figures.push_back({.name = tr("Stopped by the end mark"),
+                            .note = tr("sequences; the others reached the longest length"),
+                            .tip = tr("Sequences whose last token ends a text. Counted."),
+                            .before = count_text(generated->stopped_eos)});
     if (generated->accuracy)
-      page.figures.push_back({tr("Exact matches"),
-                              tr("of the expected texts"),
-                              tr("Sequences equal to their target / all with a target. Counted."),
-                              percent_text(*generated->accuracy),
-                              {},
-                              {},
-                              0,
-                              0});
+      page.figures.push_back({.name = tr("Exact matches"),
+                              .note = tr("of the expected texts"),
+                              .tip = tr("Sequences equal to their target / all with a target. Counted."),
+                              .before = percent_text(*generated->accuracy)});
   }
 }
 

@@ -31,21 +31,20 @@ Tone tone_of(const std::optional<std::array<double, 2>>& ci) {
 }
 
 std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
-  switch (speed_verdict(f)) {
+  const SpeedVerdict verdict = speed_verdict(f);
+  const QString sentence = to_qstring(speed_sentence(verdict));
+  switch (verdict) {
     case SpeedVerdict::faster:
-      return {tr("%1 as fast, with the same result.").arg(times_text(*f.speedup)), Tone::good};
+      return {times_text(*f.speedup) + " " + sentence, Tone::good};
     case SpeedVerdict::slower:
-      return {tr("Slower than the baseline, with the same result."), Tone::bad};
-    case SpeedVerdict::not_measurable:
-      return {tr("No measurable difference in speed; the result is the same."), Tone::plain};
+      return {sentence, Tone::bad};
     case SpeedVerdict::none_stated:
-      return {tr("The same result; no speed-up can be told: see the warnings."), Tone::warn};
-    case SpeedVerdict::nothing_applied:
-      return {tr("Nothing was gained: no pass applied."), Tone::plain};
-    case SpeedVerdict::all_left_out:
-      return {tr("Nothing was gained: the passes that applied are left out again."), Tone::plain};
     case SpeedVerdict::not_verified:
-      return {tr("Not verified: no speed-up can be reported."), Tone::warn};
+      return {sentence, Tone::warn};
+    case SpeedVerdict::not_measurable:
+    case SpeedVerdict::nothing_applied:
+    case SpeedVerdict::all_left_out:
+      return {sentence, Tone::plain};
   }
   return {};
 }
@@ -201,10 +200,6 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
   }
   page.footer = parts.join(kDot);
 }
-
-}  // namespace
-
-namespace {
 
 QString reasons_of(const std::vector<std::string>& reasons) {
   QString text;

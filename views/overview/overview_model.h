@@ -29,8 +29,8 @@ struct ProofText {
 };
 
 struct FigureRow {
-  QString name, note, tip;
-  QString before, after, change;  ///< after, change: empty where one plan was measured
+  QString name = {}, note = {}, tip = {};
+  QString before = {}, after = {}, change = {};  ///< after, change: empty where one plan was measured
   double before_value = 0, after_value = 0;
   bool apart = false;  ///< of neither plan: it stands in no column of theirs
 };

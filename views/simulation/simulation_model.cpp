@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/summary/capacity_text.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
 
@@ -84,8 +85,7 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
                    tr("An upper bound: attention and dense layers are not in a step; simulated")});
   if (f.capacity)
     out.push_back({tr("Dropped choices"), tr("%1 %").arg(number_text(100 * f.capacity->dropped_share())),
-                   tr("Of all choices, by a capacity factor of %1; where any is dropped the model would answer otherwise; counted")
-                       .arg(number_text(f.capacity->factor))});
+                   tr("Of all choices, %1; counted").arg(to_qstring(capacity_text(f.capacity->factor, f.capacity->dropped_share())))});
   out.push_back({tr("To other GPUs"), bytes_text(f.remote_bytes), tr("Of a step, there and back; counted")});
   out.push_back({tr("On the wire"), bytes_text(f.wire_bytes), tr("Sent for that in a step, with what is forwarded; counted")});
   return out;

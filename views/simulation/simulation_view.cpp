@@ -126,7 +126,7 @@ void SimulationView::add_more(QFormLayout* more) {
     add(box, name, tip);
     return box;
   };
-  constexpr double kMostWidth = 1 << 20, kMostFactor = 1000;
+  constexpr double kMostWidth = 1 << 20;
   hidden_ = add_number(tr("Hidden size"), tr("Width of a token; 0: as the session or the published architecture says"), 0, kMostWidth,
                        tr("as known"));
   ffn_ = add_number(tr("Expert width"), tr("Inner width of an expert; 0: as the session or the published architecture says"), 0, kMostWidth,

@@ -19,10 +19,14 @@ TokenRoutes one_layer(const std::vector<int32_t>& choice) {
   return routes;
 }
 
-OfParts<CapacityFigures> of_factor(double factor) {
-  OfParts<CapacityFigures> told;
-  for (const DataPart part : kDataParts) told[part].factor = factor;
-  return told;
+/// The same as one step, which is fitted to.
+SplitRoutes one_step(const std::vector<int32_t>& choice) {
+  SplitRoutes routes;
+  routes.routes = one_layer(choice);
+  routes.step_tokens = {static_cast<int64_t>(routes.routes.size())};
+  routes.parts.fit.resize(routes.routes.size());
+  std::iota(routes.parts.fit.begin(), routes.parts.fit.end(), size_t{0});
+  return routes;
 }
 
 std::vector<int32_t> choices_of(const TokenRoutes& routes, const std::vector<size_t>& step) {
@@ -47,10 +51,9 @@ class CappedStepsTest : public QObject {
   void who_comes_first_is_served() {
     // Eight choices of four branches: two each. Of branch 0 the third and later ones go, what is kept moves to the front.
     const TokenRoutes routes = one_layer({0, 1, 0, 2, 0, 3, 0, 1});
-    OfParts<std::vector<std::vector<size_t>>> steps{{{0, 1, 2, 3}, {2, 3}}, {{3}}};
-    OfParts<CapacityFigures> told = of_factor(1);
-    const TokenRoutes capped = cap_steps(routes, steps, told);
+    const auto [capped, steps, told] = cap_steps(routes, {{{0, 1, 2, 3}, {2, 3}}, {{3}}}, 1);
     QCOMPARE(capped.size(), size_t{7});
+    QCOMPARE(told.held_out.factor, 1.);
     QVERIFY((choices_of(capped, steps.fitted[0]) == std::vector<int32_t>{0, 1, 0, 2, 3, -1, 1, -1}));
     // The same tokens by themselves, of four choices one each: another one is dropped.
     QVERIFY((choices_of(capped, steps.fitted[1]) == std::vector<int32_t>{0, 3, 1, -1}));
@@ -62,28 +65,20 @@ class CappedStepsTest : public QObject {
 
   void a_token_may_lose_all_of_its_choices() {
     const TokenRoutes routes = one_layer({0, -1, 0, -1, 0, -1, -1, -1});
-    OfParts<std::vector<std::vector<size_t>>> steps{{{0, 1, 2, 3}}, {}};
-    OfParts<CapacityFigures> told = of_factor(1);
-    const TokenRoutes capped = cap_steps(routes, steps, told);
+    const auto [capped, steps, told] = cap_steps(routes, {{{0, 1, 2, 3}}, {}}, 1);
     QVERIFY((choices_of(capped, steps.fitted[0]) == std::vector<int32_t>{0, -1, -1, -1, -1, -1, -1, -1}));
     QVERIFY(told.fitted.choices == 3 && told.fitted.dropped == 2 && told.fitted.lost_visits == 2);  // the last one had none before
   }
 
   void counts_are_cut_off() {
     std::vector<LayerLoads> steps = {{{6, 1, 1, 0}, {2, 2, 2, 2}}};
-    CapacityFigures told;
-    told.factor = 1;
-    cap_steps(steps, 2, told);
+    const CapacityFigures told = cap_steps(steps, 2, 1);
     QVERIFY((steps[0] == LayerLoads{{2, 1, 1, 0}, {2, 2, 2, 2}}));
     QVERIFY(told.choices == 16 && told.dropped == 4 && told.lost_visits == 2);
   }
 
   void steps_are_costed_without_what_is_dropped() {
-    SplitRoutes routes;
-    routes.routes = one_layer({0, 1, 0, 2, 0, 3, 0, 1});
-    routes.step_tokens = {4};
-    routes.parts.fit.resize(4);
-    std::iota(routes.parts.fit.begin(), routes.parts.fit.end(), size_t{0});
+    const SplitRoutes routes = one_step({0, 1, 0, 2, 0, 3, 0, 1});
     const Cluster cluster = pair_of_gpus();
     const auto with = [&](double factor, int64_t drawn) {
       StepOptions options;
@@ -103,6 +98,19 @@ class CappedStepsTest : public QObject {
       QCOMPARE(with(4, tokens).placed(p).mean_s(), with(0, tokens).placed(p).mean_s());
     }
     QVERIFY(with(0.5, 64).mean_step(p, DataPart::fitted, {})->objective_ms < with(0, 64).mean_step(p, DataPart::fitted, {})->objective_ms);
+  }
+
+  void bytes_are_told_by_all_tokens_of_a_step() {
+    SplitRoutes routes = one_step({0, -1, 0, -1, 0, -1, -1, -1});
+    for (TokenRoutes::Token& t : routes.routes.tokens) t.rank = 1;  // where branch 0 is not
+    const Cluster cluster = pair_of_gpus();
+    const auto remote_bytes = [&](double factor) {
+      StepOptions options;
+      options.capacity_factor = factor;
+      const StepObjective objective(options, cluster, small_model_on(cluster), routes, routes.parts);
+      return *objective.mean_step(contiguous_placement(1, 4, 4, 2), DataPart::fitted, {})->remote_bytes;
+    };
+    QCOMPARE(remote_bytes(1), remote_bytes(0) / 3);  // one of three is sent
   }
 
   void tokens_of_counts_stay_as_many() {

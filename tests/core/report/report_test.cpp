@@ -344,7 +344,7 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(page(f, testing::two_stacks()), "No measurable difference"));
     f.speedup = 0.8125;
     f.speedup_ci95 = {0.75, 0.875};
-    QVERIFY(has(page(f, testing::two_stacks()), "Slower than before"));
+    QVERIFY(has(page(f, testing::two_stacks()), "Slower than the baseline"));
   }
 
   void headline_and_tile_give_the_same_figure_and_say_which() {
