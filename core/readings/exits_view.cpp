@@ -103,9 +103,8 @@ struct Candidate {
 };
 
 void choose_gallery(size_t exits, int64_t most, std::vector<Candidate>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return std::pair(a.kind, a.rank()) < std::pair(b.kind, b.rank());
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return std::pair(a.kind, a.rank()) < std::pair(b.kind, b.rank()); });
   std::map<std::tuple<CandidateKind, int32_t, std::string>, int64_t> turns;
   for (Candidate& c : all) c.turn = turns[{c.kind, c.item.exit, c.item.label}]++;
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
@@ -174,18 +173,22 @@ class GalleryReader {
   /// `space`: of its exits. All must outlive it.
   GalleryReader(const std::string& file, const std::string& space, const KnownAnswers& answers, GalleryOrder order,
                 const Progress& progress, ExitsOfRun& view)
-      : file_(file),
-        space_(space),
-        answers_(answers),
-        order_(order),
-        progress_(progress),
-        view_(view),
-        found_(view.routers.size() + 1) {}
+      : file_(file), space_(space), answers_(answers), order_(order), progress_(progress), view_(view), found_(view.routers.size() + 1) {}
 
-  /// They say nothing of how many others there are to choose from, nor does what is read with them: it is not counted.
-  void read_wrong() {
-    for (const Stretch& items : stretches_around(answers_.wrong_items(), view_.items))
-      read(items, [&](const CellLine& line, const Chain& chain) { list(line, chain); });
+  /// Evenly spread over the run, until each exit has enough of them; at kMostPlaces at most, each of which is a reading of its own. They
+  /// say nothing of how many others there are to choose from, nor does what is read with them: it is not counted.
+  void read_wrong(int64_t most_of_exit) {
+    std::vector<Stretch> places = stretches_around(answers_.wrong_items(), view_.items);
+    std::sort(places.begin(), places.end(), [](Stretch a, Stretch b) { return spread_rank(a.first) < spread_rank(b.first); });
+    places.resize(std::min(places.size(), kMostPlaces));
+    std::vector<int64_t> wrong(found_.size());
+    for (const Stretch& items : places) {
+      if (is_enough(wrong, view_.left, most_of_exit)) return;
+      read(items, [&](const CellLine& line, const Chain& chain) {
+        const std::optional<size_t> exit = list(line, chain);
+        if (exit && answers_.of(line.sequence, line.label).wrong) ++wrong[*exit];
+      });
+    }
   }
 
   /// `pictured`: items that have a picture.
@@ -211,6 +214,8 @@ class GalleryReader {
   }
 
  private:
+  static constexpr size_t kMostPlaces = 200;
+
   /// `visit(line, chain)` for each of them, and for what is read with them.
   template <class Visit>
   void read(Stretch items, const Visit& visit) {
@@ -284,7 +289,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   if (chain.routers.empty() || !view->decisions) return view;
   const KnownAnswers answers(quality, view->items);
   GalleryReader gallery(file, overview->routers[chain.routers.front()].space, answers, order, progress, *view);
-  if (order == GalleryOrder::wrong_first) gallery.read_wrong();
+  if (order == GalleryOrder::wrong_first) gallery.read_wrong(most_of_exit);
   gallery.read_until_enough(overview->pictured, most_of_exit, most_items);
   gallery.choose(most_of_exit);
   return view;

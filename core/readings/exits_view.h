@@ -46,9 +46,10 @@ enum class GalleryOrder : uint8_t { wrong_first, pictured_first };
 /// The exit by which a cell of a page left, counted from 0; the last is the end of the network. Nothing: no exit saw it.
 std::optional<int32_t> exit_of(const std::vector<RouterLine>& routers, const CellLine& line, size_t cell);
 
-/// `run` 0: the newest. Chooses `most_of_exit` items of each exit. With wrong_first all items known to be wrong are read. Then pages are
-/// read, those with pictures first, evenly spread over the run, until each exit has four times as many to choose from (or all that left
-/// there), or `most_items` were read; the last page is read whole.
+/// `run` 0: the newest. Chooses `most_of_exit` items of each exit. With wrong_first items known to be wrong are read first, in 200
+/// places of the run at most, until each exit has four times as many. Then pages are read, those with pictures first, evenly spread over
+/// the run, until each exit has four times as many to choose from (or all that left there), or `most_items` were read; the last page is
+/// read whole.
 std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items = 20'000,
                                                     const Progress& progress = {}, GalleryOrder order = GalleryOrder::wrong_first);
 
