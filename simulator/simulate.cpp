@@ -234,6 +234,9 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   f.lacks = lacks_of_import(task.run);
   if (task.routes) f.dropped_choices = task.routes->dropped_choices;
   if (options.step.capacity_factor > 0) f.capacity = task.objective->capacity(DataPart::fitted);
+  if (f.capacity && f.dropped_choices > 0)
+    f.warnings.push_back(counted(f.dropped_choices, "choice") + (f.dropped_choices == 1 ? " was" : " were") +
+                         " dropped by a capacity while this was recorded and did not come back: no capacity factor is lossless here");
   if (task.dropped_homes > 0)
     f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                          std::to_string(f.ranks) + " of the cluster: tokens are taken to live on any of these alike");
@@ -289,6 +292,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);
   f.deployment = compare_deployment(options.made_from, task_options(options).from, session, task);
+  if (f.deployment && !f.deployment->model_doubt.empty()) f.warnings.push_back(f.deployment->model_doubt);
   if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)
     f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " + std::to_string(f.ranks));
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);

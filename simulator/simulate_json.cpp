@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "core/planning/calibration_json.h"
@@ -65,12 +66,13 @@ Json json_of(const SimulatedCollective& c, bool each_message) {
           {"combine", json_of(c.combine, each_message)}};
 }
 
-Json json_of(const CapacityFigures& c) {
+/// `dropped_before`: choices, while it was recorded.
+Json json_of(const CapacityFigures& c, int64_t dropped_before) {
   return {{"factor", c.factor},
           {"choices", c.choices},
           {"dropped", c.dropped},
           {"dropped_share", c.dropped_share()},
-          {"lossless", c.dropped <= 0}};
+          {"lossless", c.dropped <= 0 && dropped_before == 0}};
 }
 
 Json json_of(const DeploymentFigures& d) {
@@ -99,7 +101,7 @@ std::string to_json(const SimulateFigures& f) {
   json["overlap"] = to_text(f.overlap);
   json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
   json["dropped_choices"] = f.dropped_choices;
-  json["capacity"] = f.capacity ? json_of(*f.capacity) : Json();
+  json["capacity"] = f.capacity ? json_of(*f.capacity, f.dropped_choices) : Json();
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
   json["tokens_per_step"] = or_null(f.tokens_per_step);
   json["tokens_per_s"] = or_null(f.tokens_per_s);

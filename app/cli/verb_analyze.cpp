@@ -85,7 +85,8 @@ std::string reuse_and_drift_text(const AnalyzeFigures& f) {
   if (f.drift) text += "\ndrift between the halves: " + drift_text(*f.drift);
   if (f.against)
     text += "\ndrift from " + f.against->session + "#" + std::to_string(f.against->run) + ": " +
-            (f.against->drift ? drift_text(*f.against->drift) : "not judged: " + f.against->why_not + "\n");
+            (f.against->drift ? drift_text(*f.against->drift) : "not judged: " + f.against->why_not + "\n") +
+            (f.against->doubt.empty() ? "" : f.against->doubt + "\n");
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
@@ -154,9 +155,9 @@ nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
 }
 
 nlohmann::ordered_json json_of(const AgainstFigures& a) {
-  nlohmann::ordered_json why_not;
-  if (!a.why_not.empty()) why_not = a.why_not;
-  return {{"session", a.session}, {"run", a.run}, {"status", a.status}, {"drift", json_of(a.drift)}, {"why_not", why_not}};
+  nlohmann::ordered_json json = {{"session", a.session}, {"run", a.run}, {"status", a.status}, {"drift", json_of(a.drift)}};
+  json["why_not"] = text_or_null(a.why_not), json["doubt"] = text_or_null(a.doubt);
+  return json;
 }
 
 nlohmann::ordered_json json_of(const std::vector<RouterTransitions>& edges) {
@@ -206,7 +207,8 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   const Recording recording(options.session);
   const auto& [path, reader, run, layout] = recording;
   std::optional<Recording> other;
-  if (!options.against.empty()) check_same_routers(recording, other.emplace(options.against));
+  std::string doubt;
+  if (!options.against.empty()) doubt = check_same_routers(recording, other.emplace(options.against));
   AnalyzeFigures figures;
   figures.session = path.file;
   figures.run = run.id;
@@ -250,7 +252,10 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   look_at_pairs(recording, figures, progress);
   const std::optional<TokenRoutes> routes = read_choices(options, recording, figures, progress);
   if (routes) look_at_choices(options, *routes, figures, progress);
-  if (other) figures.against = drift_against(recording, routes ? &*routes : nullptr, *other, progress);
+  if (other) {
+    figures.against = drift_against(recording, routes ? &*routes : nullptr, *other, progress);
+    figures.against->doubt = std::move(doubt);
+  }
   return figures;
 }
 

@@ -77,6 +77,7 @@ struct AgainstFigures {
   int64_t batches = 0;
   std::optional<DriftFigures> drift;
   std::string why_not;  ///< where it cannot be judged
+  std::string doubt;    ///< why nobody knows that it is of this model; empty: it is
 };
 
 struct AnalyzeOptions {

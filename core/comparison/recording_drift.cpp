@@ -75,7 +75,7 @@ std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Pr
   return figures_of(drift_of(blocks_of_batches(recording, begins), branches, progress));
 }
 
-void check_same_routers(const Recording& recording, const Recording& other) {
+std::string check_same_routers(const Recording& recording, const Recording& other) {
   constexpr const char* kAdvice = "name a session of the same model";
   const auto &a = recording.layout.routers, &b = other.layout.routers;
   const bool alike = std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const RouterInfo& x, const RouterInfo& y) {
@@ -89,8 +89,10 @@ void check_same_routers(const Recording& recording, const Recording& other) {
               kAdvice);
   }
   const ModelSummary &ours = recording.reader.summary().model, &theirs = other.reader.summary().model;
-  if (same_model(ours, recording.run, theirs, other.run) == SameModel::no)
+  const SameModel same = same_model(ours, recording.run, theirs, other.run);
+  if (same == SameModel::no)
     bad_input("--against", other.name() + " is of another model than " + recording.name() + ": " + other_model_text(theirs, ours), kAdvice);
+  return same == SameModel::yes ? std::string() : model_doubt_text(other.name(), theirs, other.run, ours, recording.run);
 }
 
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress) {

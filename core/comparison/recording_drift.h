@@ -31,8 +31,9 @@ std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift);
 /// Between the halves of counts, whose batches are steps in their order.
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress);
 
-/// Error(bad_input) that names --against, where the other one is of another model or has other routers.
-void check_same_routers(const Recording& recording, const Recording& other);
+/// Why nobody knows that the other one is of this model; empty: it is. Error(bad_input) that names --against, where it is of another or has
+/// other routers.
+std::string check_same_routers(const Recording& recording, const Recording& other);
 /// `routes`: the choices of `recording`, null where they were not read. Where either has no choices its batches are its steps.
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress);
 

@@ -19,6 +19,7 @@ struct Origin {
   RunSummary run;
   RunLayout layout;
   LayerLoads loads;
+  std::string model_doubt;
 };
 
 /// Which session and run; nothing where nobody says.
@@ -30,9 +31,9 @@ std::optional<SessionPath> named_origin(const std::string& made_from, const std:
   return path;
 }
 
-Origin read_origin(const SessionPath& path, const PlaceTask& task) {
+Origin read_origin(const SessionPath& path, const SessionReader& recorded, const PlaceTask& task) {
   const SessionReader session(path.file);
-  Origin origin{path.file, choose_recorded_run(session, path.run), {}, {}};
+  Origin origin{path.file, choose_recorded_run(session, path.run), {}, {}, {}};
   origin.layout = session.layout(origin.run.id);
   const auto& ours = task.layout.routers;
   const auto& theirs = origin.layout.routers;
@@ -46,6 +47,8 @@ Origin read_origin(const SessionPath& path, const PlaceTask& task) {
                   std::to_string(ours.size()) + " of " + std::to_string(task.branches) +
                   (theirs.size() == ours.size() ? ", or others" : ""),
               "name the run that the placement was made from");
+  origin.model_doubt = doubt_of_model(recorded, task, session, origin.run, path.file + "#" + std::to_string(origin.run.id),
+                                      "name the run that the placement was made from");
   origin.loads = read_split_loads(session, origin.run.id, origin.layout, task.phase, 1, {}).fit;
   return origin;
 }
@@ -85,14 +88,15 @@ std::optional<DeploymentFigures> compare_deployment(const std::string& made_from
                                                     const PlaceTask& task) {
   const std::optional<SessionPath> path = named_origin(made_from, from);
   if (!path) return {};
-  const Origin origin = read_origin(*path, task);
+  const Origin origin = read_origin(*path, session, task);
   std::error_code error;
   if (origin.run.id == task.run.id && std::filesystem::equivalent(path->file, session.path(), error)) {
     if (made_from.empty()) return {};
     bad_input("--made-from", made_from + " is the recorded run itself", "name the run that the placement was made from");
   }
   const RecordedSlots slots = slots_at(json_or_null(task.run.dataset));
-  DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, task), slots.ranks > 0};
+  DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, task), slots.ranks > 0, {}};
+  if (!made_from.empty()) f.model_doubt = origin.model_doubt;  // of `from` the task says it
   if (f.why_not.empty()) f.mean.recorded = 0;
   const auto layers = static_cast<double>(task.before.layers.size());
   for (size_t l = 0; l < task.before.layers.size(); ++l) {

@@ -33,6 +33,7 @@ struct DeploymentFigures {
   std::vector<DeployedLayer> layers;
   std::string why_not;      ///< what slots got is not told, in words; empty: it is
   bool ranks_known = true;  ///< the recording says on how many GPUs it was made; else those of the cluster are taken
+  std::string model_doubt;  ///< why nobody knows that `made_from` is of the recorded run's model; empty: it is
 };
 
 /// `made_from`: S.storm, S.storm#3; empty: the run that the stored placement `from` was searched for, and nothing where it is a server's

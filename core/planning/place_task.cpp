@@ -130,19 +130,6 @@ std::vector<int32_t> layer_numbers(const PlaceTask& task) {
   return numbers;
 }
 
-/// A placement of another session must be of this model: experts of another one that stand there by chance say nothing.
-void look_at_model(const PlaceOptions& options, const SessionReader& session, const SessionReader& other, int64_t run, PlaceTask& task) {
-  if (other.summary().id == session.summary().id) return;
-  const ModelSummary &ours = session.summary().model, &theirs = other.summary().model;
-  const SameModel same = same_model(ours, task.run, theirs, other.run(run));
-  if (same == SameModel::no)
-    bad_input(options.from, "is of another model than " + session.path() + ": " + other_model_text(theirs, ours),
-              "name a placement of this model; one in a server's file is taken as it is");
-  if (same == SameModel::not_known)
-    task.from_doubt =
-        "nobody knows whether " + options.from + " is of this model: a trace did not name its own; layers, experts and GPUs agree";
-}
-
 /// What --from names.
 Placement read_from(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   const int32_t ranks = task.cluster.ranks();
@@ -159,7 +146,8 @@ Placement read_from(const PlaceOptions& options, const SessionReader& session, P
               "is of " + counted(static_cast<int64_t>(out.layers.size()), "layer") + " of " + counted(out.branches, "expert") + " on " +
                   counted(out.ranks, "GPU") + ", not of this model and cluster",
               "name a placement of the same ones");
-  look_at_model(options, session, other, stored.run, task);
+  task.from_doubt = doubt_of_model(session, task, other, other.run(stored.run), options.from,
+                                   "name a placement of this model; one in a server's file is taken as it is");
   return out;
 }
 
@@ -245,6 +233,15 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   }
   if (task.routes) look_at_homes(task);
   find_objective(options, session, task);
+}
+
+std::string doubt_of_model(const SessionReader& session, const PlaceTask& task, const SessionReader& other, const RunSummary& run,
+                           const std::string& named, const std::string& advice) {
+  if (other.summary().id == session.summary().id) return {};
+  const ModelSummary &ours = session.summary().model, &theirs = other.summary().model;
+  const SameModel same = same_model(ours, task.run, theirs, run);
+  if (same == SameModel::no) bad_input(named, "is of another model than " + session.path() + ": " + other_model_text(theirs, ours), advice);
+  return same == SameModel::yes ? std::string() : model_doubt_text(named, theirs, run, ours, task.run);
 }
 
 std::optional<double> slot_bytes_of(const PlaceTask& task) {

@@ -52,6 +52,11 @@ struct PlaceTask {
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress);
 
+/// What another session says of experts must be of this model: those of another one that stand there by chance say nothing. Why nobody
+/// knows that it is; empty: it is. `named`: the other one, as the user named it. Error(bad_input): it is of another.
+std::string doubt_of_model(const SessionReader& session, const PlaceTask& task, const SessionReader& other, const RunSummary& run,
+                           const std::string& named, const std::string& advice);
+
 /// Weights of one slot in all layers; null: not known.
 std::optional<double> slot_bytes_of(const PlaceTask& task);
 /// Error(bad_input): a GPU cannot hold the experts of its slots.

@@ -137,14 +137,39 @@ class ContractAnalyzeTest : public QObject, private Imports {
   }
 
   void recordings_of_other_models_are_refused() {
-    const std::string session = session_of("made", route_trace()), renamed = session_of("renamed", route_trace({}, "other.gguf")),
-                      wider = session_of("wider", route_trace({3, 16}));
+    const std::string session = session_of("made", route_trace()), wider = session_of("wider", route_trace({3, 16}));
     const auto refused = [&](const std::string& other, const std::string& where, const std::string& words) {
       VERIFY_REFUSED((Arguments{"analyze", session, "--against", other}), where, words);
     };
-    refused(renamed, "--against", "is of another model than " + session + "#1: other.gguf and not made-up.gguf");
     refused(wider, "--against", wider + "#1 has 3 routers of 16 branches, " + session + "#1 3 routers of 8 branches");
     refused("no/such.storm", "no/such.storm", "no such file");
+    // Of those that ran here their weights say it.
+    const ModelCopy copy;
+    copy.poison("shared.weight", .25f);
+    const auto profiled = [&](const std::string& model, const std::string& name) {
+      const Arguments arguments = short_run("profile", model, switch_data(), {"-o", scratch_.path(name)});
+      VERIFY_DONE(run_program(arguments), arguments);
+    };
+    profiled(switch_model(), "weights.storm"), profiled(copy.folder(), "other-weights.storm");
+    const std::string other = scratch_.path("other-weights.storm");
+    VERIFY_REFUSED((Arguments{"analyze", scratch_.path("weights.storm"), "--against", other}), "--against",
+                   other + "#1 is of another model than ");
+  }
+
+  void a_recording_whose_model_is_not_known_is_judged_with_a_doubt() {
+    TraceSize size;
+    size.steps = 200;
+    const std::string session = session_of("named", route_trace(size)), same = session_of("named-alike", route_trace(size)),
+                      renamed = session_of("renamed", route_trace(size, "other.gguf"));
+    QVERIFY(against(session, same)["doubt"].is_null());
+    const std::string doubt = "nobody knows whether " + renamed + "#1 is of this model: it is named other.gguf and not made-up.gguf";
+    const Json judged = against(session, renamed);
+    QVERIFY2(judged["drift"].is_object() && judged["doubt"].get<std::string>().starts_with(doubt), judged.dump().c_str());
+    const std::string text = text_of({"analyze", session, "--against", renamed});
+    QVERIFY2(text.find("\n" + doubt) != std::string::npos, text.c_str());
+    const char* const counts = R"({"logical_count": [[8,1,1,8]]})";
+    const Json unnamed = against(session_of("unnamed", counts, ".json"), session_of("unnamed-too", counts, ".json"));
+    QVERIFY2(unnamed["doubt"].get<std::string>().find("a trace did not name its own") != std::string::npos, unnamed.dump().c_str());
   }
 
   void slots_are_told_where_a_server_counted_them() {

@@ -167,10 +167,13 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
     failed.replace(failed.find("0 OK"), 4, "2 FAILED");
     const std::string file = scratch_.write("alltoall-failed.txt", failed);
     VERIFY_REFUSED((Arguments{"calibrate", file, "--nic-gbit", "100", "-o", scratch_.path("failed.json")}), file, "has wrong values");
+    const std::string cut = scratch_.write("alltoall-cut.txt", ranks + head + rows);
+    VERIFY_REFUSED((Arguments{"calibrate", cut, "--nic-gbit", "100", "-o", scratch_.path("cut.json")}), cut,
+                   "ends before \"Out of bounds values\"");
     const std::string sums =
         "   268435456      67108864     float     sum   122131    2.20    4.33  2e-06   122165    2.20    4.33  2e-06\n"
         "   536870912     134217728     float     sum   244833    2.19    4.32  2e-06   244844    2.19    4.32  2e-06\n";
-    const std::string sum = scratch_.write("sum.txt", ranks + head + sums);
+    const std::string sum = scratch_.write("sum.txt", ranks + head + sums + "# Out of bounds values : 0 OK\n");
     const Json j = json_of({"calibrate", sum, "--nic-gbit", "100", "-o", scratch_.path("sum.json"), "--json", "-"});
     QVERIFY2(j["calls"] == 2 && j["fits"][0]["what"] == "all_reduce nccl", j.dump().c_str());
   }

@@ -36,7 +36,8 @@ class ModelCopy {
 /// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
 std::string model_with_tokenizer(const Scratch& scratch);
 
-/// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread where `more` does not say how many.
+/// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
+/// many.
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more = {});
 
 }  // namespace stormcell::testing

@@ -133,6 +133,11 @@ class ContractSimulateTest : public QObject, private Simulations {
     const Json j = simulated(session);
     QCOMPARE(j["dropped_choices"].get<int64_t>(), dropped);
     QVERIFY(j["assumptions"].dump().find(std::to_string(dropped) + " choices dropped by capacity cost nothing") != std::string::npos);
+    // What was dropped then does not come back.
+    const Json wide = simulated(session, {"--capacity-factor", "8"});
+    QVERIFY2(wide["capacity"]["dropped"] == 0 && wide["capacity"]["lossless"] == false, wide["capacity"].dump().c_str());
+    QVERIFY(wide["warnings"].dump().find("no capacity factor is lossless here") != std::string::npos);
+    QVERIFY(j["warnings"].dump().find("lossless") == std::string::npos);
     const Json prefill = simulated(session, {"--phase", "prefill"}), decode = simulated(session, {"--phase", "decode"});
     QCOMPARE(prefill["dropped_choices"].get<int64_t>() + decode["dropped_choices"].get<int64_t>(), dropped);
     const Json placed = json_of({"place", session, "--cluster", cluster_, "--json", "-"});

@@ -20,7 +20,10 @@ struct RandomOptions {
 /// The same seed makes the same graph, weights and inputs everywhere.
 RandomCase make_random_case(uint64_t seed, const RandomOptions& options = {});
 
-/// Of the device that runs the case of a seed: one and two by turns. A second thread waits at each step for a core that another test has.
-constexpr int threads_for(int64_t seed) { return 1 + static_cast<int>((seed >> 1) & 1); }
+/// Of the device that runs the case of a seed: one and two by turns, of toys, whose seeds are negative, two. A second thread waits at each
+/// step for a core that another test has.
+constexpr int threads_for(int64_t seed) { return seed < 0 ? 2 : 1 + static_cast<int>((seed >> 1) & 1); }
+/// Of another device that is compared with it: as many or not, by turns of their own.
+constexpr int other_threads_for(int64_t seed) { return 1 + static_cast<int>(seed & 1); }
 
 }  // namespace stormcell::testing

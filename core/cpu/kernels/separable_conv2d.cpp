@@ -31,8 +31,9 @@ void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channe
                       const float* pointwise, const Epilogue& epilogue, float* y, std::byte* scratch) {
   const KernelTable& table = kernels();
   // With stride 1 only the last row of a block's fields has not been read by the block before: it is fetched while that one is multiplied.
-  const int64_t below = (s.kernel_height - 1 - s.pad_height) * s.width, map_pixels = s.images * s.height * s.width;
-  const bool fetches = s.stride_height == 1 && s.stride_width == 1 && s.out_width() == s.width;
+  // Where maps keep their size, so that pixels of both are counted alike, fields reach as far below their pixel as there is padding.
+  const int64_t below = s.pad_height * s.width, map_pixels = s.images * s.height * s.width;
+  const bool fetches = s.stride_height == 1 && s.stride_width == 1 && s.out_height() == s.height && s.out_width() == s.width;
   const int64_t block = block_pixels(s), panels = conv_panel_count(out_channels);
   team.split(s.images * s.out_height() * s.out_width(), kLeastPixels, [&](int64_t begin, int64_t end, int member) {
     float* const sums = reinterpret_cast<float*>(scratch) + member * thread_floats(s);

@@ -47,15 +47,18 @@ void split_floats(ThreadTeam& team, int64_t rows, int64_t width, F&& f) {
 /// Columns of rows that threads share out: whole cache lines, whatever the width.
 inline constexpr int64_t kSplitColumns = 64;
 
-/// f(row, first, columns) over [first, first + columns), kSplitColumns of them at most, of the columns of each of `rows` rows `width` wide;
-/// each column costing about `floats` floats of memory traffic.
+/// One cache line of them, where there is little else to share.
+inline constexpr int64_t kLineColumns = 16;
+
+/// f(row, first, columns) over [first, first + columns), `most` of them at most, of the columns of each of `rows` rows `width` wide; each
+/// column costing about `floats` floats of memory traffic.
 template <class F>
-void split_columns(ThreadTeam& team, int64_t rows, int64_t width, int64_t floats, F&& f) {
-  const int64_t groups = (width + kSplitColumns - 1) / kSplitColumns;
-  split_rows(team, rows * groups, floats * std::min(width, kSplitColumns), [&](int64_t begin, int64_t end) {
+void split_columns(ThreadTeam& team, int64_t rows, int64_t width, int64_t floats, F&& f, int64_t most = kSplitColumns) {
+  const int64_t groups = (width + most - 1) / most;
+  split_rows(team, rows * groups, floats * std::min(width, most), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % groups * kSplitColumns;
-      f(i / groups, first, std::min(kSplitColumns, width - first));
+      const int64_t first = i % groups * most;
+      f(i / groups, first, std::min(most, width - first));
     }
   });
 }

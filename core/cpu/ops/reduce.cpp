@@ -28,7 +28,9 @@ class Reduce : public Kernel {
     const int64_t parents = c.out[0].rows;
     if (parents == 0) return;
     const int64_t rows = last_ ? 1 : (c.in[0].rows + parents - 1) / parents;  // of a parent, about
-    split_columns(c.team, parents, width, rows + 1, [&](int64_t p, int64_t first, int64_t columns) {
+    // One parent of a narrow row would be one thread's. Pieces are whole columns: each sum has its order, however many there are.
+    const bool few = parents * ((width + kSplitColumns - 1) / kSplitColumns) < c.team.size();
+    const auto piece = [&](int64_t p, int64_t first, int64_t columns) {
       const int64_t n = groups.count(p);
       Element* to = reinterpret_cast<Element*>(c.out[0].data) + p * width + first;
       const Element* from = reinterpret_cast<const Element*>(c.in[0].data) + groups.begin(p) * width + first;
@@ -40,7 +42,8 @@ class Reduce : public Kernel {
       for (int64_t i = 0; i < n; ++i)
         for (int64_t x = 0; x < columns; ++x) to[x] += from[i * width + x];
       for (int64_t x = 0; mean_ && x < columns && n > 0; ++x) to[x] /= static_cast<Element>(n);
-    });
+    };
+    split_columns(c.team, parents, width, rows + 1, piece, few ? kLineColumns : kSplitColumns);
   }
 
   bool last_, mean_, integer_;

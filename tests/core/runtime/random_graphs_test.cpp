@@ -126,7 +126,7 @@ class RandomGraphsTest : public QObject {
     QFETCH(int, seed);
     const RandomCase c = make(seed);
     cpu::CpuDevice cpu_device(threads_for(seed));
-    EmulatedDevice emulated(threads_for(seed));
+    EmulatedDevice emulated(other_threads_for(seed));
     const Ran here = run_on(cpu_device, c, nullptr), there = run_on(emulated, c, nullptr);
     QCOMPARE(there.synchronizations, kSynchronizations);
     QCOMPARE(here.result.outputs.size(), there.result.outputs.size());
