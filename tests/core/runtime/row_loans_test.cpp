@@ -1,4 +1,5 @@
 // Branches read the rows that they are sent where those lie, wherever their cells follow one another; and nobody writes there meanwhile.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -60,9 +61,12 @@ class RowLoansTest : public QObject {
         QCOMPARE(near.outputs.size(), size_t{later == Later::none ? 1u : 2u});
         QCOMPARE(far.outputs.size(), near.outputs.size());
         for (size_t o = 0; o < near.outputs.size(); ++o) {
-          const std::vector<float> &made = near.outputs[o].reals, &wanted = expected.output(near.outputs[o].name).reals;
-          QVERIFY2(made == far.outputs[o].reals, near.outputs[o].name.c_str());
-          QCOMPARE(made.size(), wanted.size());
+          // A branch that is put out has room for all cells; what stands behind its own means nothing.
+          const std::vector<float>&made = near.outputs[o].reals, &there = far.outputs[o].reals,
+                &wanted = expected.output(near.outputs[o].name).reals;
+          QVERIFY(made.size() >= wanted.size() && there.size() == made.size());
+          QVERIFY2(std::equal(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(wanted.size()), there.begin()),
+                   near.outputs[o].name.c_str());
           for (size_t i = 0; i < wanted.size(); ++i) QVERIFY2(std::fabs(made[i] - wanted[i]) <= 1e-4f, near.outputs[o].name.c_str());
         }
       }
