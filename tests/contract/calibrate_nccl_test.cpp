@@ -160,7 +160,8 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
     for (const std::string& text : {good, tagged}) {
       const Json j =
           json_of({"calibrate", scratch_.write("alltoall.txt", text), "--nic-gbit", "100", "-o", scratch_.path("old.json"), "--json", "-"});
-      QVERIFY2(j["calls"] == 2 && j["fits"][0]["what"] == "alltoall nccl" && j["fits"][0]["gpu"] == "V100" && j["fits"][0]["ranks"] == 64,
+      QVERIFY2(j["calls"] == 2 && j["fits"][0]["what"] == "alltoall nccl" && j["fits"][0]["gpu"] == "V100" &&
+                   j["fits"][0]["fabric"] == "100 Gbit/s",
                j.dump().c_str());
     }
     std::string failed = good;
