@@ -55,8 +55,8 @@ class VerticalFusion {
       : rewriter_(input.graph),
         uses_(count_uses(input.graph)),
         user_(input.graph.values.size(), kNone),
-        fold_{input.is_on(kFoldNorms), input.is_on(kFoldScales), input.is_on(kFoldActivations), input.is_on(kFoldGates),
-              input.is_on(kFoldResiduals), input.is_on(kFoldFactors)} {}
+        fold_{input.is_on(kFoldNorms), input.is_on(kFoldScales),    input.is_on(kFoldActivations),
+              input.is_on(kFoldGates), input.is_on(kFoldResiduals), input.is_on(kFoldFactors)} {}
 
   void run() {
     for (const BlockPlace place : blocks_of(graph(), Fallbacks::included)) fuse_block(place);

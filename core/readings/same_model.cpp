@@ -32,8 +32,9 @@ std::string other_model_text(const ModelSummary& other, const ModelSummary& ours
 std::string model_doubt_text(const std::string& named, const ModelSummary& other, const RunSummary& run_other, const ModelSummary& ours,
                              const RunSummary& run_ours) {
   const bool both = is_named(other, run_other) && is_named(ours, run_ours);
-  return "nobody knows whether " + named + " is of this model: " +
-         (both ? "it is named " + other_model_text(other, ours) : "a trace did not name its own") + "; layers and experts agree";
+  return "nobody knows whether " + named +
+         " is of this model: " + (both ? "it is named " + other_model_text(other, ours) : "a trace did not name its own") +
+         "; layers and experts agree";
 }
 
 }  // namespace stormcell

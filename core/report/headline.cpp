@@ -181,9 +181,8 @@ std::string spent_tiles(const ReportData& d) {
 std::string limit_tile(const ReportData& d) {
   const auto& plan = shown_plan(d);
   if (!plan || !plan->limit_share) return {};
-  return is_in_cache(*plan->limit_share)
-             ? tile("Share of the limit", kInCache, escape(kInCacheReason))
-             : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+  return is_in_cache(*plan->limit_share) ? tile("Share of the limit", kInCache, escape(kInCacheReason))
+                                         : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
 }
 
 std::string weight_tiles(const ReportData& d) {

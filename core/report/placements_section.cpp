@@ -15,7 +15,6 @@ namespace {
 /// Older ones stand in the session.
 constexpr size_t kMostPlacements = 6;
 
-
 /// Figures by which layouts are told apart.
 struct LayoutFigure {
   const char* name;

@@ -227,8 +227,8 @@ class ContractPlaceTest : public QObject, private Placements {
     imported(shared_folder() + "/data/traces/" + trace.toStdString() + ".route.csv", session);
     const std::string cluster = scratch_.write("four.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 4,
  "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
-    const Json j = placed(session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", kSanitized ? "0.2" : "2",
-                                    "--repeatable"});
+    const Json j = placed(
+        session, {"--cluster", cluster, "--solver", "joint", "--aim", "traffic", "--time-limit", kSanitized ? "0.2" : "2", "--repeatable"});
     QVERIFY2(j["warnings"].dump().find("the clock") == std::string::npos, j["warnings"].dump().c_str());
     const auto held_out = [&](size_t layout, const char* figure) { return j["layouts"][layout]["held_out"][figure].get<double>(); };
     QCOMPARE(j["unit"].get<std::string>(), std::string("tokens"));

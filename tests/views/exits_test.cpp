@@ -31,7 +31,7 @@ int32_t exit_of(int64_t item) {
 struct ExitsFixture {
   int64_t batches = 12, per_batch = 10;
   bool decisions = true, figures = true, margins = true, pictures = false;
-  int64_t picture_every = 2;  ///< items of a batch
+  int64_t picture_every = 2;        ///< items of a batch
   std::vector<int64_t> wrong = {};  ///< items that are answered wrong, where the run is to say it
 };
 

@@ -44,14 +44,14 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
 void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.dense) return;
   const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
-  page.figures.push_back({.name = tr("Dense plan"),
-                          .note = f.routing_speedup ? tr("every cell through every branch; the baseline is %1 as fast")
-                                                          .arg(times_text(*f.routing_speedup))
-                                                    : tr("every cell through every branch"),
-                          .tip = tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
-                          .before = tr("%1 a batch").arg(duration_text(mean)),
-                          .before_value = mean,
-                          .apart = true});
+  page.figures.push_back(
+      {.name = tr("Dense plan"),
+       .note = f.routing_speedup ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
+                                 : tr("every cell through every branch"),
+       .tip = tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
+       .before = tr("%1 a batch").arg(duration_text(mean)),
+       .before_value = mean,
+       .apart = true});
 }
 
 /// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.

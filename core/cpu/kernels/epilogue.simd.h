@@ -29,7 +29,7 @@ inline void finish_product_to(const EpilogueTask& task) {
 }
 template <class Out>
 inline void finish_product_to(const EpilogueTask& task) {
-  task.residual && task.residual_first ? finish_product_to<Out, true>(task) : finish_product_to<Out, false>(task);
+  task.residual&& task.residual_first ? finish_product_to<Out, true>(task) : finish_product_to<Out, false>(task);
 }
 inline void finish_product(const EpilogueTask& task) { task.y_bf16 ? finish_product_to<uint16_t>(task) : finish_product_to<float>(task); }
 

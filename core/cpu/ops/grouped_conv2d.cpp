@@ -46,9 +46,7 @@ class GroupedConv2dPlanar : public GroupedConv2d {
   GroupedConv2dPlanar(const Making& m, const Conv2dShape& shape) : GroupedConv2d(m, shape, kPlanarConvolution, DType::f32) {
     scratch_ = static_cast<int64_t>(planar_conv2d_scratch_bytes(shape_, m.threads));
   }
-  void run(const Call& c) const override {
-    planar_conv2d(c.team, shape_, maps(c), epilogue_.of_planes(c), c.out[0].reals(), c.scratch);
-  }
+  void run(const Call& c) const override { planar_conv2d(c.team, shape_, maps(c), epilogue_.of_planes(c), c.out[0].reals(), c.scratch); }
 };
 
 class GroupedConv2dDirect : public GroupedConv2d {

@@ -154,8 +154,7 @@ class MemoryCheckTest : public QObject {
     const int64_t more = further_memory_needed(device, store, program, lent), less = further_memory_needed(device, store, program, copied);
     QVERIFY(less < more && further(more) == SentRows::lent && further(more - 1) == SentRows::copied && further(less) == SentRows::copied);
     VERIFY_BAD_INPUT(further(less - 1), "MODEL", "the plan \"plan\" needs ");
-    QVERIFY(device.layout_of(program, store, copied).memory.loans.empty() &&
-            !device.layout_of(program, store, lent).memory.loans.empty());
+    QVERIFY(device.layout_of(program, store, copied).memory.loans.empty() && !device.layout_of(program, store, lent).memory.loans.empty());
   }
   void what_a_conversion_is_made_from_is_counted_as_long_as_it_is_held() {
     constexpr int64_t kElements = 16'000 * 1000;

@@ -130,9 +130,9 @@ class TraceTest : public QObject {
   void counts_are_read_whatever_stands_between_them() {
     const TraceFormat& format = find_trace_format("logical-count");
     const std::vector<std::vector<int64_t>> expected = {{7, 100000000000, 3}, {0, 5, 12}};
-    for (const char* text : {R"({"logical_count":[[7,100000000000,3],[0,5,12]]})",
-                             R"({"logical_count": [[7, 100000000000, 3], [0, 5, 12]]})",
-                             "{\"logical_count\": [\n [\n  7 ,\n  100000000000\t,\r\n  3\n ], [0,\n5 , 12 ]\n] }\n"}) {
+    for (const char* text :
+         {R"({"logical_count":[[7,100000000000,3],[0,5,12]]})", R"({"logical_count": [[7, 100000000000, 3], [0, 5, 12]]})",
+          "{\"logical_count\": [\n [\n  7 ,\n  100000000000\t,\r\n  3\n ], [0,\n5 , 12 ]\n] }\n"}) {
       SummingSink sink;
       QVERIFY2(read(format, scratch_.write("counts.json", text), sink), text);
       QVERIFY2(sink.sums == expected, text);

@@ -165,8 +165,9 @@ class AttributesTest : public QObject {
   void a_misspelt_attribute_of_a_text_graph_is_an_error_in_one_line_data() {
     QTest::addColumn<QString>("attributes");
     QTest::addColumn<QString>("expected");
-    QTest::newRow("misspelt") << "strid=2"
-                              << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation, residual_first and extras, got strid";
+    QTest::newRow("misspelt")
+        << "strid=2"
+        << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation, residual_first and extras, got strid";
     QTest::newRow("a word") << "stride=\"two\""
                             << "g:5: conv2d \"z\": expected stride as an integer, got \"two\"";
     QTest::newRow("another word")

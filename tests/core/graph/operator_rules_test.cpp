@@ -347,8 +347,7 @@ class OperatorRulesTest : public QObject {
     row("a factor between a residual and its activation",
         "%z : f32 tokens [4] = linear(%x, %w, %scores, %scores) activation=\"relu\" extras=\"multiply+residual\" residual_first=1",
         "linear \"z\": expected residual_first with a residual, an activation and no factor, got multiply+residual and activation relu");
-    row("a convolution's activation behind no residual",
-        "%z : f32 tokens [4,4,5] = conv2d(%maps, %k) activation=\"relu\" residual_first=1",
+    row("a convolution's activation behind no residual", "%z : f32 tokens [4,4,5] = conv2d(%maps, %k) activation=\"relu\" residual_first=1",
         "conv2d \"z\": expected residual_first with a residual, an activation and no factor, got no extras and activation relu");
     row("a grouped product's activation behind no residual",
         "%z : f32 d/s [4] = grouped_linear(%x, %d, %w) activation=\"relu\" branches=[0] residual_first=1 slots=@d/s",

@@ -228,8 +228,8 @@ class VerticalFusionTest : public QObject {
           b.output("y", extras_beside ? b.add(x, joined) : joined);
           const RandomCase from = b.take(std::string(one_router ? "one router " : "two routers ") + std::to_string(width));
           const PassResult result = vertically_fused(from);
-          QCOMPARE(result.reason, std::string(one_router ? "2 factors" : "3 factors") + (extras_beside ? ", 1 residual" : "") +
-                                      " folded into gathers");
+          QCOMPARE(result.reason,
+                   std::string(one_router ? "2 factors" : "3 factors") + (extras_beside ? ", 1 residual" : "") + " folded into gathers");
           QCOMPARE(count_nodes(result.graph, "multiply"), size_t{1});
           QCOMPARE(node_named(result.graph, "joined").attributes.list("factors"),
                    (one_router ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{0, 2, 3}));

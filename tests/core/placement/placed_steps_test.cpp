@@ -46,15 +46,9 @@ CostModel model_of_curve() {
 }
 
 TokenRoutes drawn(bool homes, uint32_t seed) {
-  return drawn_routes({.tokens = 90,
-                       .layers = kLayers,
-                       .branches = kBranches,
-                       .k = kK,
-                       .ranks = kRanks,
-                       .homes = homes,
-                       .gaps = true,
-                       .twice = true},
-                      seed);
+  return drawn_routes(
+      {.tokens = 90, .layers = kLayers, .branches = kBranches, .k = kK, .ranks = kRanks, .homes = homes, .gaps = true, .twice = true},
+      seed);
 }
 
 /// What replicas and tokens do, beside what they do without a word.

@@ -94,8 +94,7 @@ class PlanarConv2dTest : public QObject {
         const QString where = QString("%1 %2").arg(name, to_text(isa).data());
         for (const bool first : {false, true}) {
           const Floats expected = direct(s, x, w, true, &residual, first);
-          for (const int threads : {1, 2, 3, 7})
-            QVERIFY2(planar(s, x, w, true, &residual, threads, first) == expected, qPrintable(where));
+          for (const int threads : {1, 2, 3, 7}) QVERIFY2(planar(s, x, w, true, &residual, threads, first) == expected, qPrintable(where));
         }
         QVERIFY2(planar(s, x, w, false, nullptr, 2) == direct(s, x, w, false, nullptr), qPrintable(where));
       });
