@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QPointF>
 #include <QVariant>
 #include <algorithm>
 #include <memory>
@@ -68,17 +69,19 @@ void set_control(views::View& view, const ControlState& state) {
       QStringList texts;
       for (int i = 0; i < box->count(); ++i) texts << box->itemText(i);
       const auto at = std::find_if(texts.begin(), texts.end(), [&](const QString& t) { return means(value, t); });
-      const bool numbers_alone = box->property(views::kNumbersAlone).toBool();
+      const QVariant allowed = box->property(views::kNumbersAlone);
+      const QPointF range = allowed.toPointF();
       bool is_number = false;
-      value.toDouble(&is_number);
-      if (at == texts.end() && box->isEditable() && (is_number || !numbers_alone)) {  // takes what is not in its list
+      const double wanted = value.toDouble(&is_number);
+      const bool fits = !allowed.isValid() || (is_number && wanted >= range.x() && wanted <= range.y());  // NaN does not
+      if (at == texts.end() && box->isEditable() && fits) {                                               // takes what is not in its list
         box->setEditText(value);
         emit box->lineEdit()->editingFinished();
         return;
       }
       if (at == texts.end()) {
         const QString elsewhere = box->property(views::kElsewhere).toString();
-        if (numbers_alone) texts << "a number";
+        if (allowed.isValid()) texts << QString("numbers from %1 to %2").arg(range.x()).arg(range.y());
         refuse(name, "cannot be '" + value + "'", texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
       }
       // As by hand: some boxes ask for another selection.

@@ -51,7 +51,7 @@ class NcclTestsReader {
       else
         read_row(words);
     }
-    if (unjudged_) wrong("ends before \"Out of bounds values\", which says whether the errors above are too large");
+    if (unjudged_) wrong("ends before \"Out of bounds values\", which says whether all came out right: the run broke off, or was cut");
     return std::move(calls_);
   }
 
@@ -103,7 +103,7 @@ class NcclTestsReader {
     const double us = number(measured[kTime], "time");
     if (!(us > 0)) wrong("time is 0");
     // An error is what rounding leaves; whether it is too large the last lines say.
-    unjudged_ |= has_errors_;
+    unjudged_ = true;
     if (measured[kWrong] != "N/A" && number(measured[kWrong], "#wrong") != 0 && !has_errors_) broken();
     check_shape();
     MeasuredCall c;
@@ -149,7 +149,7 @@ class NcclTestsReader {
   std::map<std::string, int64_t> ranks_of_;  // by host
   size_t fields_ = 0;                        // of the line of columns; 0: not there yet
   bool has_root_ = true, has_errors_ = false;
-  bool unjudged_ = false;  ///< there are errors of which no line has said yet whether they are too large
+  bool unjudged_ = false;  ///< there are rows of which no line has said yet whether they are right
   std::vector<MeasuredCall> calls_;
 };
 

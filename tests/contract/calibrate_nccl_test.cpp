@@ -128,6 +128,9 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
     QTest::newRow("cut") << "1024 256"
                          << "# Out of\n1024"
                          << "line 22: has 12 fields";
+    QTest::newRow("broken off") << "# Out of bounds values : 0 OK"
+                                << "#"
+                                << "ends before \"Out of bounds values\"";
     QTest::newRow("noise") << row << "Segmentation fault\n1024 256 float none -1 30.03"
                            << "line 21: has 2 fields";
   }

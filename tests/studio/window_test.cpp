@@ -380,7 +380,8 @@ class WindowTest : public QObject {
       if (QString(e.id) == "exits") entry = &e;
     const std::unique_ptr<views::View> exits(entry->make(nullptr));
     set_control(*exits, {"Threshold", "0.8"});
-    QVERIFY_EXCEPTION_THROWN(set_control(*exits, {"Threshold", "nonsense"}), Error);
+    for (const char* value : {"nonsense", "nan", "inf", "7", "-1e300"})
+      QVERIFY_EXCEPTION_THROWN(set_control(*exits, {"Threshold", value}), Error);
     views::Selection selection;
     QVERIFY(selection_words(selection).isEmpty());
     selection.first_batch = 2, selection.end_batch = 5, selection.router = "a b", selection.branch = 3, selection.cell = CellPlace{3, 2};

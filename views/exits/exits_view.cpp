@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
+#include <QPointF>
 #include <QSignalBlocker>
 #include <algorithm>
 
@@ -17,7 +18,7 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
       add_choice(tr("Threshold"), tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
                                      "all exits, replayed; of a number the nearest point of the curve"));
   threshold_->setEditable(true);
-  threshold_->setProperty(kNumbersAlone, true);
+  threshold_->setProperty(kNumbersAlone, QPointF(-1, 2));  // as configurations take them
   threshold_->setInsertPolicy(QComboBox::NoInsert);
   threshold_->setCompleter(nullptr);
   threshold_->lineEdit()->setAccessibleName(tr("Threshold"));

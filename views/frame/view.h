@@ -25,7 +25,7 @@ namespace stormcell::views {
 
 /// A property of a choice: what it would offer besides where others are chosen otherwise, in words. --set says it where it refuses.
 inline constexpr const char* kElsewhere = "elsewhere";
-/// A property of an editable choice: what is typed must stand in the list or be a number. Without it anything goes.
+/// A property of an editable choice, a QPointF: what is typed must stand in the list or be a number from x to y. Without it anything goes.
 inline constexpr const char* kNumbersAlone = "numbers_alone";
 
 class View : public QWidget {

@@ -130,7 +130,8 @@ double scale_width(double legend_width) { return std::min(160.0, legend_width * 
 constexpr double kScaleGap = 12;
 
 QString legend_title(const GraphPage& page) {
-  return tr("Colour of a branch's square: %1. Beside names: share of cells computed for").arg(text_of(page.value).name.toLower());
+  return tr("Squares are branches, coloured by %1. Beside a name: the share of cells that were computed there")
+      .arg(text_of(page.value).name.toLower());
 }
 
 double wrapped_height(const QFontMetricsF& metrics, double width, const QString& text) {
