@@ -45,7 +45,8 @@ std::string cost_text(const PlaceFigures& f) {
                 "without queues\nand overlap: the layers' dispatch, slowest GPU and combine, added up;\n"
               : "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU "
                 "and combine, added up;\n") +
-         "remote bytes: of a token and layer, to other GPUs; wire bytes: sent for that, with what is forwarded within a node\n" +
+         "remote bytes: of a token at a layer that it meets, to other GPUs; wire bytes: sent for that, with what is forwarded within a "
+         "node\n" +
          (f.calibration ? calibration_text(*f.calibration) : std::string());
 }
 
