@@ -214,14 +214,14 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   StepWork work = objective.work_of(placement);
   const size_t micro_batches = f.overlap == Overlap::two_batch ? 2 : 1;
   f.steps = objective.count(DataPart::fitted);
-  double visits = 0, delivered_rows = 0, returned_rows = 0, serial_s = 0;
+  double delivered_rows = 0, returned_rows = 0, serial_s = 0;
   for (int64_t s = 0; s < f.steps; ++s) {
     progress.report("simulating steps", s, f.steps);
     sums.begin_step(micro_batches);
     for (size_t m = 0; m < micro_batches; ++m) {
       const auto add = [&](size_t layer, const LayerWork& done, const LayerCost& cost) { sums.add_layer(m, layer, done, cost); };
       const StepCost part = objective.cost_of_step(work, DataPart::fitted, static_cast<size_t>(s), {m, micro_batches}, add);
-      visits += part.visits, delivered_rows += part.delivered_rows, returned_rows += part.returned_rows;
+      delivered_rows += part.delivered_rows, returned_rows += part.returned_rows;
       if (micro_batches == 1) serial_s += part.seconds();
     }
     if (micro_batches > 1) serial_s += objective.cost_of_step(work, DataPart::fitted, static_cast<size_t>(s)).seconds();
@@ -233,9 +233,8 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
   sums.tell_times(f);
   sums.tell_gpus(placement, f);
   sums.tell_links(f);
-  if (!objective.tokens_known()) return;
-  f.tokens_per_step = objective.tokens_met(DataPart::fitted, visits) / steps / static_cast<double>(placement.layers.size());
-  if (f.mean_ms > 0) f.tokens_per_s = *f.tokens_per_step / f.mean_ms * 1e3;
+  f.tokens_per_step = objective.mean_tokens();
+  if (f.tokens_per_step && f.mean_ms > 0) f.tokens_per_s = *f.tokens_per_step / f.mean_ms * 1e3;
 }
 
 }  // namespace stormcell

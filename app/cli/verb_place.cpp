@@ -45,7 +45,8 @@ std::string cost_text(const PlaceFigures& f) {
                 "without queues\nand overlap: the layers' dispatch, slowest GPU and combine, added up;\n"
               : "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU "
                 "and combine, added up;\n") +
-         "remote bytes: of a token and layer, to other GPUs; wire bytes: sent for that, with what is forwarded within a node\n" +
+         "remote bytes: of a token at a layer that it meets, to other GPUs; wire bytes: sent for that, with what is forwarded within a "
+         "node\n" +
          (f.calibration ? calibration_text(*f.calibration) : std::string());
 }
 
@@ -121,7 +122,7 @@ class PlaceVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_argument(app, "SESSION", place_.session, "S.storm, S.storm#3 or S.storm#name (the newest run): whose loads");
     add_text(app, "--cluster", place_.cluster, "preset:NAME of those below, or a JSON file of the same form", "CLUSTER");
-    add_text(app, "--solver", place_.solver, "one of those below (eplb)", "SOLVER");
+    add_text(app, "--solver", solver_, "one of those below (eplb)", "SOLVER");
     add_whole_number(app, "--redundant", place_.redundant, 0, "spare slots of a layer, on all GPUs together (0)");
     add_whole_number(app, "--groups", place_.groups, 1,
                      "groups of consecutive experts that EPLB keeps on one node (what the model's config.json says, else none)");
@@ -155,6 +156,7 @@ class PlaceVerb : public Verb {
 
   int execute(Console& console) override {
     check_report_option(report_, json_, console);
+    if (!solver_.empty()) place_.solver = solver_;
     search(console);
     // All of the run's placements are on its page, the newest first.
     if (!report_.empty()) write_report(placed_, report_);
@@ -165,7 +167,9 @@ class PlaceVerb : public Verb {
  private:
   void search(Console& console) {
     if (place_.phase == kEachPhase) {
-      const auto to_texts = [](const PhasePlacements& both) { return to_text(both.phases[0]) + "\n" + to_text(both.phases[1]); };
+      const auto to_texts = [this](const PhasePlacements& both) {
+        return to_text(both.phases[0]) + "\n" + to_text(both.phases[1]) + further_text(both.phases[0]);
+      };
       const auto work = [this](const Progress& progress) {
         PhasePlacements both = place_each_phase(place_, progress);
         placed_ = run_of(both.phases[0]);
@@ -178,11 +182,16 @@ class PlaceVerb : public Verb {
       placed_ = run_of(figures);
       return figures;
     };
-    tell_result(console, json_, work, [](const PlaceFigures& figures) { return to_text(figures); });
+    tell_result(console, json_, work, [this](const PlaceFigures& figures) { return to_text(figures) + further_text(figures); });
+  }
+  /// What to try next; empty where a solver was named, or where there are counts alone.
+  std::string further_text(const PlaceFigures& f) const {
+    return solver_.empty() && f.unit == "tokens" ? "--solver joint searches further (default 15 s)\n" : "";
   }
   static std::string run_of(const PlaceFigures& figures) { return figures.session + "#" + std::to_string(figures.run); }
 
   PlaceOptions place_;
+  std::string solver_;  // empty: not named
   std::string report_, json_;
   std::string placed_;  // the session with its run
 };

@@ -99,7 +99,7 @@ StepTrust trust_in(const CalibrationUse& use, double dispatch, double compute, d
 struct StepFigures {
   double objective_ms = 0;  ///< mean, or 95th percentile
   double p95_ms = 0, dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
-  std::optional<double> remote_bytes;  ///< of a token and layer, to other ranks, there alone; null: nobody knows how many tokens there were
+  std::optional<double> remote_bytes;  ///< of a token at a layer that it meets, to other ranks, there alone; null: k is not known
   std::optional<double> wire_bytes;    ///< sent for that, what is forwarded within a node included
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -91,6 +92,17 @@ void scale(std::vector<LayerLoads>& steps, double choices) {
     }
 }
 
+/// Of a mean step in the layer that most tokens met: another one may see only some of them, as the last layer may only a prompt's last.
+double choices_of_layer(const std::vector<LayerLoads>& steps) {
+  double all = 0;
+  for (const LayerLoads& step : steps) {
+    double most = 0;
+    for (const std::vector<double>& layer : step) most = std::max(most, std::accumulate(layer.begin(), layer.end(), 0.));
+    all += most;
+  }
+  return all / static_cast<double>(std::max<size_t>(steps.size(), 1));
+}
+
 size_t tokens_of(const TokenSteps& steps) {
   size_t tokens = 0;
   for (const std::vector<size_t>& step : steps) tokens += step.size();
@@ -155,6 +167,7 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
   loads_ = {loads.fit_steps, loads.held_out_steps};
   if (options.tokens_per_step > 0)
     for (const DataPart part : kDataParts) scale(loads_[part], static_cast<double>(options.tokens_per_step) * k_);
+  counted_tokens_ = choices_of_layer(loads_.fitted) / k_;
   if (options.capacity_factor <= 0) return;
   if (backend_ == Backend::gather)
     bad_input("--capacity-factor", "needs single choices beside --backend gather, and the data has counts", "--backend per-expert");
@@ -165,13 +178,7 @@ int64_t StepObjective::count(DataPart part) const { return static_cast<int64_t>(
 
 std::optional<double> StepObjective::mean_tokens() const {
   if (!k_known_ || count(DataPart::fitted) == 0) return {};
-  if (routes_) return static_cast<double>(tokens_of(tokens_.fitted)) / static_cast<double>(tokens_.fitted.size());
-  double choices = 0;
-  for (const LayerLoads& step : loads_.fitted)
-    for (const std::vector<double>& layer : step)
-      for (const double load : layer) choices += load / static_cast<double>(step.size());
-  if (!loads_.fitted[0].empty()) choices += capacity_.fitted.dropped / static_cast<double>(loads_.fitted[0].size());
-  return choices / k_ / static_cast<double>(loads_.fitted.size());
+  return routes_ ? static_cast<double>(tokens_of(tokens_.fitted)) / static_cast<double>(tokens_.fitted.size()) : counted_tokens_;
 }
 
 std::optional<RowRange> StepObjective::row_range() const {
@@ -220,7 +227,8 @@ std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, 
                 {},
                 {}};
   if (options_.p95) f.objective_ms = f.p95_ms;
-  if (const double met = tokens_met(part, sum.visits); k_known_ && met > 0) {
+  // A token whose choices a capacity drops is one of the layer all the same.
+  if (const double met = sum.visits + capacity_[part].lost_visits; k_known_ && met > 0) {
     f.remote_bytes = sum.delivered_rows / met * model_.dispatch_row_bytes;
     f.wire_bytes = (sum.fabric_rows + sum.network_rows) / met * model_.dispatch_row_bytes;
   }

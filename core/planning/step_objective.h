@@ -71,8 +71,6 @@ class StepObjective {
   int64_t filled_steps() const { return filled_; }
   /// What a capacity of the options drops from a part.
   const CapacityFigures& capacity(DataPart part) const { return capacity_[part]; }
-  /// Visits of tokens to layers, of which the costs count so many: a token whose choices a capacity drops is one of the step all the same.
-  double tokens_met(DataPart part, double visits) const { return visits + capacity_[part].lost_visits; }
   /// [steps] the tokens of each costed one, of routes(); empty where there are counts.
   const TokenSteps& tokens(DataPart part) const { return tokens_[part]; }
   const CostModel& model() const { return model_; }
@@ -82,10 +80,9 @@ class StepObjective {
   const LayerLoads& loads_of_step(DataPart part, size_t step) const { return loads_[part][step]; }
   /// Choices of a token; 1 where they are not known.
   double choices() const { return k_; }
-  /// Whether the number of tokens of a step is known.
-  bool tokens_known() const { return k_known_; }
   int64_t count(DataPart part) const;
-  /// Of a step of those to fit; null: not known.
+  /// Of a step of those to fit, whatever a layer sees of them; of counts those of the layer that most met, before a capacity drops any.
+  /// Null: not known.
   std::optional<double> mean_tokens() const;
   /// The fewest and the most rows that a branch gets which gets any, in a layer of any step of both parts; null: none gets any.
   std::optional<RowRange> row_range() const;
@@ -104,6 +101,7 @@ class StepObjective {
   int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;
+  double counted_tokens_ = 0;  // of a mean step to fit, where steps are counts
   OfParts<TokenSteps> tokens_;
   OfParts<std::vector<LayerLoads>> loads_;
   OfParts<CapacityFigures> capacity_;

@@ -330,8 +330,15 @@ class ContractPlaceTest : public QObject, private Placements {
     }
     const Ended text = run_program({"place", session, "--cluster", two, "--phase", "each"});
     QVERIFY(text.exit == 0 && text.out.find(", prefill") != std::string::npos && text.out.find(", decode") != std::string::npos);
+    // Who named no solver is told of the search, once.
+    const std::string further = "--solver joint searches further (default 15 s)\n";
+    QVERIFY2(text.out.ends_with(further) && text.out.find(further) == text.out.size() - further.size(), text.out.c_str());
+    const Ended named = run_program({"place", session, "--cluster", two, "--solver", "eplb"});
+    QVERIFY(named.exit == 0 && named.out.find("searches further") == std::string::npos);
     const std::string counts = scratch_.path("no-phases.storm");
     imported(scratch_.write("no-phases.json", R"({"logical_count": [[[4, 2]], [[1, 3]]]})"), counts);
+    const Ended of_counts = run_program({"place", counts, "--cluster", two});
+    QVERIFY(of_counts.exit == 0 && of_counts.out.find("searches further") == std::string::npos);
     VERIFY_REFUSED((Arguments{"place", counts, "--cluster", two, "--phase", "each"}), "--phase", "each needs prompts and decoding");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", two, "--phase", "both"}), "--phase",
                    "prefill or decode; place takes each of both too");

@@ -1,8 +1,10 @@
 // Steps of a placement against sums by hand and against what placements are judged by.
 #include "simulator/run_simulation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "core/placement/placement.h"
 #include "tests/core/placement/drawn_routes.h"
@@ -109,6 +111,25 @@ class RunSimulationTest : public QObject {
     QVERIFY(near(dispatch, judged->dispatch_ms) && near(compute, judged->compute_ms) && near(combine, judged->combine_ms));
     QCOMPARE(s.figures.steps, int64_t{5});
     QVERIFY(near(*s.figures.tokens_per_step, 12) && near(*s.figures.tokens_per_s, 12 / s.figures.mean_ms * 1e3));
+  }
+
+  void tokens_of_a_step_are_all_though_the_last_layer_sees_one() {
+    TokenRoutes last_only = drawn(60, 12, 4);
+    for (size_t t = 0; t < last_only.size(); ++t)
+      if (t % 12 != 11) std::ranges::fill(last_only.at(t, kLayers - 1), -1);
+    const SplitRoutes routes = whole(std::move(last_only));
+    const Cluster cluster = two_nodes();
+    const Placement placement = contiguous_placement(kLayers, kBranches, kBranches, kRanks);
+    for (const int64_t asked : {0, 512}) {
+      StepOptions options;
+      options.tokens_per_step = asked;
+      const StepObjective objective(options, cluster, cost_model_of(cluster, sizes()), routes, routes.parts);
+      SimulateFigures f = empty_figures(Overlap::none);
+      simulate_steps(objective, placement, {}, f);
+      const double tokens = asked > 0 ? 512 : 12;
+      QCOMPARE(*f.tokens_per_step, tokens);
+      QVERIFY(near(*f.tokens_per_s, tokens / f.mean_ms * 1e3));
+    }
   }
 
   void shares_of_gpus_are_within_the_phases_of_their_layer() {

@@ -102,6 +102,17 @@ class StepObjectiveTest : public QObject {
     QCOMPARE(objective.row_range()->most, most);
   }
 
+  void tokens_of_counts_are_those_of_the_layer_that_most_met() {
+    const Cluster cluster = pair_of_gpus();
+    SplitLoads loads;
+    loads.fit_steps = {{{4, 4, 4, 4}, {1, 1, 0, 0}}, {{2, 0, 0, 0}, {3, 3, 1, 1}}};
+    QCOMPARE(*StepObjective({}, cluster, small_model_on(cluster), loads, 2).mean_tokens(), 6.);
+    StepOptions options;
+    options.capacity_factor = 0.5;  // what it drops were tokens
+    QCOMPARE(*StepObjective(options, cluster, small_model_on(cluster), loads, 2).mean_tokens(), 6.);
+    QVERIFY(!StepObjective({}, cluster, small_model_on(cluster), loads, 0).mean_tokens());
+  }
+
   void a_search_that_sees_a_part_of_a_step_says_so() {
     const Cluster cluster = pair_of_gpus();
     const SplitRoutes small = together(2, 100), large = together(1, 20000);
