@@ -11,7 +11,7 @@ namespace stormcell::cli {
 namespace {
 
 std::string data_text(const DatasetFigures& d) {
-  return counted(d.batches, "batch") + " of " + items_text(d) + (d.by_length ? ", in batches of like length" : "") +
+  return items_text(d, d.batches) + (d.by_length ? ", in batches of like length" : "") +
          (d.truncated > 0 ? ", " + counted(d.truncated, "sequence") + " truncated" : "");
 }
 

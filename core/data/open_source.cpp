@@ -23,7 +23,7 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
                                                     int64_t limit) {
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
-  if (spec.starts_with("demo:")) return open_tensor_pictures(find_demo_data(spec, options).file, options, form);
+  if (spec.starts_with("demo:")) return open_pictures(find_demo_data(spec, options).file, options, form, limit);
   if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit, options.cancel);
   if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
@@ -61,7 +61,7 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     const DemoData demo = find_demo_data(spec, options);
     if (options.target_field.empty()) options.target_field = demo.target_field;
     if (options.label_field.empty()) options.label_field = demo.label_field;
-    return open_json_lines(demo.file, need_tokenizer(tokenizer, spec), options, limit);
+    return open_source(demo.file, tokenizer, options);
   }
   if (spec == "-" || spec.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec), limit);
   if (spec.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec), options, limit);

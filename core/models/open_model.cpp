@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <unordered_set>
 
 #include "core/base/checkout.h"
@@ -224,9 +225,17 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
 
 std::string demo_folder(const std::string& name, const std::string& resources) {
   const fs::path demos = fs::path(resources) / "demos";
-  if (!name.empty() && name.find('/') == std::string::npos && name[0] != '.')
-    for (const fs::path& place : {demos / name, demos / name / "model"})
-      if (present(place / "config.json")) return place.string();
+  const auto find = [&](const std::string& demo) -> std::string {
+    if (!demo.empty() && demo.find('/') == std::string::npos && demo[0] != '.')
+      for (const fs::path& place : {demos / demo, demos / demo / "model"})
+        if (present(place / "config.json")) return place.string();
+    return {};
+  };
+  if (std::string folder = find(name); !folder.empty()) return folder;
+  constexpr std::string_view kSample = "-sample";
+  if (name.ends_with(kSample))
+    if (const std::string demo = name.substr(0, name.size() - kSample.size()); !find(demo).empty())
+      bad_input("demo:" + name, "is data, no model", "optimize demo:" + demo + " --data demo:" + name);
   std::string list;
   std::error_code error;
   for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))

@@ -10,6 +10,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/cell/protocol.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -36,6 +37,9 @@ bool follows(const PlaceOptions& options) { return options.step.residence == to_
 /// All routers of one number of branches: servers place them alike.
 int32_t branches_of(const RunLayout& layout, const std::string& session) {
   if (layout.routers.empty()) bad_input(session, "the run has no routers", "name another run");
+  const auto is_exit = [](const RouterInfo& r) { return r.protocol == to_text(ProtocolKind::exit_threshold); };
+  if (std::all_of(layout.routers.begin(), layout.routers.end(), is_exit))
+    bad_input(session, "its routers are exits, no experts: nothing to place", "name a run of a model with experts");
   const RouterInfo& first = layout.routers[0];
   for (const RouterInfo& r : layout.routers)
     if (r.branches != first.branches)

@@ -82,10 +82,9 @@ std::string lead(const ReportData& d) {
   if (!f.model.family.empty())
     text += " (" + escape(f.model.family) + (f.model.weights.empty() ? "" : ", " + escape(weights_text(f.model))) + ")";
   if (!f.dataset.name.empty()) text += " on <strong>" + escape(f.dataset.name) + "</strong>";
-  text += ": " + counted(d.decoded ? d.decoded->batches : f.dataset.batches > 0 ? f.dataset.batches : d.run.batches, "batch");
-  if (are_pictures(f.dataset))
-    text += " of " + pictures_text(f.dataset.sizes);
-  else if (f.dataset.cells > 0)
+  const int64_t batches = d.decoded ? d.decoded->batches : f.dataset.batches > 0 ? f.dataset.batches : d.run.batches;
+  text += ": " + (are_pictures(f.dataset) ? pictures_text(f.dataset.sizes, batches) : counted(batches, "batch"));
+  if (!are_pictures(f.dataset) && f.dataset.cells > 0)
     text += ", " + counted(f.dataset.cells, "cell") + " (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
   if (!f.dataset.note.empty()) text += "These are " + escape(f.dataset.note) + ". ";

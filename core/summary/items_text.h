@@ -15,9 +15,10 @@ inline std::string item_noun(const DatasetFigures& data) {
   return are_pictures(data) ? "picture" : data.unit == "item" ? "item" : "sequence";
 }
 /// "24 pictures of 64x64"; "7 pictures: 4 of 16x40, 3 of 20x20"; of more than six sizes their range and the most frequent one.
-std::string pictures_text(const std::vector<PictureFigures>& sizes);
-/// "24 pictures of 64x64"; "3 sequences, 60 cells (41 without padding)"; "5 items".
-std::string items_text(const DatasetFigures& data);
+/// With the number of `batches`: "24 pictures of 64x64 in 3 batches", "7 pictures in 2 batches: 4 of 16x40, 3 of 20x20".
+std::string pictures_text(const std::vector<PictureFigures>& sizes, int64_t batches = 0);
+/// "24 pictures of 64x64"; "3 sequences, 60 cells (41 without padding)"; "5 items". With the number of `batches`: "5 items in 2 batches".
+std::string items_text(const DatasetFigures& data, int64_t batches = 0);
 /// The model's name without the folders above it, and without "demo:" or "preset:".
 std::string short_name(const ModelFigures& model);
 /// What PlanFigures::cells_per_s counts: "pictures a second", "real cells a second".

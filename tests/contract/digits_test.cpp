@@ -193,6 +193,23 @@ class DigitsTest : public QObject {
              told.c_str());
   }
 
+  void demo_data_of_the_other_kind_is_refused_as_a_file_is() {
+    VERIFY_REFUSED(quick("run", "demo:switch-names-sample"), source_folder() + "/resources/sample/names.jsonl",
+                   "holds no pictures that this version reads, and the model takes pictures");
+    const std::string file = source_folder() + "/resources/sample/digits.safetensors";
+    VERIFY_REFUSED(short_run("run", "demo:switch-names", kSample), file, "has no tensor input_ids");
+  }
+
+  void exits_are_not_placed() {
+    const Scratch scratch;
+    const std::string session = scratch.path("x.storm");
+    const Arguments profile = quick("profile", kSample, {"-o", session});
+    VERIFY_DONE(run_program(profile), profile);
+    for (const char* verb : {"place", "simulate"})
+      VERIFY_REFUSED((Arguments{verb, session, "--cluster", "preset:8x-h100"}), session,
+                     "its routers are exits, no experts: nothing to place");
+  }
+
   /// Where they leave needs no labels.
   void pictures_without_labels_have_exits_too() {
     const Json j = json_of({"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"});

@@ -152,8 +152,8 @@ class PicturesTest : public QObject {
     const Json j = Json::parse(Scratch::read(scratch.path("run.json")));
     QVERIFY(j["dataset"]["batches"] == 15);
     QVERIFY(j["dataset"]["cells"] == 15 && j["dataset"]["unit"] == "picture");
-    const std::string sizes = "15 pictures: 3 of 16x40, 3 of 21x37, 3 of 26x34, 3 of 31x31, 3 of 36x28";
-    QVERIFY2(ended.out.find("15 batches of " + sizes) != std::string::npos, ended.out.c_str());
+    const std::string sizes = ": 3 of 16x40, 3 of 21x37, 3 of 26x34, 3 of 31x31, 3 of 36x28";
+    QVERIFY2(ended.out.find(": 15 pictures in 15 batches" + sizes) != std::string::npos, ended.out.c_str());
     QVERIFY2(ended.out.find("pictures a second") != std::string::npos && ended.out.find("cells a second") == std::string::npos,
              ended.out.c_str());
     // What --batches leaves out is said, and counted nowhere.
@@ -162,7 +162,7 @@ class PicturesTest : public QObject {
     VERIFY_DONE(three, some);
     QVERIFY2(three.err.find("--batches 3 leaves out") != std::string::npos, three.err.c_str());
     const Ended listed = run_program({"inspect", session});
-    QVERIFY2(listed.out.find(", " + sizes) != std::string::npos, listed.out.c_str());
+    QVERIFY2(listed.out.find(", 15 pictures" + sizes) != std::string::npos, listed.out.c_str());
     QVERIFY2(listed.out.find("sequence") == std::string::npos, listed.out.c_str());
     const Json runs = run_program({"inspect", session, "--json", "-"}).json()["runs"];
     QVERIFY(runs[0]["sequences"] == 15 && runs[0]["sizes"].size() == 5);
@@ -174,7 +174,7 @@ class PicturesTest : public QObject {
     const Arguments report = {"report", session + "#1", "-o", page};
     VERIFY_DONE(run_program(report), report);
     const std::string html = Scratch::read(page);
-    QVERIFY(html.find(sizes) != std::string::npos && html.find("pictures a second") != std::string::npos);
+    QVERIFY(html.find(": 15 pictures in 15 batches" + sizes) != std::string::npos && html.find("pictures a second") != std::string::npos);
     const std::string help = run_program({"--help"}).out, of_run = run_program({"run", "--help"}).out;
     QVERIFY2(help.find("random:N[xHxW]") != std::string::npos, help.c_str());
     QVERIFY2(of_run.find("random:N[xHxW]") != std::string::npos, of_run.c_str());

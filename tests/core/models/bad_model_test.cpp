@@ -81,7 +81,9 @@ class BadModelTest : public QObject {
   void missing_files_are_named() {
     expect(error_of({}, (folder_ / "nothing").string()), {"nothing", "no such model"});
     expect(error_of({}, "preset:gpt-9"), {"preset:gpt-9", "switch-base-8"});
-    expect(error_of({}, "demo:none"), {"demo:none"});
+    expect(error_of({}, "demo:none"), {"demo:none", "known demos"});
+    expect(error_of({}, "demo:none-sample"), {"demo:none-sample", "known demos"});
+    expect(error_of({}, "demo:switch-names-sample"), {"is data, no model (optimize demo:switch-names --data demo:switch-names-sample)"});
     fs::remove(folder_ / "config.json");
     expect(error_of(), {"config.json", "does not exist"});
     copy_model();
