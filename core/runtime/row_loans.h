@@ -10,7 +10,6 @@ namespace stormcell {
 /// What a step makes for a branch may be read in the rows of its first input.
 struct RowLoan {
   OperandId lender, borrower;
-  bool operator==(const RowLoan&) const = default;
 };
 
 /// What need not be copied, by the steps that send it: wherever the cells of the branch follow one another in the lender, its rows may be

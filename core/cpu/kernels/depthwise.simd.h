@@ -15,70 +15,55 @@ namespace stormcell::cpu::STORMCELL_ISA {
 
 inline constexpr int64_t kDepthwisePixels = 6, kThreeColumnPixels = 8, kDepthwiseAhead = 18;
 
-/// Zeroes the sums of a tile and fetches the last row of the fields 18 pixels on.
-template <int Pixels>
-STORMCELL_INLINE void zero_and_fetch(const DepthwiseTask& task, const float* x, int64_t channel, Floats (&sum)[Pixels]) {
-  const float* const coming = x + (task.rows - 1) * task.ld_row + kDepthwiseAhead * task.ldx + channel;
-  static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED {
-    sum[p] = splat(0);
-    __builtin_prefetch(coming + p * task.ldx);
-  });
-}
-
-template <int Pixels>
+/// ThreeColumns: neighbours' fields lie one column apart and have three. The same sums in the same order either way.
+template <int Pixels, bool ThreeColumns>
 __attribute__((noinline)) void depthwise_tile(const DepthwiseTask& task, const float* x, float* y) {
   for_vectors(task.channels, [&](int64_t channel, auto lanes) {
     Floats sum[Pixels];
-    zero_and_fetch(task, x, channel, sum);
+    const float* const coming = x + (task.rows - 1) * task.ld_row + kDepthwiseAhead * task.ldx + channel;
+    static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED {
+      sum[p] = splat(0);
+      __builtin_prefetch(coming + p * task.ldx);
+    });
     for (int64_t row = 0; row < task.rows; ++row) {
       const float *from = x + row * task.ld_row + channel, *w = task.weights + row * task.ld_weights + channel;
-      for (int64_t column = 0; column < task.columns; ++column, from += task.ld_column, w += task.channels) {
-        const Floats weight = load_some(w, lanes);
-        static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED { sum[p] = fma(load_some(from + p * task.ldx, lanes), weight, sum[p]); });
+      if constexpr (ThreeColumns) {
+        const Floats left = load_some(w, lanes), middle = load_some(w + task.channels, lanes),
+                     right = load_some(w + 2 * task.channels, lanes);
+        Floats a = load_some(from, lanes), b = load_some(from + task.ldx, lanes);
+        static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED {
+          const Floats c = load_some(from + (p + 2) * task.ldx, lanes);
+          sum[p] = fma(c, right, fma(b, middle, fma(a, left, sum[p])));
+          a = b;
+          b = c;
+        });
+      } else {
+        for (int64_t column = 0; column < task.columns; ++column, from += task.ld_column, w += task.channels) {
+          const Floats weight = load_some(w, lanes);
+          static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED { sum[p] = fma(load_some(from + p * task.ldx, lanes), weight, sum[p]); });
+        }
       }
     }
     static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED { store_some(y + p * task.channels + channel, sum[p], lanes); });
   });
 }
 
-/// The same sums in the same order where neighbours' fields lie one column apart and have three.
-template <int Pixels>
-__attribute__((noinline)) void depthwise_three_columns(const DepthwiseTask& task, const float* x, float* y) {
-  for_vectors(task.channels, [&](int64_t channel, auto lanes) {
-    Floats sum[Pixels];
-    zero_and_fetch(task, x, channel, sum);
-    for (int64_t row = 0; row < task.rows; ++row) {
-      const float *from = x + row * task.ld_row + channel, *w = task.weights + row * task.ld_weights + channel;
-      const Floats left = load_some(w, lanes), middle = load_some(w + task.channels, lanes),
-                   right = load_some(w + 2 * task.channels, lanes);
-      Floats a = load_some(from, lanes), b = load_some(from + task.ldx, lanes);
-      static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED {
-        const Floats c = load_some(from + (p + 2) * task.ldx, lanes);
-        sum[p] = fma(c, right, fma(b, middle, fma(a, left, sum[p])));
-        a = b;
-        b = c;
-      });
-    }
-    static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED { store_some(y + p * task.channels + channel, sum[p], lanes); });
-  });
-}
-
-/// Calls tile(pixels, x, y) for tiles of so many pixels, and for what is left.
-template <int Pixels, class F>
-STORMCELL_INLINE void for_tiles(const DepthwiseTask& task, F&& tile) {
+/// In tiles of so many pixels, and what is left.
+template <int Pixels, bool ThreeColumns>
+STORMCELL_INLINE void depthwise_tiles(const DepthwiseTask& task) {
   for (int64_t first = 0; first < task.pixels; first += Pixels) {
     const int64_t count = smaller(Pixels, task.pixels - first);
     static_for<1, Pixels + 1>([&](auto pixels) STORMCELL_UNROLLED {
-      if (count == pixels) tile(pixels, task.x + first * task.ldx, task.y + first * task.channels);
+      if (count == pixels) depthwise_tile<pixels, ThreeColumns>(task, task.x + first * task.ldx, task.y + first * task.channels);
     });
   }
 }
 
 inline void depthwise(const DepthwiseTask& task) {
   if (task.columns == 3 && task.ld_column == task.ldx)
-    for_tiles<kThreeColumnPixels>(task, [&](auto pixels, const float* x, float* y) { depthwise_three_columns<pixels>(task, x, y); });
+    depthwise_tiles<kThreeColumnPixels, true>(task);
   else
-    for_tiles<kDepthwisePixels>(task, [&](auto pixels, const float* x, float* y) { depthwise_tile<pixels>(task, x, y); });
+    depthwise_tiles<kDepthwisePixels, false>(task);
 }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA
