@@ -108,4 +108,19 @@ clean_tree
 head -c $(((32 << 20) + 1)) /dev/zero >"$tree/big.bin"
 expect sources notices "at most" "too many bytes"
 
+# programs ADDRESS VERDICT TEXT NAME: a program with data from 0x3000 whose protection begins at ADDRESS.
+programs() {
+  clean_tree
+  mkdir -p "$tree/bin"
+  printf '#!/bin/sh\necho "  LOAD 0x1000 0x1000 0x1000 0xffd 0xffd R E 0x1000"\n' >"$tree/readelf"
+  printf 'echo "  LOAD 0x2000 0x3000 0x3000 0x220 0x1000 RW 0x1000"\necho "  GNU_RELRO 0x0 %s %s 0x223 0x1003 R 0x1"\n' "$1" "$1" >>"$tree/readelf"
+  touch "$tree/bin/program"
+  chmod +x "$tree/readelf" "$tree/bin/program"
+  READELF="$tree/readelf" expect programs "$2" "$3" "$4"
+}
+programs 0x2ffd notices "bin/program: protects the page 0x2000, which is not loaded" "a program that its loader refuses"
+programs 0x3010 passes "1 programs, 0 that do not start" "a program that starts"
+rm "$tree/bin/program"
+expect programs notices "0 programs" "a build without programs"
+
 [ "$failures" -eq 0 ]
