@@ -38,6 +38,7 @@ inline KernelTable all_kernels(Isa isa) {
   table.multiply_to_bf16 = multiply<uint16_t>;
   table.max = larger_of;
   table.scale = scale;
+  table.copy_non_temporal = copy_non_temporal;
   table.round_row = round_row;
   table.widen_row = widen_row;
   table.combine_row = combine_row;

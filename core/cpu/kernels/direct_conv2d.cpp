@@ -89,7 +89,8 @@ class DirectConvolution {
         panels_(conv_panel_count(shape.out_channels)),
         bands_of_map_(bands_of_map(rows_, most, panels_, wanted)),
         bands_(rows_.maps * bands_of_map_),
-        by_band_(bands_ >= wanted) {}
+        by_band_(bands_ >= wanted),
+        non_temporal_(is_non_temporal(epilogue, y, shape.images * shape.out_height() * shape.out_width(), shape.out_channels)) {}
 
   int64_t units() const { return bands_ * panels_; }
   /// Time of a unit, in pixels.
@@ -155,7 +156,8 @@ class DirectConvolution {
                          slot_ * s_.out_height() * s_.out_width() + first,
                          task.out_rows * task.pixels,
                          panel.first,
-                         std::min(panel.width, s_.out_channels - panel.first)};
+                         std::min(panel.width, s_.out_channels - panel.first),
+                         non_temporal_};
     table.epilogue(panel_epilogue(epilogue_, maps_.bias(branch_), sums, y_, s_.out_channels));
   }
 
@@ -167,7 +169,7 @@ class DirectConvolution {
   const Epilogue& epilogue_;
   float* y_;
   int64_t panels_, bands_of_map_, bands_;
-  bool by_band_;
+  bool by_band_, non_temporal_;
 };
 
 /// Of one thread, whether maps lie one after the other or not.

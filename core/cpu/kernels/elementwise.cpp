@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"
 
 namespace stormcell::cpu {
@@ -14,8 +15,8 @@ int64_t cost_of(Activation activation) { return activation == Activation::none |
 
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, n, cost_of(activation),
-             [&](int64_t begin, int64_t end) { table.activate(activation, x + begin, end - begin, y + begin); });
+  split_result(team, n, cost_of(activation), y, y == x,
+               [&](int64_t begin, int64_t end, float* to) { table.activate(activation, x + begin, end - begin, to); });
 }
 
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, uint16_t* y) {
@@ -26,12 +27,14 @@ void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n
 
 void add(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.add(a + begin, b + begin, end - begin, y + begin); });
+  split_result(team, n, 1, y, y == a || y == b,
+               [&](int64_t begin, int64_t end, float* to) { table.add(a + begin, b + begin, end - begin, to); });
 }
 
 void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.multiply(a + begin, b + begin, end - begin, y + begin); });
+  split_result(team, n, 1, y, y == a || y == b,
+               [&](int64_t begin, int64_t end, float* to) { table.multiply(a + begin, b + begin, end - begin, to); });
 }
 
 void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, uint16_t* y) {
@@ -41,16 +44,17 @@ void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, uint1
 
 void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.scale(x + begin, factor, end - begin, y + begin); });
+  split_result(team, n, 1, y, y == x, [&](int64_t begin, int64_t end, float* to) { table.scale(x + begin, factor, end - begin, to); });
 }
 
 void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t rows, int64_t d, float* y) {
   const KernelTable& table = kernels();
   // By elements: one large row takes all threads.
-  split_rows(team, rows * d, 1, [&](int64_t begin, int64_t end) {
+  split_result(team, rows * d, 1, y, y == x, [&](int64_t begin, int64_t end, float* to) {
     while (begin < end) {
       const int64_t r = begin / d, stop = std::min(end, (r + 1) * d);
-      table.scale(x + begin, factor[r], stop - begin, y + begin);
+      table.scale(x + begin, factor[r], stop - begin, to);
+      to += stop - begin;
       begin = stop;
     }
   });

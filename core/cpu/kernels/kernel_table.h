@@ -38,6 +38,7 @@ struct EpilogueTask {
   void* y = nullptr;  ///< f32, or bf16 where y_bf16 says so
   int64_t ldy = 0;    ///< elements
   bool y_bf16 = false;
+  bool non_temporal = false;  ///< y is f32, 64-byte aligned, its columns and ldy multiples of 16: stored past the caches
 };
 
 /// Output pixels of a convolution, some rows of them, times one panel. A pixel's field is kernel_rows runs of k floats.
@@ -77,6 +78,7 @@ struct ResizeTask {
   const ResizeTap* taps = nullptr;                 ///< [pixels], of a row
   int64_t pixels = 0, channels = 0;
   float* y = nullptr;  ///< [pixels][channels]
+  bool non_temporal = false;  ///< y is 64-byte aligned, channels a multiple of 16: stored past the caches
 };
 
 /// Output pixels of a convolution in planes, some rows of them, for one group of output channels. A vector beyond the last pixel of x is
@@ -155,6 +157,8 @@ struct KernelTable {
   void (*multiply_to_bf16)(const float* a, const float* b, int64_t n, uint16_t* y) = nullptr;
   void (*max)(const float* a, const float* b, int64_t n, float* y) = nullptr;
   void (*scale)(const float* x, float factor, int64_t n, float* y) = nullptr;
+  /// y = x, past the caches; see non_temporal.h.
+  void (*copy_non_temporal)(const float* x, int64_t n, float* y) = nullptr;
 
   /// f32 to bf16; an odd n gets one zero more.
   void (*round_row)(const float* from, int64_t n, uint16_t* to) = nullptr;

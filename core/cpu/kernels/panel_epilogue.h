@@ -2,6 +2,7 @@
 #pragma once
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/linear.h"
+#include "core/cpu/kernels/non_temporal.h"
 
 namespace stormcell::cpu {
 
@@ -10,6 +11,7 @@ struct PanelSums {
   const float* tile = nullptr;  ///< as EpilogueTask::tile
   int64_t ld_tile = 0;          ///< floats between rows
   int64_t first_row = 0, rows = 0, column = 0, columns = 0;
+  bool non_temporal = false;  ///< y is stored past the caches
 };
 
 /// On their way to y, whose rows are `ldy` floats apart. `bias` is of all columns, or null; that of the epilogue does not count.
@@ -29,7 +31,13 @@ inline EpilogueTask panel_epilogue(const Epilogue& e, const float* bias, const P
   task.ld_extra = e.ld_extra;
   task.y = y + sums.first_row * ldy + sums.column;
   task.ldy = ldy;
+  task.non_temporal = sums.non_temporal;
   return task;
+}
+
+/// Whether y[rows, columns] is stored past the caches. What is already in them, since the epilogue reads it there, is not.
+inline bool is_non_temporal(const Epilogue& e, const float* y, int64_t rows, int64_t columns) {
+  return is_non_temporal(y, rows, columns) && e.residual != y && e.multiply != y;
 }
 
 }  // namespace stormcell::cpu

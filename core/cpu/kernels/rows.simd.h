@@ -32,6 +32,13 @@ inline void larger_of(const float* a, const float* b, int64_t n, float* y) {
 inline void scale(const float* x, float factor, int64_t n, float* y) {
   for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, load_some(x + i, count) * splat(factor), count); });
 }
+inline void copy_non_temporal(const float* x, int64_t n, float* y) {
+  int64_t i = 0;
+  for (; i < n && reinterpret_cast<uintptr_t>(y + i) % sizeof(Floats) != 0; ++i) y[i] = x[i];
+  for (; i + kLanes <= n; i += kLanes) store_non_temporal(y + i, load(x + i));
+  for (; i < n; ++i) y[i] = x[i];
+  end_non_temporal();
+}
 inline float sum(const float* x, int64_t n) {
   return sum_row(x, n, [](Floats v) { return v; });
 }

@@ -35,7 +35,9 @@ void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channe
   const int64_t below = s.pad_height * s.width, map_pixels = s.images * s.height * s.width;
   const bool fetches = s.stride_height == 1 && s.stride_width == 1 && s.out_height() == s.height && s.out_width() == s.width;
   const int64_t block = block_pixels(s), panels = conv_panel_count(out_channels);
-  team.split(s.images * s.out_height() * s.out_width(), kLeastPixels, [&](int64_t begin, int64_t end, int member) {
+  const int64_t pixels = s.images * s.out_height() * s.out_width();
+  const bool non_temporal = is_non_temporal(epilogue, y, pixels, out_channels);
+  team.split(pixels, kLeastPixels, [&](int64_t begin, int64_t end, int member) {
     float* const sums = reinterpret_cast<float*>(scratch) + member * thread_floats(s);
     ConvolutionTask task;
     task.x = sums;
@@ -52,7 +54,7 @@ void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channe
         task.weights = pointwise + panel.first * s.in_channels;
         task.width = panel.width;
         table.convolve(task);
-        const PanelSums made{task.tile, panel.width, first, task.pixels, panel.first, std::min(panel.width, out_channels - panel.first)};
+        const PanelSums made{task.tile, panel.width, first, task.pixels, panel.first, std::min(panel.width, out_channels - panel.first), non_temporal};
         table.epilogue(panel_epilogue(epilogue, epilogue.bias, made, y, out_channels));
       }
     }

@@ -111,6 +111,21 @@ STORMCELL_INLINE Floats load_some(const float* p, Index<kLanes>) { return load(p
 STORMCELL_INLINE Floats load_some(const float* p, int64_t count) { return load_part(p, count); }
 STORMCELL_INLINE void store_some(float* p, Floats a, Index<kLanes>) { store(p, a); }
 STORMCELL_INLINE void store_some(float* p, Floats a, int64_t count) { store_part(p, a, count); }
+/// Past the caches: p is aligned as a vector. Other threads see it after end_non_temporal().
+STORMCELL_INLINE void store_non_temporal(float* p, Floats a) {
+#if STORMCELL_SIMD_BITS == 512
+  _mm512_stream_ps(p, a);
+#elif STORMCELL_SIMD_BITS == 256
+  _mm256_stream_ps(p, a);
+#else
+  store(p, a);
+#endif
+}
+STORMCELL_INLINE void end_non_temporal() {
+#if STORMCELL_SIMD_BITS > 128
+  _mm_sfence();
+#endif
+}
 typedef uint32_t Words __attribute__((vector_size(sizeof(Floats))));
 typedef uint16_t Halves __attribute__((vector_size(sizeof(Floats) / 2)));
 /// f32 to bf16, nearest even, as core/base does it; bf16 dot products take what is below the least normal number as 0 anyway.

@@ -3,6 +3,7 @@
 #include "core/cpu/cell_chain.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/elementwise.h"
+#include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/branches_computed.h"
 #include "core/graph/roles.h"
@@ -37,58 +38,71 @@ class GatherChains : public Kernel {
   // A thread takes some columns of every row: no two write the same number, and each is summed in the order of the rows. It takes as many
   // at a time as stay in L2 while rows are added to them, so that memory sees each number once.
   void run(const Call& c) const override {
-    int64_t rows = c.out[0].rows;
+    const Rows& out = c.out[0];
+    int64_t rows = out.rows;
     for (size_t i = 0; i < values_; ++i) rows += c.in[i].rows;
-    if (rows * c.out[0].width <= kAloneFloats) {
-      join(c, 0, c.out[0].width);
-    } else {
-      const int64_t piece = std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(c.out[0].rows, 1) / kSplitColumns * kSplitColumns);
-      c.team.split(c.out[0].width, kSplitColumns, [&](int64_t begin, int64_t end, int) {
-        for (int64_t at = begin; at < end; at += piece) join(c, at, std::min(end, at + piece));
-      });
-    }
+    if (rows * out.width <= kAloneFloats) return join(c, {out.reals(), out.width, 0, out.width});
+    const bool non_temporal = is_non_temporal(out.rows * out.width);
+    const int64_t piece = std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(out.rows, 1) / kSplitColumns * kSplitColumns);
+    c.team.split(out.width, kSplitColumns, [&](int64_t begin, int64_t end, int) {
+      for (int64_t at = begin; at < end; at += piece) {
+        const int64_t columns = std::min(end - at, piece);
+        if (!non_temporal || out.rows * columns > kPieceFloats) {
+          join(c, {out.reals() + at, out.width, at, columns});
+          continue;
+        }
+        alignas(64) float held[kPieceFloats];
+        join(c, {held, columns, at, columns});
+        for (int64_t cell = 0; cell < out.rows; ++cell)
+          kernels().copy_non_temporal(held + cell * columns, columns, out.reals() + cell * out.width + at);
+      }
+    });
   }
 
  private:
   static constexpr int64_t kLeastPiece = 1024;  ///< columns: finding each row's cell costs little beside adding them
 
-  /// Columns [begin, end) of the result.
-  void join(const Call& c, int64_t begin, int64_t end) const {
+  /// Some columns of the result's rows, from `first` on.
+  struct Columns {
+    float* sums;
+    int64_t ld, first, count;
+    float* of(int64_t cell) const { return sums + cell * ld; }
+  };
+
+  void join(const Call& c, const Columns& columns) const {
     const Rows& out = c.out[0];
-    const float* otherwise = otherwise_ ? c.in[*otherwise_].reals() : nullptr;
+    const float* otherwise = otherwise_ ? c.in[*otherwise_].reals() + columns.first : nullptr;
     for (int64_t cell = 0; cell < out.rows; ++cell) {
-      float* to = out.reals() + cell * out.width;
       if (otherwise && !weighted_) {
-        std::copy(otherwise + cell * out.width + begin, otherwise + cell * out.width + end, to + begin);
+        std::copy_n(otherwise + cell * out.width, columns.count, columns.of(cell));
       } else {
-        std::fill(to + begin, to + end, 0.0f);
+        std::fill_n(columns.of(cell), columns.count, 0.0f);
       }
     }
-    if (otherwise && weighted_) add_dropped(c, otherwise, begin, end);
+    if (otherwise && weighted_) add_dropped(c, otherwise, columns);
     // A sum starts from 0 in cells that a row reaches: `otherwise` only stands where none does.
-    if (otherwise && !weighted_ && !place_) for_each_row(c, [&](const float*, float* to, float) { std::fill(to + begin, to + end, 0.0f); });
-    for_each_row(c, [&](const float* from, float* to, float weight) {
+    if (otherwise && !weighted_ && !place_)
+      for_each_row(c, columns, [&](const float*, float* to, float) { std::fill_n(to, columns.count, 0.0f); });
+    for_each_row(c, columns, [&](const float* from, float* to, float weight) {
       if (place_) {
-        std::copy(from + begin, from + end, to + begin);
+        std::copy_n(from, columns.count, to);
       } else {
-        add_scaled(from + begin, weight, end - begin, to + begin);
+        add_scaled(from, weight, columns.count, to);
       }
     });
     if (!residual_) return;
-    const float* residual = c.in[*residual_].reals();
-    for (int64_t cell = 0; cell < out.rows; ++cell)
-      for (int64_t x = cell * out.width + begin; x < cell * out.width + end; ++x) out.reals()[x] += residual[x];
+    const float* residual = c.in[*residual_].reals() + columns.first;
+    for (int64_t cell = 0; cell < out.rows; ++cell) add_scaled(residual + cell * out.width, 1, columns.count, columns.of(cell));
   }
-  /// visit(row, the row of its cell in the result, its weight or factor), in the order of the inputs.
+  /// visit(row, the row of its cell in the result, its weight or factor), of these columns, in the order of the inputs.
   template <class Visit>
-  void for_each_row(const Call& c, Visit visit) const {
-    const Rows& out = c.out[0];
+  void for_each_row(const Call& c, const Columns& columns, Visit visit) const {
     const auto rows = [&](size_t i, int64_t begin, int64_t end) {
       const float* factors = factors_[i] ? c.in[*factors_[i]].reals() : nullptr;
       for (int64_t r = begin; r < end; ++r) {
         float weight = factors ? factors[r] : 1.0f;
         const int64_t cell = chains_[i].follow(c.in, r, weighted_ ? &weight : nullptr);
-        visit(c.in[i].reals() + r * out.width, out.reals() + cell * out.width, weight);
+        visit(c.in[i].reals() + r * c.out[0].width + columns.first, columns.of(cell), weight);
       }
     };
     for (size_t i = 0; i < values_; ++i)
@@ -101,7 +115,7 @@ class GatherChains : public Kernel {
     }
   }
   // A parent whose choice was dropped gives all its cells' rows; a routed cell is its own.
-  void add_dropped(const Call& c, const float* otherwise, int64_t begin, int64_t end) const {
+  void add_dropped(const Call& c, const float* otherwise, const Columns& columns) const {
     const DecisionView& d = *c.in[weighing_].decision;
     const Rows& out = c.out[0];
     for (int64_t i = 0; i < int64_t{*d.cells} * d.fan_out; ++i) {
@@ -109,7 +123,7 @@ class GatherChains : public Kernel {
       const int64_t decided = i / d.fan_out;
       const int64_t first = members_ ? out.groups.begin(decided) : decided, last = members_ ? out.groups.end(decided) : decided + 1;
       for (int64_t cell = first; cell < last; ++cell)
-        for (int64_t x = cell * out.width + begin; x < cell * out.width + end; ++x) out.reals()[x] += d.choice_weight[i] * otherwise[x];
+        add_scaled(otherwise + cell * out.width, d.choice_weight[i], columns.count, columns.of(cell));
     }
   }
   bool place_, weighted_;

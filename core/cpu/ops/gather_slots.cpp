@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/cpu/kernels/elementwise.h"
+#include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/branches_computed.h"
 #include "core/graph/roles.h"
@@ -29,9 +30,10 @@ class GatherSlots : public Kernel {
     const float* otherwise = otherwise_ ? c.in[*otherwise_].reals() : nullptr;
     const float* residual = residual_ ? c.in[*residual_].reals() : nullptr;
     float* out = c.out[0].reals();
-    split_floats(c.team, c.out[0].rows, width, [&](int64_t cell, int64_t begin, int64_t end) {
-      const auto row_of = [&](const float* rows, int64_t row) { return rows + row * width; };
-      float* to = out + cell * width;
+    const bool non_temporal = is_non_temporal(c.out[0].rows * width);
+    const auto sum = [&](int64_t cell, int64_t begin, int64_t end, float* to) {
+      const auto row_of = [&](const float* rows, int64_t row) { return rows + row * width + begin; };
+      const int64_t n = end - begin;
       bool written = false;
       for (int32_t j = 0; j < d.fan_out; ++j) {
         const int64_t i = cell * d.fan_out + j;
@@ -50,20 +52,24 @@ class GatherSlots : public Kernel {
           continue;
         }
         if (written) {
-          add_scaled(from + begin, w, end - begin, to + begin);
+          add_scaled(from, w, n, to);
         } else {
-          for (int64_t x = begin; x < end; ++x) to[x] = w * from[x];
+          for (int64_t x = 0; x < n; ++x) to[x] = w * from[x];
         }
         written = true;
       }
       if (!written && otherwise && !weighted_) {
-        std::copy(row_of(otherwise, cell) + begin, row_of(otherwise, cell) + end, to + begin);
+        std::copy_n(row_of(otherwise, cell), n, to);
       } else if (!written) {
-        std::fill(to + begin, to + end, 0.0f);
+        std::fill_n(to, n, 0.0f);
       }
       if (!residual) return;
       const float* added = row_of(residual, cell);
-      for (int64_t x = begin; x < end; ++x) to[x] += added[x];
+      for (int64_t x = 0; x < n; ++x) to[x] += added[x];
+    };
+    split_floats(c.team, c.out[0].rows, width, [&](int64_t cell, int64_t begin, int64_t end) {
+      write_result(out + cell * width, begin, end, non_temporal,
+                   [&](int64_t first, int64_t last, float* to) { sum(cell, first, last, to); });
     });
   }
 

@@ -3,6 +3,7 @@
 
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"
 
 namespace stormcell::cpu {
@@ -35,18 +36,19 @@ class Resize : public Kernel {
   }
   void run(const Call& c) const override {
     const auto rows = static_cast<int64_t>(down_.size()), row = static_cast<int64_t>(along_.size()) * channels_;
+    const bool non_temporal = is_non_temporal(c.out[0].reals(), c.in[0].rows * rows * static_cast<int64_t>(along_.size()), channels_);
     split_rows(c.team, c.in[0].rows * rows, row, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const ResizeTap& y = down_[static_cast<size_t>(i % rows)];
         const float* map = c.in[0].reals() + i / rows * height_ * width_ * channels_;
-        line(map + y.first * width_ * channels_, map + y.second * width_ * channels_, y.share, c.out[0].reals() + i * row);
+        line(map + y.first * width_ * channels_, map + y.second * width_ * channels_, y.share, c.out[0].reals() + i * row, non_temporal);
       }
     });
   }
 
  private:
-  void line(const float* above, const float* below, float share, float* to) const {
-    if (!nearest_) return kernels().resize({above, below, share, along_.data(), static_cast<int64_t>(along_.size()), channels_, to});
+  void line(const float* above, const float* below, float share, float* to, bool non_temporal) const {
+    if (!nearest_) return kernels().resize({above, below, share, along_.data(), static_cast<int64_t>(along_.size()), channels_, to, non_temporal});
     for (const ResizeTap& x : along_) {
       std::memcpy(to, above + x.first * channels_, static_cast<size_t>(channels_) * sizeof(float));
       to += channels_;
