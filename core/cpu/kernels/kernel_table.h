@@ -77,7 +77,7 @@ struct ResizeTask {
   float share = 0;                                 ///< of the one below
   const ResizeTap* taps = nullptr;                 ///< [pixels], of a row
   int64_t pixels = 0, channels = 0;
-  float* y = nullptr;  ///< [pixels][channels]
+  float* y = nullptr;         ///< [pixels][channels]
   bool non_temporal = false;  ///< y is 64-byte aligned, channels a multiple of 16: stored past the caches
 };
 

@@ -1,6 +1,6 @@
-// Results that the caches cannot hold until they are read: stored past them, so that memory is not read before it is written. The sum of two
-// maps on two threads (EPYC, Zen 4, 32 MiB of L3), each read again by the next sum: of 33 MB 2.4 ms, 3.3 through the caches; of 8 MB 0.53,
-// 0.72; of 4 MB the same. Private to the kernels.
+// Results that the caches cannot hold until they are read: stored past them, so that memory is not read before it is written. The sum of
+// two maps on two threads (EPYC, Zen 4, 32 MiB of L3), each read again by the next sum: of 33 MB 2.4 ms, 3.3 through the caches; of 8 MB
+// 0.53, 0.72; of 4 MB the same. Private to the kernels.
 #pragma once
 #include <algorithm>
 #include <cstdint>

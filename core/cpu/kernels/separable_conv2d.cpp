@@ -54,7 +54,8 @@ void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channe
         task.weights = pointwise + panel.first * s.in_channels;
         task.width = panel.width;
         table.convolve(task);
-        const PanelSums made{task.tile, panel.width, first, task.pixels, panel.first, std::min(panel.width, out_channels - panel.first), non_temporal};
+        const PanelSums made{task.tile,   panel.width, first, task.pixels, panel.first, std::min(panel.width, out_channels - panel.first),
+                             non_temporal};
         table.epilogue(panel_epilogue(epilogue, epilogue.bias, made, y, out_channels));
       }
     }

@@ -48,7 +48,8 @@ class Resize : public Kernel {
 
  private:
   void line(const float* above, const float* below, float share, float* to, bool non_temporal) const {
-    if (!nearest_) return kernels().resize({above, below, share, along_.data(), static_cast<int64_t>(along_.size()), channels_, to, non_temporal});
+    if (!nearest_)
+      return kernels().resize({above, below, share, along_.data(), static_cast<int64_t>(along_.size()), channels_, to, non_temporal});
     for (const ResizeTap& x : along_) {
       std::memcpy(to, above + x.first * channels_, static_cast<size_t>(channels_) * sizeof(float));
       to += channels_;

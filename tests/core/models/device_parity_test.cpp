@@ -10,6 +10,7 @@
 #include "core/runtime/lower.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/non_temporal_results.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -183,6 +184,9 @@ class DeviceParityTest : public QObject {
     const Ran far = run_on(emulated, *model, model->forward, in, 0, nullptr);
     same_bits(far.result, free.result);
     QCOMPARE(far.synchronizations, kSynchronizations);
+
+    const NonTemporalResults past_the_caches;
+    same_bits(run_on(device, *model, model->forward, in, 0, nullptr).result, free.result);
   }
 
   void decoding_writes_the_oracle_s_tokens_data() { add_cases("generated"); }

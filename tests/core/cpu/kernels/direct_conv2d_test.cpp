@@ -5,10 +5,13 @@
 #include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "tests/core/cpu/kernels/kernel_case.h"
+#include "tests/testing/non_temporal_results.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::cpu::testing {
 namespace {
+
+using stormcell::testing::NonTemporalResults;
 
 struct Named {
   const char* name;
@@ -113,6 +116,8 @@ class DirectConv2dTest : public QObject {
               worst(y.data(), expected, kEpsilon * (k * std::sqrt(k) + 8), QString("%1 %2").arg(name, to_text(isa).data()));
           QVERIFY2(error.isEmpty(), qPrintable(error));
           QVERIFY2(run(2) == y && run(3) == y && run(7) == y, name);
+          const NonTemporalResults past_the_caches;
+          QVERIFY2(run(1) == y && run(3) == y, name);
         });
       }
   }

@@ -2,13 +2,17 @@
 
 #include <QTest>
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "tests/core/cpu/kernels/kernel_case.h"
+#include "tests/testing/non_temporal_results.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::cpu::testing {
 namespace {
+using stormcell::testing::NonTemporalResults;
+
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
 
 /// From -100 to 100, dense around 0, with the special values.
@@ -102,6 +106,22 @@ class ElementwiseTest : public QObject {
           QCOMPARE(scaled[i], a[i] * 3.0f);
         }
         QVERIFY(sum.intact() && product.intact() && scaled.intact());
+        // Past the caches the same, wherever y begins.
+        const NonTemporalResults past_the_caches;
+        const int64_t offset = std::min<int64_t>(n, 5), rest = n - offset;
+        Floats again(a.size()), ramp(a.size());
+        add(team, a.data(), b.data(), n, again.data());
+        QVERIFY(again.intact() && again == sum);
+        multiply(team, a.data() + offset, b.data() + offset, rest, again.data() + offset);
+        QVERIFY(again.intact() && std::memcmp(again.data() + offset, product.data() + offset, static_cast<size_t>(rest) * 4) == 0);
+        scale(team, a.data(), 3.0f, n, again.data());
+        QVERIFY(again.intact() && again == scaled);
+        activate(team, Activation::relu, a.data(), n, again.data());
+        for (size_t i = 0; i < a.size(); ++i) QCOMPARE(again[i], std::max(a[i], 0.0f));
+        const float factors[] = {2, -3};
+        scale_rows(team, a.data(), factors, 2, n / 2, ramp.data());
+        for (int64_t i = 0; i < n / 2 * 2; ++i) QCOMPARE(ramp[static_cast<size_t>(i)], a[static_cast<size_t>(i)] * factors[i / (n / 2)]);
+        QVERIFY(again.intact() && ramp.intact());
       }
       const Floats x = random_floats(35, 3), row = random_floats(7, 4);
       ThreadTeam team(1);

@@ -5,10 +5,13 @@
 
 #include "core/cpu/kernels/direct_conv2d.h"
 #include "tests/core/cpu/kernels/kernel_case.h"
+#include "tests/testing/non_temporal_results.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::cpu::testing {
 namespace {
+
+using stormcell::testing::NonTemporalResults;
 
 struct Named {
   const char* name;
@@ -76,6 +79,10 @@ class SeparableConv2dTest : public QObject {
             separable_conv2d(team, s, outputs, x.data(), w, v, epilogue, y.data(), scratch.data());
             QVERIFY2(y.intact() && scratch.intact(), qPrintable(where));
             QVERIFY2(y == expected, qPrintable(where));
+            const NonTemporalResults past_the_caches;
+            Floats again(y.size());
+            separable_conv2d(team, s, outputs, x.data(), w, v, epilogue, again.data(), scratch.data());
+            QVERIFY2(again.intact() && again == expected, qPrintable(where));
           }
         });
     }
