@@ -26,21 +26,11 @@ struct Chain {
   std::vector<int32_t> leave;  ///< by router
 };
 
-/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router stands, and leave a
-/// router that stands alone by the first.
 Chain chain_of(const std::vector<RouterLine>& lines) {
+  const std::vector<ExitTest> tests = exit_tests(lines);
   Chain chain;
-  int32_t other = 0;
-  for (size_t r = 0; r < lines.size(); ++r) {
-    if (!is_exit(lines[r])) continue;
-    const int32_t at = lines[r].parent_branch;
-    if (!chain.routers.empty() && (at == 0 || at == 1)) other = 1 - at;
-    chain.routers.push_back(r);
-  }
-  for (const size_t r : chain.routers) {
-    const int32_t residual = lines[r].residual;
-    chain.leave.push_back(residual == 0 || residual == 1 ? residual : other);
-  }
+  for (size_t r = 0; r < tests.size(); ++r)
+    if (tests[r].exit >= 0) chain.routers.push_back(r), chain.leave.push_back(tests[r].leave);
   return chain;
 }
 
