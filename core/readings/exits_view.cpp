@@ -34,20 +34,6 @@ Chain chain_of(const std::vector<RouterLine>& lines) {
   return chain;
 }
 
-/// How many left at each test, and how many the last one let go on.
-std::vector<int64_t> left_of(const RunFacts& facts, const std::vector<std::string>& routers, const std::vector<int32_t>& leave) {
-  std::vector<int64_t> left;
-  int64_t on = 0;
-  for (size_t test = 0; test < routers.size(); ++test) {
-    const auto row = std::find_if(facts.routers.begin(), facts.routers.end(), [&](const auto& r) { return r.router == routers[test]; });
-    const bool there = row != facts.routers.end() && row->load.size() == 2;
-    left.push_back(there ? row->load[static_cast<size_t>(leave[test])] : 0);
-    on = there ? row->load[static_cast<size_t>(1 - leave[test])] : 0;
-  }
-  if (!routers.empty()) left.push_back(on);
-  return left;
-}
-
 /// Of an exit, which has one choice a cell.
 bool saw(const CellLine::Routed& routed, size_t cell) { return cell < routed.choice.size() && routed.choice[cell] != kNoChoice; }
 
@@ -272,7 +258,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   const auto overview = read_cells_overview(file, view->run);
   const Chain chain = chain_of(overview->routers);
   for (const size_t r : chain.routers) view->routers.push_back(overview->routers[r].name);
-  view->left = left_of(*facts, view->routers, chain.leave);
+  view->left = facts->left;
   view->decisions = overview->decisions;
   view->items = overview->sequences;
   view->thumbnails = overview->thumbnails;
