@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/configuration/plan_config.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/summary_json.h"
 #include "tests/core/session/session_fixture.h"
@@ -231,6 +232,7 @@ class ExitsTest : public QObject {
     auto* picture = dynamic_cast<ExitsPicture*>(view.picture());
     auto* threshold = view.findChild<QComboBox*>();
     QVERIFY(picture && threshold && !picture->accessibleName().isEmpty());
+    QCOMPARE(threshold->property(kNumbersAlone).toPointF(), QPointF(kLeastExitThreshold, kMostExitThreshold));
     QTest::keyClick(picture, Qt::Key_Right);
     QVERIFY(picture->point() == 1 && threshold->currentIndex() == 1);
     QTest::keyClick(picture, Qt::Key_Home);
