@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace stormcell {
 namespace {
@@ -11,6 +12,8 @@ template <class T>
 void add_each(const std::vector<T>& more, std::vector<T>& sum) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
 }
+
+int64_t sum_of(const std::vector<int64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), int64_t{0}); }
 
 }  // namespace
 
@@ -24,6 +27,12 @@ std::vector<int64_t> RouterLoads::real() const {
   std::vector<int64_t> cells = load;
   for (size_t b = 0; b < cells.size(); ++b) cells[b] -= padding[b];
   return cells;
+}
+
+int64_t RouterLoads::cells_without_padding(int32_t fan_out) const {
+  const int64_t padded_cells = sum_of(padding);
+  if (padded_cells <= 0) return cells;
+  return std::min(cells, (sum_of(load) - padded_cells + sum_of(dropped)) / std::max(1, fan_out));
 }
 
 void RouterLoads::add(const RouterLoads& other) {

@@ -26,36 +26,12 @@ struct Chain {
   std::vector<int32_t> leave;  ///< by router
 };
 
-/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router stands, and leave a
-/// router that stands alone by the first.
 Chain chain_of(const std::vector<RouterLine>& lines) {
+  const std::vector<ExitTest> tests = exit_tests(lines);
   Chain chain;
-  int32_t other = 0;
-  for (size_t r = 0; r < lines.size(); ++r) {
-    if (!is_exit(lines[r])) continue;
-    const int32_t at = lines[r].parent_branch;
-    if (!chain.routers.empty() && (at == 0 || at == 1)) other = 1 - at;
-    chain.routers.push_back(r);
-  }
-  for (const size_t r : chain.routers) {
-    const int32_t residual = lines[r].residual;
-    chain.leave.push_back(residual == 0 || residual == 1 ? residual : other);
-  }
+  for (size_t r = 0; r < tests.size(); ++r)
+    if (tests[r].exit >= 0) chain.routers.push_back(r), chain.leave.push_back(tests[r].leave);
   return chain;
-}
-
-/// How many left at each test, and how many the last one let go on.
-std::vector<int64_t> left_of(const RunFacts& facts, const std::vector<std::string>& routers, const std::vector<int32_t>& leave) {
-  std::vector<int64_t> left;
-  int64_t on = 0;
-  for (size_t test = 0; test < routers.size(); ++test) {
-    const auto row = std::find_if(facts.routers.begin(), facts.routers.end(), [&](const auto& r) { return r.router == routers[test]; });
-    const bool there = row != facts.routers.end() && row->load.size() == 2;
-    left.push_back(there ? row->load[static_cast<size_t>(leave[test])] : 0);
-    on = there ? row->load[static_cast<size_t>(1 - leave[test])] : 0;
-  }
-  if (!routers.empty()) left.push_back(on);
-  return left;
 }
 
 /// Of an exit, which has one choice a cell.
@@ -282,7 +258,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   const auto overview = read_cells_overview(file, view->run);
   const Chain chain = chain_of(overview->routers);
   for (const size_t r : chain.routers) view->routers.push_back(overview->routers[r].name);
-  view->left = left_of(*facts, view->routers, chain.leave);
+  view->left = facts->left;
   view->decisions = overview->decisions;
   view->items = overview->sequences;
   view->thumbnails = overview->thumbnails;

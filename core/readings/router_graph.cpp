@@ -29,14 +29,6 @@ void add_loads(const SessionReader& reader, int64_t run, int32_t router, BatchRa
   }
 }
 
-GraphRouter router_of(const RouterLine& line, const RouterLoads& loads) {
-  GraphRouter router{line, loads.cells, loads.real(), loads.dropped};
-  // Cells are counted with padding, choices say how much of it there was: each cell has as many.
-  if (sum(loads.padding) > 0)
-    router.cells = std::min(router.cells, (sum(router.load) + sum(router.dropped)) / std::max<int32_t>(1, line.fan_out));
-  return router;
-}
-
 }  // namespace
 
 int64_t GraphRouter::sent() const { return std::min(cells, sum(load)); }
@@ -76,7 +68,8 @@ std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, in
     RouterLoads loads(layout.routers[r].branches);
     for (const BatchRange& batches : ranges_of(static_cast<int32_t>(r)))
       add_loads(reader, summary.id, static_cast<int32_t>(r), batches, summary.batches, loads);
-    graph->routers.push_back(router_of(line_of(layout, layout.routers[r]), loads));
+    const RouterLine line = line_of(layout, layout.routers[r]);
+    graph->routers.push_back({line, loads.cells_without_padding(line.fan_out), loads.real(), loads.dropped});
   }
   for (const LayoutEdge& e : layout.edges) {
     progress.report("reading transitions", static_cast<int64_t>(graph->edges.size()), static_cast<int64_t>(layout.edges.size()));

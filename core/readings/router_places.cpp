@@ -210,6 +210,30 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
 
 bool is_exit(const RouterLine& router) { return router.protocol == "exit-threshold"; }
 
+/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router stands, and leave a
+/// router that stands alone by the first.
+std::vector<ExitTest> exit_tests(const std::vector<RouterLine>& routers) {
+  std::vector<ExitTest> tests(routers.size());
+  int32_t exits = 0, other = 0;
+  for (size_t r = 0; r < routers.size(); ++r) {
+    if (!is_exit(routers[r])) continue;
+    const int32_t at = routers[r].parent_branch;
+    if (exits > 0 && (at == 0 || at == 1)) other = 1 - at;
+    tests[r].exit = exits++;
+  }
+  for (size_t r = 0; r < routers.size(); ++r) {
+    const int32_t residual = routers[r].residual;
+    tests[r].leave = residual == 0 || residual == 1 ? residual : other;
+    tests[r].last = exits > 0 && tests[r].exit == exits - 1;
+  }
+  return tests;
+}
+
+std::string branch_name(const ExitTest& test, int32_t branch) {
+  if (test.exit < 0) return "branch " + std::to_string(branch);
+  return branch == test.leave ? "leaves" : "goes on";
+}
+
 double end_of_scale(double largest_share) { return largest_share <= 0 || largest_share > 0.5 ? 1 : largest_share; }
 
 size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost) {

@@ -1,5 +1,6 @@
 #include "core/readings/run_facts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
@@ -7,6 +8,7 @@
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
+#include "core/readings/router_places.h"
 #include "core/readings/session_lookup.h"
 #include "core/summary/latency.h"
 
@@ -26,14 +28,28 @@ void add_times(const SessionReader& reader, const Progress& progress, RunFacts& 
   facts.latency_ms = latency_of(times);
 }
 
+/// How many left at a test, and behind the last one how many it let go on.
+void add_left(const ExitTest& test, const std::vector<int64_t>& load, std::vector<int64_t>& left) {
+  if (test.exit < 0) return;
+  const bool known = load.size() == 2;
+  const auto leave = static_cast<size_t>(test.leave);
+  left.push_back(known ? load[leave] : 0);
+  if (test.last) left.push_back(known ? load[1 - leave] : 0);
+}
+
 void add_routers(const SessionReader& reader, const Progress& progress, RunFacts& facts) {
   const RunLayout layout = reader.layout(facts.line.id);
+  std::vector<RouterLine> lines;
+  for (const RouterInfo& router : layout.routers) lines.push_back(line_of(layout, router));
+  const std::vector<ExitTest> exits = exit_tests(lines);
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));
     // Without padding, as heatmap, cells and transitions have it.
     const std::vector<int64_t> real = loads.real();
     facts.routers.push_back({layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});
+    facts.cells = std::max(facts.cells, loads.cells_without_padding(lines[r].fan_out));
+    add_left(exits[r], real, facts.left);
   }
 }
 

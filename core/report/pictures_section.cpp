@@ -8,6 +8,7 @@
 #include "core/report/palette.h"
 #include "core/report/picture_uri.h"
 #include "core/report/sections.h"
+#include "core/summary/exits_text.h"
 
 namespace stormcell::report {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 std::string tint_of_branch(int32_t branch) { return fmt::format("c{}", colour_of(branch)); }
 std::string name_of_branch(int32_t branch) { return branch < 0 ? "no branch" : fmt::format("branch {}", branch); }
 std::string name_of_exit(const RoutedPictures& all, int32_t exit) {
-  return exit + 1 == all.exits ? "the end" : fmt::format("exit {}", exit + 1);
+  return exit_name(static_cast<size_t>(exit), static_cast<size_t>(all.exits));
 }
 
 /// Of what stands for the whole of a picture; empty: nothing does.

@@ -21,7 +21,9 @@ double share_at(const std::vector<int64_t>& items, size_t exit) {
 
 std::string exit_name(size_t exit) { return "exit " + std::to_string(exit + 1); }
 
-std::string exit_name(const ExitCurve& c, size_t exit) { return exit + 1 < c.exits.size() ? exit_name(exit) : "the end"; }
+std::string exit_name(size_t exit, size_t ends) { return exit + 1 < ends ? exit_name(exit) : "the end"; }
+
+std::string exit_name(const ExitCurve& c, size_t exit) { return exit_name(exit, c.exits.size()); }
 
 std::string exit_value_text(const ExitCurve& c, const std::optional<double>& value) {
   return value ? quality_value_text(c.unit, *value) : "-";

@@ -14,7 +14,8 @@ namespace stormcell {
 double share_at(const std::vector<int64_t>& items, size_t exit);
 /// "exit 1" of the first, counted from 0 in running order: what every exit is called wherever its router's name is not told.
 std::string exit_name(size_t exit);
-/// The same, and "the end".
+/// The same of `ends` ways out, the last of which is "the end".
+std::string exit_name(size_t exit, size_t ends);
 std::string exit_name(const ExitCurve& curve, size_t exit);
 /// "84.4 % of 1,000 pictures answer at exit 1, 6.9 % at exit 2, 8.7 % at the end: 50.1 % of the operations of the whole network
 /// as the optimised plan runs, accuracy 98.9 %; all of them through the whole network: 98.9 %". Of fewer that can be judged: "accuracy

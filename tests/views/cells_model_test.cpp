@@ -7,7 +7,9 @@
 #include "core/session/session_reader.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "views/cells/cells_painter.h"
 #include "views/cells/cells_view.h"
+#include "views/drawing/theme.h"
 #include "views/words/router_names.h"
 
 namespace stormcell::views {
@@ -246,6 +248,21 @@ class CellsModelTest : public QObject {
     QCOMPARE(shown.high, 2.0);
     for (size_t c = 0; c < 3; ++c) QVERIFY(shown.lines[0].chips[c].value == static_cast<double>(c) && shown.lines[0].chips[c].tone >= 0);
     QVERIFY(shown.lines[0].chips[3].tone < 0);
+    // Who leaves has the colour of the exit, whatever colours the cells, and who goes on after the last test that of the end.
+    const Theme& theme = Theme::light();
+    options.color = CellColor::branch, options.router = "exits.1.router";
+    const ShownPage second = show_page(page, options);
+    for (size_t c = 1; c < 3; ++c) {
+      QCOMPARE(chip_fill(second.lines[0].chips[c], second, theme), chip_fill(shown.lines[0].chips[c], shown, theme));
+      QCOMPARE(chip_fill(second.lines[0].chips[c], second, theme), theme.category(static_cast<int>(c)));
+    }
+    QCOMPARE(branch_color(second.exits[0], 0, theme), theme.category(0));
+    QCOMPARE(branch_color(second.exits[0], 1, theme), theme.faint);
+    const QString said = describe(page, second, 0, 1);
+    QVERIFY2(said.contains("goes on") && said.contains("leaves") && !said.contains("branch 0"), qPrintable(said));
+    const Table table = make_cells_table(page, options);
+    QCOMPARE(std::get<QString>(table.rows[1][table.columns.size() - 2]), QString("goes on"));
+    QCOMPARE(std::get<QString>(table.rows[1].back()), QString("leaves"));
   }
 
   void chips_lie_in_rows_and_are_found_again() {

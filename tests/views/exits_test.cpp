@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/configuration/plan_config.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/summary_json.h"
 #include "tests/core/session/session_fixture.h"
@@ -182,7 +183,7 @@ class ExitsTest : public QObject {
 
   void what_is_drawn_at_a_place_is_found_there() {
     const ExitsPage page = make_exits_page(*read_exits_of_run(session_, 1, 40));
-    for (const QSizeF size : {QSizeF(900, 560), QSizeF(500, 300), QSizeF(2000, 1400)}) {
+    for (const QSizeF size : {QSizeF(900, 560), QSizeF(500, 300), QSizeF(320, 200), QSizeF(240, 150), QSizeF(2000, 1400)}) {
       const ExitsLayout layout(page, size, 16, 8);
       for (size_t p = 1; p < page.points.size(); ++p) QCOMPARE(layout.point_near(layout.point(p)), std::optional(p));
       QVERIFY(layout.point(1).x() < layout.point(5).x() && layout.point(1).y() > layout.point(5).y());
@@ -202,6 +203,27 @@ class ExitsTest : public QObject {
     }
   }
 
+  void without_a_curve_the_others_have_its_room() {
+    ExitsPage page = make_exits_page(
+        *read_exits_of_run(make_exits_session(folder_.filePath("unlabelled.storm").toStdString(), {.figures = false}), 1, 40));
+    QVERIFY(!page.has_curve() && !page.gallery.empty() && page.classes.empty());
+    for (const QSizeF size : {QSizeF(900, 560), QSizeF(500, 400), QSizeF(320, 200)}) {
+      const ExitsLayout layout(page, size, 16, 8);
+      const std::vector<QRectF> parts = {layout.headline, layout.bars, layout.plot, layout.gallery};
+      for (size_t a = 0; a < parts.size(); ++a) {
+        QVERIFY(QRectF(QPointF(), size).contains(parts[a]) && parts[a].width() > 0.9 * size.width());
+        for (size_t b = a + 1; b < parts.size(); ++b) QVERIFY(!parts[a].intersects(parts[b]));
+      }
+    }
+    const ExitsLayout large(page, {900, 560}, 16, 8);
+    QVERIFY(large.gallery.height() > 250);
+    int shown = 0;
+    for (size_t i = 0; i < page.gallery.size(); ++i) shown += !large.tile(i).isEmpty();
+    QVERIFY2(shown >= 80, qPrintable(QString::number(shown)));
+    page.gallery.clear();
+    QVERIFY(ExitsLayout(page, {900, 560}, 16, 8).bars.height() > 350);
+  }
+
   void a_threshold_is_chosen_by_keys_by_dragging_and_by_its_control() {
     ExitsView view;
     view.resize(900, 560);
@@ -210,6 +232,7 @@ class ExitsTest : public QObject {
     auto* picture = dynamic_cast<ExitsPicture*>(view.picture());
     auto* threshold = view.findChild<QComboBox*>();
     QVERIFY(picture && threshold && !picture->accessibleName().isEmpty());
+    QCOMPARE(threshold->property(kNumbersAlone).toPointF(), QPointF(kLeastExitThreshold, kMostExitThreshold));
     QTest::keyClick(picture, Qt::Key_Right);
     QVERIFY(picture->point() == 1 && threshold->currentIndex() == 1);
     QTest::keyClick(picture, Qt::Key_Home);

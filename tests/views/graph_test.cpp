@@ -147,6 +147,19 @@ class GraphTest : public QObject {
     QVERIFY(half.place(0).cells == 16 && graph_caption(half).endsWith("; batches 0 to 1"));
   }
 
+  void branches_of_exits_are_called_by_what_they_do() {
+    RouterGraph graph;
+    graph.routers.push_back({{"exits.0.router", "exits", "exit-threshold", "picture", 2, 1, -1, -1, 0}, 10, {6, 4}, {0, 0}});
+    graph.routers.push_back({{"exits.1.router", "exits", "exit-threshold", "picture", 2, 1, 0, 1, 1}, 4, {1, 3}, {0, 0}});
+    graph.edges.push_back({0, 1, {0, 4}});
+    const GraphPage page = make_graph_page(graph, GraphValue::of_router);
+    const QString square = describe_square(page, 0, page.cards[0].rows[0].squares[0]);
+    QVERIFY2(square.contains("exits.0.router, leaves"), qPrintable(square));
+    const QString edge = describe_edge(page, page.layout.edges.at(0));
+    QVERIFY2(edge.contains("goes on: 4 cells"), qPrintable(edge));
+    QVERIFY2(spoken(page, 1, 1).startsWith("exits.1.router, leaves: 3 cells"), qPrintable(spoken(page, 1, 1)));
+  }
+
   void many_branches_are_folded_and_none_is_lost() {
     for (const int32_t branches : {1, 2, 63, 64, 65, 100, 256, 1000}) {
       const GraphPage page = make_graph_page(layers_of_experts(3, branches), GraphValue::of_router);

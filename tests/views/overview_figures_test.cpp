@@ -105,6 +105,9 @@ class OverviewFiguresTest : public QObject {
     const auto parts = names.indexOf("Parts computed");
     QVERIFY(parts >= 0 && values[parts] == "6.36" && page.figures[parts].note == "of the 18 that routers may leave out, counted");
     QVERIFY(page.notes.contains("The data are drawings for a first look."));
+    const auto first = names.indexOf("Left at exit 1");
+    QVERIFY(first >= 0 && values[first] == percent_text(0.844) && page.figures[first].note.contains("1,000 pictures"));
+    QVERIFY(says(make_overview_table(situation(json)), "left at exit 1"));
     QVERIFY(names.contains("Dense plan") && names.contains("Operations with exits"));
     // Under the plan whose they are, and the dense plan under none.
     QCOMPARE(after[names.indexOf("Operations with exits")], percent_text(0.503));
@@ -114,6 +117,29 @@ class OverviewFiguresTest : public QObject {
     QVERIFY(page.figures[names.indexOf("Operations with exits")].note.contains("as the optimised plan runs"));
     QVERIFY(page.figures[names.indexOf("Operations spent")].note.contains("in the model's own order"));
     QVERIFY(page.figures[names.indexOf("Dense plan")].note.contains(times_text(2.08)));
+  }
+
+  void recordings_and_traces_show_what_was_counted() {
+    Situation s = situation({});
+    s.facts.line.kind = "import";
+    s.facts.cells = 1234, s.facts.left = {60, 20, 20};
+    s.facts.routers[1].branches = 4;
+    const auto value = [&s](const QString& name) {
+      const OverviewPageModel page = make_page(s);
+      for (const FigureRow& row : page.figures)
+        if (row.name == name) return row.before;
+      return QString();
+    };
+    QCOMPARE(value("Routers"), QString("2"));
+    QCOMPARE(value("Branches"), QString("4 to 8"));
+    QCOMPARE(value("Cells"), QString("1,234"));
+    QCOMPARE(value("Left at exit 1"), percent_text(0.6));
+    QCOMPARE(value("Imbalance, mean"), number_text(0.9, 2));
+    const Table table = make_overview_table(s);
+    QVERIFY(says(table, "1,234") && says(table, "left at the end"));
+    for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
+    s.facts.left.clear();
+    QVERIFY(value("Left at exit 1").isEmpty());
   }
 
   void operations_with_exits_stand_under_both_plans_where_both_are_known() {

@@ -6,6 +6,7 @@
 
 #include "core/readings/patch_regions.h"
 #include "core/readings/router_places.h"
+#include "core/summary/exits_text.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
@@ -15,8 +16,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
-QColor stripe_color(int stripe, const Theme& theme) {
-  return stripe >= 0 ? theme.category(stripe) : stripe == kStripeDropped ? theme.bad : theme.grid;
+QColor stripe_color(int stripe, const ExitTest& test, const Theme& theme) {
+  return stripe >= 0 ? branch_color(test, stripe, theme) : stripe == kStripeDropped ? theme.bad : theme.grid;
 }
 
 /// All routers below one chip, one stripe each; a router with several choices a cell splits its stripe.
@@ -32,7 +33,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
       const int stripe = chip.stripes[at];
       // What was dropped is a thin line: less than a stripe, and not red alone tells it.
       p.fillRect(stripe == kStripeDropped ? QRectF(part.left(), part.center().y() - 0.5, part.width(), 1) : part,
-                 stripe_color(stripe, theme));
+                 stripe_color(stripe, page.exits[r], theme));
     }
   }
 }
@@ -58,7 +59,7 @@ void paint_marks(QPainter& p, const Chip& chip, QRectF box, const QColor& fill, 
 
 void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  const QColor fill = chip_fill(chip, page.options, theme);
+  const QColor fill = chip_fill(chip, page, theme);
   p.fillRect(box, fill);
   if (!chip.seen) p.fillRect(box, QBrush(theme.faint, Qt::BDiagPattern));
   if (chip.dropped) {
@@ -86,7 +87,7 @@ void paint_sides(QPainter& p, QRectF box, uint8_t sides, double width, const QCo
 void paint_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, const ShownPage& page, const LineMarks& marks, int number,
                 const Theme& theme) {
   constexpr double kLight = 0.15, kStrong = 0.7;
-  const QColor fill = chip_fill(chip, page.options, theme);
+  const QColor fill = chip_fill(chip, page, theme);
   const bool steps_back = !chip.real || chip.faded;
   // Its neighbours' borders tell a part of a picture that no branch got.
   const bool nothing = !steps_back && page.options.color == CellColor::branch && chip.branch < 0;
@@ -118,11 +119,12 @@ QString figure(const ShownPage& page, double v) {
 }
 
 int branches_of(const ShownPage& page) { return page.routers[static_cast<size_t>(page.router)].branches; }
+const ExitTest& test_of(const ShownPage& page) { return page.exits[static_cast<size_t>(page.router)]; }
 
 /// Where the branches stand in the legend; room for a note is left at the right.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
   std::vector<double> widths;
-  for (int b = 0; b < branches_of(page); ++b) widths.push_back(metrics.horizontalAdvance(tr("branch %1").arg(b)));
+  for (int b = 0; b < branches_of(page); ++b) widths.push_back(metrics.horizontalAdvance(to_qstring(branch_name(test_of(page), b))));
   return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
 }
 
@@ -148,6 +150,16 @@ std::vector<QString> names_of(const CellTrail& trail, const std::vector<RouterLi
     for (size_t r = 0; r < routers.size(); ++r)
       if (is_exit(routers[r]) && routers[r].name == trail.steps[s].router) names[s] = of_page[r];
   return names;
+}
+
+/// By step what its router does as an exit; none where it is not of the page.
+std::vector<ExitTest> tests_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
+  const std::vector<ExitTest> of_page = exit_tests(routers);
+  std::vector<ExitTest> tests(trail.steps.size());
+  for (size_t s = 0; s < tests.size(); ++s)
+    for (size_t r = 0; r < routers.size(); ++r)
+      if (routers[r].name == trail.steps[s].router) tests[s] = of_page[r];
+  return tests;
 }
 
 /// A line of text, elided; returns where the next line begins.
@@ -181,27 +193,35 @@ QString drawn_text(const ShownPage& page, const QFontMetricsF& metrics, double w
 
 void paint_exits(QPainter& p, const ShownPage& page, QRectF area, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  const int exits = exits_of(page.routers);
-  QStringList names;
-  for (int e = 0; e < exits; ++e) names << tr("exit %1").arg(e + 1);
-  names << tr("the end");
+  const auto ends = static_cast<size_t>(exits_of(page.routers)) + 1;
+  std::vector<QString> names;
   std::vector<double> widths;
-  for (const QString& name : names) widths.push_back(metrics.horizontalAdvance(name));
+  for (size_t e = 0; e < ends; ++e) {
+    names.push_back(to_qstring(exit_name(e, ends)));
+    widths.push_back(metrics.horizontalAdvance(names.back()));
+  }
   const std::vector<QRectF> boxes = legend_boxes(widths, area, metrics.height() + 4);
   for (size_t e = 0; e < boxes.size(); ++e) {
     const QColor fill = theme.category(static_cast<int>(e));
     p.fillRect(boxes[e], fill);
     p.setPen(Theme::text_on(fill));
-    p.drawText(boxes[e], Qt::AlignCenter, names[static_cast<qsizetype>(e)]);
+    p.drawText(boxes[e], Qt::AlignCenter, names[e]);
   }
 }
 
 }  // namespace
 
-QColor chip_fill(const Chip& chip, const CellOptions& options, const Theme& theme) {
+QColor branch_color(const ExitTest& test, int branch, const Theme& theme) {
+  if (test.exit < 0) return theme.category(branch);
+  if (branch == test.leave) return theme.category(test.exit);
+  return test.last ? theme.category(test.exit + 1) : theme.faint;
+}
+
+QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme) {
   if (!chip.real || chip.faded) return theme.surface;
-  if (options.color == CellColor::branch) return chip.branch >= 0 ? theme.category(chip.branch) : theme.surface;
-  if (options.color == CellColor::exit) return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
+  if (page.options.color == CellColor::branch)
+    return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, theme) : theme.surface;
+  if (page.options.color == CellColor::exit) return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
   return chip.tone >= 0 ? theme.sequential(chip.tone) : theme.surface;
 }
 
@@ -279,10 +299,10 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   boxes = branch_boxes(metrics, page, area);
   for (size_t b = 0; b < boxes.size(); ++b) {
     const bool on = page.options.branch < 0 || page.options.branch == static_cast<int>(b);
-    const QColor fill = on ? theme.category(static_cast<int>(b)) : theme.surface;
+    const QColor fill = on ? branch_color(test_of(page), static_cast<int>(b), theme) : theme.surface;
     p.fillRect(boxes[b], fill);
     p.setPen(on ? Theme::text_on(fill) : theme.faint);
-    p.drawText(boxes[b], Qt::AlignCenter, tr("branch %1").arg(b));
+    p.drawText(boxes[b], Qt::AlignCenter, to_qstring(branch_name(test_of(page), static_cast<int>(b))));
   }
   QString note;
   if (static_cast<int>(boxes.size()) < router.branches) note = tr("and %1 more").arg(router.branches - static_cast<int>(boxes.size()));
@@ -301,6 +321,7 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std
   y = text_line(p, bounds, y, QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
                 theme.faint);
   const std::vector<QString> names = names_of(trail, routers);
+  const std::vector<ExitTest> tests = tests_of(trail, routers);
   for (size_t s = 0; s < trail.steps.size(); ++s) {
     if (y + 2 * metrics.height() > bounds.bottom()) {
       y = text_line(p, bounds, y, tr("and %1 more routers").arg(trail.steps.size() - s), theme.faint);
@@ -310,10 +331,11 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std
     double x = bounds.left();
     for (size_t j = 0; j < trail.steps[s].branches.size(); ++j) {
       const int32_t branch = trail.steps[s].branches[j];
-      p.fillRect(QRectF(x, y + 3, 10, 10), stripe_color(branch >= 0 ? branch : branch == kNoChoice ? kStripeNone : kStripeDropped, theme));
+      const int stripe = branch >= 0 ? branch : branch == kNoChoice ? kStripeNone : kStripeDropped;
+      p.fillRect(QRectF(x, y + 3, 10, 10), stripe_color(stripe, tests[s], theme));
       x += 13;
       if (branch == kNoChoice) continue;
-      QString part = branch >= 0 ? tr("branch %1").arg(branch) : tr("dropped by %1").arg(~branch);
+      QString part = branch >= 0 ? to_qstring(branch_name(tests[s], branch)) : tr("dropped by %1").arg(~branch);
       if (branch >= 0 && j < trail.steps[s].weights.size())
         part += tr(" (%1)").arg(static_cast<double>(trail.steps[s].weights[j]), 0, 'f', 2);
       parts << part;

@@ -8,7 +8,9 @@
 
 namespace stormcell::views {
 
-QColor chip_fill(const Chip& chip, const CellOptions& options, const Theme& theme);
+/// Of an exit as the view of exits has it: who leaves has the exit's colour, who goes on after the last test the end's, before it none.
+QColor branch_color(const ExitTest& test, int branch, const Theme& theme);
+QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme);
 
 struct LineMarks {
   int selected = -1, hovered = -1;  ///< chips

@@ -5,19 +5,22 @@
 #include <cmath>
 
 #include "views/cells/cells_model.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
-/// "3", "3 + 5", "dropped by 2", "none".
-QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out) {
+/// "3", "3 + 5", "dropped by 2", "none"; of an exit "leaves", "goes on", "none".
+QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out, const ExitTest& test) {
   QStringList parts;
   for (int j = 0; j < fan_out; ++j) {
     const int32_t choice = routed.choice[cell * static_cast<size_t>(fan_out) + static_cast<size_t>(j)];
     if (choice == kNoChoice) continue;
-    parts << (choice >= 0 ? QString::number(choice) : tr("dropped by %1").arg(~choice));
+    parts << (choice < 0       ? tr("dropped by %1").arg(~choice)
+              : test.exit >= 0 ? to_qstring(branch_name(test, choice))
+                               : QString::number(choice));
   }
   return parts.isEmpty() ? tr("none") : parts.join(" + ");
 }
@@ -45,13 +48,14 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
   for (size_t r = 0; r < page.routers.size(); ++r) {
     const RouterLine& router = page.routers[r];
     const CellLine::Routed& routed = line.routed[r];
-    QString row = branches_text(routed, cell, router.fan_out);
+    QString row = branches_text(routed, cell, router.fan_out, shown.exits[r]);
+    if (!is_exit(router)) row = tr("branch %1").arg(row);
     if (const Value w = weight_value(routed, cell, router.fan_out); std::holds_alternative<double>(w))
       row += tr(", weight %1").arg(std::get<double>(w), 0, 'g', 3);
     if (!routed.margin.empty()) row += tr(", margin %1").arg(static_cast<double>(routed.margin[cell]), 0, 'g', 3);
     const QString name = QString::fromStdString(router.name).toHtmlEscaped();
     text += QString("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
-                .arg(static_cast<int>(r) == shown.router ? "<b>" + name + "</b>" : name, tr("branch %1").arg(row));
+                .arg(static_cast<int>(r) == shown.router ? "<b>" + name + "</b>" : name, row);
   }
   text += "</table>";
   if (chip.differs) text += tr("The other run sent it elsewhere.<br>");
@@ -75,8 +79,10 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
     table.columns.insert(table.columns.begin() + 2, {{tr("row"), tr("of the grid that the sequence's cells lie in, from 0")},
                                                      {tr("column"), tr("of the grid that the sequence's cells lie in, from 0")}});
   for (const RouterLine& r : page.routers)
-    table.columns.push_back(
-        {QString::fromStdString(r.name), tr("the branches that this router gave the cell, in descending score; measured")});
+    table.columns.push_back({QString::fromStdString(r.name),
+                             is_exit(r) ? tr("whether the cell leaves at this exit or goes on; measured")
+                                        : tr("the branches that this router gave the cell, in descending score; measured")});
+  const std::vector<ExitTest> exits = exit_tests(page.routers);
   for (const CellLine& line : page.lines)
     for (size_t c = 0; c < line.position.size(); ++c) {
       if (!line.real[c] && !options.padding) continue;
@@ -99,7 +105,7 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
       std::vector<Value> branches;
       for (size_t r = 0; r < page.routers.size(); ++r) {
         const int k = page.routers[r].fan_out;
-        branches.emplace_back(line.seen[c] ? branches_text(line.routed[r], c, k) : tr("not computed"));
+        branches.emplace_back(line.seen[c] ? branches_text(line.routed[r], c, k, exits[r]) : tr("not computed"));
         if (QString::fromStdString(page.routers[r].name) != options.router || !line.seen[c]) continue;
         weight = weight_value(line.routed[r], c, k);
         if (!line.routed[r].margin.empty()) margin = static_cast<double>(line.routed[r].margin[c]);

@@ -7,19 +7,34 @@
 namespace stormcell::views {
 namespace {
 constexpr double kMargin = 12, kGap = 6;
+constexpr double kBarLines = 2.2;  // height of a bar at most, in lines
 }
 
 ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit) : page_(page), line_(line), digit_(digit) {
   const double wide = std::max(40.0, size.width() - 3 * kMargin), left = 0.42 * wide;
   headline = {kMargin, kMargin / 2, wide + kMargin, 2 * line};
   const double top = headline.bottom() + line + 2 * kGap, high = std::max(40.0, size.height() - top - kMargin);
-  const double upper = 0.5 * (high - 2 * line);
-  bars = {kMargin, top, left, upper};
-  const double axis = 9 * digit, end = 3 * digit, right = kMargin * 2 + left;  // room for the marks of the axes
-  plot = {right + axis, top, std::max(20.0, wide - left - axis - end), std::max(20.0, upper - 1.5 * line)};
-  const double below = top + upper + 2 * line;
-  classes = {kMargin, below, left, std::max(20.0, size.height() - below - kMargin)};
-  gallery = {right, below, wide - left, classes.height()};
+  const double right = kMargin * 2 + left;
+  double below = 0;
+  if (page.has_curve()) {
+    const double upper = 0.5 * (high - 2 * line), axis = 9 * digit, end = 3 * digit;  // room for the marks of the axes
+    bars = {kMargin, top, left, upper};
+    plot = {right + axis, top, std::max(20.0, wide - left - axis - end), std::max(20.0, upper - 1.5 * line)};
+    below = top + upper + 2 * line;
+  } else {
+    place_without_curve(top, wide + kMargin, high);
+    below = plot.bottom() + 2 * line;
+  }
+  const QRectF rest(kMargin, below, wide + kMargin, std::max(0.0, size.height() - below - kMargin));
+  if (page.gallery.empty()) {
+    gallery = {rest.left(), rest.bottom() - line, rest.width(), line};  // its note
+    classes = rest.adjusted(0, 0, 0, -std::min(rest.height(), line + kGap));
+  } else if (page.classes.empty()) {
+    gallery = rest;
+  } else {
+    classes = {kMargin, below, left, rest.height()};
+    gallery = {right, below, wide - left, rest.height()};
+  }
   labels_ = std::min(left / 3, 14 * digit);
   std::vector<double> values;
   for (const ShownPoint& p : page.points) {
@@ -33,6 +48,17 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
   place_gallery();
 }
 
+void ExitsLayout::place_without_curve(double top, double wide, double high) {
+  constexpr double kShort = 100;  // digits in a line in which the note takes more than its two lines
+  const double note_lines = std::min(wide > kShort * digit_ ? 2.0 : 4.0, std::max(1.0, std::floor(0.25 * high / line_)));
+  const double note = page_.no_curve.isEmpty() ? 0 : note_lines * line_;
+  const bool alone = page_.classes.empty() && page_.gallery.empty();
+  const double wanted = static_cast<double>(page_.exits.size()) * (kBarLines * line_ + kGap);
+  const double upper = alone ? high - note - kGap - 3 * line_ : std::min(wanted, 0.4 * high);
+  bars = {kMargin, top, wide, std::max(20.0, upper)};
+  plot = {kMargin, bars.bottom() + kGap, wide, note};
+}
+
 void ExitsLayout::place_gallery() {
   const size_t exits = page_.exits.size();
   tiles_.resize(page_.gallery.size());
@@ -44,7 +70,8 @@ void ExitsLayout::place_gallery() {
     wrong |= item.wrong;
   }
   // The last line is the note's.
-  const double room = gallery.height() - line_, head = std::min(line_ + 2, room / static_cast<double>(std::max<size_t>(1, exits)));
+  const double room = std::max(0.0, gallery.height() - line_);
+  const double head = std::min(line_ + 2, room / static_cast<double>(std::max<size_t>(1, exits)));
   const auto taking = std::count_if(items.begin(), items.end(), [](int of) { return of > 0; });
   double left = room - head * static_cast<double>(exits);
   // Pictures are squares, three lines high where there is room for one of each exit, with a line below them for wrong answers.
@@ -80,7 +107,7 @@ void ExitsLayout::place_gallery() {
 
 QRectF ExitsLayout::bar(size_t exit, double share) const {
   const double each = bars.height() / static_cast<double>(std::max<size_t>(1, page_.exits.size()));
-  const double high = std::min(each - kGap, 2.2 * line_);
+  const double high = std::min(each - std::min(kGap, each / 4), (page_.has_curve() ? kBarLines : 2 * kBarLines) * line_);
   const double room = bars.width() - labels_ - 8 * digit_;
   return {bars.left() + labels_, bars.top() + each * static_cast<double>(exit), std::max(0.0, room * share), std::max(2.0, high)};
 }

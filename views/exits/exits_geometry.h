@@ -15,7 +15,8 @@ class ExitsLayout {
   /// `line`: height of a line of text; `digit`: width of a digit.
   ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit);
 
-  QRectF headline, bars, plot, classes, gallery;  ///< plot: within the axes of the curve
+  /// plot: within the axes of the curve; where there is none the note that says why, and the others have its room.
+  QRectF headline, bars, plot, classes, gallery;
 
   /// The room of one exit's bar, of which `share` is filled.
   QRectF bar(size_t exit, double share = 1) const;
@@ -40,6 +41,7 @@ class ExitsLayout {
   std::optional<size_t> item_at(QPointF place) const;
 
  private:
+  void place_without_curve(double top, double wide, double high);
   void place_gallery();
 
   const ExitsPage& page_;

@@ -59,7 +59,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
     add_curve(view, page);
   } else {
     page.item = tr("cell");
-    for (size_t e = 0; e < view.left.size(); ++e) page.exits.push_back(e + 1 < view.left.size() ? tr("exit %1").arg(e + 1) : tr("the end"));
+    for (size_t e = 0; e < view.left.size(); ++e) page.exits.push_back(to_qstring(exit_name(e, view.left.size())));
     ExitPoint ran;
     ran.items = view.left;
     page.points.push_back(shown(tr("those that ran"), ran));

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QPainterPath>
 #include <algorithm>
+#include <cmath>
 
 #include "core/summary/exits_text.h"
 #include "views/drawing/thumbnail_image.h"
@@ -38,6 +39,9 @@ void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
   const QFontMetricsF metrics(p.font());
   const ShownPoint &shown = page.points[marks.point], &ran = page.points.front();
   paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.title()), theme);
+  // Of bars thinner than a line of text some have their words.
+  const double each = layout.bars.height() / static_cast<double>(std::max<size_t>(1, page.exits.size()));
+  const auto step = static_cast<size_t>(std::max(1.0, std::ceil(0.8 * metrics.height() / each)));
   for (size_t e = 0; e < page.exits.size(); ++e) {
     const QRectF bar = layout.bar(e, share_at(shown.items, e)), whole = layout.bar(e);
     p.fillRect(bar, theme.category(static_cast<int>(e)));
@@ -46,11 +50,13 @@ void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
       p.setPen(QPen(theme.text, 1, Qt::DashLine));
       p.drawRect(layout.bar(e, share_at(ran.items, e)));
     }
-    const QRectF label(layout.bars.left(), whole.top(), whole.left() - layout.bars.left() - 6, whole.height());
+    if (e % step != 0) continue;
+    const double high = std::max(whole.height(), metrics.height()), top = whole.center().y() - high / 2;
+    const QRectF label(layout.bars.left(), top, whole.left() - layout.bars.left() - 6, high);
     p.setPen(theme.text);
     p.drawText(label, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(page.exits[e], Qt::ElideRight, label.width()));
     const double widest = std::max(bar.right(), marks.point != 0 ? layout.bar(e, share_at(ran.items, e)).right() : 0.0);
-    p.drawText(QRectF(widest + 5, whole.top(), layout.bars.right() - widest, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
+    p.drawText(QRectF(widest + 5, top, layout.bars.right() - widest, high), Qt::AlignLeft | Qt::AlignVCenter,
                percent_text(share_at(shown.items, e)));
   }
 }
@@ -65,7 +71,9 @@ void paint_axes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
     p.drawText(QRectF(layout.plot.left() - 200, y - metrics.height() / 2, 194, metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
                value_text(page, value));
   }
-  for (int tenth = 0; tenth <= 10; tenth += 2) {
+  const double widest = metrics.horizontalAdvance("100 %") + 4;
+  const int step = layout.plot.width() > 5 * widest ? 2 : layout.plot.width() > 2 * widest ? 5 : 10;
+  for (int tenth = 0; tenth <= 10; tenth += step) {
     const double x = layout.at(tenth / 10.0, 0).x();
     p.setPen(theme.faint);
     p.drawText(QRectF(x - 40, layout.plot.bottom() + 2, 80, metrics.height()), Qt::AlignHCenter, QString::number(10 * tenth) + " %");
@@ -94,7 +102,7 @@ void paint_interval(QPainter& p, const ShownPoint& point, const ExitsLayout& lay
 void paint_curve(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
   if (!page.has_curve()) {
     p.setPen(theme.faint);
-    p.drawText(layout.plot, Qt::AlignCenter | Qt::TextWordWrap, page.no_curve);
+    p.drawText(layout.plot, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, page.no_curve);
     return;
   }
   paint_title(p, layout.plot, tr("%1 against mean operations; drag to choose").arg(page.measure), theme);
@@ -127,7 +135,7 @@ void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
   paint_title(p, layout.classes,
               shown == page.classes.size()
                   ? tr("By class, with the thresholds that ran")
-                  : tr("By class, with the thresholds that ran; %1 of %2, the table has all").arg(shown).arg(page.classes.size()),
+                  : tr("%1 of %2 classes, the table has all; with the thresholds that ran").arg(shown).arg(page.classes.size()),
               theme);
   for (size_t c = 0; c < shown; ++c) {
     const QRectF row = layout.class_row(c);
@@ -180,11 +188,13 @@ QString wrong_text(const ExitItem& item) {
 
 void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  paint_title(p, layout.gallery, gallery_title(page), theme);
+  if (!page.gallery.empty()) paint_title(p, layout.gallery, gallery_title(page), theme);
+  p.setPen(theme.faint);
   const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(), metrics.height());
   p.drawText(note, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(page.gallery_note, Qt::ElideRight, note.width()));
   for (size_t e = 0; e < page.exits.size() && !page.gallery.empty(); ++e) {
     const QRectF row = layout.gallery_row(e);
+    if (row.height() < metrics.height()) continue;
     p.setPen(theme.text);
     p.drawText(QRectF(row.left(), row.top(), row.width(), metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, page.exits[e]);
   }

@@ -9,7 +9,7 @@ namespace stormcell::views {
 ExitsPicture::ExitsPicture(QWidget* parent) : PagePicture(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setMinimumSize(420, 280);
+  setMinimumSize(320, 200);
   setAccessibleName(tr("Early exits; left and right choose a threshold, the table holds the same figures"));
 }
 

@@ -7,6 +7,8 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
+#include "core/configuration/plan_config.h"
+
 namespace stormcell::views {
 namespace {
 /// Items of each exit that may be shown.
@@ -18,7 +20,7 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
       add_choice(tr("Threshold"), tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
                                      "all exits, replayed; of a number the nearest point of the curve"));
   threshold_->setEditable(true);
-  threshold_->setProperty(kNumbersAlone, QPointF(-1, 2));  // as configurations take them
+  threshold_->setProperty(kNumbersAlone, QPointF(kLeastExitThreshold, kMostExitThreshold));  // as configurations take them
   threshold_->setInsertPolicy(QComboBox::NoInsert);
   threshold_->setCompleter(nullptr);
   threshold_->lineEdit()->setAccessibleName(tr("Threshold"));

@@ -47,8 +47,15 @@ GraphRow make_row(const GraphPage& page, int32_t index) {
   return row;
 }
 
-QString branches_text(const GraphSquare& s) {
-  return s.branches == 1 ? tr("branch %1").arg(s.first) : tr("branches %1 to %2").arg(s.first).arg(s.first + s.branches - 1);
+QString name_of(const GraphPage& page, int32_t router, int32_t branch) {
+  return to_qstring(branch_name(page.exits[static_cast<size_t>(router)], branch));
+}
+
+/// Routers alone, as they stand in the graph.
+std::vector<RouterLine> lines_of(const RouterGraph& graph) {
+  std::vector<RouterLine> lines;
+  for (const GraphRouter& router : graph.routers) lines.push_back(router.line);
+  return lines;
 }
 
 QString share_text(int64_t cells, int64_t all) { return all > 0 ? percent_text(ratio(cells, all)) : QString::fromUtf8("–"); }
@@ -62,15 +69,14 @@ QString by_branch(const GraphPage& page, const GraphEdge& e) {
   std::erase_if(order, [&](size_t b) { return e.cells[b] == 0; });
   QStringList named;
   for (size_t i = 0; i < order.size() && i < kMostNamed; ++i)
-    named << tr("branch %1: %2").arg(order[i]).arg(counted_text(e.cells[order[i]], "cell"));
+    named << name_of(page, e.from, static_cast<int32_t>(order[i])) + ": " + counted_text(e.cells[order[i]], "cell");
   if (order.size() > kMostNamed) named << tr("%1 more").arg(order.size() - kMostNamed);
   const QString way = to_qstring(page.router(e.from).line.name) + QString::fromUtf8(" → ") + to_qstring(page.router(e.to).line.name);
   return way.toHtmlEscaped() + "<br>&nbsp;&nbsp;" + (named.isEmpty() ? tr("no cell") : named.join(", "));
 }
 
 std::vector<int32_t> places_of_way(const GraphPage& page, const GraphWay& way) {
-  std::vector<RouterLine> lines;
-  for (const GraphRouter& router : page.graph.routers) lines.push_back(router.line);
+  const std::vector<RouterLine> lines = lines_of(page.graph);
   const auto choices = [&](size_t router) -> std::span<const int32_t> {
     const GraphWay::Stop* stop = way.at(static_cast<int32_t>(router));
     return stop ? std::span(stop->branches) : std::span<const int32_t>();
@@ -92,7 +98,7 @@ GraphValueText text_of(GraphValue value) {
 
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
   GraphPage page;
-  page.graph = graph, page.layout = place_routers(graph), page.value = value;
+  page.graph = graph, page.layout = place_routers(graph), page.exits = exit_tests(lines_of(graph)), page.value = value;
   std::vector<RouterLine> named;
   for (const RouterPlace& place : page.layout.places) {
     named.push_back(page.router(place.routers.front()).line);
@@ -171,6 +177,10 @@ QString graph_caption(const GraphPage& page) {
   return text;
 }
 
+QString branches_text(const GraphPage& page, int32_t router, const BranchSquare& s) {
+  return s.branches == 1 ? name_of(page, router, s.first) : tr("branches %1 to %2").arg(s.first).arg(s.first + s.branches - 1);
+}
+
 QString describe_place(const GraphPage& page, size_t card) {
   const RouterPlace& place = page.place(card);
   const GraphRouter& outer = page.router(place.routers.front());
@@ -191,7 +201,7 @@ QString describe_place(const GraphPage& page, size_t card) {
 QString describe_square(const GraphPage& page, int32_t index, const GraphSquare& s) {
   const GraphRouter& router = page.router(index);
   QString text = tr("<b>%1, %2</b><br>%3: %4 of the %5 that came to the router, %6 of all of the cell space %7; counted")
-                     .arg(to_qstring(router.line.name).toHtmlEscaped(), branches_text(s), counted_text(s.cells, "cell"),
+                     .arg(to_qstring(router.line.name).toHtmlEscaped(), branches_text(page, index, s), counted_text(s.cells, "cell"),
                           share_text(s.cells, router.cells), count_text(router.cells), share_text(s.cells, page.graph.all_cells(router)),
                           to_qstring(router.line.space).toHtmlEscaped());
   if (s.dropped > 0) text += "<br>" + tr("%1 more chose it and were dropped by its capacity").arg(counted_text(s.dropped, "cell"));
@@ -224,10 +234,8 @@ QString spoken(const GraphPage& page, int32_t index, int32_t branch) {
     return tr("%1: %2 of %3 came")
         .arg(to_qstring(router.line.name), count_text(router.cells), counted_text(page.graph.all_cells(router), "cell"));
   const int64_t cells = router.load[static_cast<size_t>(branch)];
-  return tr("%1, branch %2: %3, %4 of the router's")
-      .arg(to_qstring(router.line.name))
-      .arg(branch)
-      .arg(counted_text(cells, "cell"), share_text(cells, router.cells));
+  return tr("%1, %2: %3, %4 of the router's")
+      .arg(to_qstring(router.line.name), name_of(page, index, branch), counted_text(cells, "cell"), share_text(cells, router.cells));
 }
 
 Table make_branch_table(const GraphPage& page) {

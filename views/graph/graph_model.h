@@ -34,6 +34,7 @@ struct GraphCard {
 struct GraphPage {
   RouterGraph graph;
   RouterPlaces layout;
+  std::vector<ExitTest> exits;   ///< by router
   std::vector<GraphCard> cards;  ///< by place
   QString begins, ends;          ///< what their names have in common: "cells.", ".mlp"
   GraphValue value = GraphValue::of_all;
@@ -64,6 +65,8 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail);
 
 /// "181 routers in 62 places, named without cells.; batches 0 to 1".
 QString graph_caption(const GraphPage& page);
+/// "branch 3", "branches 4 to 7"; of an exit "leaves" and "goes on".
+QString branches_text(const GraphPage& page, int32_t router, const BranchSquare& square);
 /// HTML about a place, a square, an edge.
 QString describe_place(const GraphPage& page, size_t card);
 QString describe_square(const GraphPage& page, int32_t router, const GraphSquare& square);

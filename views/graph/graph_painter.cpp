@@ -44,11 +44,11 @@ void paint_edges(QPainter& p, const GraphPage& page, const GraphLayout& layout, 
 }
 
 /// "branch 3", "4–7"
-QString branch_text(const GraphSquare& s) {
-  return s.branches == 1 ? tr("branch %1").arg(s.first) : tr("%1\u2013%2").arg(s.first).arg(s.first + s.branches - 1);
+QString branch_text(const GraphPage& page, int32_t router, const GraphSquare& s) {
+  return s.branches == 1 ? branches_text(page, router, s) : tr("%1\u2013%2").arg(s.first).arg(s.first + s.branches - 1);
 }
 
-void paint_square(QPainter& p, const GraphPage& page, const QRectF& box, const GraphSquare& s, const Theme& theme) {
+void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRectF& box, const GraphSquare& s, const Theme& theme) {
   // As in the heatmap: who got nothing is an outline.
   if (s.cells == 0) {
     p.setPen(theme.grid);
@@ -64,7 +64,7 @@ void paint_square(QPainter& p, const GraphPage& page, const QRectF& box, const G
   if (metrics.horizontalAdvance(share) + 2 * kDot > box.width() || metrics.height() - 2 > box.height()) return;
   const bool numbered = box.height() > 2.5 * metrics.height();
   p.setPen(Theme::text_on(fill));
-  p.drawText(box, Qt::AlignCenter, numbered ? branch_text(s) + "\n" + share : share);
+  p.drawText(box, Qt::AlignCenter, numbered ? branch_text(page, router, s) + "\n" + share : share);
 }
 
 void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const GraphSquare& s, const Theme& theme) {
@@ -110,7 +110,7 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
     for (size_t s = 0; s < row.squares.size(); ++s) {
       const QRectF box = layout.square({card, r, s});
       const GraphSquare& square = row.squares[s];
-      paint_square(p, page, box, square, theme);
+      paint_square(p, page, row.router, box, square, theme);
       if (stop && std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return has_branch(square, b); }))
         paint_taken(p, page, box, square, theme);
       if (row.router != marks.router || !has_branch(square, marks.branch)) continue;

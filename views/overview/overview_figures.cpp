@@ -1,6 +1,7 @@
 #include "views/overview/overview_figures.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -92,6 +93,12 @@ std::optional<double> baseline_cost_of(const ExitCurve& c) {
 
 void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   if (!f.exits || f.exits->exits.empty()) return;
+  if (!f.exits->chosen.items.empty())
+    page.figures.push_back({.name = tr("Left at %1").arg(to_qstring(exit_name(*f.exits, 0))),
+                            .note = tr("of %1, with the thresholds that ran").arg(counted_text(f.exits->items, f.exits->item.c_str())),
+                            .tip = to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
+                            .before = percent_text(share_at(f.exits->chosen.items, 0)),
+                            .apart = true});
   const QString plan = to_qstring(exit_plan_text(*f.exits)), cost = percent_text(f.exits->chosen.mean_cost);
   FigureRow row{.name = tr("Operations with exits"),
                 .note = plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
@@ -145,6 +152,15 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
                           .tip = tips.join("<br>"),
                           .before = bytes_text(static_cast<double>(f.weight_budget->held_bytes)),
                           .apart = true});
+}
+
+/// "8", "4 to 8"; empty of no router.
+QString branches_of(const RunFacts& facts) {
+  if (facts.routers.empty()) return {};
+  const auto [least, most] = std::minmax_element(facts.routers.begin(), facts.routers.end(),
+                                                 [](const auto& a, const auto& b) { return a.branches < b.branches; });
+  if (least->branches == most->branches) return count_text(most->branches);
+  return tr("%1 to %2").arg(count_text(least->branches), count_text(most->branches));
 }
 
 }  // namespace
@@ -204,6 +220,48 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
                               .tip = tr("Sequences equal to their target / all with a target. Counted."),
                               .before = percent_text(*generated->accuracy)});
   }
+}
+
+void set_recorded_figures(const Situation& s, OverviewPageModel& page) {
+  page.figures_title = tr("What was recorded");
+  const auto add = [&](const QString& name, const QString& note, const QString& tip, const QString& value) {
+    page.figures.push_back({.name = name, .note = note, .tip = tip, .before = value});
+  };
+  if (s.facts.latency_ms.runs > 0) {
+    add(tr("Batches"), tr("recorded"), tr("Counted while the run was recorded."), count_text(s.facts.line.batches));
+    add(tr("Latency, 95th percentile"), tr("recording included"),
+        tr("95 of 100 recorded batches took at most this long. Measured once each."), duration_text(s.facts.latency_ms.p95));
+    add(tr("Latency, fastest"), tr("recording included"), tr("The shortest batch. Measured."), duration_text(s.facts.latency_ms.min));
+  }
+  add(tr("Routers"), tr("that chose branches"), tr("Routers of the recorded model."),
+      count_text(static_cast<qint64>(s.facts.routers.size())));
+  if (const QString branches = branches_of(s.facts); !branches.isEmpty())
+    add(tr("Branches"), tr("of each router"), tr("Branches, such as experts, that a router chooses from."), branches);
+  if (s.facts.cells > 0)
+    add(tr("Cells"), tr("that came to the router with most, without padding"), tr("Tokens, patches or pictures. Counted."),
+        count_text(s.facts.cells));
+  if (const auto all = std::accumulate(s.facts.left.begin(), s.facts.left.end(), int64_t{0}); all > 0)
+    add(tr("Left at %1").arg(to_qstring(exit_name(0, s.facts.left.size()))), tr("of %1").arg(counted_text(all, "cell")),
+        tr("Cells that left at the first exit / all that left somewhere, the end included. Counted."),
+        percent_text(share_at(s.facts.left, 0)));
+  if (const std::vector<RouterSummary> routers = routers_of(s); !routers.empty()) {
+    double sum = 0;
+    for (const RouterSummary& r : routers) sum += r.imbalance;
+    const auto most =
+        std::max_element(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
+    add(tr("Imbalance, mean"), tr("of the routers; the most uneven has %1").arg(number_text(most->imbalance, 2)),
+        tr("Max load / mean load - 1 of each router, from counted loads without padding. The most uneven is %1.").arg(most->name),
+        number_text(sum / static_cast<double>(routers.size()), 2));
+  }
+  add(tr("Decisions"), s.facts.line.decisions ? tr("every one is stored") : tr("only their sums are stored"),
+      tr("`profile` and `optimize` store each decision."), s.facts.line.decisions ? tr("all") : tr("sums"));
+  if (s.facts.pictures)
+    add(tr("Inputs"), tr("small pictures"),
+        tr("Kept with --record-inputs, and for demos; a cell is named by its picture and its place in it."),
+        s.facts.inputs ? tr("recorded") : tr("not recorded"));
+  else
+    add(tr("Inputs"), tr("texts or token ids"), tr("Stored with --record-inputs, and for demos."),
+        s.facts.inputs ? tr("recorded") : tr("not recorded"));
 }
 
 }  // namespace stormcell::views

@@ -268,27 +268,7 @@ OverviewPageModel make_page(const Situation& s) {
   page.notes << tr("Missing here: speed-up, verification, memory and passes. %1")
                     .arg(s.facts.line.status == "finished" ? tr("They belong to the runs that measured, not to recordings.")
                                                            : tr("The run did not reach its end."));
-  page.figures_title = tr("What was recorded");
-  const auto add = [&](const QString& name, const QString& note, const QString& tip, const QString& value) {
-    page.figures.push_back({name, note, tip, value, {}, {}, 0, 0});
-  };
-  if (s.facts.latency_ms.runs > 0) {
-    add(tr("Batches"), tr("recorded"), tr("Counted while the run was recorded."), count_text(s.facts.line.batches));
-    add(tr("Latency, 95th percentile"), tr("recording included"),
-        tr("95 of 100 recorded batches took at most this long. Measured once each."), duration_text(s.facts.latency_ms.p95));
-    add(tr("Latency, fastest"), tr("recording included"), tr("The shortest batch. Measured."), duration_text(s.facts.latency_ms.min));
-  }
-  add(tr("Routers"), tr("that chose branches"), tr("Routers of the recorded model."),
-      count_text(static_cast<qint64>(s.facts.routers.size())));
-  add(tr("Decisions"), s.facts.line.decisions ? tr("every one is stored") : tr("only their sums are stored"),
-      tr("`profile` and `optimize` store each decision."), s.facts.line.decisions ? tr("all") : tr("sums"));
-  if (s.facts.pictures)
-    add(tr("Inputs"), tr("small pictures"),
-        tr("Kept with --record-inputs, and for demos; a cell is named by its picture and its place in it."),
-        s.facts.inputs ? tr("recorded") : tr("not recorded"));
-  else
-    add(tr("Inputs"), tr("texts or token ids"), tr("Stored with --record-inputs, and for demos."),
-        s.facts.inputs ? tr("recorded") : tr("not recorded"));
+  set_recorded_figures(s, page);
   return page;
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/exit_target.h"
+#include "core/summary/exits_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "views/overview/overview_model.h"
@@ -118,6 +119,17 @@ class OverviewRows {
     for (const auto& [title, text] : exit_target_lines(t))
       add(tr("exit target"), QString::fromStdString(title), QString::fromStdString(text), {}, {});
   }
+  void add_exits(const ExitCurve& c) {
+    for (size_t e = 0; e < c.exits.size(); ++e) add_left(QString::fromStdString(exit_name(c, e)), share_at(c.chosen.items, e));
+    add(tr("exits"), tr("operations"), c.chosen.mean_cost, tr("share"), counted_, {}, QString::fromStdString(exit_operations_text(c)));
+  }
+  void add_left(const std::vector<int64_t>& left) {
+    for (size_t e = 0; e < left.size(); ++e) add_left(QString::fromStdString(exit_name(e, left.size())), share_at(left, e));
+  }
+  void add_cells(int64_t cells) {
+    if (cells > 0)
+      add(tr("run"), tr("cells"), static_cast<qlonglong>(cells), tr("cells"), counted_, {}, tr("of the router that most came to"));
+  }
   void add_pass(const PassReport& p, const RunSummaryFigures& f) {
     const QString name = QString::fromStdString(p.name);
     add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
@@ -157,6 +169,7 @@ class OverviewRows {
   }
 
  private:
+  void add_left(const QString& exit, double share) { add(tr("exits"), tr("left at %1").arg(exit), share, tr("share"), counted_); }
   void add(const QString& section, const QString& figure, const Value& value, const QString& unit, const QString& origin,
            const std::optional<std::array<double, 2>>& ci = {}, const QString& note = {}) {
     t_.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
@@ -179,11 +192,14 @@ Table make_overview_table(const Situation& s) {
     rows.add_plan(tr("baseline"), f.baseline, f);
     if (f.is_verified() || !f.baseline) rows.add_plan(tr("optimised"), f.optimized, f);
     if (f.exit_target) rows.add_exit_target(*f.exit_target);
+    if (f.exits) rows.add_exits(*f.exits);
     if (f.weight_budget) rows.add_budget(*f.weight_budget);
     if (const auto& g = s.summary->generated) rows.add_tokens(g->tokens_per_s);
     for (const PassReport& p : f.passes) rows.add_pass(p, f);
-  } else if (s.facts.latency_ms.runs > 0) {
-    rows.add_recording();
+  } else {
+    if (s.facts.latency_ms.runs > 0) rows.add_recording();
+    rows.add_cells(s.facts.cells);
+    rows.add_left(s.facts.left);
   }
   for (const RouterSummary& r : routers_of(s)) rows.add_router(r);
   return rows.take();
