@@ -128,6 +128,8 @@ struct PlaceFigures {
 
   /// Of `layouts`; null: it is not among them.
   const LayoutLine* find(LayoutRole role) const;
+  /// Of `layouts`, both parts of the data: they are compared with each other, in tables and advice, and told in one unit.
+  std::vector<double> objectives_ms() const;
 };
 
 /// Searches, stores the placement in the session and tells its figures. Error(bad_input): no loads, a cluster that does not fit or

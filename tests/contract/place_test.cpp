@@ -179,6 +179,12 @@ class ContractPlaceTest : public QObject, private Placements {
         QVERIFY(d[figure]["ci95"][0].get<double>() <= value && value <= d[figure]["ci95"][1].get<double>());
       }
     QVERIFY(j["differences"][0]["imbalance"]["value"].get<double>() != 0);
+    // What steps cost and how that differs stand in one unit.
+    const std::string quick = scratch_.write("quick.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
+    const Ended text = run_program({"place", session, "--cluster", quick, "--hidden", "64", "--ffn", "32"});
+    const QString shown = QString::fromStdString(text.out);
+    QVERIFY2(text.exit == 0 && shown.count("us a step") == 2 && !shown.contains("ms a step"), text.out.c_str());
     const Json again = placed(session, {"--cluster", cluster, "--from", session + "#" + std::to_string(j["placement"].get<int64_t>())});
     QVERIFY(again["differences"].size() == 4 && again["differences"][3]["of"] == "eplb" && again["differences"][3]["from"] == "from");
     QVERIFY(again["differences"][2]["from"] == "from" && again["moved_slots"] == 0);
