@@ -29,7 +29,7 @@ class ContractPlaceTest : public QObject, private Placements {
   void placements_and_runs_share_their_numbers() {
     const std::string session = counted_session("numbers"), cluster = scratch_.write("two.json", kTwoNodes);
     QCOMPARE(placed(session, {"--cluster", cluster, "--redundant", "4"})["placement"].get<int64_t>(), int64_t{2});
-    QCOMPARE(imported(scratch_.write("numbers.json", kCounts), session)["runs"][0].get<int64_t>(), int64_t{3});
+    QCOMPARE(imported(scratch_.write("numbers.json", kCounts + std::string("\n")), session)["runs"][0].get<int64_t>(), int64_t{3});
     const Json j = placed(session + "#1", {"--cluster", cluster, "--redundant", "4", "--solver", "keep", "--name", "first"});
     QCOMPARE(j["placement"].get<int64_t>(), int64_t{4});
     const Json map = Json::parse(run_program({"export", session + "#first", "--format", "sglang"}).out);
