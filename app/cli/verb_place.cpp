@@ -107,7 +107,7 @@ std::string to_text(const PlaceFigures& f) {
   return table_text(about, {}) + "\n" + layouts + cost_text(f) + front_text(f) + differences_text(f) +
          "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at consecutive layers,\n"
          "the share of pairs on two GPUs; GPUs a token: that it goes to at a layer\n\nadvice     " +
-         f.advice + "\nplacement  " + f.session + "#" + std::to_string(f.placement) + "\n";
+         f.advice + "\nplacement  " + (f.already_stored ? "already stored as " : "") + f.session + "#" + std::to_string(f.placement) + "\n";
 }
 
 class PlaceVerb : public Verb {

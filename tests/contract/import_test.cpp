@@ -72,7 +72,8 @@ class ContractImportTest : public QObject, private Imports {
     const std::string before = Scratch::read(session);
     const Json again = imported(trace, session);
     QVERIFY(again["runs"].empty() && again["files_known"] == 1 && again["runs_known"] == Json::array({1}));
-    const std::string copy = scratch_.write("copy.csv", route_trace()), other = scratch_.write("other.csv", route_trace({3, 8, 2, 3, 9, 1}));
+    const std::string copy = scratch_.write("copy.csv", route_trace()),
+                      other = scratch_.write("other.csv", route_trace({3, 8, 2, 3, 9, 1}));
     const Ended text = run_program({"import", copy, "-o", session});
     QVERIFY2(text.exit == 0 && text.out.find("left out  1 file that the session has already, as #1\n") != std::string::npos,
              text.out.c_str());

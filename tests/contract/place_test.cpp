@@ -39,6 +39,28 @@ class ContractPlaceTest : public QObject, private Placements {
     QCOMPARE(listed["runs"].size(), size_t{2});
   }
 
+  void a_repeat_is_not_stored_again() {
+    const std::string session = counted_session("repeats"), cluster = scratch_.write("two.json", kTwoNodes);
+    const auto number = [&](const Arguments& more, bool already) {
+      Arguments all = {"--cluster", cluster, "--redundant", "4"};
+      all.insert(all.end(), more.begin(), more.end());
+      const Json j = placed(session, all);
+      if (j["already_stored"] != already) QTest::qFail(j.dump().c_str(), __FILE__, __LINE__);
+      return j["placement"].get<int64_t>();
+    };
+    QCOMPARE(number({}, false), int64_t{2});
+    QCOMPARE(number({}, true), int64_t{2});
+    const Ended text = run_program({"place", session, "--cluster", cluster, "--redundant", "4"});
+    QVERIFY2(text.exit == 0 && text.out.find("placement  already stored as " + session + "#2\n") != std::string::npos, text.out.c_str());
+    // Another solver, name or part to fit is another placement.
+    QCOMPARE(number({"--solver", "load"}, false), int64_t{3});
+    QCOMPARE(number({"--solver", "load", "--name", "mine"}, false), int64_t{4});
+    QCOMPARE(number({"--solver", "load", "--name", "mine", "--fit-fraction", "0.5"}, false), int64_t{5});
+    // Whoever names no number gets what was placed last.
+    QCOMPARE(number({}, false), int64_t{6});
+    QCOMPARE(SessionReader(session).placements().size(), size_t{5});
+  }
+
   void a_run_of_this_program_says_its_layers_by_the_names_of_its_routers() {
     const std::string cluster = scratch_.write("pair.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
