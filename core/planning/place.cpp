@@ -10,6 +10,7 @@
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/cost/cluster.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -57,7 +58,7 @@ LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& plac
 
 /// `from`: what --from names, may be empty.
 std::vector<std::string> warnings_of(const SearchOutcome& found, const std::string& from, const PlaceTask& task) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = doubts_about(task.cluster);
   if (!task.from_doubt.empty()) warnings.push_back(task.from_doubt);
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
@@ -164,7 +165,7 @@ bool is_same(const StoredPlacement& stored, const StoredPlacement& row) {
   if (!before.is_object()) return false;
   for (const auto& [key, value] : before.items()) {
     constexpr std::string_view kOfTheCall[] = {"version", "session", "placement", "already_stored", "seconds"};
-    if (std::ranges::find(kOfTheCall, key) == std::end(kOfTheCall) && value != value_at(now, key.c_str())) return false;
+    if (std::ranges::find(kOfTheCall, std::string_view(key)) == std::end(kOfTheCall) && value != value_at(now, key.c_str())) return false;
   }
   return true;
 }
