@@ -8,6 +8,7 @@
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/cost/cluster.h"
 #include "core/placement/step_work.h"
 #include "core/planning/option_word.h"
 #include "core/planning/place_task.h"
@@ -237,6 +238,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   if (f.capacity && f.dropped_choices > 0)
     f.warnings.push_back(counted(f.dropped_choices, "choice") + (f.dropped_choices == 1 ? " was" : " were") +
                          " dropped by a capacity while this was recorded and did not come back: no capacity factor is lossless here");
+  for (const std::string& doubt : doubts_about(task.cluster)) f.warnings.push_back(doubt);
   if (task.dropped_homes > 0)
     f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
                          std::to_string(f.ranks) + " of the cluster: tokens are taken to live on any of these alike");

@@ -74,24 +74,6 @@ std::string excess_text(double value) {
 }
 std::string excess_text(const std::optional<double>& value) { return value ? excess_text(*value) : "-"; }
 
-TableTimes::TableTimes(const std::vector<double>& ms) {
-  constexpr double kInMs = 0.1;
-  double most = 0;
-  for (const double time : ms) most = std::max(most, std::fabs(time));
-  in_us_ = most > 0 && most < kInMs;
-}
-
-std::string TableTimes::text(double ms) const {
-  constexpr double kLeast = 1e-9, kWithoutExponent = 1e-4;
-  const double time = in_us_ ? 1e3 * ms : ms, size = std::fabs(time);
-  if (size < kLeast) return "0";
-  if (size >= kWithoutExponent) return number_text(time);
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", 2 - static_cast<int>(std::floor(std::log10(size))), time);
-  return text;
-}
-std::string TableTimes::text(const std::optional<double>& ms) const { return ms ? text(*ms) : "-"; }
-
 std::string bytes_text(int64_t bytes) { return stormcell::to_text(Bytes(bytes)); }
 
 }  // namespace stormcell::cli

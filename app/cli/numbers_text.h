@@ -32,18 +32,6 @@ std::string milliseconds_text(double value);
 std::string excess_text(double value);
 std::string excess_text(const std::optional<double>& value);
 
-/// Times of one table in one unit, without an exponent: microseconds where none of them reaches 0.1 ms.
-class TableTimes {
- public:
-  explicit TableTimes(const std::vector<double>& ms);
-  std::string unit() const { return in_us_ ? "us" : "ms"; }
-  std::string text(double ms) const;
-  std::string text(const std::optional<double>& ms) const;  ///< "-" where there is none
-
- private:
-  bool in_us_ = false;
-};
-
 /// "4.8 MiB"
 std::string bytes_text(int64_t bytes);
 

@@ -2,6 +2,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <iterator>
+#include <string>
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
@@ -23,7 +25,9 @@ std::string choices_text(const ImportFigures& f) {
 std::string import_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
   const auto known = [&] {
-    if (f.files_known > 0) rows.push_back({"left out", counted(f.files_known, "file") + " that the session has already"});
+    if (f.runs_known.empty()) return;
+    rows.push_back({"left out", counted(std::ssize(f.runs_known), "file") + " that the session has already" +
+                                    (f.runs_known.size() == 1 ? ", as #" + std::to_string(f.runs_known[0]) : std::string())});
   };
   if (f.runs.empty()) {
     rows.push_back({"read", "nothing: there is no new file"});
@@ -52,7 +56,7 @@ class ImportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     app.add_option("TRACE", import_.traces,
-                   "routing traces of one model, each a run of its own; of a folder what the session does not have yet")
+                   "routing traces of one model, each a run of its own, or folders of them: what the session does not have yet")
         ->type_name("")
         ->required();
     add_text(app, "-o", import_.session, "session to append to", "S.storm");

@@ -11,6 +11,7 @@
 #include "core/base/listed_words.h"
 #include "core/planning/place.h"
 #include "core/report/report.h"
+#include "core/summary/table_times.h"
 
 namespace stormcell::cli {
 namespace {
@@ -18,12 +19,7 @@ namespace {
 /// Empty where steps are not costed.
 std::string cost_text(const PlaceFigures& f) {
   if (f.backend.empty()) return {};
-  std::vector<double> ms;
-  for (const LayoutLine& line : f.layouts) {
-    ms.push_back(line.fit.objective_ms.value_or(0));
-    if (line.held_out) ms.push_back(line.held_out->objective_ms.value_or(0));
-  }
-  const TableTimes times(ms);
+  const TableTimes times(f.objectives_ms());
   std::vector<std::vector<std::string>> rows = {
       {times.unit() + " a step, predicted (" + std::string(f.statistic == "p95" ? "95 %" : "mean") + ")", "fitted", "held out", "dispatch",
        "experts", "combine", "95 %", "remote bytes", "wire bytes"}};
@@ -67,10 +63,7 @@ std::string front_text(const PlaceFigures& f) {
 
 std::string differences_text(const PlaceFigures& f) {
   if (f.differences.empty()) return {};
-  std::vector<double> ms;
-  for (const PairedFigures& d : f.differences)
-    if (d.objective_ms) ms.insert(ms.end(), {d.objective_ms->value, d.objective_ms->low, d.objective_ms->high});
-  const TableTimes times(ms);
+  const TableTimes times(f.objectives_ms());  // as the layouts that they are the differences of
   std::vector<std::vector<std::string>> rows = {{"held out", "imbalance", "cross pairs", "GPUs a token", times.unit() + " a step"}};
   const auto interval = [](const std::optional<PairedDifference>& d, const auto& number) {
     return d ? number(d->value) + " [" + number(d->low) + ", " + number(d->high) + "]" : std::string("-");
@@ -114,7 +107,7 @@ std::string to_text(const PlaceFigures& f) {
   return table_text(about, {}) + "\n" + layouts + cost_text(f) + front_text(f) + differences_text(f) +
          "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at consecutive layers,\n"
          "the share of pairs on two GPUs; GPUs a token: that it goes to at a layer\n\nadvice     " +
-         f.advice + "\nplacement  " + f.session + "#" + std::to_string(f.placement) + "\n";
+         f.advice + "\nplacement  " + (f.already_stored ? "already stored as " : "") + f.session + "#" + std::to_string(f.placement) + "\n";
 }
 
 class PlaceVerb : public Verb {

@@ -13,6 +13,7 @@
 #include "core/base/listed_words.h"
 #include "core/report/simulation_report.h"
 #include "core/summary/capacity_text.h"
+#include "core/summary/table_times.h"
 #include "simulator/simulate.h"
 
 namespace stormcell::cli {

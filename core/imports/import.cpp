@@ -79,7 +79,8 @@ Json json_of(const ImportFigures& f) {
   json["lacks_how"] = Json::object();
   for (size_t i = 0; i < f.lacks.size(); ++i)
     if (!f.lacks_how[i].empty()) json["lacks_how"][f.lacks[i]] = f.lacks_how[i];
-  json["files_known"] = f.files_known;
+  json["files_known"] = f.runs_known.size();
+  json["runs_known"] = f.runs_known;
   json["session"] = f.session;
   json["runs"] = f.runs;
   json["seconds"] = f.seconds;
@@ -166,6 +167,7 @@ class TraceRun : public TraceSink {
                   {"content", content_of(*source_.file)},
                   {"origin", header.origin},
                   {"lacks", header.lacks}};
+    if (const std::string told = told_of(options_); !told.empty()) about["told"] = told;
     if (header.rank >= 0) about["rank"] = header.rank;
     rank_ = header.rank;
     if (header.model_layers > 0) about["layers"] = header.model_layers;
@@ -293,10 +295,10 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   if (options.shared_experts > kMostSharedExperts)
     bad_input("--shared-experts", "is " + std::to_string(options.shared_experts), "0 to " + std::to_string(kMostSharedExperts));
   if (options.shared_experts >= 0) model.shared = static_cast<int32_t>(options.shared_experts);
-  const TraceFiles files = find_trace_files(options.traces, options.session, progress);
+  const TraceFiles files = find_trace_files(options, progress);
   ImportFigures all;
   all.session = options.session;
-  all.files_known = static_cast<int64_t>(files.known.size());
+  all.runs_known = files.known;
   all.warnings = files.warnings;
   Target target(options);
   try {

@@ -10,7 +10,7 @@
 namespace stormcell {
 
 struct ImportOptions {
-  std::vector<std::string> traces;  ///< files, or folders: of these what the session does not have yet
+  std::vector<std::string> traces;  ///< files, or folders: what the session does not have yet
   std::string session;              ///< made, or appended to where it is of the same model
   std::string format;               ///< empty: told by each file's content
   std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
@@ -42,7 +42,7 @@ struct ImportFigures {
   std::vector<std::string> lacks_how;  ///< of each, what its recorder or the import must be given for it; empty: nothing is known
   std::string session;
   std::vector<int64_t> runs;  ///< numbers in the session, in the order of the files
-  int64_t files_known = 0;    ///< of folders, those that the session had already
+  std::vector<int64_t> runs_known;  ///< of each file that the session had already, the run that holds it
   double seconds = 0;
   std::vector<std::string> warnings;
 };

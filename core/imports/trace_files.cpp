@@ -7,6 +7,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/sha256.h"
@@ -18,17 +19,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// By their content, the runs that hold them.
-using KnownTraces = std::map<std::string, int64_t>;
+struct KnownTrace {
+  int64_t run = 0;
+  std::string format, told;
+};
+/// By their content.
+using KnownTraces = std::multimap<std::string, KnownTrace>;
 
 KnownTraces known_traces(const std::string& session) {
   KnownTraces known;
   std::error_code none;
   if (!fs::exists(session, none) || fs::file_size(session, none) == 0) return known;
-  for (const RunSummary& run : SessionReader(session).runs()) {
-    if (run.status != RunStatus::finished) continue;  // what was interrupted is read again, whole
-    const std::string content = text_at(json_or_null(run.dataset), "content");
-    if (!content.empty()) known.emplace(content, run.id);
+  try {
+    for (const RunSummary& run : SessionReader(session).runs()) {
+      if (run.status != RunStatus::finished) continue;  // what was interrupted is read again, whole
+      const nlohmann::json about = json_or_null(run.dataset);
+      const std::string content = text_at(about, "content");
+      if (!content.empty()) known.emplace(content, KnownTrace{run.id, text_at(about, "format"), text_at(about, "told")});
+    }
+  } catch (const Error& e) {  // who writes into it says what is wrong
+    if (e.kind() != ErrorKind::bad_input) throw;
   }
   return known;
 }
@@ -75,14 +85,43 @@ void add_folder(const std::string& folder, const KnownTraces& known, const Progr
     }
     if (format->companions) beside += static_cast<int64_t>(format->companions(path).size());
     ++traces;
-    (known.contains(content_of(*file)) ? out.known : out.traces).push_back(path);
+    if (const auto at = known.find(content_of(*file)); at != known.end())
+      out.known.push_back(at->second.run);
+    else
+      out.traces.push_back(path);
   }
   if (traces == 0) bad_input(folder, "is a folder without a routing trace of a known format", "name the files, with --format");
   others -= std::min(others, beside);  // they are no traces by themselves
   if (others > 0) out.warnings.push_back(folder + ": " + counted(others, "file") + " of no known format left out");
 }
 
+/// Read as the user now says: by the same word on it, and in the format that is named, if any.
+void add_file(const std::string& path, const ImportOptions& options, const KnownTraces& known, TraceFiles& out) {
+  if (!known.empty()) {
+    const std::string told = told_of(options);
+    const auto [begin, end] = known.equal_range(content_of(*MappedFile::open(path)));
+    for (auto at = begin; at != end; ++at) {
+      const KnownTrace& one = at->second;
+      if (one.told == told && (options.format.empty() || options.format == one.format)) return out.known.push_back(one.run);
+    }
+  }
+  out.traces.push_back(path);
+}
+
 }  // namespace
+
+std::string told_of(const ImportOptions& options) {
+  std::vector<std::string> told;
+  if (!options.model_config.empty()) {
+    Sha256 hash;
+    hash.update(MappedFile::open(options.model_config)->bytes());
+    told.push_back("config.json " + hash.hex());
+  }
+  if (options.hidden > 0) told.push_back("hidden " + std::to_string(options.hidden));
+  if (options.ffn > 0) told.push_back("ffn " + std::to_string(options.ffn));
+  if (options.shared_experts >= 0) told.push_back("shared experts " + std::to_string(options.shared_experts));
+  return joined(told);
+}
 
 std::string content_of(const MappedFile& file) {
   Sha256 hash;
@@ -98,17 +137,16 @@ std::string content_of(const MappedFile& file) {
   return std::to_string(size) + "-" + hash.hex();
 }
 
-TraceFiles find_trace_files(const std::vector<std::string>& named, const std::string& session, const Progress& progress) {
+TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress) {
   TraceFiles out;
   std::error_code none;
-  const bool folders = std::any_of(named.begin(), named.end(), [&](const std::string& path) { return fs::is_directory(path, none); });
-  const KnownTraces known = folders ? known_traces(session) : KnownTraces{};
-  for (const std::string& path : named) {
+  const KnownTraces known = known_traces(options.session);
+  for (const std::string& path : options.traces) {
     if (path == "-") bad_input("-", "a trace is not read from standard input", "name a file");
     if (fs::is_directory(path, none))
       add_folder(path, known, progress, out);
     else
-      out.traces.push_back(path);
+      add_file(path, options, known, out);
   }
   return out;
 }

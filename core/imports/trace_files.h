@@ -1,24 +1,29 @@
-// Which files an import reads: those that are named, and of folders what the session does not have yet.
+// Which files an import reads: what the session does not have yet.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/base/progress.h"
 #include "core/formats/mapped_file.h"
+#include "core/imports/import.h"
 
 namespace stormcell {
 
 struct TraceFiles {
   std::vector<std::string> traces;  ///< to be read, those of a folder in the order of their names
-  std::vector<std::string> known;   ///< of folders, what the session holds already
+  std::vector<int64_t> known;       ///< of each file that the session holds already, the run
   std::vector<std::string> warnings;
 };
 
-/// Folders are not searched below. Error(bad_input): a folder without a trace, standard input.
-TraceFiles find_trace_files(const std::vector<std::string>& named, const std::string& session, const Progress& progress);
+/// Files are known again by their content; one that is named by itself is read again where the user says otherwise of it now. Folders are
+/// not searched below. Error(bad_input): a folder without a trace, standard input.
+TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress);
 
 /// By what a trace is known again, whatever its name: its size and a SHA-256 over at most 1 MiB spread over it ("4096-5feceb66ff..."), so
 /// that gigabytes need not be read twice.
 std::string content_of(const MappedFile& file);
+/// What the user said of the traces, which are read otherwise by it: "hidden 64, ffn 32"; empty: nothing.
+std::string told_of(const ImportOptions& options);
 
 }  // namespace stormcell

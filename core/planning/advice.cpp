@@ -1,7 +1,6 @@
 #include "core/planning/advice.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "core/base/listed_words.h"
 #include "core/planning/placement_search.h"
+#include "core/summary/table_times.h"
 
 namespace stormcell {
 namespace {
@@ -62,13 +62,6 @@ std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
   return out;
 }
 
-/// "0.15".
-std::string ms_text(double ms) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", ms);
-  return text;
-}
-
 /// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule, and where its steps
 /// are not dearer by more than chance.
 std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice& c) {
@@ -81,13 +74,14 @@ std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice
     const bool eplb = *c.eplb.objective_ms < *c.stay.objective_ms;
     const LayoutRole other = eplb ? LayoutRole::eplb : c.stays;
     const double cheaper = *c.of(other).objective_ms, own = *c.result.objective_ms;
-    const std::string name = eplb ? "the EPLB rule's" : c.staying;
+    const TableTimes times(f.objectives_ms());
+    const std::string taken = times.text(own) + " " + times.unit(), name = eplb ? "the EPLB rule's" : c.staying;
     const std::optional<PairedDifference> d = difference(f, LayoutRole::result, other, &PairedFigures::objective_ms);
     if (own > cheaper && (!d || !d->may_be_chance()))
-      return std::string(eplb ? "eplb" : "stay") + ": the result has less traffic than both, but its steps take " + ms_text(own) +
-             " ms where those of " + name + " take " + ms_text(cheaper) + ", " + c.where +
+      return std::string(eplb ? "eplb" : "stay") + ": the result has less traffic than both, but its steps take " + taken +
+             " where those of " + name + " take " + times.text(cheaper) + ", " + c.where +
              (d ? "" : "; whether that is chance is not known");
-    steps = "; its steps take " + ms_text(own) + " ms, those of " + name + " " + ms_text(cheaper);
+    steps = "; its steps take " + taken + ", those of " + name + " " + times.text(cheaper);
   }
   return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + c.where + steps +
          by_chance(f, c, LayoutRole::result, {&PairedFigures::cross_pairs, &PairedFigures::ranks_per_token});

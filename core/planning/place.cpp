@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/cost/cluster.h"
 #include "core/formats/file_text.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 #include "core/placement/placement_text.h"
 #include "core/placement/traffic.h"
 #include "core/planning/advice.h"
@@ -53,7 +58,7 @@ LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& plac
 
 /// `from`: what --from names, may be empty.
 std::vector<std::string> warnings_of(const SearchOutcome& found, const std::string& from, const PlaceTask& task) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = doubts_about(task.cluster);
   if (!task.from_doubt.empty()) warnings.push_back(task.from_doubt);
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
@@ -153,14 +158,42 @@ StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const
   return stored;
 }
 
-/// All of them or, where one cannot be written, those before it; their numbers.
-std::vector<int64_t> store(const SessionReader& session, const std::vector<StoredPlacement>& rows) {
-  SessionWriter writer(session.path(), session.summary().model);
-  std::vector<int64_t> ids;
-  for (const StoredPlacement& row : rows) ids.push_back(writer.add_placement(row));
-  writer.close();
-  return ids;
+/// Of the same search with the same outcome. Of a stored summary counts what it says: an earlier version's says less.
+bool is_same(const StoredPlacement& stored, const StoredPlacement& row) {
+  if (stored.run != row.run || stored.name != row.name || stored.solver != row.solver || stored.layout != row.layout) return false;
+  const nlohmann::json before = json_or_null(stored.summary), now = json_or_null(row.summary);
+  if (!before.is_object()) return false;
+  for (const auto& [key, value] : before.items()) {
+    constexpr std::string_view kOfTheCall[] = {"version", "session", "placement", "already_stored", "seconds"};
+    if (std::ranges::find(kOfTheCall, std::string_view(key)) == std::end(kOfTheCall) && value != value_at(now, key.c_str())) return false;
+  }
+  return true;
 }
+
+struct StoredRow {
+  int64_t id = 0;
+  bool already = false;  ///< by an earlier call
+};
+/// All of them or, where one cannot be written, those before it. What the newest placements are already is not written again; where another
+/// one is newer it is, so that the newest one is always that of the last call.
+std::vector<StoredRow> store(const SessionReader& session, const std::vector<StoredPlacement>& rows) {
+  std::vector<StoredRow> out(rows.size());
+  const std::vector<StoredPlacement> stored = session.placements();
+  for (auto p = stored.rbegin(); p != stored.rend(); ++p) {
+    const auto same = std::ranges::find_if(rows, [&](const StoredPlacement& row) { return is_same(*p, row); });
+    if (same == rows.end()) break;
+    StoredRow& found = out[static_cast<size_t>(same - rows.begin())];
+    if (!found.already) found = {p->id, true};
+  }
+  if (std::ranges::all_of(out, &StoredRow::already)) return out;
+  SessionWriter writer(session.path(), session.summary().model);
+  for (size_t r = 0; r < rows.size(); ++r)
+    if (!out[r].already) out[r].id = writer.add_placement(rows[r]);
+  writer.close();
+  return out;
+}
+
+void take_stored(const StoredRow& row, PlaceFigures& figures) { figures.placement = row.id, figures.already_stored = row.already; }
 
 bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
 [[noreturn]] void refuse_fit_fraction(std::string_view text) {
@@ -237,6 +270,15 @@ const LayoutLine* PlaceFigures::find(LayoutRole role) const {
   return found == layouts.end() ? nullptr : &*found;
 }
 
+std::vector<double> PlaceFigures::objectives_ms() const {
+  std::vector<double> ms;
+  for (const LayoutLine& line : layouts) {
+    if (line.fit.objective_ms) ms.push_back(*line.fit.objective_ms);
+    if (line.held_out && line.held_out->objective_ms) ms.push_back(*line.held_out->objective_ms);
+  }
+  return ms;
+}
+
 double parse_time_limit(std::string_view text) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -297,7 +339,7 @@ SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& 
 }
 
 int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SolvedPlacement& solved) {
-  solved.figures.placement = store(session, {row_of(options, task, solved.placement, solved.figures)})[0];
+  take_stored(store(session, {row_of(options, task, solved.placement, solved.figures)})[0], solved.figures);
   return solved.figures.placement;
 }
 
@@ -305,7 +347,7 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
   PlacedRow placed = place_once(options, session, path.run, progress);
-  placed.figures.placement = store(session, {placed.row})[0];
+  take_stored(store(session, {placed.row})[0], placed.figures);
   return std::move(placed.figures);
 }
 
@@ -333,8 +375,8 @@ PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& pr
     for (const std::string& w : placed.figures.warnings) out.warnings.push_back(phase + (": " + w));
     out.phases.push_back(std::move(placed.figures));
   }
-  const std::vector<int64_t> ids = store(session, rows);
-  for (size_t p = 0; p < ids.size(); ++p) out.phases[p].placement = ids[p];
+  const std::vector<StoredRow> stored = store(session, rows);
+  for (size_t p = 0; p < stored.size(); ++p) take_stored(stored[p], out.phases[p]);
   return out;
 }
 

@@ -96,6 +96,7 @@ struct SparePrice {
 struct PlaceFigures {
   std::string session, model, cluster;
   int64_t run = 0, placement = 0;  ///< numbers in the session
+  bool already_stored = false;     ///< that placement, by an earlier call to the same effect
   int32_t layers = 0, branches = 0, nodes = 0, ranks = 0, slot_count = 0;
   std::string solver, phase;
   double fit_fraction = 0, seconds = 0;
@@ -128,9 +129,11 @@ struct PlaceFigures {
 
   /// Of `layouts`; null: it is not among them.
   const LayoutLine* find(LayoutRole role) const;
+  /// Of `layouts`, both parts of the data: they are compared with each other, in tables and advice, and told in one unit.
+  std::vector<double> objectives_ms() const;
 };
 
-/// Searches, stores the placement in the session and tells its figures. Error(bad_input): no loads, a cluster that does not fit or
+/// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures. Error(bad_input): no loads, a cluster that does not fit or
 /// cannot hold the experts, slots that do not divide, a solver that is not there.
 PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});
 /// stormcell.place/1

@@ -55,6 +55,7 @@ Json json_of(const PlaceFigures& f) {
   json["session"] = f.session;
   json["run"] = f.run;
   json["placement"] = positive_or_null(f.placement);
+  json["already_stored"] = f.already_stored;
   json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}};
   json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}};
   json["solver"] = f.solver;

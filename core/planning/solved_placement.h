@@ -19,7 +19,7 @@ struct SolvedPlacement {
 /// What a search found, or a hand made, beside the other layouts, on both parts of the data. `begin`: since when its seconds count.
 SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SearchOutcome outcome,
                               std::chrono::steady_clock::time_point begin, const Progress& progress);
-/// Into the session; returns its number, which the figures get too.
+/// Into the session, unless the newest one there is the same; returns its number, which the figures get too.
 int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SolvedPlacement& solved);
 
 }  // namespace stormcell

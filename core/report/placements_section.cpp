@@ -8,6 +8,7 @@
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/report/ticks.h"
+#include "core/summary/table_times.h"
 
 namespace stormcell::report {
 namespace {
@@ -17,7 +18,7 @@ constexpr size_t kMostPlacements = 6;
 
 /// Figures by which layouts are told apart.
 struct LayoutFigure {
-  const char* name;
+  const char* name;  ///< empty: of a step's time, which has a unit in front
   std::optional<double> (*of)(const PlacementFigures& figures);
   std::optional<PlacementDifference::Interval> PlacementDifference::*difference;
 };
@@ -25,11 +26,36 @@ constexpr LayoutFigure kFigures[] = {
     {"imbalance", [](const PlacementFigures& f) { return std::optional(f.imbalance); }, &PlacementDifference::imbalance},
     {"cross pairs", [](const PlacementFigures& f) { return f.cross_pairs; }, &PlacementDifference::cross_pairs},
     {"GPUs a token", [](const PlacementFigures& f) { return f.ranks_per_token; }, &PlacementDifference::ranks_per_token},
-    {"ms a step", [](const PlacementFigures& f) { return f.objective_ms; }, &PlacementDifference::objective_ms}};
+    {"", [](const PlacementFigures& f) { return f.objective_ms; }, &PlacementDifference::objective_ms}};
 
-Table layouts_table(const std::string& caption, const std::vector<PlacementLayoutLine>& layouts) {
+std::string name_of(const LayoutFigure& figure, const std::string& unit) { return *figure.name ? figure.name : unit + " a step"; }
+
+/// Of the layouts' steps: the unit that the advice is in too.
+std::string unit_of(const PlacementOfRun& p) {
+  std::vector<double> ms;
+  for (const PlacementLayoutLine& line : p.layouts) {
+    if (line.fit.objective_ms) ms.push_back(*line.fit.objective_ms);
+    if (line.held_out && line.held_out->objective_ms) ms.push_back(*line.held_out->objective_ms);
+  }
+  return TableTimes(ms).unit();
+}
+
+/// With the times of its steps in microseconds.
+PlacementOfRun in_us(PlacementOfRun p) {
+  constexpr double kUsOfMs = 1e3;
+  for (auto* list : {&p.layouts, &p.front})
+    for (PlacementLayoutLine& line : *list) {
+      if (line.fit.objective_ms) *line.fit.objective_ms *= kUsOfMs;
+      if (line.held_out && line.held_out->objective_ms) *line.held_out->objective_ms *= kUsOfMs;
+    }
+  for (PlacementDifference& d : p.differences)
+    if (auto& of = d.objective_ms) of->value *= kUsOfMs, of->low *= kUsOfMs, of->high *= kUsOfMs;
+  return p;
+}
+
+Table layouts_table(const std::string& caption, const std::vector<PlacementLayoutLine>& layouts, const std::string& unit) {
   std::vector<std::string> head = {"layout"};
-  for (const LayoutFigure& figure : kFigures) head.push_back(std::string(figure.name) + ", fitted"), head.emplace_back("held out");
+  for (const LayoutFigure& figure : kFigures) head.push_back(name_of(figure, unit) + ", fitted"), head.emplace_back("held out");
   Table table(caption, head);
   for (const PlacementLayoutLine& line : layouts) {
     std::vector<std::string> row = {shortened(line.name, 60)};
@@ -49,7 +75,7 @@ const PlacementLayoutLine* named(const std::vector<PlacementLayoutLine>& layouts
 const PlacementFigures& judged(const PlacementLayoutLine& line) { return line.held_out ? *line.held_out : line.fit; }
 
 /// What stood before beside the result, figure by figure. Empty: one of them is not told.
-std::string before_and_after(const PlacementOfRun& p) {
+std::string before_and_after(const PlacementOfRun& p, const std::string& unit) {
   const PlacementLayoutLine* before = named(p.layouts, "from");
   if (!before) before = named(p.layouts, "contiguous");
   const PlacementLayoutLine* after = named(p.layouts, "result");
@@ -60,7 +86,7 @@ std::string before_and_after(const PlacementOfRun& p) {
     const std::optional<double> was = figure.of(judged(*before)), is = figure.of(judged(*after));
     if (!was || !is) continue;
     const double most = std::max(*was, *is);
-    bars.rows.push_back({std::string(figure.name) + ", before", {*was}, number(*was), most});
+    bars.rows.push_back({name_of(figure, unit) + ", before", {*was}, number(*was), most});
     bars.rows.push_back({"after", {0, *is}, number(*is) + (*was > 0 ? " (" + change(*is / *was - 1) + ")" : std::string()), most});
   }
   if (bars.rows.empty()) return {};
@@ -69,7 +95,7 @@ std::string before_and_after(const PlacementOfRun& p) {
                 std::string("Before (") + (before->name == "from" ? "what stood there" : "the contiguous layout that servers begin with") +
                     ") and after, " + (held_out ? "on what was held out: less is better." : "as fitted: nothing was held out.") +
                     " Each figure has a scale of its own.",
-                "Counted; ms a step predicted.");
+                "Counted; times of a step predicted.");
 }
 
 /// Balance against traffic: layouts by name, the front's between them.
@@ -127,10 +153,10 @@ std::string front_chart(const PlacementOfRun& p) {
                 "As fitted, counted.");
 }
 
-std::string differences_table(const PlacementOfRun& p, const std::string& title) {
+std::string differences_table(const PlacementOfRun& p, const std::string& title, const std::string& unit) {
   if (p.differences.empty()) return {};
   std::vector<std::string> head = {"difference"};
-  for (const LayoutFigure& figure : kFigures) head.emplace_back(figure.name), head.emplace_back("95 % interval");
+  for (const LayoutFigure& figure : kFigures) head.push_back(name_of(figure, unit)), head.emplace_back("95 % interval");
   Table table("Differences on what was held out of " + title + ", over " + escape(p.drawn), head);
   for (const PlacementDifference& d : p.differences) {
     std::vector<std::string> row = {shortened(d.one, 40) + " − " + shortened(d.other, 40)};
@@ -176,16 +202,18 @@ std::vector<std::string> assumptions(const PlacementBasis& b) {
   return out;
 }
 
-std::string one_placement(const PlacementOfRun& p) {
+std::string one_placement(const PlacementOfRun& placement) {
+  const std::string unit = unit_of(placement);
+  const PlacementOfRun p = unit == "us" ? in_us(placement) : placement;
   const std::string title = "#" + std::to_string(p.id) + " " + shortened(p.name, 60);
   std::string html = paragraph("<b>" + title + "</b>, " + escape(p.created) + ": " +
                                (p.solver == "hand" ? "made by hand" : escape("by " + p.solver)) + " for " + shortened(p.cluster, 60) +
                                ", " + counted(p.ranks, "GPU") + " in " + counted(p.nodes, "node") + ", " + counted(p.slot_count, "slot") +
                                " a layer; moves " + counted(p.moved_slots, "slot") + ". Advice: " + escape(p.advice) + ".");
-  html += before_and_after(p);
-  if (!p.layouts.empty()) html += layouts_table("Layouts of " + title, p.layouts).html();
-  html += differences_table(p, title) + front_chart(p);
-  if (p.front.size() > 1) html += layouts_table("Less traffic for less balance: the front of " + title, p.front).details();
+  html += before_and_after(p, unit);
+  if (!p.layouts.empty()) html += layouts_table("Layouts of " + title, p.layouts, unit).html();
+  html += differences_table(p, title, unit) + front_chart(p);
+  if (p.front.size() > 1) html += layouts_table("Less traffic for less balance: the front of " + title, p.front, unit).details();
   const std::string basis = list_of(assumptions(p.basis)), warnings = list_of(p.warnings);
   if (!basis.empty()) html += paragraph("Assumed for " + title + ":", "note") + basis;
   if (!warnings.empty()) html += paragraph("To know:", "note") + warnings;
@@ -205,7 +233,7 @@ std::string placements_section(const ReportData& d) {
   return section("placements", "Placements",
                  html + paragraph("Imbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at "
                                   "consecutive layers, the share of pairs on two GPUs; GPUs a token: that it goes to at a layer. Counted. "
-                                  "ms a step: predicted.",
+                                  "Times of a step: predicted.",
                                   "note"));
 }
 

@@ -60,11 +60,32 @@ class ContractImportTest : public QObject, private Imports {
     const std::string session = scratch_.path("days.storm");
     const Json import = json_of({"import", one, two, "-o", session, "--json", "-"});
     QVERIFY((import["runs"] == Json::array({1, 2})));
-    imported(one, session);
     const SessionReader reader(session);
-    QCOMPARE(reader.runs().size(), size_t{3});
+    QCOMPARE(reader.runs().size(), size_t{2});
     QCOMPARE(reader.find_run("tuesday").id, int64_t{2});
     QVERIFY(analyzed(session + "#tuesday")["run"] == 2);
+  }
+
+  void a_file_that_the_session_has_adds_nothing() {
+    const std::string session = scratch_.path("twice.storm"), trace = scratch_.write("twice.csv", route_trace());
+    imported(trace, session);
+    const std::string before = Scratch::read(session);
+    const Json again = imported(trace, session);
+    QVERIFY(again["runs"].empty() && again["files_known"] == 1 && again["runs_known"] == Json::array({1}));
+    const std::string copy = scratch_.write("copy.csv", route_trace()),
+                      other = scratch_.write("other.csv", route_trace({3, 8, 2, 3, 9, 1}));
+    const Ended text = run_program({"import", copy, "-o", session});
+    QVERIFY2(text.exit == 0 && text.out.find("left out  1 file that the session has already, as #1\n") != std::string::npos,
+             text.out.c_str());
+    QVERIFY(Scratch::read(session) == before);
+    // Beside a new one it is left out; of a user who says more of it, it is read again, once.
+    QVERIFY((json_of({"import", trace, other, "-o", session, "--json", "-"})["runs"] == Json::array({2})));
+    for (const bool first : {true, false}) {
+      const Json sized = imported(trace, session, {"--hidden", "64", "--ffn", "32"});
+      QVERIFY2(sized[first ? "runs" : "runs_known"] == Json::array({3}) && sized[first ? "runs_known" : "runs"].empty(),
+               sized.dump().c_str());
+    }
+    QCOMPARE(SessionReader(session).runs().size(), size_t{3});
   }
 
   void an_imported_session_is_exported_reported_and_viewed() {

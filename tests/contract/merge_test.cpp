@@ -56,7 +56,7 @@ class ContractMergeTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"merge", choices, "-o", out}), choices, "is one part alone");
     VERIFY_REFUSED((Arguments{"merge", choices, counted, "-o", out}), counted + "#1", "is of another model");
     VERIFY_REFUSED((Arguments{"merge", choices, choices + "#1", "-o", out}), choices + "#1", "is named twice");
-    imported(scratch_.path("choices.csv"), choices);
+    imported(scratch_.write("choices-2.csv", route_trace({3, 8, 2, 3, 9, 1})), choices);
     VERIFY_REFUSED((Arguments{"merge", choices, "-o", out, "--by", "ranks"}), choices + "#1", "does not say of which rank it is");
     VERIFY_REFUSED((Arguments{"merge", choices, "-o", out, "--by", "weeks"}), "--by", "neither ranks nor days");
     QVERIFY(!std::filesystem::exists(out));

@@ -29,7 +29,7 @@ class ContractPlaceTest : public QObject, private Placements {
   void placements_and_runs_share_their_numbers() {
     const std::string session = counted_session("numbers"), cluster = scratch_.write("two.json", kTwoNodes);
     QCOMPARE(placed(session, {"--cluster", cluster, "--redundant", "4"})["placement"].get<int64_t>(), int64_t{2});
-    QCOMPARE(imported(scratch_.write("numbers.json", kCounts), session)["runs"][0].get<int64_t>(), int64_t{3});
+    QCOMPARE(imported(scratch_.write("numbers.json", kCounts + std::string("\n")), session)["runs"][0].get<int64_t>(), int64_t{3});
     const Json j = placed(session + "#1", {"--cluster", cluster, "--redundant", "4", "--solver", "keep", "--name", "first"});
     QCOMPARE(j["placement"].get<int64_t>(), int64_t{4});
     const Json map = Json::parse(run_program({"export", session + "#first", "--format", "sglang"}).out);
@@ -37,6 +37,28 @@ class ContractPlaceTest : public QObject, private Placements {
     const Json listed = json_of({"inspect", session, "--json", "-"});
     QCOMPARE(listed["placements"].size(), size_t{2});
     QCOMPARE(listed["runs"].size(), size_t{2});
+  }
+
+  void a_repeat_is_not_stored_again() {
+    const std::string session = counted_session("repeats"), cluster = scratch_.write("two.json", kTwoNodes);
+    const auto number = [&](const Arguments& more, bool already) {
+      Arguments all = {"--cluster", cluster, "--redundant", "4"};
+      all.insert(all.end(), more.begin(), more.end());
+      const Json j = placed(session, all);
+      if (j["already_stored"] != already) QTest::qFail(j.dump().c_str(), __FILE__, __LINE__);
+      return j["placement"].get<int64_t>();
+    };
+    QCOMPARE(number({}, false), int64_t{2});
+    QCOMPARE(number({}, true), int64_t{2});
+    const Ended text = run_program({"place", session, "--cluster", cluster, "--redundant", "4"});
+    QVERIFY2(text.exit == 0 && text.out.find("placement  already stored as " + session + "#2\n") != std::string::npos, text.out.c_str());
+    // Another solver, name or part to fit is another placement.
+    QCOMPARE(number({"--solver", "load"}, false), int64_t{3});
+    QCOMPARE(number({"--solver", "load", "--name", "mine"}, false), int64_t{4});
+    QCOMPARE(number({"--solver", "load", "--name", "mine", "--fit-fraction", "0.5"}, false), int64_t{5});
+    // Whoever names no number gets what was placed last.
+    QCOMPARE(number({}, false), int64_t{6});
+    QCOMPARE(SessionReader(session).placements().size(), size_t{5});
   }
 
   void a_run_of_this_program_says_its_layers_by_the_names_of_its_routers() {
@@ -179,6 +201,12 @@ class ContractPlaceTest : public QObject, private Placements {
         QVERIFY(d[figure]["ci95"][0].get<double>() <= value && value <= d[figure]["ci95"][1].get<double>());
       }
     QVERIFY(j["differences"][0]["imbalance"]["value"].get<double>() != 0);
+    // What steps cost and how that differs stand in one unit.
+    const std::string quick = scratch_.write("quick.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
+ "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
+    const Ended text = run_program({"place", session, "--cluster", quick, "--hidden", "64", "--ffn", "32"});
+    const QString shown = QString::fromStdString(text.out);
+    QVERIFY2(text.exit == 0 && shown.count("us a step") == 2 && !shown.contains("ms a step"), text.out.c_str());
     const Json again = placed(session, {"--cluster", cluster, "--from", session + "#" + std::to_string(j["placement"].get<int64_t>())});
     QVERIFY(again["differences"].size() == 4 && again["differences"][3]["of"] == "eplb" && again["differences"][3]["from"] == "from");
     QVERIFY(again["differences"][2]["from"] == "from" && again["moved_slots"] == 0);

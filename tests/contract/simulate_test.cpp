@@ -401,6 +401,21 @@ class ContractSimulateTest : public QObject, private Simulations {
     VERIFY_REFUSED((Arguments{"simulate", counts, "--cluster", cluster_, "--hidden", "64", "--ffn", "32"}), counts,
                    "one sum of many steps");
   }
+
+  void a_cluster_that_no_machine_is_like_is_doubted() {
+    const std::string session = traced("doubted"), words = "a network card is no faster than the link by which the GPU reaches it",
+                      cluster = scratch_.write("swift.json", QString(kTwoNodes).replace("1e10", "2e11").toStdString());
+    for (const char* verb : {"place", "simulate"}) {
+      const auto doubts = [&](const std::string& file) {
+        const Json j = json_of({verb, session, "--cluster", file, "--hidden", "64", "--ffn", "32", "--json", "-"});
+        return j["warnings"].dump().find(words) != std::string::npos;
+      };
+      QVERIFY2(doubts(cluster) && !doubts(cluster_), verb);
+    }
+    const Ended text = run_program({"simulate", session, "--cluster", cluster, "--hidden", "64", "--ffn", "32"});
+    QVERIFY2(text.exit == 0 && text.err.find("stormcell: warning: ") != std::string::npos && text.err.find(words) != std::string::npos,
+             text.err.c_str());
+  }
 };
 
 STORMCELL_TEST(ContractSimulateTest)

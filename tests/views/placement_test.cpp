@@ -338,7 +338,9 @@ class PlacementViewTest : public QObject {
     options.session = copy, options.cluster = "preset:8x-h100", options.solver = "joint", options.redundant = 8;
     options.time_limit = 1;
     options.step.replicas = "nearest";
-    const int64_t first = place(options).placement, second = place(options).placement;
+    const int64_t first = place(options).placement;
+    options.name = "again";
+    const int64_t second = place(options).placement;
     PlacementView view;
     Shell shell(view);
     run_load(view, context_of(copy));
@@ -349,7 +351,7 @@ class PlacementViewTest : public QObject {
     control_of<QComboBox>(view, "Replicas")->setCurrentText("nearest");
     run_load(view, context_of(copy));
     QVERIFY(!page.front.empty());
-    QCOMPARE(page.front_of, QString("#%1 joint").arg(second));
+    QCOMPARE(page.front_of, QString("#%1 again").arg(second));
     QComboBox* start = control_of<QComboBox>(view, "Start");
     start->setCurrentIndex(start->findData(static_cast<qlonglong>(first)));
     run_load(view, context_of(copy));

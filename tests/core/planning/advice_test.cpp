@@ -102,14 +102,16 @@ class AdviceTest : public QObject {
       return advice_of(f);
     };
     const std::string stay = of(.112, .13, .15, false, true), eplb = of(.13, .112, .15, false, false);
-    QVERIFY2(stay.starts_with("stay: the result has less traffic than both, but its steps take 0.15 ms where those of the contiguous one "
+    QVERIFY2(stay.starts_with("stay: the result has less traffic than both, but its steps take 0.150 ms where those of the contiguous one "
                               "take 0.112, "),
              stay.c_str());
     QVERIFY2(eplb.starts_with("eplb: ") && eplb.ends_with("whether that is chance is not known"), eplb.c_str());
+    const std::string small = of(.0112, .013, .05, false, true);  // in the unit of the tables
+    QVERIFY2(small.find("take 50.0 us where those of the contiguous one take 11.2, ") < small.size(), small.c_str());
     const std::string chance = of(.112, .13, .15, true, true), cheaper = of(.112, .13, .1, false, true);
-    QVERIFY2(chance.starts_with("result: less traffic") && chance.find("take 0.15 ms, those of the contiguous one 0.112") < chance.size(),
+    QVERIFY2(chance.starts_with("result: less traffic") && chance.find("take 0.150 ms, those of the contiguous one 0.112") < chance.size(),
              chance.c_str());
-    QVERIFY2(cheaper.starts_with("result: less traffic") && cheaper.find("take 0.1 ms") < cheaper.size(), cheaper.c_str());
+    QVERIFY2(cheaper.starts_with("result: less traffic") && cheaper.find("take 0.100 ms") < cheaper.size(), cheaper.c_str());
   }
 };
 

@@ -78,6 +78,9 @@ class EachPhaseTest : public QObject {
     QCOMPARE(stored.size(), size_t{2});
     for (size_t p = 0; p < 2; ++p) QVERIFY(stored[p].id == both.phases[p].placement && both.phases[p].placement > 0);
     QVERIFY(stored[0].name == "eplb-prefill" && stored[1].name == "eplb-decode");
+    const PhasePlacements again = place_each_phase(options);
+    for (size_t p = 0; p < 2; ++p) QVERIFY(again.phases[p].already_stored && again.phases[p].placement == stored[p].id);
+    QCOMPARE(SessionReader(options.session).placements().size(), size_t{2});
   }
 };
 

@@ -236,7 +236,7 @@ class ReportTest : public QObject, private testing::ReportPages {
       "unit":"tokens","steps":{"fit":70,"held_out":30},"held_out":"requests","backend":"per-rank","replicas":"nearest","residence":"home",
       "costed_steps":{"kind":"recorded","statistic":"p95","amortise":100},"sizes":{"source":"<b>config.json"},"warnings":["<i>one request"],
       "layouts":[{"name":"contiguous","fit":{"imbalance":0.5,"cross_pairs":0.875,"objective":null},"held_out":{"imbalance":0.25}},
-                 {"name":"result","fit":{"imbalance":0.125},"held_out":{"imbalance":0.2}}, {"name":"of another version"}],
+                 {"name":"result","fit":{"imbalance":0.125,"objective":0.05},"held_out":{"imbalance":0.2}}, {"name":"of another version"}],
       "differences":[{"of":"result","from":"contiguous","drawn":"requests","imbalance":{"value":-0.05,"ci95":[-0.0625,-0.03]},"objective":null}],
       "front":[{"name":"eplb","fit":{"imbalance":0.1,"cross_pairs":0.9}},{"name":"joint","fit":{"imbalance":0.2,"cross_pairs":0.7}}]})";
     {
@@ -250,6 +250,7 @@ class ReportTest : public QObject, private testing::ReportPages {
     const std::string all = tables(html);
     for (const char* text : {"contiguous", "0.500", "0.250", "0.875", "0.125", "joint"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    QVERIFY(has(html, "us a step, fitted") && has(all, ">50.0<"));  // in the unit of the advice
     QVERIFY(!has(all, "of another version") && has(html, "stay: nothing is cheaper"));
     // Before and after on what was held out, with their difference's interval; balance against traffic; what it is all of.
     QVERIFY(has(html, "0.200 (−20.0 %)") && has(all, "−0.0625 to −0.0300") && has(html, "aria-label=\"Imbalance against cross pairs"));
