@@ -46,7 +46,7 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   constexpr size_t kPoints = 8;
   if (!f.exits || f.exits->exits.empty()) return {};
   const ExitCurve& c = *f.exits;
-  Rows rows = {{"exit", "threshold", "left there", "of these " + c.measure, "operations", "all answered there"}};
+  Rows rows = {{"exit", "threshold", "left there", "of these " + c.measure, exit_costs_title(c), "all answered there"}};
   const bool two_orders = std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
   if (two_orders) rows[0].emplace_back("operations in the model's own order");
   for (size_t e = 0; e < c.exits.size(); ++e) {
@@ -76,7 +76,7 @@ std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   const ItemCostFigures& c = *f.item_costs;
   Rows rows;
   for (auto& [title, text] : item_costs_lines(f)) rows.push_back({std::move(title), std::move(text)});
-  rows.push_back({"", item_costs_source_text(c)});
+  rows.push_back({"", item_costs_source_text(f)});
   const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
   std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});
   if (verbose && !c.groups.empty()) text += "\nof what all branches would take\n" + table_text(item_costs_groups(c), {1, 3});

@@ -1,7 +1,5 @@
 #include "app/cli/structure_text.h"
 
-#include <algorithm>
-
 #include "app/cli/numbers_text.h"
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
@@ -20,12 +18,26 @@ std::string plan_text(const PlanStructure& p) {
   return text + counted(p.leaves, "segment") + "; a submission may end with " + count_text(p.ends) + " of them\n";
 }
 
+std::string mflop_text(double flops) { return number_text(flops / 1e6) + " MFLOP"; }
+
+/// Before a run nobody knows where cells go: of exits this has both ends, of other routers what it assumes.
+std::string operations_text(const ModelStructure& s) {
+  std::string assumed;
+  if (!s.item_flops && !s.routers.empty())
+    add_to_list(assumed, "each cell takes as many branches as it may and all branches get as many cells");
+  if (s.operators.contains("guard")) add_to_list(assumed, "guards hold");
+  if (s.operators.contains("repeat")) add_to_list(assumed, "decoding takes all its turns");
+  const std::string operations = s.item_flops ? number_text(s.item_flops->first_exit / 1e6) + " to " + mflop_text(s.item_flops->whole) +
+                                                    " an item, from the first exit to the whole network"
+                                              : mflop_text(s.flops_per_cell) + " a cell";
+  return operations + (assumed.empty() ? "" : " where " + assumed);
+}
+
 }  // namespace
 
 std::string to_text(const ModelStructure& s, bool verbose) {
   std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + stored_text(s.weight_bytes) + ", " +
-                     weights_text(s.weights, s.weights_stated) + ", " + number_text(s.flops_per_cell / 1e6) +
-                     " MFLOP a cell where all branches get as many\n";
+                     weights_text(s.weights, s.weights_stated) + ", " + operations_text(s) + "\n";
   if (s.least_budget > 0)
     text += "weights of branches as they are laid out: " + bytes_text(s.expert_bytes) + ", the largest of them " +
             bytes_text(s.least_budget) + "; --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";
@@ -47,17 +59,19 @@ std::string to_text(const ModelStructure& s, bool verbose) {
   if (!inputs.empty()) text += "\nthe data bring\n" + table_text(inputs, {});
   if (!s.routers.empty()) {
     Rows rows = {{"router", "branches", "protocol", "cells of", "hoistable", "mixes until the next router"}};
-    const bool exits = std::any_of(s.routers.begin(), s.routers.end(), [](const RouterStructure& r) { return r.exit_cost.has_value(); });
-    if (exits) rows[0].emplace_back("operations where all answer there");
+    if (s.item_flops) rows[0].emplace_back("operations of an item that answers there");
     for (const RouterStructure& r : s.routers) {
       std::string mixes;
       for (const std::string& m : r.mixes) add_to_list(mixes, m, "; ");
       rows.push_back({r.name, count_text(r.branches), r.protocol, r.cell_space,
                       r.hoistable_bytes > 0 || r.hoistable_flops > 0
-                          ? bytes_text(static_cast<int64_t>(r.hoistable_bytes)) + ", " + number_text(r.hoistable_flops / 1e6) + " MFLOP"
+                          ? bytes_text(static_cast<int64_t>(r.hoistable_bytes)) + ", " + mflop_text(r.hoistable_flops)
                           : "nothing",
                       mixes.empty() ? "nothing" : mixes});
-      if (exits) rows.back().push_back(r.exit_cost ? share_text(*r.exit_cost) + " of the whole network's" : "-");
+      if (s.item_flops)
+        rows.back().push_back(r.exit_cost ? mflop_text(*r.exit_cost * s.item_flops->whole) + ", " + share_text(*r.exit_cost) +
+                                                " of the whole network's"
+                                          : "-");
     }
     text += "\n" + table_text(rows, {1});
     for (const RouterStructure& r : s.routers) {

@@ -92,10 +92,11 @@ SegmentStructure structure_of(const Segment& segment, const Program& program) {
   return s;
 }
 
-void set_exit_costs(const Graph& graph, const TaskAnswer& answer, std::vector<RouterStructure>& routers) {
+void set_exit_costs(const Graph& graph, const TaskAnswer& answer, ModelStructure& s) {
   const std::optional<ExitChain> chain = exit_chain(graph, answer);
   if (!chain) return;
-  for (RouterStructure& r : routers)
+  s.item_flops = ItemFlops{.first_exit = chain->costs.front() * chain->whole, .whole = chain->whole};
+  for (RouterStructure& r : s.routers)
     if (const std::optional<size_t> test = chain->test_of(r.name)) r.exit_cost = chain->costs[*test];
 }
 
@@ -139,7 +140,7 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   s.picture = picture_of(model, graph);
   s.grids = grids_of(graph);
   s.routers = routers_of(graph, bindings);
-  set_exit_costs(graph, model.answer, s.routers);
+  set_exit_costs(graph, model.answer, s);
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
   for (const auto& [op, count] : s.operators)
     if (std::vector<std::string> names = devices().front().kernels(op); !names.empty()) s.kernels.push_back({op, std::move(names)});

@@ -144,14 +144,14 @@ std::vector<std::string> extras(const Node& node) {
 }
 }  // namespace
 
-std::optional<size_t> extra_input(const Node& node, std::string_view extra, size_t fixed) {
+std::optional<size_t> extra_input(const Node& node, std::string_view extra) {
   const auto list = extras(node);
   for (size_t i = 0; i < list.size(); ++i)
-    if (list[i] == extra) return fixed + i;
+    if (list[i] == extra) return node.inputs.size() - list.size() + i;
   return {};
 }
 void expect_extra_like(const Graph& graph, const Node& node, std::string_view name, const TensorType& y) {
-  const auto i = extra_input(node, name, node.inputs.size() - extra_count(node));
+  const auto i = extra_input(node, name);
   if (!i) return;
   expect_activation(graph, node, *i);
   expect_space(graph, node, *i, y.space);
@@ -181,7 +181,7 @@ void expect_extras(const Node& node) {
 
 void expect_residual_first(const Node& node) {
   const std::string words = node.attributes.word("extras", ""), activation = word_of(node, "activation");
-  const bool fits = extra_input(node, "residual", 0) && !extra_input(node, "multiply", 0) && activation != "none";
+  const bool fits = extra_input(node, "residual") && !extra_input(node, "multiply") && activation != "none";
   if (flag_of(node, "residual_first") && !fits)
     operator_error(node, "residual_first with a residual, an activation and no factor",
                    (words.empty() ? "no extras" : words) + " and activation " + activation);

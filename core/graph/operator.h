@@ -138,8 +138,8 @@ void expect_ragged(const Graph& graph, const Node& node, size_t index);
 bool is_grouped(const Graph& graph, SpaceId space);
 
 /// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").
-/// Index of the input that carries `extra`, where the node has it. `fixed` is the number of inputs before the extras.
-std::optional<size_t> extra_input(const Node& node, std::string_view extra, size_t fixed);
+/// Index of the input that carries `extra`, where the node has it.
+std::optional<size_t> extra_input(const Node& node, std::string_view extra);
 /// The extra `name`, where the node has it, is an activation like the result `y`: its cells, content and format.
 void expect_extra_like(const Graph& graph, const Node& node, std::string_view name, const TensorType& y);
 /// Takes a name out of the list; the input is the caller's to remove.

@@ -66,7 +66,7 @@ class Bf16Storage {
     const bool grouped = has_role(n, Role::grouped);
     if (!grouped && n.op->grouped_as.empty()) return false;
     const size_t first = grouped ? 2 : 1, last = grouped ? first + branches_sent(graph_, n).size() : plain_inputs(n);
-    if (extra_count(n) > 0 && extra_input(n, "gain", plain_inputs(n))) return false;
+    if (extra_count(n) > 0 && extra_input(n, "gain")) return false;
     for (size_t i = first; i < last; ++i)
       if (graph_.value(n.inputs[i]).type.dtype != DType::bf16 || format_in_products(graph_.value(n.inputs[i])) != DType::bf16) return false;
     return true;

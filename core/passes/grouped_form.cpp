@@ -16,7 +16,7 @@ bool is_owned(const Operator& grouped, std::string_view extra) { return extra ==
 /// The input that holds a node's own bias, where it has one.
 std::optional<size_t> own_bias(const Node& node) {
   if (!has_grouped_form(node) || !is_owned(grouped_form(node), kOwnExtra)) return {};
-  return extra_input(node, kOwnExtra, plain_inputs(node));
+  return extra_input(node, kOwnExtra);
 }
 
 }  // namespace

@@ -155,9 +155,9 @@ std::optional<StraightRegion::Obstacle> StraightRegion::obstacle_of_gather(const
     }
   }
   if (weighed > 0 && weighed < after.size()) return Obstacle{ours, "weighs rows of several routers"};
-  if (mode == "weighted" && weighed == 0 && after.size() < before.size() && extra_input(gather, "otherwise", before.size()))
+  if (mode == "weighted" && weighed == 0 && after.size() < before.size() && extra_input(gather, "otherwise"))
     return Obstacle{ours, "weighs what capacity left out"};
-  const bool zeros = after.empty() && (mode == "weighted" || !extra_input(gather, "otherwise", before.size()));
+  const bool zeros = after.empty() && (mode == "weighted" || !extra_input(gather, "otherwise"));
   if (zeros && graph().value(gather.outputs[0]).type.dtype != DType::f32) return Obstacle{ours, "would have no row to join"};
   if (mode != "place" && after.size() > 2 && in_listed_order(before, target) != in_listed_order(after, target))
     return Obstacle{ours, "would sum rows in another order"};
@@ -267,7 +267,7 @@ void StraightRegion::join(NodeId id, Rewriter::Body& body) {
     inputs.push_back(row);
     covers = covers || graph().value(row).type.space == target;
   }
-  if (const auto otherwise = extra_input(node, "otherwise", plain); inputs.empty() && otherwise && !weighted) {
+  if (const auto otherwise = extra_input(node, "otherwise"); inputs.empty() && otherwise && !weighted) {
     inputs.push_back(copy_of(node.inputs[*otherwise]));
     covers = true;
   } else if (inputs.empty()) {

@@ -108,10 +108,10 @@ class Planner {
   void attend(NodeId id, const Node& n, bool makes) {
     const bool keys = over(n.inputs[1]);
     if (!makes && !keys) return;
-    if (g_.holds_members(g_.value(n.inputs[keys ? 1 : 0]).type.space) || extra_input(n, "step", 3))
+    if (g_.holds_members(g_.value(n.inputs[keys ? 1 : 0]).type.space) || extra_input(n, "step"))
       return object(node_text(n) + " reads a cache or routed sequences");
     if (keys) {
-      const auto mask = extra_input(n, "mask", 3);
+      const auto mask = extra_input(n, "mask");
       const bool causal = n.op->flow(g_, n, 1).mix == Mix::before;
       if (mask && n.inputs[*mask] == plan_.mask) {
         plan_.needs_some_in_each = true;
@@ -182,7 +182,7 @@ class Compacting {
   void unmask(NodeId id) {
     Node& n = g_.node(id);
     if (!has_role(n, Role::attend)) return;
-    const auto mask = extra_input(n, "mask", plain_inputs(n));
+    const auto mask = extra_input(n, "mask");
     if (!mask || n.inputs[*mask] != plan_.mask) return;
     n.inputs.erase(n.inputs.begin() + static_cast<std::ptrdiff_t>(*mask));
     remove_extra(n, "mask");

@@ -23,7 +23,7 @@
 
 namespace stormcell {
 namespace {
-bool has(const Node& node, std::string_view extra) { return extra_input(node, extra, plain_inputs(node)).has_value(); }
+bool has(const Node& node, std::string_view extra) { return extra_input(node, extra).has_value(); }
 void add_extra(Node& node, std::string_view extra, ValueId value) {
   const std::string before = node.attributes.word("extras", "");
   node.attributes.set("extras", before.empty() ? std::string(extra) : before + "+" + std::string(extra));

@@ -67,8 +67,12 @@ std::string curve_picture(const ExitCurve& c) {
 }
 
 Table exits_table(const ExitCurve& c) {
-  std::vector<std::string> names = {
-      "exit", "threshold", "left there", escape(c.measure) + " of these", "operations", escape(c.measure) + " where all answer there"};
+  std::vector<std::string> names = {"exit",
+                                    "threshold",
+                                    "left there",
+                                    escape(c.measure) + " of these",
+                                    escape(exit_costs_title(c)),
+                                    escape(c.measure) + " where all answer there"};
   const bool two_orders = std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
   if (two_orders) names.emplace_back("operations in the model's own order");
   Table table("Exits, with the thresholds that ran", names);
@@ -89,7 +93,7 @@ Table exits_table(const ExitCurve& c) {
 /// Thresholds that were found for a target.
 std::string target_part(const ReportData& d) {
   if (!d.figures.exit_target) return {};
-  Table table("Thresholds for a target", {"", ""}, 2);
+  Table table("Thresholds for a target, " + escape(exit_costs_title(*d.figures.exits)), {"", ""}, 2);
   for (const auto& [title, text] : exit_target_lines(*d.figures.exit_target)) table.row({escape(title), escape(text)});
   return table.html();
 }
@@ -109,7 +113,8 @@ std::vector<std::string> head(const ExitCurve& c, std::vector<std::string> first
 std::string exits_section(const ReportData& d) {
   if (!d.figures.exits || d.figures.exits->exits.empty()) return {};
   const ExitCurve& c = *d.figures.exits;
-  Table curve("Other thresholds, one for all exits", head(c, {"threshold", "mean operations", escape(c.measure), "95 % interval"}));
+  Table curve("Other thresholds, one for all exits",
+              head(c, {"threshold", "mean " + escape(exit_costs_title(c)), escape(c.measure), "95 % interval"}));
   for (const ExitPoint& p : c.curve) {
     std::vector<std::string> row = {
         exit_threshold_text(p.threshold), percent(p.mean_cost), escape(exit_value_text(c, p.value)),

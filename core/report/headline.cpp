@@ -61,8 +61,12 @@ std::string beside_title(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   if (about(d).empty()) return {};
   // What is compared has its thresholds on both sides; beside the model's own the result is another one.
-  return "<strong>" + verdict(d) + "</strong>" + (f.exit_target && f.optimized ? " Both with the thresholds that were found." : "") +
-         " It " + escape(exits_headline(f).empty() ? item_costs_sentence(f) : exits_needs_text(*f.exits)) + ". ";
+  std::string text = "<strong>" + verdict(d) + "</strong>" +
+                     (f.exit_target && f.optimized ? " Both with the thresholds that were found." : "") + " It " +
+                     escape(exits_headline(f).empty() ? item_costs_sentence(f) : exits_needs_text(*f.exits));
+  // The target is judged on a part of them.
+  if (f.exit_target && f.exits) text += " over all " + counted(f.exits->items, f.exits->item);
+  return text + ". ";
 }
 
 const char* not_passed(const std::vector<std::string>& reasons) {

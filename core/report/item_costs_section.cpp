@@ -7,7 +7,7 @@ namespace stormcell::report {
 std::string item_costs_section(const ReportData& d) {
   if (!d.figures.item_costs) return {};
   const ItemCostFigures& c = *d.figures.item_costs;
-  Table figures("Operations of the baseline's routing", {"", ""}, 2);
+  Table figures("Operations of the baseline's routing, in the model's own order", {"", ""}, 2);
   for (const auto& [title, text] : item_costs_lines(d.figures)) figures.row({escape(title), escape(text)});
   std::string groups;
   if (const auto rows = item_costs_groups(c); !rows.empty()) {
@@ -22,7 +22,7 @@ std::string item_costs_section(const ReportData& d) {
   return section("item-costs", "What each " + escape(c.item) + " cost",
                  paragraph("What the routers spare, item by item: everything that its cells went through, beside every cell through every "
                            "branch, which is the plan of --dense.") +
-                     figures.html() + groups + paragraph(escape(item_costs_source_text(c)) + ".", "note"));
+                     figures.html() + groups + paragraph(escape(item_costs_source_text(d.figures)) + ".", "note"));
 }
 
 }  // namespace stormcell::report

@@ -183,7 +183,7 @@ class Lowering {
     save.kind = StepKind::save_rows;
     save.node = id;
     save.inputs = {storage_.operand(state)};
-    if (const auto at = extra_input(node, "at", 2)) save.inputs.push_back(kept(node.inputs[*at]));
+    if (const auto at = extra_input(node, "at")) save.inputs.push_back(kept(node.inputs[*at]));
     save.outputs = {storage_.room_for(node.inputs[1])};
     Step restore = save;
     restore.kind = StepKind::restore_rows;

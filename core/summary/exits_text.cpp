@@ -42,6 +42,11 @@ std::string exit_operations_text(const ExitCurve& c) {
   return "of the operations of the whole network" + (plan.empty() ? "" : " " + plan);
 }
 
+std::string exit_costs_title(const ExitCurve& c) {
+  const std::string plan = exit_plan_text(c);
+  return "operations" + (plan.empty() ? "" : " " + plan);
+}
+
 std::string exit_order_text(const ExitCurve& c) {
   if (c.plan.empty()) return "of the whole network";
   return c.plan == "optimized" ? "of the whole network, both as the optimised plan runs, in which work may wait for the exits before it; "

@@ -29,6 +29,8 @@ std::string exits_needs_text(const ExitCurve& curve);
 std::string exit_plan_text(const ExitCurve& curve);
 /// What costs are a share of: "of the operations of the whole network", and of which plan, where the summary says it.
 std::string exit_operations_text(const ExitCurve& curve);
+/// The title of a column of costs: "operations as the optimised plan runs".
+std::string exit_costs_title(const ExitCurve& curve);
 /// The same below a table: in which order both are counted, and what that leaves out.
 std::string exit_order_text(const ExitCurve& curve);
 /// A value of the measure: "98.9 %"; "-" where nothing can be judged.

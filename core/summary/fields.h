@@ -572,6 +572,11 @@ void fields(auto& v, Of<InputStructure> auto& i) {
   v("content", i.content);
 }
 
+void fields(auto& v, Of<ItemFlops> auto& f) {
+  v("first_exit", f.first_exit);
+  v("whole", f.whole);
+}
+
 void fields(auto& v, Of<SegmentStructure> auto& s) {
   v("kind", s.kind);
   v.text_or_null("of", s.of);
@@ -613,6 +618,7 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v("expert_bytes", s.expert_bytes);
   v.positive_or_null("least_weight_budget", s.least_budget);
   v("flops_per_cell", s.flops_per_cell);
+  v("item_flops", s.item_flops);
   v("inputs", s.inputs);
   v("picture", s.picture);
   v("grids", s.grids);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/counted.h"
+#include "core/summary/exits_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/percent_text.h"
 
@@ -112,6 +113,22 @@ std::string served_text(const ItemCostFigures& c) {
   return "branches have room for " + percent_text(*c.served) + " of the cells that are sent to them";
 }
 
+FigureTile spent_tile(const RunSummaryFigures& f) {
+  FigureTile tile{.title = "Operations spent", .value = {}, .more = {}};
+  if (f.exits && !f.exits->exits.empty()) {
+    tile.value = percent_text(f.exits->chosen.mean_cost);
+    tile.more = exit_operations_text(*f.exits) + ", counted over " + counted(f.exits->items, f.exits->item);
+    return tile;
+  }
+  const ItemCostFigures& c = *f.item_costs;
+  tile.value = percent_text(c.share);
+  tile.more = "of what all branches would take, in the model's own order, counted over " + counted(c.items, c.item);
+  if (c.largest_branch) tile.more += "; " + largest_text(f, false);
+  if (const GroupSpent* g = only_compared(c))
+    tile.more += "; without " + g->name + " " + percent_text(g->without->share) + ", with " + percent_text(g->with.share);
+  return tile;
+}
+
 }  // namespace
 
 std::string spent_text(const ItemsSpent& spent) { return share_text(spent.share, spent.share_ci95); }
@@ -198,17 +215,12 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
 std::vector<FigureTile> item_costs_tiles(const RunSummaryFigures& f) {
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
-  const GroupSpent* g = only_compared(c);
-  FigureTile spent{"Operations spent", percent_text(c.share),
-                   "of what all branches would take, in the model's own order, counted over " + counted(c.items, c.item)};
-  if (c.largest_branch) spent.more += "; " + largest_text(f, false);
-  if (g) spent.more += "; without " + g->name + " " + percent_text(g->without->share) + ", with " + percent_text(g->with.share);
-  if (!c.parts) return {spent};
+  if (!c.parts) return {spent_tile(f)};
   FigureTile parts{"Parts computed", fmt::format("{:.2f}", c.parts->mean),
                    "of the " + with_commas(c.parts->of) + " that routers may leave out, the mean of " + counted(c.items, c.item)};
-  if (g && g->without->parts && g->with.parts)
+  if (const GroupSpent* g = only_compared(c); g && g->without->parts && g->with.parts)
     parts.more += fmt::format("; without {} {:.2f}, with {:.2f}", g->name, g->without->parts->mean, g->with.parts->mean);
-  return {spent, parts};
+  return {spent_tile(f), parts};
 }
 
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c) {
@@ -231,8 +243,11 @@ std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c
   return rows;
 }
 
-std::string item_costs_source_text(const ItemCostFigures& c) {
-  return "counted in the model's own order by what the cells of each " + c.item + " went through, padding left out; no times" +
+std::string item_costs_source_text(const RunSummaryFigures& f) {
+  const ItemCostFigures& c = *f.item_costs;
+  const bool two_orders = f.exits && f.exits->plan == "optimized";
+  return "counted in the model's own order" + std::string(two_orders ? ", where costs of exits are told as the optimised plan runs," : "") +
+         " by what the cells of each " + c.item + " went through, padding left out; no times" +
          (c.share_ci95 ? "; intervals of 95 % by bootstrap over the " + items_of(c) : "");
 }
 

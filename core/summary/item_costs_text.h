@@ -27,10 +27,13 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
 struct FigureTile {
   std::string title, value, more;
 };
+/// Of a run with exits what these need, which the page's first line tells: the same of all branches is of another plan where it is
+/// optimised.
 std::vector<FigureTile> item_costs_tiles(const RunSummaryFigures& figures);
 /// All groups, of what all branches would take; the first row names the columns.
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& costs);
-/// How they were come by: "counted in the model's own order by what the cells of each picture went through, padding left out; ...".
-std::string item_costs_source_text(const ItemCostFigures& costs);
+/// How they were come by: "counted in the model's own order by what the cells of each picture went through, padding left out; ...". Of a
+/// run whose exits are counted in another order this is said, too. The run has item costs.
+std::string item_costs_source_text(const RunSummaryFigures& figures);
 
 }  // namespace stormcell

@@ -519,6 +519,11 @@ struct InputStructure {
   std::string name, role, cell_space;
   std::vector<int64_t> content;  ///< of one cell; empty: one number
 };
+/// Operations of one item in a network with exits.
+struct ItemFlops {
+  double first_exit = 0;  ///< of an item that answers at the first exit
+  double whole = 0;       ///< through the whole network, of which RouterStructure::exit_cost is a share
+};
 /// A segment of a plan, as it lies in its tree.
 struct SegmentStructure {
   std::string kind;                                            ///< "program", "branch", "taken", "fallback", "repeat", "leaf"
@@ -547,9 +552,10 @@ struct ModelStructure {
   std::string weights;         ///< as ModelFigures
   bool weights_stated = true;  ///< the same
   int64_t parameters = 0, weight_bytes = 0;
-  int64_t expert_bytes = 0;  ///< weights of branches, all together, as the CPU lays them out
-  int64_t least_budget = 0;  ///< of these the largest one: the least --weight-budget; 0: it has no branches
-  double flops_per_cell = 0;
+  int64_t expert_bytes = 0;             ///< weights of branches, all together, as the CPU lays them out
+  int64_t least_budget = 0;             ///< of these the largest one: the least --weight-budget; 0: it has no branches
+  double flops_per_cell = 0;            ///< where each cell takes as many branches as it may, and all branches get as many cells
+  std::optional<ItemFlops> item_flops;  ///< nothing: it has no exits
   std::vector<InputStructure> inputs;
   std::optional<PictureStructure> picture;  ///< none: it takes no pictures
   std::vector<GridStructure> grids;

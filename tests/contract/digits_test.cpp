@@ -188,9 +188,15 @@ class DigitsTest : public QObject {
     QVERIFY2(j["weights"] == "trained" && std::fabs(j["routers"][0]["exit_cost"].get<double>() - 0.4267) < 0.01 &&
                  std::fabs(j["routers"][1]["exit_cost"].get<double>() - 0.7871) < 0.01,
              j["routers"].dump().c_str());
-    const std::string told = run_program({"inspect", kModel}).out;
-    QVERIFY2(told.find(", trained weights, ") != std::string::npos && told.find("operations where all answer there") != std::string::npos,
+    const double whole = j["item_flops"]["whole"], first = j["item_flops"]["first_exit"];
+    QVERIFY2(whole > 2140496 && std::fabs(first / whole - j["routers"][0]["exit_cost"].get<double>()) < 1e-9,
+             j["item_flops"].dump().c_str());
+    const std::string told = run_program({"inspect", kModel}).out, head = told.substr(0, told.find('\n'));
+    QVERIFY2(head.find(", trained weights, ") != std::string::npos &&
+                 head.find(" MFLOP an item, from the first exit to the whole network") != std::string::npos &&
+                 head.find("branches get as many") == std::string::npos,
              told.c_str());
+    QVERIFY2(told.find("operations of an item that answers there") != std::string::npos, told.c_str());
   }
 
   void demo_data_of_the_other_kind_is_refused_as_a_file_is() {

@@ -74,6 +74,13 @@ class StreetTest : public QObject {
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
   }
 
+  void inspect_says_what_its_operations_assume() {
+    const std::string told = run_program({"inspect", kModel}).out, head = told.substr(0, told.find('\n'));
+    QVERIFY2(
+        head.find(" MFLOP a cell where each cell takes as many branches as it may and all branches get as many cells") != std::string::npos,
+        told.c_str());
+  }
+
   /// Held out in the model card; who has the data can do it again.
   void the_card_s_quality_is_what_training_left() {
     std::string text = Scratch::read(source_folder() + "/resources/demos/livesr-street/expected.json");

@@ -35,7 +35,7 @@ class Annotating {
 
   bool takes_bf16(const Node& n, ValueId v) const {
     if (n.inputs[0] != v || std::count(n.inputs.begin(), n.inputs.end(), v) > 1 || !holds(rows_.read, n.op->name)) return false;
-    if (is_product(n)) return !extra_input(n, "gain", n.inputs.size() - extra_count(n));
+    if (is_product(n)) return !extra_input(n, "gain");
     return std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId sent) { return in_bf16(sent); });
   }
 

@@ -138,7 +138,7 @@ void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
 QString item_costs_tip(const RunSummaryFigures& f) {
   QStringList lines;
   for (const auto& [title, text] : item_costs_lines(f)) lines << to_qstring(text).toHtmlEscaped();
-  return (lines << to_qstring(item_costs_source_text(*f.item_costs)).toHtmlEscaped()).join("<br>");
+  return (lines << to_qstring(item_costs_source_text(f)).toHtmlEscaped()).join("<br>");
 }
 
 /// What was held beside what was planned, of the whole process: of no plan alone.

@@ -16,9 +16,9 @@ class Attention : public Kernel {
  public:
   explicit Attention(const Making& m)
       : name_(m.node().name),
-        bias_(extra_input(m.node(), "bias", 3)),
-        mask_(extra_input(m.node(), "mask", 3)),
-        step_(extra_input(m.node(), "step", 3)),
+        bias_(extra_input(m.node(), "bias")),
+        mask_(extra_input(m.node(), "mask")),
+        step_(extra_input(m.node(), "step")),
         sequences_(most_parents(m.graph(), m.type(0).space)),
         q_length_(most_of_a_parent(m.graph(), m.type(0).space)),
         k_length_(most_of_a_parent(m.graph(), m.type(1).space)) {

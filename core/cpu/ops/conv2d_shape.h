@@ -39,10 +39,9 @@ inline Conv2dShape residual_shape(const Making& m, size_t weight = 1) {
 /// What a convolution does behind its sums.
 class Conv2dEpilogue {
  public:
-  /// `fixed` inputs stand before the extras.
-  explicit Conv2dEpilogue(const Making& m, size_t fixed = 2)
-      : bias_(extra_input(m.node(), "bias", fixed)),
-        residual_(extra_input(m.node(), "residual", fixed)),
+  explicit Conv2dEpilogue(const Making& m)
+      : bias_(extra_input(m.node(), "bias")),
+        residual_(extra_input(m.node(), "residual")),
         residual_first_(flag_of(m.node(), "residual_first")),
         activation_(parse_activation(word_of(m.node(), "activation"))) {
     if (bias_) bias_handle_ = m.f32_weight(*bias_);

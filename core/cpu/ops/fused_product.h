@@ -20,15 +20,15 @@ struct FusedProduct {
   int64_t norm_bytes = 0;
 
   /// Rows in bf16 are read two elements at a time; a folded norm reads f32.
-  static bool supports(const Making& m, size_t fixed) {
-    return m.reads(0) != DType::bf16 || (m.type(0).content[0].constant() % 2 == 0 && !extra_input(m.node(), "gain", fixed));
+  static bool supports(const Making& m) {
+    return m.reads(0) != DType::bf16 || (m.type(0).content[0].constant() % 2 == 0 && !extra_input(m.node(), "gain"));
   }
 
-  FusedProduct(const Making& m, size_t fixed)
-      : gain(extra_input(m.node(), "gain", fixed)),
-        bias(extra_input(m.node(), "bias", fixed)),
-        multiply(extra_input(m.node(), "multiply", fixed)),
-        residual(extra_input(m.node(), "residual", fixed)),
+  explicit FusedProduct(const Making& m)
+      : gain(extra_input(m.node(), "gain")),
+        bias(extra_input(m.node(), "bias")),
+        multiply(extra_input(m.node(), "multiply")),
+        residual(extra_input(m.node(), "residual")),
         eps(gain ? static_cast<float>(m.node().attributes.real("eps")) : 0.0f),
         scale(static_cast<float>(real_of(m.node(), "scale"))),
         activation(parse_activation(word_of(m.node(), "activation"))),

@@ -19,8 +19,8 @@ class GatherChains : public Kernel {
     const Graph& g = m.graph();
     const SpaceId target(m.node().attributes.integer("space"));
     values_ = joined_inputs(m.node());
-    otherwise_ = extra_input(m.node(), "otherwise", plain_inputs(m.node()));
-    residual_ = extra_input(m.node(), "residual", plain_inputs(m.node()));
+    otherwise_ = extra_input(m.node(), "otherwise");
+    residual_ = extra_input(m.node(), "residual");
     size_t at = m.node().inputs.size();
     for (size_t i = 0; i < values_; ++i) {
       const std::vector<CellLink> links = cell_chain(g, m.type(i).space, target);

@@ -20,8 +20,8 @@ class GatherSlots : public Kernel {
         slots_(m.graph().space(m.type(0).space).branch == kAllBranches),
         decision_(decision) {
     const Node& node = m.node();
-    otherwise_ = extra_input(node, "otherwise", plain_inputs(node));
-    residual_ = extra_input(node, "residual", plain_inputs(node));
+    otherwise_ = extra_input(node, "otherwise");
+    residual_ = extra_input(node, "residual");
     for (size_t i = 0; i < joined_inputs(node); ++i) factors_.push_back(factor_input(node, i));
   }
   void run(const Call& c) const override {

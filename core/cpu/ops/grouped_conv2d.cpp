@@ -12,8 +12,7 @@ constexpr size_t kWeights = 2;  // the first input that serves a branch
 
 class GroupedConv2d : public Kernel {
  public:
-  GroupedConv2d(const Making& m, const Conv2dShape& shape, const std::string& layout, DType dtype)
-      : epilogue_(m, plain_inputs(m.node())), shape_(shape), rows_(m) {
+  GroupedConv2d(const Making& m, const Conv2dShape& shape, const std::string& layout, DType dtype) : epilogue_(m), shape_(shape), rows_(m) {
     weights_ = {m, kWeights, [&](size_t input) { return m.branch_weight(input, layout, dtype); }};
     if (flag_of(m.node(), "biases"))
       biases_ = {m, kWeights + m.node().attributes.list("branches").size(), [&](size_t input) { return m.f32_weight(input); }};

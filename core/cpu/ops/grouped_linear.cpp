@@ -12,7 +12,7 @@ class GroupedLinear : public Kernel {
  public:
   explicit GroupedLinear(const Making& m)
       : branches_(m.node().attributes.list("branches")),
-        fused_(m, 2 + owned_inputs(m.node())),
+        fused_(m),
         rows_(m),
         n_(m.type(2).content[0].constant()),
         k_(m.type(2).content[1].constant()) {
@@ -68,7 +68,7 @@ std::unique_ptr<Kernel> make_grouped_linear(const Making& m) {
   // One product over all branches multiplies in one format.
   for (size_t i = 1; i < branches; ++i)
     if (format_in_products(m.value(2 + i)) != format_in_products(m.value(2))) return nullptr;
-  if (!FusedProduct::supports(m, 2 + owned_inputs(m.node()))) return nullptr;
+  if (!FusedProduct::supports(m)) return nullptr;
   return std::make_unique<GroupedLinear>(m);
 }
 }  // namespace stormcell::cpu

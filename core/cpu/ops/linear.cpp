@@ -9,7 +9,7 @@ namespace {
 class Linear : public Kernel {
  public:
   explicit Linear(const Making& m)
-      : fused_(m, 2),
+      : fused_(m),
         weight_(m.panel_weight(1, flag_of(m.node(), "precise"))),
         n_(m.type(1).content[0].constant()),
         k_(m.type(1).content[1].constant()),
@@ -43,7 +43,7 @@ class Linear : public Kernel {
 std::unique_ptr<Kernel> make_linear(const Making& m) {
   // What must not round its input has no panels in bf16.
   const bool rounds = m.value(1).annotations.find(kFormat) && format_in_products(m.value(1)) == DType::bf16;
-  if (!FusedProduct::supports(m, 2) || (rounds && is_precise(m.node()))) return nullptr;
+  if (!FusedProduct::supports(m) || (rounds && is_precise(m.node()))) return nullptr;
   return std::make_unique<Linear>(m);
 }
 }  // namespace stormcell::cpu

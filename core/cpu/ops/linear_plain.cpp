@@ -9,7 +9,7 @@ namespace {
 class LinearPlain : public Kernel {
  public:
   explicit LinearPlain(const Making& m)
-      : fused_(m, 2),
+      : fused_(m),
         weight_(m.branch_weight(1, "plain_f32", DType::f32)),
         n_(m.type(1).content[0].constant()),
         k_(m.type(1).content[1].constant()) {

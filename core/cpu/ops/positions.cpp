@@ -5,7 +5,7 @@ namespace {
 
 class Positions : public Kernel {
  public:
-  explicit Positions(const Making& m) : from_(extra_input(m.node(), "from", 1)) {}
+  explicit Positions(const Making& m) : from_(extra_input(m.node(), "from")) {}
   void run(const Call& c) const override {
     const CellGroups& groups = c.in[0].groups;
     for (int64_t p = 0; p < groups.parents; ++p) {

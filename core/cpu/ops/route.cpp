@@ -10,7 +10,7 @@ class Route : public Kernel {
   explicit Route(const Making& m)
       : protocol_(protocol_of(m.node().attributes)),
         by_label_(protocol_row(protocol_.kind).by_label()),
-        bias_(extra_input(m.node(), "bias", 1)),
+        bias_(extra_input(m.node(), "bias")),
         branches_(m.graph().value(m.node().outputs[0]).branches) {
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     grouped_ = is_grouped(m.graph(), m.type(0).space);

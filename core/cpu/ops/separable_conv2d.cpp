@@ -8,7 +8,7 @@ namespace {
 
 class SeparableConv2d : public Kernel {
  public:
-  explicit SeparableConv2d(const Making& m) : epilogue_(m, 3), shape_(separable_shape(m)), outputs_(m.type(2).content[0].constant()) {
+  explicit SeparableConv2d(const Making& m) : epilogue_(m), shape_(separable_shape(m)), outputs_(m.type(2).content[0].constant()) {
     // One part: a step computes a branch as soon as one of its parts is there, and this one needs both weights. The small one stays.
     depthwise_ = m.weight(1, conv_panels(shape_.groups), DType::f32);
     pointwise_ = m.branch_weight(2, kDirectConvolution, DType::f32);

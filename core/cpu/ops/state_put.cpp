@@ -7,7 +7,7 @@ class StatePut : public Kernel {
  public:
   explicit StatePut(const Making& m)
       : name_(m.node().name),
-        at_(extra_input(m.node(), "at", 2)),
+        at_(extra_input(m.node(), "at")),
         row_bytes_(m.graph().row_bytes(m.node().inputs[0])),
         rounds_(m.type(0).dtype == DType::bf16) {}
   void run(const Call& c) const override {

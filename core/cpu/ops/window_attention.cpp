@@ -30,8 +30,8 @@ class WindowAttention : public Kernel {
         value_dim_(m.type(2).content[0].constant() / heads_),
         scale_(static_cast<float>(real_of(m.node(), "scale"))),
         threads_(m.threads) {
-    if (const auto i = extra_input(m.node(), "bias", 3)) bias_ = m.f32_weight(*i), has_bias_ = true;
-    if (const auto i = extra_input(m.node(), "scales", 3)) scales_ = m.f32_weight(*i), cosine_ = true;
+    if (const auto i = extra_input(m.node(), "bias")) bias_ = m.f32_weight(*i), has_bias_ = true;
+    if (const auto i = extra_input(m.node(), "scales")) scales_ = m.f32_weight(*i), cosine_ = true;
   }
   int64_t scratch_bytes() const override { return static_cast<int64_t>(room_bytes()) * threads_; }
 

@@ -33,15 +33,15 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       v_width % kv_heads != 0 || q_width / heads != k_width / kv_heads)
     operator_error(n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
                    type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
-  if (const auto i = extra_input(n, "bias", 3)) {
+  if (const auto i = extra_input(n, "bias")) {
     expect_attribute(n, "buckets");
     expect_shared(g, n, *i, {n.attributes.integer("buckets"), heads});
   }
-  if (const auto i = extra_input(n, "mask", 3)) {
+  if (const auto i = extra_input(n, "mask")) {
     expect_one_integer(g, n, *i);
     expect_space(g, n, *i, k.space);
   }
-  if (const auto i = extra_input(n, "step", 3)) {
+  if (const auto i = extra_input(n, "step")) {
     expect_one_integer(g, n, *i);
     expect_space(g, n, *i, ks.parent);
     if (ks.kind != SpaceKind::dense) operator_error(n, "dense keys with a step", type_text(g, k));
@@ -52,7 +52,7 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   if (index == 0) return {Mix::cell};
-  if (extra_input(n, "step", 3) == index) return {Mix::within, v.type.space};
+  if (extra_input(n, "step") == index) return {Mix::within, v.type.space};
   const bool causal = flag_of(n, "causal") && input_type(g, n, 0).space == v.type.space;
   return {causal ? Mix::before : Mix::within, g.space(v.type.space).parent};
 }

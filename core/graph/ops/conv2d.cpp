@@ -9,7 +9,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 2 + extra_count(n), 2 + extra_count(n));
   expect_cells(g, n, 0, 3);
   const TensorType y = convolved(g, n, 1, input_type(g, n, 0).space, integer_of(n, "groups"));
-  if (const auto i = extra_input(n, "bias", 2)) expect_shared(g, n, *i, {y.content[2]});
+  if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {y.content[2]});
   expect_extra_like(g, n, "residual", y);
   expect_residual_first(n);
   return {{y}};

@@ -51,7 +51,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType y{first.dtype, space, first.content};
   expect_extra_like(g, n, "otherwise", y);
   expect_extra_like(g, n, "residual", y);
-  if (const auto i = extra_input(n, "residual", plain_inputs(n))) expect_real(g, n, *i);
+  if (const auto i = extra_input(n, "residual")) expect_real(g, n, *i);
   if (n.attributes.has("branches")) {
     const SpaceId cells = first.space;
     const CellSpace* slots = cells == kNone ? nullptr : &g.space(g.holds_members(cells) ? g.space(cells).parent : cells);

@@ -22,7 +22,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     if (w.dtype != first.dtype) operator_error(n, "weights of one format, " + type_text(g, first), type_text(g, w));
   }
   for (size_t i = 2 + weights; i < fixed; ++i) expect_shared(g, n, i, {first.content[0]});
-  if (const auto i = extra_input(n, "gain", fixed)) {
+  if (const auto i = extra_input(n, "gain")) {
     expect_shared(g, n, *i, {x.content[0]});
     expect_attribute(n, "eps");
   }

@@ -14,11 +14,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0])
     operator_error(n, "weights [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
   expect_weight(g, n, 1);
-  if (const auto i = extra_input(n, "gain", 2)) {
+  if (const auto i = extra_input(n, "gain")) {
     expect_shared(g, n, *i, {x.content[0]});
     expect_attribute(n, "eps");
   }
-  if (const auto i = extra_input(n, "bias", 2)) expect_shared(g, n, *i, {w.content[0]});
+  if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {w.content[0]});
   const TensorType y{DType::f32, x.space, {w.content[0]}};
   for (const char* extra : {"multiply", "residual"}) expect_extra_like(g, n, extra, y);
   expect_residual_first(n);

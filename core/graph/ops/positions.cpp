@@ -8,7 +8,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1 + extra_count(n), 1 + extra_count(n));
   expect_one_integer(g, n, 0);
   if (!is_grouped(g, input_type(g, n, 0).space)) operator_error(n, "flags over cells that have parents", type_text(g, input_type(g, n, 0)));
-  if (const auto i = extra_input(n, "from", 1)) {
+  if (const auto i = extra_input(n, "from")) {
     expect_one_integer(g, n, *i);
     expect_space(g, n, *i, g.space(input_type(g, n, 0).space).parent);
   }

@@ -51,7 +51,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "cells of a space that is there before any decision, or members of one (operator members)",
                    "the dense cells of " + g.space(scores.space).name + " below cells that a decision tells");
   const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content.empty() ? 1 : scores.content[0].constant();
-  if (const auto i = extra_input(n, "bias", 1)) expect_shared(g, n, *i, {columns});
+  if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {columns});
   const int64_t branches = row.branches > 0 ? row.branches : columns;
   const int32_t fan_out = protocol.fan_out(static_cast<int32_t>(branches));
   const int32_t most = row.fan_out == FanOut::all ? kMostBranches : kMostChoices;

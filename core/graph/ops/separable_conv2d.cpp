@@ -20,7 +20,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (v.space != kNone || v.content.size() != 4 || v.content[1] != Dim(1) || v.content[2] != Dim(1) || v.content[3] != channels)
     operator_error(n, "weights [O, 1, 1, C] of C = " + channels.to_text(g.symbols), type_text(g, v));
   const TensorType y{DType::f32, x.space, {between.content[0], between.content[1], v.content[0]}};
-  if (const auto i = extra_input(n, "bias", 3)) expect_shared(g, n, *i, {v.content[0]});
+  if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {v.content[0]});
   expect_extra_like(g, n, "residual", y);
   expect_residual_first(n);
   return {{y}};

@@ -15,7 +15,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
       (state.dtype != x.dtype && !(state.dtype == DType::bf16 && x.dtype == DType::f32)))
     operator_error(n, "rows alike below one space, the state's dense", type_text(g, state) + " and " + type_text(g, x));
-  if (const auto i = extra_input(n, "at", 2)) {
+  if (const auto i = extra_input(n, "at")) {
     expect_one_integer(g, n, *i);
     expect_space(g, n, *i, g.space(state.space).parent);
   }

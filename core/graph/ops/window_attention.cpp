@@ -34,8 +34,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       v.content[0].constant() % heads != 0)
     operator_error(n, "widths that divide into " + std::to_string(heads) + " heads",
                    type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
-  if (const auto i = extra_input(n, "bias", 3)) expect_shared(g, n, *i, {grid.places(), heads});
-  const auto scales = extra_input(n, "scales", 3);
+  if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {grid.places(), heads});
+  const auto scales = extra_input(n, "scales");
   if (scales) expect_shared(g, n, *scales, {heads});
   if (scales.has_value() != flag_of(n, "cosine")) operator_error(n, "scales with cosine, and with it alone", scales ? "scales" : "cosine");
   return {{{DType::f32, q.space, v.content}}};

@@ -99,11 +99,11 @@ void attention(const Call<Scalar>& c) {
   a.max_distance = integer_of(c.node, "max_distance");
   a.causal = flag_of(c.node, "causal");
   a.bidirectional = flag_of(c.node, "bidirectional");
-  const auto step_input = extra_input(c.node, "step", 3);
+  const auto step_input = extra_input(c.node, "step");
   const int32_t* steps = step_input ? c.in(*step_input).integers.data() : nullptr;
   for (int64_t parent = 0; steps && parent < queries.parents; ++parent)
     expect_places(c.node.name, keys.count(parent), queries.count(parent), steps[parent]);
-  const auto mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
+  const auto mask_input = extra_input(c.node, "mask"), bias_input = extra_input(c.node, "bias");
   const int32_t* mask = mask_input ? c.in(*mask_input).integers.data() : nullptr;
   std::vector<Scalar> bias;
   if (bias_input) bias = c.whole(*bias_input), a.buckets = at.integer("buckets");

@@ -62,12 +62,12 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
 
 /// What follows the sums, over all maps.
 template <class Scalar>
-void finish_maps(const Call<Scalar>& c, size_t fixed) {
+void finish_maps(const Call<Scalar>& c) {
   auto& y = c.out().reals;
   const bool residual_first = flag_of(c.node, "residual_first");
   const std::string word = word_of(c.node, "activation");
   if (!residual_first) activate(y.data(), static_cast<int64_t>(y.size()), word);
-  if (const auto i = extra_input(c.node, "residual", fixed))
+  if (const auto i = extra_input(c.node, "residual"))
     for (size_t x = 0; x < y.size(); ++x) y[x] += c.in(*i).reals[x];
   if (residual_first) activate(y.data(), static_cast<int64_t>(y.size()), word);
 }
@@ -75,9 +75,9 @@ void finish_maps(const Call<Scalar>& c, size_t fixed) {
 template <class Scalar>
 void conv2d(const Call<Scalar>& c) {
   std::vector<Scalar> bias;
-  if (const auto i = extra_input(c.node, "bias", 2)) bias = c.whole(*i);
+  if (const auto i = extra_input(c.node, "bias")) bias = c.whole(*i);
   convolve_maps(c, ConvolvedMaps(c, 1, integer_of(c.node, "groups")), c.in(0).reals.data(), c.rows(0), 1, bias, c.out().reals.data());
-  finish_maps(c, 2);
+  finish_maps(c);
 }
 
 }  // namespace stormcell::reference

@@ -34,8 +34,8 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
 
 /// The RMS norm that a product carries as the extra `gain`, or nothing.
 template <class Scalar>
-const Scalar* normed(const Call<Scalar>& c, size_t fixed, const Scalar* x, int64_t rows, int64_t width, std::vector<Scalar>& held) {
-  const auto gain = extra_input(c.node, "gain", fixed);
+const Scalar* normed(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t width, std::vector<Scalar>& held) {
+  const auto gain = extra_input(c.node, "gain");
   if (!gain) return x;
   held.resize(static_cast<size_t>(rows * width));
   normalize_rows(x, rows, width, c.whole(*gain).data(), static_cast<Scalar>(c.attributes().real("eps")), held.data());
@@ -44,12 +44,12 @@ const Scalar* normed(const Call<Scalar>& c, size_t fixed, const Scalar* x, int64
 
 /// What follows the product, over all rows.
 template <class Scalar>
-void epilogue(const Call<Scalar>& c, size_t fixed, std::vector<Scalar>& y, int64_t n) {
-  if (const auto bias = extra_input(c.node, "bias", fixed)) {
+void epilogue(const Call<Scalar>& c, std::vector<Scalar>& y, int64_t n) {
+  if (const auto bias = extra_input(c.node, "bias")) {
     const std::vector<Scalar> b = c.whole(*bias);
     for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % static_cast<size_t>(n)];
   }
-  const auto residual = extra_input(c.node, "residual", fixed);
+  const auto residual = extra_input(c.node, "residual");
   const auto add_residual = [&] {
     const auto& r = c.in(*residual).reals;
     for (size_t i = 0; i < y.size(); ++i) y[i] += r[i];
@@ -57,7 +57,7 @@ void epilogue(const Call<Scalar>& c, size_t fixed, std::vector<Scalar>& y, int64
   const bool residual_first = flag_of(c.node, "residual_first");
   if (residual && residual_first) add_residual();
   activate(y.data(), static_cast<int64_t>(y.size()), word_of(c.node, "activation"));
-  if (const auto factor = extra_input(c.node, "multiply", fixed)) {
+  if (const auto factor = extra_input(c.node, "multiply")) {
     const auto& m = c.in(*factor).reals;
     for (size_t i = 0; i < y.size(); ++i) y[i] *= m[i];
   }

@@ -43,7 +43,7 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
   const std::string& mode = c.attributes().word("mode");
   const bool weighted = mode == "weighted", place = mode == "place";
   const int64_t cells = c.frame.rows(target), width = c.out_width();
-  const auto otherwise = extra_input(c.node, "otherwise", plain_inputs(c.node));
+  const auto otherwise = extra_input(c.node, "otherwise");
   std::vector<bool> reached(static_cast<size_t>(cells), false);
   for (size_t i = 0; i < joined_inputs(c.node); ++i) {
     const SpaceId space = c.type(i).space;
@@ -92,7 +92,7 @@ template <class Scalar>
 void gather(const Call<Scalar>& c) {
   if (c.is_real(0)) {
     join<Scalar>(c, c.out().reals);
-    if (const auto residual = extra_input(c.node, "residual", plain_inputs(c.node)))
+    if (const auto residual = extra_input(c.node, "residual"))
       for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(*residual).reals[x];
   } else {
     join<int32_t>(c, c.out().integers);

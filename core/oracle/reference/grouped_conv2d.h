@@ -17,7 +17,7 @@ void grouped_conv2d(const Call<Scalar>& c) {
     if (biased) bias = c.whole(2 + branches.size() + i);
     convolve_maps(c, maps, of.x + first * c.width(0), of.count(branches[i]), 2 + i, bias, c.out().reals.data() + first * c.out_width());
   }
-  finish_maps(c, 2 + owned_inputs(c.node));
+  finish_maps(c);
 }
 
 }  // namespace stormcell::reference

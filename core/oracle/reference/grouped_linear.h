@@ -8,12 +8,11 @@ namespace stormcell::reference {
 template <class Scalar>
 void grouped_linear(const Call<Scalar>& c) {
   const auto& branches = c.attributes().list("branches");
-  const size_t fixed = 2 + owned_inputs(c.node);
   const bool biased = flag_of(c.node, "biases");
   const int64_t k = c.width(0), n = c.out_width();
   const GroupedRows<Scalar> of(c);
   std::vector<Scalar> held;
-  const Scalar* x = c.product_input(2, normed(c, fixed, of.x, of.rows, k, held), of.rows * k, held);
+  const Scalar* x = c.product_input(2, normed(c, of.x, of.rows, k, held), of.rows * k, held);
   for (size_t i = 0; i < branches.size(); ++i) {
     const int64_t first = of.begin(branches[i]), load = of.count(branches[i]);
     if (load == 0) continue;
@@ -23,7 +22,7 @@ void grouped_linear(const Call<Scalar>& c) {
     const std::vector<Scalar> bias = c.whole(2 + branches.size() + i);
     for (int64_t at = 0; at < load * n; ++at) y[at] += bias[static_cast<size_t>(at % n)];
   }
-  epilogue(c, fixed, c.out().reals, n);
+  epilogue(c, c.out().reals, n);
 }
 
 }  // namespace stormcell::reference

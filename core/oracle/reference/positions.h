@@ -8,7 +8,7 @@ template <class Scalar>
 void positions(const Call<Scalar>& c) {
   const CellGroups groups = c.frame.groups(c.type(0).space);
   const auto& mask = c.in(0).integers;
-  const auto from = extra_input(c.node, "from", 1);
+  const auto from = extra_input(c.node, "from");
   for (int64_t p = 0; p < groups.parents; ++p) {
     int32_t seen = from ? c.in(*from).integers[static_cast<size_t>(p)] : 0;
     for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i)

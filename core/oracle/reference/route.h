@@ -28,7 +28,7 @@ Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& deci
     scores.values.assign(c.in(0).reals.begin(), c.in(0).reals.end());
     view.data = scores.values.data();
   }
-  if (const auto i = extra_input(c.node, "bias", 1)) {
+  if (const auto i = extra_input(c.node, "bias")) {
     const std::vector<Scalar> whole = c.whole(*i);
     scores.bias.assign(whole.begin(), whole.end());
     view.bias = scores.bias.data();

@@ -90,7 +90,7 @@ template <class Scalar>
 void window_attention(const Call<Scalar>& c) {
   const WindowGrid grid = window_grid_of(c.node);
   const int64_t heads = c.attributes().integer("heads"), tokens = grid.height * grid.width, grids = c.rows(0) / tokens;
-  const auto bias_input = extra_input(c.node, "bias", 3), scales_input = extra_input(c.node, "scales", 3);
+  const auto bias_input = extra_input(c.node, "bias"), scales_input = extra_input(c.node, "scales");
   std::vector<Scalar> bias, scales;
   if (bias_input) bias = c.whole(*bias_input);
   if (scales_input) scales = c.whole(*scales_input);

@@ -158,6 +158,7 @@ class ReportTest : public QObject, private testing::ReportPages {
     t.predicted = t.held_out = t.own = {0.87, 0.52, 0.981, {{0.97, 0.99}}, {640, 110}};
     const std::string targeted = page(f, testing::two_stacks());
     QCOMPARE(has(targeted, "</strong> Both with the thresholds that were found. It needs "), f.optimized.has_value());
+    QVERIFY(has(targeted, " of the operations of the whole network over all 1,000 pictures. <strong>"));
     QVERIFY(has(all, ">exit 1 (<code>exits.0.router</code>)<"));
     QCOMPARE(flaw(targeted), QString());
     for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
@@ -178,6 +179,27 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(gap, ">as the optimised plan runs</text>"));
     const auto points = [](const std::string& text) { return QString::fromStdString(text).count("<circle class=\"bar\""); };
     QCOMPARE(points(gap), points(html) - 1);
+  }
+
+  /// Costs of exits are the optimised plan's, those of items the model's own order's: no two figures stand side by side as if they were
+  /// one.
+  void operations_say_of_which_plan_they_are() {
+    RunSummaryFigures f = some_figures();
+    f.exits = ExitCurve{"accuracy", "share", "picture", 1000, {0.9}};
+    f.exits->exits = {{"exits.0.router", 0.4375, 800, 0.99, 0.97}, {"", 1, 200, 0.95, 0.985}};
+    f.exits->exits[0].baseline_cost = 0.625;
+    f.exits->chosen = {0.9, 0.55, 0.982, {}, {800, 200}};
+    f.exits->curve = {{0, 0.4375, 0.97, {}, {1000, 0}}, {2, 1, 0.985, {}, {0, 1000}}};
+    f.exits->plan = "optimized";
+    ItemCostFigures& c = f.item_costs.emplace();
+    c.item = "picture", c.items = 1000, c.operations = 7e6, c.operations_of_all = 1e7, c.share = 0.7, c.quartiles = {0.6, 0.7, 0.8};
+    const std::string html = QString::fromStdString(page(f, testing::two_stacks())).replace("&#39;", "'").toStdString();
+    QVERIFY(has(html,
+                "<dt>Operations spent</dt><dd>55.0 %<small>of the operations of the whole network as the optimised plan runs, "
+                "counted over 1,000 pictures</small>"));
+    QVERIFY(has(html, ">operations as the optimised plan runs</th>") && has(html, ">operations in the model's own order</th>"));
+    QVERIFY(has(html, "Operations of the baseline's routing, in the model's own order"));
+    QVERIFY(has(html, "counted in the model's own order, where costs of exits are told as the optimised plan runs, by what"));
   }
 
   void details_lie_folded_under_their_titles_and_figures_keep_their_units() {
