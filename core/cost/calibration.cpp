@@ -32,6 +32,7 @@ class Predictor {
       const double mean = sum / static_cast<double>(same.size());
       return of(PredictionKind::measured, mean, std::move(same));
     }
+    if (call_.is_grouped()) return grouped();
     if (call_.leaves_node()) return over_network(own);
     // Within a node, and of products, another GPU says nothing; another laboratory with the same one says it worse.
     Prediction mine = by_own(own);
@@ -101,6 +102,37 @@ class Predictor {
     const auto rows = static_cast<double>(call_.rows);
     if (!curve->reaches(rows)) return none("too far from the rows that were measured");
     return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows), curve->from(rows));
+  }
+  /// Of unlike rows by those of like ones. Of several numbers of weights a call that nearest to those which get rows.
+  Prediction grouped() const {
+    const std::vector<AlikeRows> rows = alike_rows(call_.rows_each).value_or(std::vector<AlikeRows>());
+    double active = 0, nearest = 0;
+    for (const AlikeRows& r : rows)
+      if (r.rows > 0) active += static_cast<double>(r.weights);
+    Prediction best = none("no product over rows with such weights was measured on this GPU");
+    const auto is_like = [&](const MeasuredCall& c) { return c.is_product() && c.gpu == call_.gpu && same_weight(c, call_); };
+    std::vector<uint8_t> seen(calls_.size());
+    for (const size_t i : find(is_like)) {
+      if (seen[i]) continue;
+      const std::vector<size_t> series = find([&](const MeasuredCall& c) { return same_series(c, calls_[i]); });
+      for (const size_t s : series) seen[s] = 1;
+      const std::optional<RowCurve> curve = row_curve_of(calls_, series);
+      const std::optional<SummedRows> sum = curve ? sum_over_rows(*curve, calls_[i].experts, rows) : std::nullopt;
+      if (!sum) {
+        if (!best.us) best.why_not = curve ? "too far from the rows that were measured" : "one number of rows alone was measured";
+        continue;
+      }
+      const PredictionKind kind = calls_[i].laboratory != call_.laboratory ? PredictionKind::borrowed
+                                  : sum->within                            ? PredictionKind::interpolated
+                                                                           : PredictionKind::extrapolated;
+      const double far = std::fabs(std::log(static_cast<double>(calls_[i].experts) / active));
+      if (best.us && (kind > best.kind || (kind == best.kind && far >= nearest))) continue;
+      best = of(kind, sum->us, {}), nearest = far;
+      for (const AlikeRows& r : rows)
+        for (const size_t f : r.rows > 0 ? curve->from(static_cast<double>(r.rows)) : std::vector<size_t>())
+          if (std::find(best.from.begin(), best.from.end(), f) == best.from.end()) best.from.push_back(f);
+    }
+    return best;
   }
   /// Along the bytes that are moved alone.
   Prediction of_curve(const std::vector<size_t>& own) const {
@@ -305,6 +337,18 @@ class Predictor {
 
 }  // namespace
 
+std::optional<SummedRows> sum_over_rows(const RowCurve& curve, int64_t experts, std::span<const AlikeRows> rows) {
+  SummedRows out;
+  for (const AlikeRows& r : rows) {
+    const auto of_each = static_cast<double>(r.rows);
+    if (r.rows == 0) continue;
+    if (!curve.reaches(of_each)) return {};
+    out.us += static_cast<double>(r.weights) * curve.us(of_each) / static_cast<double>(experts);
+    out.within = out.within && curve.holds(of_each);
+  }
+  return out;
+}
+
 Calibration::Calibration(std::vector<MeasuredCall> calls) : calls_(std::move(calls)) {}
 
 Prediction Calibration::predict_without(const MeasuredCall& call, const std::vector<uint8_t>& left_out) const {
@@ -319,8 +363,13 @@ Prediction Calibration::predict(const MeasuredCall& call) const {
 
 std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std::span<const size_t> from) const {
   std::vector<size_t> near;
+  // Whether a sum over weights is right grouped calls alone say.
+  const auto is_near = [&](const MeasuredCall& c) {
+    return call.is_grouped() ? same_series(c, call)
+                             : std::any_of(from.begin(), from.end(), [&](size_t f) { return same_series(calls_[f], c); });
+  };
   for (size_t i = 0; i < calls_.size(); ++i)
-    if (std::any_of(from.begin(), from.end(), [&](size_t f) { return same_series(calls_[f], calls_[i]); })) near.push_back(i);
+    if (is_near(calls_[i])) near.push_back(i);
   std::stable_sort(near.begin(), near.end(),
                    [&](size_t a, size_t b) { return shape_distance(calls_[a], call) < shape_distance(calls_[b], call); });
   constexpr size_t kMostTried = 8;
@@ -330,7 +379,7 @@ std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std:
       left_out[near[i]] = out;
       // Of a product that was timed again and again, all of its times: else each would tell the others.
       for (const size_t same : near)
-        if (call.is_product() && same_shape(calls_[same], calls_[near[i]])) left_out[same] = out;
+        if (call.has_weights() && same_shape(calls_[same], calls_[near[i]])) left_out[same] = out;
     };
     leave_out(1);
     const Prediction p = predict_without(calls_[near[i]], left_out);
@@ -345,7 +394,7 @@ std::vector<CallFit> Calibration::fits() const {
   std::vector<CallCurve> curves;
   for (size_t i = 0; i < calls_.size(); ++i) {
     const MeasuredCall& c = calls_[i];
-    if (c.is_product()) continue;
+    if (c.has_weights()) continue;
     const int64_t ranks = c.is_rank_experts() || c.leaves_node() ? 0 : c.ranks;
     size_t at = 0;
     while (at < out.size() && !(same_series(*out[at].like, c) && out[at].ranks == ranks)) ++at;

@@ -41,6 +41,14 @@ struct CallRows {
   int64_t calls = 0;
 };
 
+/// A call of unlike rows, as the experts of a step are costed: each weight takes its even share of a call of like rows.
+struct SummedRows {
+  double us = 0;
+  bool within = true;  ///< all rows are between measured ones
+};
+/// By times of calls of `experts` weights each. Null: some rows are farther from the measured ones than the curve tells.
+std::optional<SummedRows> sum_over_rows(const RowCurve& curve, int64_t experts, std::span<const AlikeRows> rows);
+
 /// A value: what it is made of stays as it is.
 class Calibration {
  public:

@@ -13,7 +13,7 @@ constexpr double kFarOff = 0.25;
 constexpr size_t kFewestEqual = 2;
 
 std::string named(const MeasuredCall& c) {
-  const std::string size = c.is_product() ? std::to_string(c.rows) + " rows" : std::to_string(c.ranks) + " ranks";
+  const std::string size = c.has_weights() ? std::to_string(c.rows) + " rows" : std::to_string(c.ranks) + " ranks";
   return c.op + " of " + c.gpu + ", " + size + " (" + c.id + ")";
 }
 
@@ -52,7 +52,7 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
   size_t found = 0;
   for (const MeasuredCall& a : calls)
     for (const MeasuredCall& b : calls) {
-      if (!same_series(a, b) || !(b.us < a.us)) continue;
+      if (a.is_grouped() || !same_series(a, b) || !(b.us < a.us)) continue;  // more rows of fewer weights may take less
       const bool by_bytes = a.ranks == b.ranks && a.nodes == b.nodes && moved_bytes(a) < moved_bytes(b);
       const bool by_ranks = !a.is_rank_experts() && a.ranks < b.ranks && sent_bytes(a) == sent_bytes(b);
       const bool by_weights = a.is_rank_experts() && a.ranks > b.ranks && moved_bytes(a) < moved_bytes(b);

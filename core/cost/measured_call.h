@@ -1,7 +1,10 @@
 // One call that somebody measured, with its shape: an all-to-all of tokens, the products of a rank's experts, or one product over its rows.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace stormcell {
 
@@ -12,7 +15,8 @@ inline constexpr double kGatedMatrices = 3;
 struct MeasuredCall {
   std::string id;
   std::string op;    ///< "dispatch", "combine", "alltoall", "all_reduce": over a network or fabric; "experts": products of one rank;
-                     ///< "product": of so many rows with one weight, or with each of several at a time
+                     ///< "product": of so many rows with one weight, or with each of several at a time; "grouped": the same of several
+                     ///< weights, each with rows of its own
   std::string mode;  ///< the way that it works: "low-latency", "one-sided", "decode"
   std::string dtype, gpu, laboratory;
   int64_t nodes = 0, ranks = 0, gpus_per_node = 0;
@@ -20,8 +24,10 @@ struct MeasuredCall {
   int64_t tokens_per_rank = 0;  ///< of calls over a network or fabric
   int64_t tokens_total = 0;     ///< of the group
   int64_t top_k = 0, experts = 0, hidden = 0, ffn = 0;
-  int64_t inputs = 0, outputs = 0, rows = 0;  ///< of one product: its weight's shape, and rows for each of the `experts` weights
-  double bytes_per_copy = 0;                  ///< of one (token, expert) message
+  int64_t inputs = 0, outputs = 0;  ///< of products: the shape of a weight
+  int64_t rows = 0;                 ///< of one product for each of the `experts` weights; of grouped ones in all
+  std::string rows_each;            ///< of grouped products, as alike_rows() reads it
+  double bytes_per_copy = 0;        ///< of one (token, expert) message
   std::string routing, source;
   double us = 0;
 
@@ -29,22 +35,36 @@ struct MeasuredCall {
   bool is_rank_experts() const { return op == "experts"; }
   /// A point of a curve over rows.
   bool is_product() const { return op == "product"; }
+  /// Products with several weights in one call, whose rows differ.
+  bool is_grouped() const { return op == "grouped"; }
+  bool has_weights() const { return is_product() || is_grouped(); }
   /// Some of it goes over the network.
-  bool leaves_node() const { return !is_rank_experts() && !is_product() && nodes > 1; }
+  bool leaves_node() const { return !is_rank_experts() && !has_weights() && nodes > 1; }
 };
+
+/// So many weights of a call that get as many rows each.
+struct AlikeRows {
+  int64_t weights = 0, rows = 0;
+};
+/// Of "120 15x3 0": a weight with 120 rows, 15 with 3 each, one that gets none; the most rows first, each number once. Null: it is not so
+/// written, or there are too many.
+std::optional<std::vector<AlikeRows>> alike_rows(std::string_view rows_each);
+std::string to_text(const std::vector<AlikeRows>& rows);
 
 /// What a rank sends, bytes, wherever it goes: a copy for each choice.
 double sent_bytes(const MeasuredCall& call);
 /// What its time grows with, bytes: of calls that leave the node what goes over the network card, sent * (1 - 1 / nodes); of calls within a
 /// fabric what a rank sends; of an all-reduce what each link of a ring carries, sent * 2 (1 - 1 / ranks); of products, in weights of 8
-/// bits, the experts of a rank that some token chose, expected under even routing. Of one product its rows, which are no bytes.
+/// bits, the experts of a rank that some token chose, expected under even routing. Of products over rows their rows, which are no bytes.
 double moved_bytes(const MeasuredCall& call);
 
 /// The same kind of call on the same hardware of one laboratory, of whatever shape: between these one may interpolate. Products over rows
-/// are of one series where their weights are of one shape, and as many.
+/// are of one series where their weights are of one shape, and as many (of grouped ones any number).
 bool same_series(const MeasuredCall& a, const MeasuredCall& b);
 /// The same kind of call on the same kind of network, whoever measured it on whichever GPU.
 bool same_network(const MeasuredCall& a, const MeasuredCall& b);
+/// Products with weights of one shape and format, however many, that work in one way.
+bool same_weight(const MeasuredCall& a, const MeasuredCall& b);
 /// The same shape.
 bool same_shape(const MeasuredCall& a, const MeasuredCall& b);
 /// How unlike two shapes are: |log2| of ranks and of bytes a rank sends (products: of moved bytes, or of rows).

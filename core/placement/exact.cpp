@@ -65,7 +65,7 @@ class LayerByLayer {
   std::vector<double> after(size_t l, const std::vector<double>& before, const std::vector<double>& here, std::vector<uint32_t>& from,
                             const Progress& progress) const {
     from.assign(all_.size(), 0);
-    if (aim_.follows.empty()) {
+    if (aim_.follows.empty() && !aim_.of_pair) {
       const auto best = std::min_element(before.begin(), before.end());
       std::fill(from.begin(), from.end(), static_cast<uint32_t>(best - before.begin()));
       std::vector<double> cost = here;
@@ -75,16 +75,18 @@ class LayerByLayer {
     std::vector<double> cost(all_.size(), std::numeric_limits<double>::infinity());
     std::vector<double> apart(branches_ * ranks_);  // [branches, ranks] what a branch of this layer costs on a rank
     for (size_t i = 0; i < all_.size(); ++i) {
-      if (i % 64 == 0) progress.cancel.check();
+      if (i % 64 == 0 || aim_.of_pair) progress.cancel.check();
       if (before[i] == std::numeric_limits<double>::infinity()) continue;
       std::fill(apart.begin(), apart.end(), 0.);
-      for (size_t a = 0; a < branches_; ++a)
+      for (size_t a = 0; a < branches_ && !aim_.follows.empty(); ++a)
         for (size_t b = 0; b < branches_; ++b)
           for (size_t r = 0; r < ranks_; ++r)
             if (r != all_[i][a]) apart[b * ranks_ + r] += aim_.follows[l][a * branches_ + b];
+      const LayerSlots layer_before = slots_of(all_[i], ranks_);
       for (size_t j = 0; j < all_.size(); ++j) {
         double sum = before[i];
         for (size_t b = 0; b < branches_; ++b) sum += apart[b * ranks_ + all_[j][b]];
+        if (aim_.of_pair) sum += aim_.of_pair(l, layer_before, slots_of(all_[j], ranks_));
         if (sum < cost[j]) cost[j] = sum, from[j] = static_cast<uint32_t>(i);
       }
     }

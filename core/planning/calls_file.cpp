@@ -17,7 +17,7 @@
 namespace stormcell {
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20, kMostCalls = 10000, kMostText = 400;
+constexpr size_t kMostBytes = size_t{64} << 20, kMostCalls = 10000, kMostText = 400, kMostRowsText = 8000;
 constexpr double kMostCount = 1e12, kMostUs = 1e12;
 constexpr const char* kColumns = "docs/user-guide.md has the columns";
 
@@ -25,12 +25,14 @@ constexpr const char* kColumns = "docs/user-guide.md has the columns";
 struct TextField {
   const char* name;
   std::string MeasuredCall::*at;
+  size_t most = kMostText;  // bytes
 };
 constexpr std::array kTexts = {
     TextField{"id", &MeasuredCall::id},           TextField{"op", &MeasuredCall::op},
     TextField{"mode", &MeasuredCall::mode},       TextField{"dtype", &MeasuredCall::dtype},
     TextField{"gpu", &MeasuredCall::gpu},         TextField{"laboratory", &MeasuredCall::laboratory},
     TextField{"routing", &MeasuredCall::routing}, TextField{"source", &MeasuredCall::source},
+    TextField{"rows_each", &MeasuredCall::rows_each, kMostRowsText},
 };
 struct CountField {
   const char* name;
@@ -60,17 +62,53 @@ constexpr std::array kReals = {
     RealField{"us", &MeasuredCall::us},
 };
 
+int64_t weights_in(const std::vector<AlikeRows>& rows) {
+  int64_t sum = 0;
+  for (const AlikeRows& r : rows) sum += r.weights;
+  return sum;
+}
+int64_t rows_in(const std::vector<AlikeRows>& rows) {
+  int64_t sum = 0;
+  for (const AlikeRows& r : rows) sum += r.weights * r.rows;
+  return sum;
+}
+
+/// What follows from the rows of each weight, where it is not told; those in one way of writing, so that like calls are known.
+void fill_in(MeasuredCall& c) {
+  const auto rows = c.is_grouped() ? alike_rows(c.rows_each) : std::nullopt;
+  if (!rows) return;
+  c.rows_each = to_text(*rows);
+  if (c.experts == 0) c.experts = weights_in(*rows);
+  if (c.rows == 0) c.rows = rows_in(*rows);
+}
+
+void check_rows_each(const MeasuredCall& c, const std::string& where) {
+  const auto rows = alike_rows(c.rows_each);
+  if (!rows || rows->empty() || rows_in(*rows) < 1 || static_cast<double>(rows_in(*rows)) > kMostCount)
+    bad_input(where, "rows_each is " + in_quotes(c.rows_each) + ", no rows of each weight of op \"grouped\"",
+              "numbers with spaces between, 15x3 for 15 weights of 3 rows: 120 15x3");
+  const auto agrees = [&](const char* name, int64_t told, int64_t sum) {
+    if (told != sum)
+      bad_input(where, std::string(name) + " is " + std::to_string(told) + ", and rows_each has " + std::to_string(sum),
+                "leave it empty: rows_each says it");
+  };
+  agrees("experts", c.experts, weights_in(*rows)), agrees("rows", c.rows, rows_in(*rows));
+}
+
 /// What must be told of a call, and that it fits together.
 void check_call(const MeasuredCall& c, CallTimes times, const std::string& where) {
   const auto needs = [&](double value, const char* name, double least) {
     if (!(value >= least)) bad_input(where, std::string(name) + " is missing or too small for op " + in_quotes(c.op), kColumns);
   };
-  if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine, experts or product");
+  if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine, experts, product or grouped");
   if (c.gpu.empty()) bad_input(where, "gpu is missing", kColumns);
   if (times == CallTimes::needed && !(c.us > 0)) bad_input(where, "us is no time above 0", "each call needs its microseconds");
-  if (c.is_product()) {
-    if (c.dtype.empty()) bad_input(where, "dtype is missing for op \"product\"", "the number format of the weight: bf16, fp8, f32, ...");
+  if (!c.is_grouped() && !c.rows_each.empty()) bad_input(where, "rows_each belongs to op \"grouped\"", kColumns);
+  if (c.has_weights()) {
+    if (c.dtype.empty())
+      bad_input(where, "dtype is missing for op " + in_quotes(c.op), "the number format of the weight: bf16, fp8, f32, ...");
     needs(static_cast<double>(c.inputs), "inputs", 1), needs(static_cast<double>(c.outputs), "outputs", 1);
+    if (c.is_grouped()) return check_rows_each(c, where);
     needs(static_cast<double>(c.rows), "rows", 1), needs(static_cast<double>(c.experts), "experts", 1);
     return;
   }
@@ -101,10 +139,10 @@ double as_real(double value, const char* name, const std::string& where) {
   return value;
 }
 
-std::string as_text(std::string text, const char* name, const std::string& where) {
+std::string as_text(std::string text, const TextField& field, const std::string& where) {
   const bool control = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (text.size() > kMostText || control || find_invalid_utf8(text) != std::string_view::npos)
-    bad_input(where, std::string(name) + " is no line of UTF-8 of at most " + std::to_string(kMostText) + " bytes", kColumns);
+  if (text.size() > field.most || control || find_invalid_utf8(text) != std::string_view::npos)
+    bad_input(where, std::string(field.name) + " is no line of UTF-8 of at most " + std::to_string(field.most) + " bytes", kColumns);
   return text;
 }
 
@@ -189,13 +227,14 @@ std::vector<MeasuredCall> read_csv(const std::string& text, const std::string& p
       const size_t at = column(name);
       return at < fields.size() ? fields[at] : std::string();
     };
-    for (const TextField& f : kTexts) c.*f.at = as_text(field(f.name), f.name, where);
+    for (const TextField& f : kTexts) c.*f.at = as_text(field(f.name), f, where);
     for (const CountField& f : kCounts)
       if (const std::string value = field(f.name); !value.empty()) c.*f.at = as_count(number_in(value, f.name, where), f.name, where);
     for (const RealField& f : kReals)
       if (const std::string value = field(f.name); !value.empty()) c.*f.at = as_real(number_in(value, f.name, where), f.name, where);
     if (c.id.empty()) c.id = where.substr(path.size() + 2);
     if (c.is_product() && field("experts").empty()) c.experts = 1;
+    fill_in(c);
     check_call(c, times, where);
   }
   return calls;
@@ -209,9 +248,10 @@ std::vector<MeasuredCall> read_calibration(const std::string& text, const std::s
   for (const nlohmann::json& row : list) {
     const std::string where = path + ": call " + std::to_string(calls.size());
     MeasuredCall& c = calls.emplace_back();
-    for (const TextField& f : kTexts) c.*f.at = as_text(text_at(row, f.name), f.name, where);
+    for (const TextField& f : kTexts) c.*f.at = as_text(text_at(row, f.name), f, where);
     for (const CountField& f : kCounts) c.*f.at = as_count(real_at(row, f.name), f.name, where);
     for (const RealField& f : kReals) c.*f.at = as_real(real_at(row, f.name), f.name, where);
+    fill_in(c);
     check_call(c, times, where);
   }
   return calls;
@@ -245,7 +285,7 @@ void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path
   if (calls.size() > kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
   std::set<std::string> ids;
   for (const MeasuredCall& c : calls) {
-    for (const TextField& f : kTexts) as_text(c.*f.at, f.name, path);
+    for (const TextField& f : kTexts) as_text(c.*f.at, f, path);
     for (const RealField& f : kReals) as_real(c.*f.at, f.name, path);
     check_call(c, times, path);
     if (!ids.insert(c.id).second) bad_input(path, "id " + in_quotes(c.id) + " stands there twice", "an id names one call");

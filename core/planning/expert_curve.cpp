@@ -87,11 +87,19 @@ class CurveFinder {
     for (const double rows : {asked.least, rows_.mean, asked.most})
       for (const size_t i : curve.from(rows))
         if (std::find(out.from.begin(), out.from.end(), i) == out.from.end()) out.from.push_back(i);
+    const auto keep_larger = [&](std::optional<double> off) {
+      if (off && (!out.held_out || std::fabs(*off) > std::fabs(*out.held_out))) out.held_out = off;
+    };
     for (const CallRows* part : {both ? both : up, down}) {
       MeasuredCall call = *part->like;
       call.rows = std::max<int64_t>(std::llround(rows_.mean), 1);
-      const std::optional<double> off = calibration_.predict(call).held_out;
-      if (off && (!out.held_out || std::fabs(*off) > std::fabs(*out.held_out))) out.held_out = off;
+      keep_larger(calibration_.predict(call).held_out);
+      // Calls of unlike rows say whether the times of experts may be summed: nothing of the curve is made of them.
+      for (const MeasuredCall& c : calibration_.calls()) {
+        if (!c.is_grouped() || c.gpu != call.gpu || c.laboratory != call.laboratory || !same_weight(c, call)) continue;
+        const auto sum = sum_over_rows(part->curve, call.experts, alike_rows(c.rows_each).value_or(std::vector<AlikeRows>()));
+        if (sum) keep_larger(sum->us / c.us - 1);
+      }
     }
     out.curve = std::make_shared<const RowCurve>(std::move(curve));
     return out;

@@ -22,7 +22,7 @@ struct ExpertCurve {
   PredictionKind kind = PredictionKind::none;
   std::string why_not;  ///< empty: no product over rows was measured, or of other GPUs alone
   const MeasuredCall* like = nullptr;
-  std::optional<double> held_out;  ///< of its products the largest
+  std::optional<double> held_out;  ///< of its products the largest, and of grouped calls with such weights
   std::vector<size_t> from;        ///< numbers of the calls
 };
 

@@ -328,29 +328,53 @@ class PlacementSearch {
     const int32_t ranks = task_.shape.ranks;
     if (options_.redundant > 0) bad_input("--redundant", "--solver exact places each expert once", "leave spare slots out");
     if (options_.step.p95) bad_input("--p95", "--solver exact knows means alone", "leave --p95 out");
-    if (by_cost_ && task_.objective->residence() == Residence::follow)
-      bad_input("--residence", "--solver exact weighs each layer by itself, and tokens that follow come from the layer before",
+    const bool follow = by_cost_ && task_.objective->residence() == Residence::follow;
+    if (follow && !come_from_the_layer_before())
+      bad_input("--residence",
+                "--solver exact weighs each layer after the one before it, and tokens that passed over a layer come from farther back",
                 "--solver joint, or leave it out");
-    if (arrangements_of(task_.branches, ranks) > kMostArrangements)
+    const int64_t most = follow ? kMostPairedArrangements : kMostArrangements;
+    if (arrangements_of(task_.branches, ranks) > most)
       bad_input("--solver",
-                "exact would try more than " + std::to_string(kMostArrangements) +
-                    " arrangements a layer: " + counted(task_.branches, "expert") + " on " + counted(ranks, "GPU"),
-                "--solver joint searches; exact takes up to 8 experts on 4 GPUs");
+                "exact would try more than " + std::to_string(most) + " arrangements a layer" +
+                    (follow ? ", each after each of the layer before" : "") + ": " + counted(task_.branches, "expert") + " on " +
+                    counted(ranks, "GPU"),
+                std::string("--solver joint searches; exact takes up to ") +
+                    (follow ? "8 experts on 2 GPUs with --residence follow" : "8 experts on 4 GPUs"));
     const ExactPlacement best =
         exact_placement(by_cost_ ? exact_cost() : exact_traffic(), whole_.loads.size(), task_.branches, ranks, progress_);
     if (by_cost_ && task_.objective->search_sees_all()) out_.bound = cost(best.placement, whole_);
     return best.placement;
   }
 
+  /// Whether tokens that follow leave for each layer from the one before it, or from their homes.
+  bool come_from_the_layer_before() const {
+    const TokenRoutes& routes = *task_.objective->routes();
+    for (const std::vector<size_t>& step : task_.objective->tokens(DataPart::fitted))
+      for (const size_t t : step)
+        for (int32_t l = 2; l < routes.layers; ++l)
+          if (const int32_t from = routes.moved_at(t, l); routes.visits(t, l) && from >= 0 && from < l - 1) return false;
+    return true;
+  }
+
   ExactAim exact_cost() {
     exact_steps_.emplace(task_.objective->placed(aim_.before));
-    return {[this](size_t l, const LayerSlots& layer) {
-              exact_steps_->set_layer(l, layer);
-              const Placement one{task_.shape.ranks, task_.branches, {layer}},
-                  before{task_.shape.ranks, task_.branches, {aim_.before.layers[l]}};
-              return exact_steps_->layer_s(l) + aim_.move_s * static_cast<double>(moved_slots(before, one));
-            },
-            {}};
+    const bool follow = task_.objective->residence() == Residence::follow;
+    ExactAim aim;
+    aim.of_layer = [this, follow](size_t l, const LayerSlots& layer) {
+      const Placement one{task_.shape.ranks, task_.branches, {layer}}, before{task_.shape.ranks, task_.branches, {aim_.before.layers[l]}};
+      const double moves_s = aim_.move_s * static_cast<double>(moved_slots(before, one));
+      if (follow && l > 0) return moves_s;  // the rest hangs on the layer before
+      exact_steps_->set_layer(l, layer);
+      return exact_steps_->layer_s(l) + moves_s;
+    };
+    if (follow)
+      aim.of_pair = [this](size_t l, const LayerSlots& before, const LayerSlots& layer) {
+        exact_steps_->set_layer(l - 1, before);
+        exact_steps_->set_layer(l, layer);
+        return exact_steps_->layer_s(l);
+      };
+    return aim;
   }
 
   /// Shares of pairs apart and of ranks a token, as traffic() has them, where no layer is less even than the EPLB rule's by more than it

@@ -28,7 +28,10 @@ Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
     bad_input("--residence", "follow goes by the weights of single choices, and the data lacks them",
               "record the weights, or leave it out");
   if (rule_of(options) != ReplicaRule::even)
-    bad_input("--residence", "follow is told of replicas that share evenly", "leave --replicas out");
+    bad_input("--residence",
+              "follow beside --replicas nearest: which replica is nearest hangs on where the token lives, that on its replica of the layer "
+              "before, and so on to the first layer, so no move could be costed by its own layer and the next",
+              "leave --replicas out (replicas share evenly), or --residence (the nearest of where a token lives)");
   return residence;
 }
 

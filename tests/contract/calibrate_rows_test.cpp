@@ -1,5 +1,6 @@
 // Times over rows, from a table or from a recorded run: what experts of a step cost by them, and other numbers of rows predicted.
 #include <cmath>
+#include <utility>
 
 #include "core/formats/file_text.h"
 #include "tests/contract/imports.h"
@@ -62,6 +63,14 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     const Json far = simulated(cal, "4000")["calibration"]["phases"][1];
     QVERIFY2(far["kind"].is_null() && far["why_not"].get<std::string>().find("and what was measured tells 1 to 512") != std::string::npos,
              far.dump().c_str());
+    // Two weights of rows of their own that took twice what the curve makes of them: the phase costs the same, and is so much less sure.
+    const std::string off = scratch_.path("off.json");
+    const std::string twice = "id,op,gpu,dtype,inputs,outputs,rows_each,us,source\ng,grouped,H100,bf16,64,32,8 64,88,my desk\n";
+    json_of({"calibrate", cal, scratch_.write("off.csv", twice), "-o", off, "--json", "-"});
+    const Json sure = simulated(cal, "16"), unsure = simulated(off, "16");
+    QCOMPARE(compute_ms(unsure), compute_ms(sure));
+    const double held_out = unsure["calibration"]["phases"][1]["held_out_error"].get<double>();
+    QVERIFY2(std::abs(held_out + 0.5) < 1e-9, unsure["calibration"]["phases"][1].dump().c_str());
     // A search goes by it, too.
     const Json placed = json_of({"place",         session, "--cluster", four_gpus(), "--hidden",          "64",
                                  "--ffn",         "32",    "--dtype",   "bf16",      "--tokens-per-step", "16",
@@ -87,6 +96,37 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     QVERIFY(c[0]["from"] == Json({"p1", "p3"}) && std::abs(c[0]["error"].get<double>() - (at / 12 - 1)) < 1e-9);
     QVERIFY(c[1]["kind"].is_null() && c[1]["why_not"] == "too far from the rows that were measured");
     QVERIFY(c[2]["kind"].is_null() && c[2]["why_not"] == "no such call of this GPU was measured");
+  }
+
+  void grouped_products_are_checked_and_refused() {
+    const std::string names = "id,op,gpu,dtype,inputs,outputs,experts,rows,rows_each,us\n", cal = scratch_.path("grouped.json");
+    const std::string rows = scratch_.write("like-rows.csv", rows_of());
+    const auto grouped = [&](const std::string& line) { return scratch_.write("grouped.csv", names + line + "\n"); };
+    const auto checked = [&](const std::string& file, const std::string& line) {
+      return Json(json_of({"calibrate", file, "--check", grouped(line), "--json", "-"})["check"][0]);
+    };
+    const Json c = checked(rows, "g,grouped,H100,bf16,64,32,4,323,256 2x1 65,80");
+    // 256 rows 128 us, 1 row 12 us, 65 half a microsecond more than 64.
+    const double sum = 128 + 2 * 12 + 32.5;
+    QVERIFY2(c["op"] == "grouped" && c["kind"] == "interpolated" && std::abs(c["predicted"].get<double>() - sum) < 1e-9, c.dump().c_str());
+    QVERIFY(std::abs(c["error"].get<double>() - (sum / 80 - 1)) < 1e-9);
+    json_of({"calibrate", grouped("g,grouped,H100,bf16,64,32,,,1 65 256 1,80"), "-o", cal, "--json", "-"});
+    const Json written = Json::parse(read_file_text(cal, 1 << 20))["calls"][0];
+    QVERIFY2(written["rows_each"] == "256 65 2x1" && written["experts"] == 4 && written["rows"] == 323, written.dump().c_str());
+    const Json again = checked(cal, "g,grouped,H100,bf16,64,32,,,65 256 2x1,80");
+    QVERIFY2(again["kind"] == "measured" && again["error"] == 0., again.dump().c_str());
+    for (const auto& [line, words] :
+         {std::pair{"g,grouped,H100,bf16,64,32,4,,,80", "line 2: rows_each is \"\", no rows of each weight"},
+          {"g,grouped,H100,bf16,64,32,,,3x0,80", "no rows of each weight"},
+          {"g,grouped,H100,bf16,64,32,,,3;4,80", "rows_each is \"3;4\", no rows of each weight"},
+          {"g,grouped,H100,bf16,64,32,3,,3 4,80", "experts is 3, and rows_each has 2"},
+          {"g,grouped,H100,bf16,64,32,,8,3 4,80", "rows is 8, and rows_each has 7"},
+          {"g,grouped,H100,,64,32,,,3 4,80", "dtype is missing for op \"grouped\""},
+          {"g,grouped,H100,bf16,64,,,,3 4,80", "outputs is missing or too small"},
+          {"g,product,H100,bf16,64,32,,3,3 4,80", "rows_each belongs to op \"grouped\""}}) {
+      const std::string file = grouped(line);
+      VERIFY_REFUSED((Arguments{"calibrate", file, "-o", cal}), file, words);
+    }
   }
 
   void rows_of_a_table_that_are_wrong_are_refused_data() {

@@ -225,17 +225,31 @@ class ContractPlaceTest : public QObject, private Placements {
     const std::string session = scratch_.path("exact.storm"), cluster = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1",
  "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
     imported(scratch_.write("exact.csv", route_trace()), session);
-    const Arguments common = {"--cluster", cluster, "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--repeatable", "--solver"};
-    const auto with = [&](const char* solver) {
-      Arguments all = common;
-      all.push_back(solver);
-      return placed(session, all);
-    };
-    const Json exact = with("exact"), joint = with("joint");
-    const double bound = exact["bound"].get<double>();
-    QVERIFY(std::abs(exact["layouts"][2]["fit"]["objective"].get<double>() / bound - 1) < 1e-9);
-    QVERIFY(joint["layouts"][2]["fit"]["objective"].get<double>() >= bound * (1 - 1e-9));
-    QVERIFY(joint["bound"].is_null());
+    const Arguments common = {"--cluster", cluster, "--hidden", "64", "--ffn", "32", "--time-limit", "0.5", "--repeatable"};
+    for (const char* residence : {"home", "follow"}) {
+      const auto with = [&](const char* solver) {
+        Arguments all = common;
+        all.insert(all.end(), {"--residence", residence, "--solver", solver});
+        return placed(session, all);
+      };
+      const Json exact = with("exact"), joint = with("joint");
+      const double bound = exact["bound"].get<double>();
+      QVERIFY(std::abs(exact["layouts"][2]["fit"]["objective"].get<double>() / bound - 1) < 1e-9);
+      QVERIFY(joint["layouts"][2]["fit"]["objective"].get<double>() >= bound * (1 - 1e-9));
+      QVERIFY(joint["bound"].is_null());
+    }
+    // The choices of a decoded token in the middle layer were dropped.
+    const std::string gaps = scratch_.path("gaps.storm");
+    std::string trace;
+    for (const QString& line : QString::fromStdString(route_trace()).split('\n', Qt::SkipEmptyParts))
+      trace += line.toStdString() + (line.startsWith('#')            ? "\n"
+                                     : line.startsWith("turn,")    ? ",dropped\n"
+                                     : line.startsWith("0,1,9,1,") ? ",1\n"
+                                                                   : ",0\n");
+    imported(scratch_.write("gaps.csv", trace), gaps);
+    VERIFY_REFUSED((Arguments{"place", gaps, "--cluster", cluster, "--hidden", "64", "--ffn", "32", "--solver", "exact", "--residence",
+                              "follow", "--fit-fraction", "1"}),
+                   "--residence", "tokens that passed over a layer come from farther back");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", "preset:8x-h100", "--hidden", "64", "--ffn", "32", "--solver", "exact",
                               "--redundant", "8"}),
                    "--redundant", "places each expert once");

@@ -73,7 +73,7 @@ class ContractSimulateTest : public QObject, private Simulations {
       return all;
     };
     VERIFY_REFUSED(with({"somewhere"}), "--residence", "\"somewhere\" is none (one of home, follow)");
-    VERIFY_REFUSED(with({"follow", "--replicas", "nearest"}), "--residence", "replicas that share evenly");
+    VERIFY_REFUSED(with({"follow", "--replicas", "nearest"}), "--residence", "which replica is nearest hangs on where the token lives");
     // Behind the first layer everybody knows where a token is, so rows of 64 numbers are whole; of a prompt of 5 tokens at most one row
     // each comes to where its heaviest expert is, from the other one.
     const Json exchange = simulated(session, {"--residence", "follow", "--collective", "1"})["collective"];
@@ -89,13 +89,13 @@ class ContractSimulateTest : public QObject, private Simulations {
                    "--residence", "the weights of single choices, and the data lacks them");
     VERIFY_REFUSED((Arguments{"place", scratch_counts(), "--cluster", cluster_, "--residence", "follow"}), "--residence",
                    "the data has counts");
-    // A search whose aim is what steps cost follows them too; one layer after the other by itself cannot.
+    // A search whose aim is what steps cost follows them too; exactly it is done for few arrangements of two layers.
     const Json searched = json_of({"place", session, "--cluster", cluster_, "--fit-fraction", "1", "--hidden", "64", "--ffn", "32",
                                    "--residence", "follow", "--solver", "joint", "--time-limit", "0.5", "--json", "-"});
     QVERIFY(searched["layouts"][2]["fit"]["objective"].get<double>() <= searched["layouts"][1]["fit"]["objective"].get<double>());
     VERIFY_REFUSED(
         (Arguments{"place", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--residence", "follow", "--solver", "exact"}),
-        "--residence", "tokens that follow come from the layer before");
+        "--solver", "more than 100 arrangements a layer, each after each of the layer before: 8 experts on 4 GPUs");
   }
 
   void what_does_not_divide_is_told_by_what_there_is() {

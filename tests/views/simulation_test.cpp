@@ -197,7 +197,8 @@ class SimulationViewTest : public QObject {
     QVERIFY(picture_of(view)->page().step.mean_ms != even && picture_of(view)->page().about.contains("nearest replicas"));
     residence->setCurrentText("follow");
     settle(view, context_of(copy));
-    QVERIFY2(!view.has_content() && view.message().contains("follow is told of replicas that share evenly"), qPrintable(view.message()));
+    QVERIFY2(!view.has_content() && view.message().contains("which replica is nearest hangs on where the token lives"),
+             qPrintable(view.message()));
     replicas->setCurrentText("even");
     settle(view, context_of(copy));
     options.step.replicas.clear(), options.step.residence = "follow";

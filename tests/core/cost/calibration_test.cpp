@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "tests/testing/testing.h"
 
@@ -53,6 +54,14 @@ std::vector<MeasuredCall> rows_calls() {
   std::vector<MeasuredCall> calls;
   for (const int64_t rows : {1, 16, 64, 120, 256, 1024}) calls.push_back(rows_call(rows, over_rows(static_cast<double>(rows))));
   return calls;
+}
+
+/// The four weights of rows_call(), or others, each with rows of its own.
+MeasuredCall grouped_call(const std::string& rows_each, double us) {
+  MeasuredCall c = rows_call(0, us);
+  c.id = "grouped " + rows_each, c.op = "grouped", c.rows_each = rows_each, c.experts = 0;
+  for (const AlikeRows& r : *alike_rows(rows_each)) c.experts += r.weights, c.rows += r.weights * r.rows;
+  return c;
 }
 
 /// Three laboratories: one measured all worlds; of the others one is slower by an addend, one by a factor, and each has 16 ranks alone.
@@ -171,6 +180,62 @@ class CalibrationTest : public QObject {
     // A curve may bend between its points: what is off a line is no outlier.
     calls = {rows_call(1, 30), rows_call(100, 30), rows_call(10000, 2500)};
     QVERIFY(doubts_about(Calibration(calls)).empty());
+  }
+
+  void rows_of_each_weight_are_read_and_written() {
+    const auto rows = alike_rows("3 120 14x3 2x0");
+    QVERIFY(rows && rows->size() == 3 && (*rows)[0].rows == 120 && (*rows)[1].weights == 15 && (*rows)[2].rows == 0);
+    QCOMPARE(to_text(*rows), std::string("120 15x3 2x0"));
+    QCOMPARE(to_text(*alike_rows(to_text(*rows))), to_text(*rows));
+    QVERIFY(alike_rows("") && alike_rows("")->empty());
+    for (const char* wrong : {"a", "3,4", "-1", "3x", "x3", "0x3", "3x4x5", "1.5", "2000000", "99999999999999999999"})
+      QVERIFY2(!alike_rows(wrong), wrong);
+  }
+
+  void grouped_products_are_what_experts_of_a_step_cost() {
+    // A quarter of what four weights take together with as many rows.
+    const auto law = [](std::initializer_list<double> rows) {
+      double us = 0;
+      for (const double r : rows) us += over_rows(r) / 4;
+      return us;
+    };
+    std::vector<MeasuredCall> calls = rows_calls();
+    const Calibration calibration(calls);
+    const Prediction p = calibration.predict(grouped_call("500 16 1 0", 0));
+    QCOMPARE(p.kind, PredictionKind::interpolated);
+    QVERIFY2(close(*p.us, law({500, 16, 1})), std::to_string(*p.us).c_str());
+    QVERIFY(p.from == std::vector<size_t>({4, 5, 1, 0}) && !p.held_out);  // no such call says whether times may be summed
+    const Prediction six = calibration.predict(grouped_call("2000 5x40", 0));
+    QVERIFY(six.kind == PredictionKind::extrapolated && close(*six.us, law({2000, 40, 40, 40, 40, 40})));
+    QCOMPARE(calibration.predict(grouped_call("3000 40", 0)).why_not, std::string("too far from the rows that were measured"));
+    MeasuredCall other = grouped_call("40 50", 0);
+    other.outputs = 512;
+    QVERIFY(calibration.predict(other).kind == PredictionKind::none && !calibration.predict(other).why_not.empty());
+    MeasuredCall elsewhere = grouped_call("40 50", 0);
+    elsewhere.laboratory = "there";
+    QVERIFY(calibration.predict(elsewhere).kind == PredictionKind::borrowed && close(*calibration.predict(elsewhere).us, law({40, 50})));
+    // Of two numbers of weights a call that which is nearer to those with rows.
+    std::vector<MeasuredCall> both = calls;
+    for (MeasuredCall c : calls) c.experts = 32, c.us *= 6, c.id += "of 32", both.push_back(c);
+    QVERIFY(close(*Calibration(both).predict(grouped_call("2x40 30x0", 0)).us, law({40, 40})));
+    QVERIFY(close(*Calibration(both).predict(grouped_call("30x40", 0)).us, 30 * 30 * 6 / 32.));
+    // One that was measured is its time, and tells how far sums are off; it is no point of the curve.
+    calls.push_back(grouped_call("500 16 1 0", 1.1 * law({500, 16, 1})));
+    const Calibration more(calls);
+    const Prediction same = more.predict(grouped_call("500 16 1 0", 0)), near = more.predict(grouped_call("400 16", 0));
+    QVERIFY(same.kind == PredictionKind::measured && close(*same.us, 1.1 * law({500, 16, 1})));
+    QVERIFY(near.kind == PredictionKind::interpolated && close(*near.us, law({400, 16})));
+    QVERIFY(near.held_out && close(*near.held_out, 1 / 1.1 - 1) && same.held_out && close(*same.held_out, 1 / 1.1 - 1));
+    QVERIFY(close(*more.predict(rows_call(500, 0)).us, 125) && more.fits().empty() && more.over_rows().size() == 1);
+    QVERIFY(doubts_about(more).empty());
+    // Times x 1.3, predictions x 1.3.
+    for (MeasuredCall& c : calls) c.us *= 1.3;
+    for (const char* rows : {"500 16 1 0", "400 16", "2000 5x40"})
+      QVERIFY(close(*Calibration(calls).predict(grouped_call(rows, 0)).us, 1.3 * *more.predict(grouped_call(rows, 0)).us));
+    calls.back().us *= 1.5;
+    const std::vector<std::string> doubts = doubts_about(Calibration(calls));
+    QVERIFY2(doubts.size() == 1 && doubts[0].starts_with("grouped of G, 517 rows") && doubts[0].ends_with("by +65 %"),
+             doubts.empty() ? "none" : doubts[0].c_str());
   }
 
   void within_a_fabric_start_up_and_slope_follow_the_ranks() {

@@ -10,6 +10,8 @@
 #include "core/placement/cost_search.h"
 #include "core/placement/eplb.h"
 #include "core/placement/joint.h"
+#include "core/placement/placed_steps.h"
+#include "core/placement/step_work.h"
 #include "core/placement/traffic.h"
 #include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
@@ -130,6 +132,48 @@ class ExactTest : public QObject {
         found = std::min(found, cost_of_all(aim, joint));
       }
       QVERIFY2(found <= best.cost + 1e-6, (std::to_string(found) + " " + std::to_string(best.cost)).c_str());
+    }
+  }
+
+  void the_best_where_tokens_follow_is_that_of_all_placements() {
+    constexpr int32_t kFew = 3, kFour = 4, kTwo = 2;
+    for (const bool homes : {true, false}) {
+      const TokenRoutes routes =
+          drawn_routes({.tokens = 24, .layers = kFew, .branches = kFour, .k = kK, .ranks = kTwo, .homes = homes}, 11);
+      std::vector<std::vector<size_t>> steps(4);
+      for (size_t t = 0; t < routes.size(); ++t) steps[t / 6].push_back(t);
+      const auto cost = [&](const Placement& p) {
+        StepWork work(p, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow);
+        double mean = 0;
+        for (const std::vector<size_t>& step : steps) mean += work.of_tokens(routes, step).seconds() / static_cast<double>(steps.size());
+        return mean;
+      };
+      std::vector<LayerSlots> layers;  // each arrangement once
+      LayerSlots order = {0, 1, 2, 3};
+      do {
+        if (order[0] < order[1] && order[2] < order[3]) layers.push_back(order);
+      } while (std::next_permutation(order.begin(), order.end()));
+      QCOMPARE(static_cast<int64_t>(layers.size()), arrangements_of(kFour, kTwo));
+      double least = std::numeric_limits<double>::infinity();
+      for (const LayerSlots& a : layers)
+        for (const LayerSlots& b : layers)
+          for (const LayerSlots& c : layers) least = std::min(least, cost({kTwo, kFour, {a, b, c}}));
+      const Placement start = contiguous_placement(kFew, kFour, kFour, kTwo);
+      PlacedSteps placed(routes, steps, start, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow);
+      const auto of_layer = [&](size_t l, const LayerSlots& s) {
+        placed.set_layer(l, s);
+        return placed.layer_s(l);
+      };
+      ExactAim aim;
+      aim.of_layer = [&](size_t l, const LayerSlots& s) { return l == 0 ? of_layer(l, s) : 0.; };
+      aim.of_pair = [&](size_t l, const LayerSlots& before, const LayerSlots& s) {
+        placed.set_layer(l - 1, before);
+        return of_layer(l, s);
+      };
+      const ExactPlacement best = exact_placement(aim, kFew, kFour, kTwo);
+      QVERIFY2(std::abs(best.cost / least - 1) < 1e-9, (std::to_string(best.cost) + " " + std::to_string(least)).c_str());
+      QVERIFY(std::abs(cost(best.placement) / least - 1) < 1e-9);
+      QVERIFY(least < cost(start));
     }
   }
 
