@@ -60,7 +60,8 @@ std::vector<MeasuredCall> rows_calls() {
 MeasuredCall grouped_call(const std::string& rows_each, double us) {
   MeasuredCall c = rows_call(0, us);
   c.id = "grouped " + rows_each, c.op = "grouped", c.rows_each = rows_each, c.experts = 0;
-  for (const AlikeRows& r : *alike_rows(rows_each)) c.experts += r.weights, c.rows += r.weights * r.rows;
+  const std::vector<AlikeRows> rows = alike_rows(rows_each).value();
+  for (const AlikeRows& r : rows) c.experts += r.weights, c.rows += r.weights * r.rows;
   return c;
 }
 
