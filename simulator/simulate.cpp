@@ -130,11 +130,11 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
 }
 
 /// Filled as the links would share it, beside the closed form of the same rows.
-SimulatedExchange exchange_of(const Filling& filling, const std::vector<Flow>& flows, const std::vector<size_t>& links,
+SimulatedExchange exchange_of(const Filling& filling, const std::vector<NetworkFlow>& flows, const std::vector<size_t>& links,
                               double closed_form_s, double start_s, bool each_message) {
   SimulatedExchange out;
   out.messages = static_cast<int64_t>(flows.size());
-  for (const Flow& flow : flows) out.bytes += flow.bytes;
+  for (const NetworkFlow& flow : flows) out.bytes += flow.bytes;
   out.closed_form_ms = 1e3 * closed_form_s, out.filled_ms = 1e3 * (filling.seconds + (flows.empty() ? 0 : start_s));
   out.timeline = timeline_of(filling, links);
   for (size_t f = 0; f < flows.size() && each_message; ++f)
@@ -202,7 +202,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   objective.cost_of_step(work, DataPart::fitted, step, {}, [&](size_t l, const LayerWork& done, const LayerCost&) {
     if (l == layer) closed = cost_of_layer(done.ranks, done.combined, model);  // of the messages that are filled: no home is crowded
   });
-  const std::vector<Flow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),
+  const std::vector<NetworkFlow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),
                           back = flows_of(combined_rows(rows.combined, network.ranks()), model.combine_row_bytes, back_network);
   const Filling dispatch = fill(network.links(), there, progress), combine = fill(back_network.links(), back, progress);
   SimulatedCollective out;

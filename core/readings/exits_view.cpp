@@ -27,7 +27,7 @@ struct Chain {
 };
 
 Chain chain_of(const std::vector<RouterLine>& lines) {
-  const std::vector<ExitTest> tests = exit_tests(lines);
+  const std::vector<ExitRole> tests = exit_roles(lines);
   Chain chain;
   for (size_t r = 0; r < tests.size(); ++r)
     if (tests[r].exit >= 0) chain.routers.push_back(r), chain.leave.push_back(tests[r].leave);

@@ -212,8 +212,8 @@ bool is_exit(const RouterLine& router) { return router.protocol == "exit-thresho
 
 /// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router stands, and leave a
 /// router that stands alone by the first.
-std::vector<ExitTest> exit_tests(const std::vector<RouterLine>& routers) {
-  std::vector<ExitTest> tests(routers.size());
+std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers) {
+  std::vector<ExitRole> tests(routers.size());
   int32_t exits = 0, other = 0;
   for (size_t r = 0; r < routers.size(); ++r) {
     if (!is_exit(routers[r])) continue;
@@ -229,7 +229,7 @@ std::vector<ExitTest> exit_tests(const std::vector<RouterLine>& routers) {
   return tests;
 }
 
-std::string branch_name(const ExitTest& test, int32_t branch) {
+std::string branch_name(const ExitRole& test, int32_t branch) {
   if (test.exit < 0) return "branch " + std::to_string(branch);
   return branch == test.leave ? "leaves" : "goes on";
 }

@@ -47,15 +47,15 @@ std::vector<RouterPlace> places_of(const std::vector<RouterLine>& routers);
 /// True of a router by which items leave early.
 bool is_exit(const RouterLine& router);
 /// What a router does as an exit: by one of its two branches cells leave, by the other they go on.
-struct ExitTest {
+struct ExitRole {
   int32_t exit = -1;  ///< which one, counted from 0 in running order; -1: the router is none
   int32_t leave = 0;  ///< the branch by which cells leave
   bool last = false;  ///< who goes on gets to the end of the network
 };
 /// By router. `routers`: all exits that there are, or none.
-std::vector<ExitTest> exit_tests(const std::vector<RouterLine>& routers);
+std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers);
 /// "branch 3"; of an exit "leaves" and "goes on".
-std::string branch_name(const ExitTest& test, int32_t branch);
+std::string branch_name(const ExitRole& test, int32_t branch);
 
 /// False where cells only pass: by the branch of a residual threshold that takes those which its scores refuse, and by the one branch of a
 /// router which says what arrived for those that are nested in it. `routers`: all of the space.

@@ -29,7 +29,7 @@ void add_times(const SessionReader& reader, const Progress& progress, RunFacts& 
 }
 
 /// How many left at a test, and behind the last one how many it let go on.
-void add_left(const ExitTest& test, const std::vector<int64_t>& load, std::vector<int64_t>& left) {
+void add_left(const ExitRole& test, const std::vector<int64_t>& load, std::vector<int64_t>& left) {
   if (test.exit < 0) return;
   const bool known = load.size() == 2;
   const auto leave = static_cast<size_t>(test.leave);
@@ -41,7 +41,7 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
   const RunLayout layout = reader.layout(facts.line.id);
   std::vector<RouterLine> lines;
   for (const RouterInfo& router : layout.routers) lines.push_back(line_of(layout, router));
-  const std::vector<ExitTest> exits = exit_tests(lines);
+  const std::vector<ExitRole> exits = exit_roles(lines);
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));

@@ -156,8 +156,8 @@ RankRows dispatched_rows(std::span<const double> loads, double k, std::span<cons
   return out;
 }
 
-std::vector<Flow> flows_of(const RankRows& rows, double row_bytes, const Network& network) {
-  std::vector<Flow> flows;
+std::vector<NetworkFlow> flows_of(const RankRows& rows, double row_bytes, const Network& network) {
+  std::vector<NetworkFlow> flows;
   const int32_t ranks = network.ranks();
   for (int32_t from = 0; from < ranks; ++from)
     for (int32_t to = 0; to < ranks; ++to)

@@ -35,7 +35,7 @@ RankRows dispatched_rows(std::span<const double> loads, double k, std::span<cons
                          const Network& network, ReplicaRule replicas = ReplicaRule::even);
 
 /// A message for each pair that has rows; `row_bytes` of each.
-std::vector<Flow> flows_of(const RankRows& rows, double row_bytes, const Network& network);
+std::vector<NetworkFlow> flows_of(const RankRows& rows, double row_bytes, const Network& network);
 /// What goes back the same ways.
 RankRows combined_rows(const RankRows& dispatched, int32_t ranks);
 

@@ -13,7 +13,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Rates at one moment after the other, as flows end.
 class FairRates {
  public:
-  FairRates(std::span<const Link> links, std::span<const Flow> flows)
+  FairRates(std::span<const Link> links, std::span<const NetworkFlow> flows)
       : links_(links), flows_(flows), rates_(flows.size()), of_link_(links.size()), left_(links.size()), rising_(links.size()) {
     for (size_t f = 0; f < flows.size(); ++f)
       for (const size_t l : flows[f].links) of_link_[l].push_back(f);
@@ -55,7 +55,7 @@ class FairRates {
   }
 
   std::span<const Link> links_;
-  std::span<const Flow> flows_;
+  std::span<const NetworkFlow> flows_;
   std::vector<double> rates_;
   std::vector<std::vector<size_t>> of_link_;
   // Of the moment at hand.
@@ -67,11 +67,11 @@ class FairRates {
 
 }  // namespace
 
-std::vector<double> fair_rates(std::span<const Link> links, std::span<const Flow> flows, std::span<const size_t> waiting) {
+std::vector<double> fair_rates(std::span<const Link> links, std::span<const NetworkFlow> flows, std::span<const size_t> waiting) {
   return FairRates(links, flows).of(waiting);
 }
 
-Filling fill(std::span<const Link> links, std::span<const Flow> flows, const Progress& progress) {
+Filling fill(std::span<const Link> links, std::span<const NetworkFlow> flows, const Progress& progress) {
   Filling out;
   out.end_s.resize(flows.size()), out.link_load.resize(links.size());
   std::vector<double> left;

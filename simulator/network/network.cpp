@@ -27,8 +27,8 @@ Network::Network(const Cluster& cluster, double oversubscription)
   }
 }
 
-Flow Network::flow(int32_t from, int32_t to, double bytes) const {
-  Flow f{from, to, bytes, bytes, {}};
+NetworkFlow Network::flow(int32_t from, int32_t to, double bytes) const {
+  NetworkFlow f{from, to, bytes, bytes, {}};
   const auto sender = static_cast<size_t>(from), receiver = static_cast<size_t>(to);
   if (!rank_cost_.empty()) {
     f.load = bytes * rank_cost_[sender * static_cast<size_t>(ranks_) + receiver];

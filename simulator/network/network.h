@@ -22,7 +22,7 @@ struct Link {
 };
 
 /// A message of one GPU to another, and the links that it crosses at a time (no two of them the same).
-struct Flow {
+struct NetworkFlow {
   int32_t from = 0, to = 0;
   double bytes = 0;
   double load = 0;  ///< that each of its links carries: its bytes, or where GPUs have costs between them the seconds of its ports
@@ -38,7 +38,7 @@ class Network {
 
   const std::vector<Link>& links() const { return links_; }
   /// Within a node over the fabric, between nodes over ports and uplinks. `from` and `to` are two GPUs.
-  Flow flow(int32_t from, int32_t to, double bytes) const;
+  NetworkFlow flow(int32_t from, int32_t to, double bytes) const;
   int32_t ranks() const { return ranks_; }
   int32_t nodes() const { return ranks_ / gpus_per_node_; }
   int32_t node(int32_t rank) const { return rank / gpus_per_node_; }

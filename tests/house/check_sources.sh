@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB, no test that
-# Qt Test never runs, no attribute that no operator declares, no header that counts twice, no question for an operator's name, no fuzz input that
-# only a hash names.
+# Qt Test never runs, no attribute that no operator declares, no header that counts twice, no type that another has the name of, no question
+# for an operator's name, no fuzz input that only a hash names.
 set -euo pipefail
 cd "$1"
 most_lines=800
@@ -35,6 +35,19 @@ while IFS= read -r hit; do complain "$hit: a path of one machine"; done < <(
 # Most headers compile first in their own source, which includes them once (cmake/HeaderTest.cmake).
 while IFS= read -r f; do complain "$f: no #pragma once"; done < <(
   printf '%s\n' "${sources[@]}" | { grep -E '\.(h|cuh)$' || true; } | tr '\n' '\0' | xargs -0r grep -L '^#pragma once$' || true)
+
+# Two types of one name are one to the linker, which keeps the code of either for both.
+while IFS= read -r hit; do complain "$hit"; done < <(
+  printf '%s\n' "${sources[@]}" | { grep -E '^(core|gpu|simulator|views|app)/.*\.(h|cpp)$' || true; } | tr '\n' '\0' | xargs -0r awk '
+    FNR == 1 { space = ""; unnamed = 0 }
+    /^namespace [a-z_:]+ \{/ { space = $2; unnamed = 0 }
+    /^namespace \{/ { unnamed = 1 }
+    /^\}  \/\/ namespace$/ { unnamed = 0 }
+    !unnamed && /^(struct|class|enum class) [A-Za-z0-9_]+( final)?( :[^;{]*)? \{/ {
+      name = space "::" ($1 == "enum" ? $3 : $2)
+      if (name in defined) print FILENAME ":" FNR ": " name " is another type in " defined[name]
+      defined[name] = FILENAME
+    }')
 
 # A slot x_data() gives the rows of a test x(); without one it is a test that looks as if it ran.
 for f in "${sources[@]}"; do

@@ -100,6 +100,12 @@ echo '#include <vector>' >"$tree/core/graph/twice.h"
 expect sources notices "twice.h: no #pragma once" "a header that counts twice"
 
 clean_tree
+for f in error graph; do printf '#pragma once\nnamespace stormcell {\nstruct Flow {\n};\n}\n' >"$tree/core/base/$f.h"; done
+expect sources notices "core/base/graph.h:3: stormcell::Flow is another type in core/base/error.h" "two types of one name"
+printf '#pragma once\nnamespace stormcell {\nnamespace {\nstruct Flow {\n};\n}  // namespace\n}\n' >"$tree/core/base/graph.h"
+expect sources passes "0 complaints" "a type of one source alone"
+
+clean_tree
 mkdir -p "$tree/tests/fuzz/corpus/json"
 echo '[]' >"$tree/tests/fuzz/corpus/json/01878536cae609112bdd4617265346eed3c4b131"
 expect sources notices "pack it" "a fuzz input that only a hash names"

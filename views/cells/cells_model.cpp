@@ -286,7 +286,7 @@ QString place_text(const CellLine& line, size_t cell) {
 ShownPage show_page(const CellPage& page, const CellOptions& options, const CellPage* other, double high) {
   ShownPage shown;
   shown.first_sequence = page.first_sequence;
-  shown.routers = page.routers, shown.exits = exit_tests(page.routers);
+  shown.routers = page.routers, shown.exits = exit_roles(page.routers);
   shown.tokens = std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return !line.token.empty(); });
   shown.numbers = shown.tokens && page.pieces.empty();
   shown.options = options;

@@ -71,7 +71,7 @@ struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
-  std::vector<ExitTest> exits;  ///< by router
+  std::vector<ExitRole> exits;  ///< by router
   /// Of the routers, where the colour is of all of them.
   std::vector<RouterPlace> places;
   int router = -1;          ///< index of the one that colours, -1: none of this page

@@ -16,7 +16,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
-QColor stripe_color(int stripe, const ExitTest& test, const Theme& theme) {
+QColor stripe_color(int stripe, const ExitRole& test, const Theme& theme) {
   return stripe >= 0 ? branch_color(test, stripe, theme) : stripe == kStripeDropped ? theme.bad : theme.grid;
 }
 
@@ -119,7 +119,7 @@ QString figure(const ShownPage& page, double v) {
 }
 
 int branches_of(const ShownPage& page) { return page.routers[static_cast<size_t>(page.router)].branches; }
-const ExitTest& test_of(const ShownPage& page) { return page.exits[static_cast<size_t>(page.router)]; }
+const ExitRole& test_of(const ShownPage& page) { return page.exits[static_cast<size_t>(page.router)]; }
 
 /// Where the branches stand in the legend; room for a note is left at the right.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
@@ -153,9 +153,9 @@ std::vector<QString> names_of(const CellTrail& trail, const std::vector<RouterLi
 }
 
 /// By step what its router does as an exit; none where it is not of the page.
-std::vector<ExitTest> tests_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
-  const std::vector<ExitTest> of_page = exit_tests(routers);
-  std::vector<ExitTest> tests(trail.steps.size());
+std::vector<ExitRole> tests_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
+  const std::vector<ExitRole> of_page = exit_roles(routers);
+  std::vector<ExitRole> tests(trail.steps.size());
   for (size_t s = 0; s < tests.size(); ++s)
     for (size_t r = 0; r < routers.size(); ++r)
       if (routers[r].name == trail.steps[s].router) tests[s] = of_page[r];
@@ -211,7 +211,7 @@ void paint_exits(QPainter& p, const ShownPage& page, QRectF area, const Theme& t
 
 }  // namespace
 
-QColor branch_color(const ExitTest& test, int branch, const Theme& theme) {
+QColor branch_color(const ExitRole& test, int branch, const Theme& theme) {
   if (test.exit < 0) return theme.category(branch);
   if (branch == test.leave) return theme.category(test.exit);
   return test.last ? theme.category(test.exit + 1) : theme.faint;
@@ -321,7 +321,7 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std
   y = text_line(p, bounds, y, QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
                 theme.faint);
   const std::vector<QString> names = names_of(trail, routers);
-  const std::vector<ExitTest> tests = tests_of(trail, routers);
+  const std::vector<ExitRole> tests = tests_of(trail, routers);
   for (size_t s = 0; s < trail.steps.size(); ++s) {
     if (y + 2 * metrics.height() > bounds.bottom()) {
       y = text_line(p, bounds, y, tr("and %1 more routers").arg(trail.steps.size() - s), theme.faint);

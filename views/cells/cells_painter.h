@@ -9,7 +9,7 @@
 namespace stormcell::views {
 
 /// Of an exit as the view of exits has it: who leaves has the exit's colour, who goes on after the last test the end's, before it none.
-QColor branch_color(const ExitTest& test, int branch, const Theme& theme);
+QColor branch_color(const ExitRole& test, int branch, const Theme& theme);
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme);
 
 struct LineMarks {

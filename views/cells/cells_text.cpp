@@ -13,7 +13,7 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
 /// "3", "3 + 5", "dropped by 2", "none"; of an exit "leaves", "goes on", "none".
-QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out, const ExitTest& test) {
+QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out, const ExitRole& test) {
   QStringList parts;
   for (int j = 0; j < fan_out; ++j) {
     const int32_t choice = routed.choice[cell * static_cast<size_t>(fan_out) + static_cast<size_t>(j)];
@@ -82,7 +82,7 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
     table.columns.push_back({QString::fromStdString(r.name),
                              is_exit(r) ? tr("whether the cell leaves at this exit or goes on; measured")
                                         : tr("the branches that this router gave the cell, in descending score; measured")});
-  const std::vector<ExitTest> exits = exit_tests(page.routers);
+  const std::vector<ExitRole> exits = exit_roles(page.routers);
   for (const CellLine& line : page.lines)
     for (size_t c = 0; c < line.position.size(); ++c) {
       if (!line.real[c] && !options.padding) continue;

@@ -98,7 +98,7 @@ GraphValueText text_of(GraphValue value) {
 
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
   GraphPage page;
-  page.graph = graph, page.layout = place_routers(graph), page.exits = exit_tests(lines_of(graph)), page.value = value;
+  page.graph = graph, page.layout = place_routers(graph), page.exits = exit_roles(lines_of(graph)), page.value = value;
   std::vector<RouterLine> named;
   for (const RouterPlace& place : page.layout.places) {
     named.push_back(page.router(place.routers.front()).line);

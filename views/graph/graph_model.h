@@ -34,7 +34,7 @@ struct GraphCard {
 struct GraphPage {
   RouterGraph graph;
   RouterPlaces layout;
-  std::vector<ExitTest> exits;   ///< by router
+  std::vector<ExitRole> exits;   ///< by router
   std::vector<GraphCard> cards;  ///< by place
   QString begins, ends;          ///< what their names have in common: "cells.", ".mlp"
   GraphValue value = GraphValue::of_all;

@@ -78,7 +78,7 @@ class DirectConvolution {
  public:
   /// `most`: rows of a band (most_rows()); `wanted`: units of this branch.
   DirectConvolution(const Conv2dShape& shape, int64_t most, int64_t wanted, const GroupedMaps<float>& maps, int32_t branch,
-                    const Epilogue& epilogue, float* y)
+                    const Epilogue& epilogue, float* y, bool non_temporal)
       : s_(shape),
         rows_(shape, !maps.map_of_slot),
         maps_(maps),
@@ -90,7 +90,7 @@ class DirectConvolution {
         bands_of_map_(bands_of_map(rows_, most, panels_, wanted)),
         bands_(rows_.maps * bands_of_map_),
         by_band_(bands_ >= wanted),
-        non_temporal_(is_non_temporal(epilogue, y, shape.images * shape.out_height() * shape.out_width(), shape.out_channels)) {}
+        non_temporal_(non_temporal) {}
 
   int64_t units() const { return bands_ * panels_; }
   /// Time of a unit, in pixels.
@@ -232,10 +232,11 @@ void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps
   const int64_t images = maps.maps(), floats = thread_floats(shape), threads = team.size();
   if (images <= 0) return;
   const int64_t most = most_rows(shape, OutputRows(shape, !maps.map_of_slot)), units = threads > 1 ? kBandsOfThread * threads : 0;
+  const bool non_temporal = is_non_temporal(epilogue, y, images * shape.out_height() * shape.out_width(), shape.out_channels);
   const auto of_branch = [&](int32_t branch) {
     Conv2dShape s = shape;
     s.images = maps.maps(branch);
-    return DirectConvolution(s, most, (units * s.images + images - 1) / images, maps, branch, epilogue, y);
+    return DirectConvolution(s, most, (units * s.images + images - 1) / images, maps, branch, epilogue, y, non_temporal);
   };
   int64_t total = 0, count = 0;
   for (int32_t b = 0; b < maps.branches; ++b)

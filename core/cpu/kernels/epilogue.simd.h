@@ -8,22 +8,8 @@
 
 namespace stormcell::cpu::STORMCELL_ISA {
 
-/// What stores a vector of the result: through the caches, as f32 or bf16, or past them.
-template <class Out>
-struct Stored {
-  template <class Count>
-  STORMCELL_INLINE static void at(void* y, int64_t i, Floats v, Count count) {
-    store_some(static_cast<Out*>(y) + i, v, count);
-  }
-};
-struct StoredNonTemporal {
-  template <class Count>
-  STORMCELL_INLINE static void at(void* y, int64_t i, Floats v, Count) {
-    store_non_temporal(static_cast<float*>(y) + i, v);
-  }
-};
-
-template <class Store, bool kResidualFirst>
+/// `Out`: float, or uint16_t for bf16. `Way`: Store or StoreNonTemporal.
+template <class Out, class Way, bool kResidualFirst>
 inline void finish_product_to(const EpilogueTask& task) {
   with_activation(task.activation, [&](auto activation) {
     for (int64_t r = 0; r < task.rows; ++r) {
@@ -36,21 +22,21 @@ inline void finish_product_to(const EpilogueTask& task) {
         v = activate<decltype(activation)::value>(v);
         if (task.multiply) v = v * load_some(task.multiply + r * task.ld_extra + c, count);
         if (!kResidualFirst && task.residual) v = v + load_some(task.residual + r * task.ld_extra + c, count);
-        Store::at(task.y, r * task.ldy + c, v, count);
+        Way::at(static_cast<Out*>(task.y) + r * task.ldy + c, v, count);
       });
     }
   });
 }
-template <class Store>
+template <class Out, class Way>
 inline void finish_product_to(const EpilogueTask& task) {
-  task.residual&& task.residual_first ? finish_product_to<Store, true>(task) : finish_product_to<Store, false>(task);
+  task.residual&& task.residual_first ? finish_product_to<Out, Way, true>(task) : finish_product_to<Out, Way, false>(task);
 }
 inline void finish_product(const EpilogueTask& task) {
   if (task.non_temporal) {
-    finish_product_to<StoredNonTemporal>(task);
+    finish_product_to<float, StoreNonTemporal>(task);
     end_non_temporal();
   } else {
-    task.y_bf16 ? finish_product_to<Stored<uint16_t>>(task) : finish_product_to<Stored<float>>(task);
+    task.y_bf16 ? finish_product_to<uint16_t, Store>(task) : finish_product_to<float, Store>(task);
   }
 }
 

@@ -17,10 +17,13 @@ bool is_non_temporal(int64_t floats);
 inline bool is_non_temporal(const float* y, int64_t rows, int64_t columns) {
   return is_non_temporal(rows * columns) && reinterpret_cast<uintptr_t>(y) % 64 == 0 && columns % 16 == 0;
 }
+/// Floats of a row from which on a row is stored so by itself: each is fenced, which takes the time of some lines.
+inline constexpr int64_t kNonTemporalRow = 1024;
 /// Tests take small results for large ones. Empty goes back to the processor's. Not while a kernel runs.
 void set_non_temporal_for_test(std::optional<int64_t> floats);
 
-/// f(begin, end, to) over the floats [begin, end) of y; what it leaves at `to`, and may add to before, comes to stand at y + begin.
+/// f(begin, end, to) writes the floats [begin, end) of y to `to`, all of them before it reads any: they are nothing before, and come to y from
+/// there.
 template <class F>
 void write_result(float* y, int64_t begin, int64_t end, bool non_temporal, F&& f) {
   if (!non_temporal) return f(begin, end, y + begin);

@@ -10,7 +10,7 @@ namespace stormcell::cpu::STORMCELL_ISA {
 
 inline constexpr int64_t kResizeAhead = 6;
 
-template <bool NonTemporal>
+template <class Way>
 inline void resize_row(const ResizeTask& task) {
   const Floats upper = splat(1 - task.share), lower = splat(task.share);
   float* y = task.y;
@@ -26,17 +26,13 @@ inline void resize_row(const ResizeTask& task) {
       __builtin_prefetch(task.below + later.second * task.channels + c);
       const Floats over = load_some(task.above + a + c, lanes) * left + load_some(task.above + b + c, lanes) * right;
       const Floats under = load_some(task.below + a + c, lanes) * left + load_some(task.below + b + c, lanes) * right;
-      const Floats between = over * upper + under * lower;
-      if constexpr (NonTemporal)
-        store_non_temporal(y + c, between);
-      else
-        store_some(y + c, between, lanes);
+      Way::at(y + c, over * upper + under * lower, lanes);
     });
   }
 }
 inline void resize(const ResizeTask& task) {
-  if (!task.non_temporal) return resize_row<false>(task);
-  resize_row<true>(task);
+  if (!task.non_temporal) return resize_row<Store>(task);
+  resize_row<StoreNonTemporal>(task);
   end_non_temporal();
 }
 

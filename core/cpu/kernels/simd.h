@@ -146,6 +146,19 @@ STORMCELL_INLINE void store_some(uint16_t* p, Floats a, int64_t count) {
   const Halves h = to_bf16(a);
   __builtin_memcpy(p, &h, static_cast<size_t>(count) * sizeof(uint16_t));
 }
+/// What a loop stores whole vectors by: through the caches, or past them.
+struct Store {
+  template <class Out, class Count>
+  STORMCELL_INLINE static void at(Out* p, Floats a, Count count) {
+    store_some(p, a, count);
+  }
+};
+struct StoreNonTemporal {
+  template <class Count>
+  STORMCELL_INLINE static void at(float* p, Floats a, Count) {
+    store_non_temporal(p, a);
+  }
+};
 /// The first `count` lanes of v, the others from `rest`.
 STORMCELL_INLINE Floats keep_lanes(Floats v, Floats, Index<kLanes>) { return v; }
 STORMCELL_INLINE Floats keep_lanes(Floats v, Floats rest, int64_t count) {

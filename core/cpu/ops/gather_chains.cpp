@@ -41,13 +41,13 @@ class GatherChains : public Kernel {
     const Rows& out = c.out[0];
     int64_t rows = out.rows;
     for (size_t i = 0; i < values_; ++i) rows += c.in[i].rows;
-    const bool non_temporal = is_non_temporal(out.rows * out.width);
+    const bool non_temporal = out.rows <= kPieceFloats / kLeastPiece && is_non_temporal(out.rows * out.width);
     if (rows * out.width <= kAloneFloats && !non_temporal) return join(c, {out.reals(), out.width, 0, out.width});
     const int64_t piece = std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(out.rows, 1) / kSplitColumns * kSplitColumns);
     c.team.split(out.width, kSplitColumns, [&](int64_t begin, int64_t end, int) {
       for (int64_t at = begin; at < end; at += piece) {
         const int64_t columns = std::min(end - at, piece);
-        if (!non_temporal || out.rows * columns > kPieceFloats) {
+        if (!non_temporal) {
           join(c, {out.reals() + at, out.width, at, columns});
           continue;
         }

@@ -30,7 +30,7 @@ class GatherSlots : public Kernel {
     const float* otherwise = otherwise_ ? c.in[*otherwise_].reals() : nullptr;
     const float* residual = residual_ ? c.in[*residual_].reals() : nullptr;
     float* out = c.out[0].reals();
-    const bool non_temporal = is_non_temporal(c.out[0].rows * width);
+    const bool non_temporal = width >= kNonTemporalRow && is_non_temporal(c.out[0].rows * width);
     const auto sum = [&](int64_t cell, int64_t begin, int64_t end, float* to) {
       const auto row_of = [&](const float* rows, int64_t row) { return rows + row * width + begin; };
       const int64_t n = end - begin;

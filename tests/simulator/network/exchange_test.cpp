@@ -189,11 +189,11 @@ class ExchangeTest : public QObject {
     costly.rank_cost = cost;
     const Network ports(costly, 1);
     for (const auto& [sent, row_bytes, closed] : {std::tuple(rows, 4., 4 * dispatch), {combined_rows(rows, kAll), 8., 8 * combine}}) {
-      const std::vector<Flow> flows = flows_of(sent, row_bytes, ports);
+      const std::vector<NetworkFlow> flows = flows_of(sent, row_bytes, ports);
       const Filling filled = fill(ports.links(), flows);
       QVERIFY(filled.seconds >= closed * (1 - 1e-9));
       std::vector<double> busy(2 * kAll);
-      for (const Flow& f : flows) {
+      for (const NetworkFlow& f : flows) {
         const double seconds = f.bytes * cost[static_cast<size_t>(f.from) * kAll + static_cast<size_t>(f.to)];
         busy[2 * static_cast<size_t>(f.from)] += seconds, busy[2 * static_cast<size_t>(f.to) + 1] += seconds;
       }
@@ -209,7 +209,7 @@ class ExchangeTest : public QObject {
     const Network one(fabric, 1), other(costly, 1);
     const Placement p = contiguous_placement(1, kBranches, kBranches, 8);
     const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, 8), Backend::per_rank, one);
-    const std::vector<Flow> a = flows_of(rows, 4, one), b = flows_of(rows, 4, other);
+    const std::vector<NetworkFlow> a = flows_of(rows, 4, one), b = flows_of(rows, 4, other);
     const Filling by_fabric = fill(one.links(), a), by_costs = fill(other.links(), b);
     QCOMPARE(a.size(), b.size());
     for (size_t f = 0; f < a.size(); ++f) QVERIFY(a[f].bytes == b[f].bytes && near(by_fabric.end_s[f], by_costs.end_s[f]));

@@ -19,9 +19,9 @@ Cluster cluster_of(int32_t nodes, int32_t gpus_per_node) {
   return c;
 }
 
-std::vector<Flow> random_flows(const Network& network, size_t count, uint32_t seed) {
+std::vector<NetworkFlow> random_flows(const Network& network, size_t count, uint32_t seed) {
   std::mt19937 random(seed);
-  std::vector<Flow> flows;
+  std::vector<NetworkFlow> flows;
   const auto ranks = static_cast<uint32_t>(network.ranks());
   while (flows.size() < count) {
     const auto from = static_cast<int32_t>(random() % ranks), to = static_cast<int32_t>(random() % ranks);
@@ -31,7 +31,7 @@ std::vector<Flow> random_flows(const Network& network, size_t count, uint32_t se
 }
 
 /// Rates rise by small steps, one flow after the other, as long as all of its links have room.
-std::vector<double> poured(const std::vector<Link>& links, const std::vector<Flow>& flows, const std::vector<double>& left, double drop) {
+std::vector<double> poured(const std::vector<Link>& links, const std::vector<NetworkFlow>& flows, const std::vector<double>& left, double drop) {
   std::vector<double> rates(flows.size()), room;
   for (const Link& l : links) room.push_back(l.per_s);
   std::vector<bool> stuck(flows.size());
@@ -53,9 +53,9 @@ std::vector<double> poured(const std::vector<Link>& links, const std::vector<Flo
 }
 
 /// By such rates, until the last message has come.
-double poured_seconds(const std::vector<Link>& links, const std::vector<Flow>& flows, double drop) {
+double poured_seconds(const std::vector<Link>& links, const std::vector<NetworkFlow>& flows, double drop) {
   std::vector<double> left;
-  for (const Flow& f : flows) left.push_back(f.bytes);
+  for (const NetworkFlow& f : flows) left.push_back(f.bytes);
   double now = 0;
   while (std::any_of(left.begin(), left.end(), [](double b) { return b > 0; })) {
     const std::vector<double> rates = poured(links, flows, left, drop);
@@ -88,7 +88,7 @@ class FillingTest : public QObject {
   void equal_messages_between_all_take_what_the_busiest_port_takes() {
     for (const int32_t nodes : {1, 2, 4}) {
       const Network network(cluster_of(nodes, 4), 1);
-      std::vector<Flow> flows;
+      std::vector<NetworkFlow> flows;
       for (int32_t a = 0; a < network.ranks(); ++a)
         for (int32_t b = 0; b < network.ranks(); ++b)
           if (a != b) flows.push_back(network.flow(a, b, 60));
@@ -101,7 +101,7 @@ class FillingTest : public QObject {
     std::vector<double> seconds;
     for (const double over : {1., 2., 4.}) {
       const Network network(cluster_of(2, 4), over);
-      std::vector<Flow> flows;
+      std::vector<NetworkFlow> flows;
       for (int32_t a = 0; a < 4; ++a)
         for (int32_t b = 4; b < 8; ++b) flows.push_back(network.flow(a, b, 10));
       seconds.push_back(fill(network.links(), flows).seconds);
@@ -112,7 +112,7 @@ class FillingTest : public QObject {
   void shares_are_those_of_a_brute_force() {
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const Network network(cluster_of(2, 3), seed % 2 ? 2 : 1);
-      const std::vector<Flow> flows = random_flows(network, 12, seed);
+      const std::vector<NetworkFlow> flows = random_flows(network, 12, seed);
       const double expected = poured_seconds(network.links(), flows, 5e-4), seconds = fill(network.links(), flows).seconds;
       QVERIFY2(near(seconds, expected, 1e-3), (std::to_string(seconds) + " " + std::to_string(expected)).c_str());
     }
@@ -122,7 +122,7 @@ class FillingTest : public QObject {
   void every_flow_is_held_by_a_full_link_where_none_is_faster() {
     for (uint32_t seed = 0; seed < 20; ++seed) {
       const Network network(cluster_of(3, 4), 1.5);
-      const std::vector<Flow> flows = random_flows(network, 60, seed);
+      const std::vector<NetworkFlow> flows = random_flows(network, 60, seed);
       std::vector<size_t> all(flows.size());
       std::iota(all.begin(), all.end(), size_t{0});
       const std::vector<double> rates = fair_rates(network.links(), flows, all);
@@ -138,9 +138,9 @@ class FillingTest : public QObject {
 
   void what_is_sent_arrives_once() {
     const Network network(cluster_of(2, 4), 2);
-    const std::vector<Flow> flows = random_flows(network, 80, 3);
+    const std::vector<NetworkFlow> flows = random_flows(network, 80, 3);
     std::vector<double> bytes(network.links().size());
-    for (const Flow& f : flows)
+    for (const NetworkFlow& f : flows)
       for (const size_t l : f.links) bytes[l] += f.bytes;
     const Filling filling = fill(network.links(), flows);
     double end = 0;
@@ -157,7 +157,7 @@ class FillingTest : public QObject {
 
   void nothing_to_send_takes_no_time() {
     const Network network(cluster_of(1, 2), 1);
-    QCOMPARE(fill(network.links(), std::vector<Flow>{}).seconds, 0.);
+    QCOMPARE(fill(network.links(), std::vector<NetworkFlow>{}).seconds, 0.);
     const Filling f = fill(network.links(), std::vector{network.flow(0, 1, 0)});
     QVERIFY(f.seconds == 0 && f.end_s[0] == 0 && f.intervals.empty());
   }
