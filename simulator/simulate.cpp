@@ -203,7 +203,7 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
     if (l == layer) closed = cost_of_layer(done.ranks, done.combined, model);  // of the messages that are filled: no home is crowded
   });
   const std::vector<NetworkFlow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),
-                          back = flows_of(combined_rows(rows.combined, network.ranks()), model.combine_row_bytes, back_network);
+                                 back = flows_of(combined_rows(rows.combined, network.ranks()), model.combine_row_bytes, back_network);
   const Filling dispatch = fill(network.links(), there, progress), combine = fill(back_network.links(), back, progress);
   SimulatedCollective out;
   out.layer = task.layout.routers[layer].name, out.step = options.collective_step;

@@ -24,7 +24,7 @@ std::string mflop_text(double flops) { return number_text(flops / 1e6) + " MFLOP
 std::string operations_text(const ModelStructure& s) {
   std::string assumed;
   if (!s.item_flops && !s.routers.empty())
-    add_to_list(assumed, "each cell takes as many branches as it may and all branches get as many cells");
+    add_to_list(assumed, "each cell takes as many branches as it may and all branches get equally many cells");
   if (s.operators.contains("guard")) add_to_list(assumed, "guards hold");
   if (s.operators.contains("repeat")) add_to_list(assumed, "decoding takes all its turns");
   const std::string operations = s.item_flops ? number_text(s.item_flops->first_exit / 1e6) + " to " + mflop_text(s.item_flops->whole) +

@@ -77,19 +77,24 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
   const std::vector<MeasuredCall>& calls = calibration.calls();
   constexpr int kMost = 5;
   std::vector<uint8_t> left_out(calls.size());
+  // Of a grouped call that was timed again and again, all of its times: else each would tell the others.
+  const auto without = [&](size_t i) {
+    std::vector<uint8_t> out = left_out;
+    for (size_t j = 0; j < calls.size(); ++j)
+      if (j == i || (calls[i].is_grouped() && same_series(calls[i], calls[j]) && same_shape(calls[i], calls[j]))) out[j] = 1;
+    return out;
+  };
   for (int found = 0; found < kMost; ++found) {
     size_t worst = calls.size();
     double off = std::log(1 + kFarOff), share = 0;
     for (size_t i = 0; i < calls.size(); ++i) {
       if (left_out[i] || calls[i].is_product()) continue;
-      left_out[i] = 1;
-      const Prediction p = calibration.predict_without(calls[i], left_out);
-      left_out[i] = 0;
+      const Prediction p = calibration.predict_without(calls[i], without(i));
       if (p.kind != PredictionKind::interpolated || std::fabs(std::log(*p.us / calls[i].us)) <= off) continue;
       off = std::fabs(std::log(*p.us / calls[i].us)), worst = i, share = calls[i].us / *p.us - 1;
     }
     if (worst == calls.size()) return;
-    left_out[worst] = 1;
+    left_out = without(worst);
     out.push_back(named(calls[worst]) + " is off what its neighbours say by " + (share > 0 ? "+" : "") + percent(share));
   }
 }

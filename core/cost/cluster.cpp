@@ -16,6 +16,7 @@ std::string rate_text(double bytes_per_s) {
 
 std::vector<std::string> doubts_about(const Cluster& c) {
   std::vector<std::string> out;
+  if (!c.rank_cost.empty()) return out;  // rates are then means that nobody said
   if (c.nodes > 1 && c.network_bytes_per_s > c.fabric_bytes_per_s)
     out.push_back(c.name + ": the network is said to carry " + rate_text(c.network_bytes_per_s) +
                   " of a GPU to other nodes, more than the " + rate_text(c.fabric_bytes_per_s) +

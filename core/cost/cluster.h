@@ -21,7 +21,7 @@ struct Cluster {
   int32_t ranks() const { return nodes * gpus_per_node; }
 };
 
-/// What no such machine has, in words: a link that is faster than the one behind it, which most often is bits for bytes.
+/// What few machines have, in words: a link that is faster than the one behind it, which most often is bits for bytes.
 std::vector<std::string> doubts_about(const Cluster& cluster);
 
 }  // namespace stormcell

@@ -21,7 +21,7 @@ struct ExitChain {
   std::vector<ExitTest> tests;  ///< in running order
   /// Operations of an item that answers at each exit, and behind the last router, as a share of those through the whole network.
   std::vector<double> costs;
-  double whole = 0;  ///< those operations; other sizes of pictures have others, and slightly other shares
+  double whole = 0;  ///< those operations, every symbol of the graph 1; other sizes of pictures have others, and slightly other shares
 
   /// The number of the test that a router is; nothing: it is none.
   std::optional<size_t> test_of(std::string_view router) const;

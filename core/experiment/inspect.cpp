@@ -95,7 +95,8 @@ SegmentStructure structure_of(const Segment& segment, const Program& program) {
 void set_exit_costs(const Graph& graph, const TaskAnswer& answer, ModelStructure& s) {
   const std::optional<ExitChain> chain = exit_chain(graph, answer);
   if (!chain) return;
-  s.item_flops = ItemFlops{.first_exit = chain->costs.front() * chain->whole, .whole = chain->whole};
+  // Where the items' number is all that is open: else every size of them would be taken for 1.
+  if (graph.symbols.size() == 1) s.item_flops = ItemFlops{.first_exit = chain->costs.front() * chain->whole, .whole = chain->whole};
   for (RouterStructure& r : s.routers)
     if (const std::optional<size_t> test = chain->test_of(r.name)) r.exit_cost = chain->costs[*test];
 }

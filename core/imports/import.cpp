@@ -165,6 +165,7 @@ class TraceRun : public TraceSink {
     Json about = {{"name", source_.path()},
                   {"format", format_},
                   {"content", content_of(*source_.file)},
+                  {"modified", modified_of(source_.path())},
                   {"origin", header.origin},
                   {"lacks", header.lacks}};
     if (const std::string told = told_of(options_); !told.empty()) about["told"] = told;

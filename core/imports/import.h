@@ -41,7 +41,7 @@ struct ImportFigures {
   std::vector<std::string> lacks;      ///< what the traces do not have
   std::vector<std::string> lacks_how;  ///< of each, what its recorder or the import must be given for it; empty: nothing is known
   std::string session;
-  std::vector<int64_t> runs;  ///< numbers in the session, in the order of the files
+  std::vector<int64_t> runs;        ///< numbers in the session, in the order of the files
   std::vector<int64_t> runs_known;  ///< of each file that the session had already, the run that holds it
   double seconds = 0;
   std::vector<std::string> warnings;

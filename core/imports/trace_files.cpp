@@ -1,6 +1,7 @@
 #include "core/imports/trace_files.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,12 +20,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kPieces = 256, kPiece = 4096;  // of a file that its content is known by
+
 struct KnownTrace {
-  int64_t run = 0;
-  std::string format, told;
+  int64_t run = 0;     ///< 0: it is read in this call
+  std::string path;    ///< then
+  std::string format;  ///< of a run
+  std::string told;
+  int64_t modified = 0;
 };
 /// By their content.
 using KnownTraces = std::multimap<std::string, KnownTrace>;
+
+std::string sizes_told(int64_t hidden, int64_t ffn) {
+  std::vector<std::string> told;
+  if (hidden > 0) told.push_back("hidden " + std::to_string(hidden));
+  if (ffn > 0) told.push_back("ffn " + std::to_string(ffn));
+  return joined(told);
+}
+
+KnownTrace known_trace(int64_t run, const nlohmann::json& about) {
+  KnownTrace trace;
+  trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
+  trace.modified = whole_at(about, "modified");
+  // Before it was kept what was told, it stood in the sizes.
+  if (trace.told.empty()) trace.told = sizes_told(whole_at(about, "hidden"), whole_at(about, "ffn"));
+  return trace;
+}
 
 KnownTraces known_traces(const std::string& session) {
   KnownTraces known;
@@ -35,7 +57,7 @@ KnownTraces known_traces(const std::string& session) {
       if (run.status != RunStatus::finished) continue;  // what was interrupted is read again, whole
       const nlohmann::json about = json_or_null(run.dataset);
       const std::string content = text_at(about, "content");
-      if (!content.empty()) known.emplace(content, KnownTrace{run.id, text_at(about, "format"), text_at(about, "told")});
+      if (!content.empty()) known.emplace(content, known_trace(run.id, about));
     }
   } catch (const Error& e) {  // who writes into it says what is wrong
     if (e.kind() != ErrorKind::bad_input) throw;
@@ -52,7 +74,6 @@ const TraceFormat* format_of(const MappedFile& file) {
 }
 
 void add_content(const MappedFile& file, Sha256& hash) {
-  constexpr size_t kPieces = 256, kPiece = 4096;
   const std::span<const std::byte> bytes = file.bytes();
   if (bytes.size() <= kPieces * kPiece) {
     hash.update(bytes);
@@ -72,7 +93,21 @@ std::vector<std::string> files_of(const std::string& folder) {
   return files;
 }
 
-void add_folder(const std::string& folder, const KnownTraces& known, const Progress& progress, TraceFiles& out) {
+/// To be read, unless this call reads the same already.
+void add_new(const std::string& path, const std::string& content, const std::string& told, KnownTraces& known, TraceFiles& out) {
+  KnownTrace trace;
+  trace.path = path, trace.told = told;
+  known.emplace(content, trace);
+  out.traces.push_back(path);
+}
+void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out) {
+  if (known.run > 0)
+    out.known.push_back(known.run);
+  else
+    out.warnings.push_back(path + ": is the same trace as " + known.path + ", which is read once");
+}
+
+void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known, TraceFiles& out) {
   int64_t others = 0, traces = 0, looked_at = 0, beside = 0;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
@@ -85,27 +120,30 @@ void add_folder(const std::string& folder, const KnownTraces& known, const Progr
     }
     if (format->companions) beside += static_cast<int64_t>(format->companions(path).size());
     ++traces;
-    if (const auto at = known.find(content_of(*file)); at != known.end())
-      out.known.push_back(at->second.run);
+    const std::string content = content_of(*file);
+    if (const auto at = known.find(content); at != known.end())
+      add_known(path, at->second, out);
     else
-      out.traces.push_back(path);
+      add_new(path, content, told, known, out);
   }
   if (traces == 0) bad_input(folder, "is a folder without a routing trace of a known format", "name the files, with --format");
   others -= std::min(others, beside);  // they are no traces by themselves
   if (others > 0) out.warnings.push_back(folder + ": " + counted(others, "file") + " of no known format left out");
 }
 
-/// Read as the user now says: by the same word on it, and in the format that is named, if any.
-void add_file(const std::string& path, const ImportOptions& options, const KnownTraces& known, TraceFiles& out) {
-  if (!known.empty()) {
-    const std::string told = told_of(options);
-    const auto [begin, end] = known.equal_range(content_of(*MappedFile::open(path)));
-    for (auto at = begin; at != end; ++at) {
-      const KnownTrace& one = at->second;
-      if (one.told == told && (options.format.empty() || options.format == one.format)) return out.known.push_back(one.run);
-    }
+/// Read as the user now says: by the same word on it, and in the format that is named, if any. A large file, of whose content a part alone
+/// is looked at, is not taken for one that was written at another time.
+void add_file(const std::string& path, const ImportOptions& options, const std::string& told, KnownTraces& known, TraceFiles& out) {
+  const auto file = MappedFile::open(path);
+  const std::string content = content_of(*file);
+  const auto [begin, end] = known.equal_range(content);
+  for (auto at = begin; at != end; ++at) {
+    const KnownTrace& one = at->second;
+    const bool here = one.run == 0, whole = file->size() <= kPieces * kPiece;
+    if (one.told != told || (!here && !options.format.empty() && options.format != one.format)) continue;
+    if (whole || (here ? modified_of(one.path) : one.modified) == modified_of(path)) return add_known(path, one, out);
   }
-  out.traces.push_back(path);
+  add_new(path, content, told, known, out);
 }
 
 }  // namespace
@@ -117,10 +155,15 @@ std::string told_of(const ImportOptions& options) {
     hash.update(MappedFile::open(options.model_config)->bytes());
     told.push_back("config.json " + hash.hex());
   }
-  if (options.hidden > 0) told.push_back("hidden " + std::to_string(options.hidden));
-  if (options.ffn > 0) told.push_back("ffn " + std::to_string(options.ffn));
+  if (const std::string sizes = sizes_told(options.hidden, options.ffn); !sizes.empty()) told.push_back(sizes);
   if (options.shared_experts >= 0) told.push_back("shared experts " + std::to_string(options.shared_experts));
   return joined(told);
+}
+
+int64_t modified_of(const std::string& path) {
+  std::error_code none;
+  const fs::file_time_type time = fs::last_write_time(path, none);
+  return none ? 0 : std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
 std::string content_of(const MappedFile& file) {
@@ -140,13 +183,14 @@ std::string content_of(const MappedFile& file) {
 TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress) {
   TraceFiles out;
   std::error_code none;
-  const KnownTraces known = known_traces(options.session);
+  KnownTraces known = known_traces(options.session);
+  const std::string told = told_of(options);
   for (const std::string& path : options.traces) {
     if (path == "-") bad_input("-", "a trace is not read from standard input", "name a file");
     if (fs::is_directory(path, none))
-      add_folder(path, known, progress, out);
+      add_folder(path, told, progress, known, out);
     else
-      add_file(path, options, known, out);
+      add_file(path, options, told, known, out);
   }
   return out;
 }

@@ -16,13 +16,16 @@ struct TraceFiles {
   std::vector<std::string> warnings;
 };
 
-/// Files are known again by their content; one that is named by itself is read again where the user says otherwise of it now. Folders are
-/// not searched below. Error(bad_input): a folder without a trace, standard input.
+/// Files are known again by their content; one that is named by itself is read again where the user says otherwise of it now, or where it
+/// is large and was written anew. What two of them hold is read once. Folders are not searched below. Error(bad_input): a folder without a
+/// trace, standard input.
 TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress);
 
 /// By what a trace is known again, whatever its name: its size and a SHA-256 over at most 1 MiB spread over it ("4096-5feceb66ff..."), so
 /// that gigabytes need not be read twice.
 std::string content_of(const MappedFile& file);
+/// When a file was last written, in nanoseconds of the file system's clock; 0: unknown.
+int64_t modified_of(const std::string& path);
 /// What the user said of the traces, which are read otherwise by it: "hidden 64, ffn 32"; empty: nothing.
 std::string told_of(const ImportOptions& options);
 

@@ -28,10 +28,14 @@ struct TextField {
   size_t most = kMostText;  // bytes
 };
 constexpr std::array kTexts = {
-    TextField{"id", &MeasuredCall::id},           TextField{"op", &MeasuredCall::op},
-    TextField{"mode", &MeasuredCall::mode},       TextField{"dtype", &MeasuredCall::dtype},
-    TextField{"gpu", &MeasuredCall::gpu},         TextField{"laboratory", &MeasuredCall::laboratory},
-    TextField{"routing", &MeasuredCall::routing}, TextField{"source", &MeasuredCall::source},
+    TextField{"id", &MeasuredCall::id},
+    TextField{"op", &MeasuredCall::op},
+    TextField{"mode", &MeasuredCall::mode},
+    TextField{"dtype", &MeasuredCall::dtype},
+    TextField{"gpu", &MeasuredCall::gpu},
+    TextField{"laboratory", &MeasuredCall::laboratory},
+    TextField{"routing", &MeasuredCall::routing},
+    TextField{"source", &MeasuredCall::source},
     TextField{"rows_each", &MeasuredCall::rows_each, kMostRowsText},
 };
 struct CountField {

@@ -133,8 +133,8 @@ struct PlaceFigures {
   std::vector<double> objectives_ms() const;
 };
 
-/// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures. Error(bad_input): no loads, a cluster that does not fit or
-/// cannot hold the experts, slots that do not divide, a solver that is not there.
+/// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures. Error(bad_input): no
+/// loads, a cluster that does not fit or cannot hold the experts, slots that do not divide, a solver that is not there.
 PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});
 /// stormcell.place/1
 std::string to_json(const PlaceFigures& figures);

@@ -554,7 +554,7 @@ struct ModelStructure {
   int64_t parameters = 0, weight_bytes = 0;
   int64_t expert_bytes = 0;             ///< weights of branches, all together, as the CPU lays them out
   int64_t least_budget = 0;             ///< of these the largest one: the least --weight-budget; 0: it has no branches
-  double flops_per_cell = 0;            ///< where each cell takes as many branches as it may, and all branches get as many cells
+  double flops_per_cell = 0;            ///< where each cell takes as many branches as it may, and all branches get equally many cells
   std::optional<ItemFlops> item_flops;  ///< nothing: it has no exits
   std::vector<InputStructure> inputs;
   std::optional<PictureStructure> picture;  ///< none: it takes no pictures

@@ -115,15 +115,14 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     QVERIFY2(written["rows_each"] == "256 65 2x1" && written["experts"] == 4 && written["rows"] == 323, written.dump().c_str());
     const Json again = checked(cal, "g,grouped,H100,bf16,64,32,,,65 256 2x1,80");
     QVERIFY2(again["kind"] == "measured" && again["error"] == 0., again.dump().c_str());
-    for (const auto& [line, words] :
-         {std::pair{"g,grouped,H100,bf16,64,32,4,,,80", "line 2: rows_each is \"\", no rows of each weight"},
-          {"g,grouped,H100,bf16,64,32,,,3x0,80", "no rows of each weight"},
-          {"g,grouped,H100,bf16,64,32,,,3;4,80", "rows_each is \"3;4\", no rows of each weight"},
-          {"g,grouped,H100,bf16,64,32,3,,3 4,80", "experts is 3, and rows_each has 2"},
-          {"g,grouped,H100,bf16,64,32,,8,3 4,80", "rows is 8, and rows_each has 7"},
-          {"g,grouped,H100,,64,32,,,3 4,80", "dtype is missing for op \"grouped\""},
-          {"g,grouped,H100,bf16,64,,,,3 4,80", "outputs is missing or too small"},
-          {"g,product,H100,bf16,64,32,,3,3 4,80", "rows_each belongs to op \"grouped\""}}) {
+    for (const auto& [line, words] : {std::pair{"g,grouped,H100,bf16,64,32,4,,,80", "line 2: rows_each is \"\", no rows of each weight"},
+                                      {"g,grouped,H100,bf16,64,32,,,3x0,80", "no rows of each weight"},
+                                      {"g,grouped,H100,bf16,64,32,,,3;4,80", "rows_each is \"3;4\", no rows of each weight"},
+                                      {"g,grouped,H100,bf16,64,32,3,,3 4,80", "experts is 3, and rows_each has 2"},
+                                      {"g,grouped,H100,bf16,64,32,,8,3 4,80", "rows is 8, and rows_each has 7"},
+                                      {"g,grouped,H100,,64,32,,,3 4,80", "dtype is missing for op \"grouped\""},
+                                      {"g,grouped,H100,bf16,64,,,,3 4,80", "outputs is missing or too small"},
+                                      {"g,product,H100,bf16,64,32,,3,3 4,80", "rows_each belongs to op \"grouped\""}}) {
       const std::string file = grouped(line);
       VERIFY_REFUSED((Arguments{"calibrate", file, "-o", cal}), file, words);
     }

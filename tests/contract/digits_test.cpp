@@ -189,8 +189,10 @@ class DigitsTest : public QObject {
                  std::fabs(j["routers"][1]["exit_cost"].get<double>() - 0.7871) < 0.01,
              j["routers"].dump().c_str());
     const double whole = j["item_flops"]["whole"], first = j["item_flops"]["first_exit"];
-    QVERIFY2(whole > 2140496 && std::fabs(first / whole - j["routers"][0]["exit_cost"].get<double>()) < 1e-9,
-             j["item_flops"].dump().c_str());
+    // Two operations for each of the 2,140,496 multiplications of the reference; sums, activations and tests beside them.
+    QVERIFY2(
+        whole > 2 * 2140496 && whole < 1.02 * 2 * 2140496 && std::fabs(first / whole - j["routers"][0]["exit_cost"].get<double>()) < 1e-9,
+        j["item_flops"].dump().c_str());
     const std::string told = run_program({"inspect", kModel}).out, head = told.substr(0, told.find('\n'));
     QVERIFY2(head.find(", trained weights, ") != std::string::npos &&
                  head.find(" MFLOP an item, from the first exit to the whole network") != std::string::npos &&

@@ -122,8 +122,8 @@ class ContractImportServersTest : public QObject, private Imports {
     // Its sequences are no requests, nor are they when they come back from a native trace.
     const std::string native = scratch_.path("megatron.safetensors");
     VERIFY_DONE(run_program({"export", session_of("megatron"), "--format", "native", "-o", native}), Arguments{"export"});
-    for (const char* fact : {"requests", "positions", "phases"})
-      QVERIFY(imported(native, session_of("native"))["lacks"].dump().find(fact) != std::string::npos);
+    const std::string lacks = imported(native, session_of("native"))["lacks"].dump();
+    for (const char* fact : {"requests", "positions", "phases"}) QVERIFY(lacks.find(fact) != std::string::npos);
     const auto changed = [&](const std::string& from, const std::string& to) {
       std::string other = text;
       return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));

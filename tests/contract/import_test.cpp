@@ -1,8 +1,10 @@
 // Imports whatever the format: runs of one session, configurations, comparison, usage, interruption; what is refused leaves the session
 // alone.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 
 #include "core/base/listed_words.h"
 #include "core/comparison/compare.h"
@@ -86,6 +88,27 @@ class ContractImportTest : public QObject, private Imports {
                sized.dump().c_str());
     }
     QCOMPARE(SessionReader(session).runs().size(), size_t{3});
+    // Two of one content in one call are one.
+    const Ended both = run_program({"import", trace, copy, "-o", scratch_.path("both.storm")});
+    QVERIFY2(both.exit == 0 && both.err.find(copy + ": is the same trace as " + trace + ", which is read once") != std::string::npos,
+             both.err.c_str());
+    QCOMPARE(SessionReader(scratch_.path("both.storm")).runs().size(), size_t{1});
+  }
+
+  void a_large_file_that_was_corrected_is_read() {
+    TraceSize large;
+    large.steps = 8000;
+    std::string text = route_trace(large);
+    const std::string session = scratch_.path("large.storm"), trace = scratch_.write("large.csv", text);
+    const auto written = std::filesystem::last_write_time(trace);
+    imported(trace, session);
+    QVERIFY(imported(trace, session)["runs"].empty());
+    // Between two of the pieces by which a large file is known again.
+    const size_t at = text.find("0.625", (text.size() - 4096) / 255 * 100 + 8192);
+    text[at + 4] = '4';
+    scratch_.write("large.csv", text);
+    std::filesystem::last_write_time(trace, written + std::chrono::seconds(1));
+    QVERIFY(imported(trace, session)["runs"] == Json::array({2}));
   }
 
   void an_imported_session_is_exported_reported_and_viewed() {

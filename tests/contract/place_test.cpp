@@ -242,7 +242,7 @@ class ContractPlaceTest : public QObject, private Placements {
     const std::string gaps = scratch_.path("gaps.storm");
     std::string trace;
     for (const QString& line : QString::fromStdString(route_trace()).split('\n', Qt::SkipEmptyParts))
-      trace += line.toStdString() + (line.startsWith('#')            ? "\n"
+      trace += line.toStdString() + (line.startsWith('#')          ? "\n"
                                      : line.startsWith("turn,")    ? ",dropped\n"
                                      : line.startsWith("0,1,9,1,") ? ",1\n"
                                                                    : ",0\n");

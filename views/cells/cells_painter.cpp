@@ -219,8 +219,7 @@ QColor branch_color(const ExitRole& test, int branch, const Theme& theme) {
 
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme) {
   if (!chip.real || chip.faded) return theme.surface;
-  if (page.options.color == CellColor::branch)
-    return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, theme) : theme.surface;
+  if (page.options.color == CellColor::branch) return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, theme) : theme.surface;
   if (page.options.color == CellColor::exit) return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
   return chip.tone >= 0 ? theme.sequential(chip.tone) : theme.surface;
 }

@@ -54,8 +54,8 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
       row += tr(", weight %1").arg(std::get<double>(w), 0, 'g', 3);
     if (!routed.margin.empty()) row += tr(", margin %1").arg(static_cast<double>(routed.margin[cell]), 0, 'g', 3);
     const QString name = QString::fromStdString(router.name).toHtmlEscaped();
-    text += QString("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
-                .arg(static_cast<int>(r) == shown.router ? "<b>" + name + "</b>" : name, row);
+    text +=
+        QString("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>").arg(static_cast<int>(r) == shown.router ? "<b>" + name + "</b>" : name, row);
   }
   text += "</table>";
   if (chip.differs) text += tr("The other run sent it elsewhere.<br>");
@@ -79,9 +79,9 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
     table.columns.insert(table.columns.begin() + 2, {{tr("row"), tr("of the grid that the sequence's cells lie in, from 0")},
                                                      {tr("column"), tr("of the grid that the sequence's cells lie in, from 0")}});
   for (const RouterLine& r : page.routers)
-    table.columns.push_back({QString::fromStdString(r.name),
-                             is_exit(r) ? tr("whether the cell leaves at this exit or goes on; measured")
-                                        : tr("the branches that this router gave the cell, in descending score; measured")});
+    table.columns.push_back(
+        {QString::fromStdString(r.name), is_exit(r) ? tr("whether the cell leaves at this exit or goes on; measured")
+                                                    : tr("the branches that this router gave the cell, in descending score; measured")});
   const std::vector<ExitRole> exits = exit_roles(page.routers);
   for (const CellLine& line : page.lines)
     for (size_t c = 0; c < line.position.size(); ++c) {

@@ -8,7 +8,7 @@ namespace stormcell::views {
 namespace {
 constexpr double kMargin = 12, kGap = 6;
 constexpr double kBarLines = 2.2;  // height of a bar at most, in lines
-}
+}  // namespace
 
 ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit) : page_(page), line_(line), digit_(digit) {
   const double wide = std::max(40.0, size.width() - 3 * kMargin), left = 0.42 * wide;

@@ -157,8 +157,8 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
 /// "8", "4 to 8"; empty of no router.
 QString branches_of(const RunFacts& facts) {
   if (facts.routers.empty()) return {};
-  const auto [least, most] = std::minmax_element(facts.routers.begin(), facts.routers.end(),
-                                                 [](const auto& a, const auto& b) { return a.branches < b.branches; });
+  const auto [least, most] =
+      std::minmax_element(facts.routers.begin(), facts.routers.end(), [](const auto& a, const auto& b) { return a.branches < b.branches; });
   if (least->branches == most->branches) return count_text(most->branches);
   return tr("%1 to %2").arg(count_text(least->branches), count_text(most->branches));
 }

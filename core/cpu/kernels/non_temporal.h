@@ -22,8 +22,8 @@ inline constexpr int64_t kNonTemporalRow = 1024;
 /// Tests take small results for large ones. Empty goes back to the processor's. Not while a kernel runs.
 void set_non_temporal_for_test(std::optional<int64_t> floats);
 
-/// f(begin, end, to) writes the floats [begin, end) of y to `to`, all of them before it reads any: they are nothing before, and come to y from
-/// there.
+/// f(begin, end, to) writes the floats [begin, end) of y to `to`, all of them before it reads any: they are nothing before, and come to y
+/// from there.
 template <class F>
 void write_result(float* y, int64_t begin, int64_t end, bool non_temporal, F&& f) {
   if (!non_temporal) return f(begin, end, y + begin);

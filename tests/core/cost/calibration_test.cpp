@@ -237,6 +237,11 @@ class CalibrationTest : public QObject {
     const std::vector<std::string> doubts = doubts_about(Calibration(calls));
     QVERIFY2(doubts.size() == 1 && doubts[0].starts_with("grouped of G, 517 rows") && doubts[0].ends_with("by +65 %"),
              doubts.empty() ? "none" : doubts[0].c_str());
+    // Timed twice it does not tell itself.
+    calls.push_back(calls.back());
+    calls.back().id += " again";
+    const std::vector<std::string> again = doubts_about(Calibration(calls));
+    QVERIFY2(again.size() == 1 && again[0].ends_with("by +65 %"), std::to_string(again.size()).c_str());
   }
 
   void within_a_fabric_start_up_and_slope_follow_the_ranks() {

@@ -25,6 +25,9 @@ class ClusterTest : public QObject {
     c.fabric_bytes_per_s = 3.6e12;
     const std::vector<std::string> link = doubts_about(c);
     QVERIFY(link.size() == 1 && link[0].find("3600 GB/s, more than the 3000 GB/s of the memory") < link[0].size());
+    c.rank_cost.assign(64, 1e-9);
+    QVERIFY(doubts_about(c).empty());  // each pair says it, the rates are means
+    c.rank_cost.clear();
     c.gpus_per_node = 1;
     QVERIFY(doubts_about(c).empty());
   }

@@ -31,7 +31,8 @@ std::vector<NetworkFlow> random_flows(const Network& network, size_t count, uint
 }
 
 /// Rates rise by small steps, one flow after the other, as long as all of its links have room.
-std::vector<double> poured(const std::vector<Link>& links, const std::vector<NetworkFlow>& flows, const std::vector<double>& left, double drop) {
+std::vector<double> poured(const std::vector<Link>& links, const std::vector<NetworkFlow>& flows, const std::vector<double>& left,
+                           double drop) {
   std::vector<double> rates(flows.size()), room;
   for (const Link& l : links) room.push_back(l.per_s);
   std::vector<bool> stuck(flows.size());

@@ -62,7 +62,8 @@ class NonTemporalTest : public QObject {
     const std::vector<ResizeTap> taps = {{0, 1, 0.25f}, {1, 2, 0.5f}, {2, 2, 0}, {0, 0, 0}, {1, 2, 0.75f}};
     for_each_isa([&](Isa) {
       for (const int64_t channels : {16, 48}) {
-        const Floats above = random_floats(static_cast<size_t>(3 * channels), 1), below = random_floats(static_cast<size_t>(3 * channels), 2);
+        const Floats above = random_floats(static_cast<size_t>(3 * channels), 1),
+                     below = random_floats(static_cast<size_t>(3 * channels), 2);
         Floats y(taps.size() * static_cast<size_t>(channels)), past(y.size());
         ResizeTask task{above.data(), below.data(), 0.3f, taps.data(), static_cast<int64_t>(taps.size()), channels, y.data()};
         kernels().resize(task);
