@@ -89,10 +89,10 @@ class ContractImportTest : public QObject, private Imports {
     }
     QCOMPARE(SessionReader(session).runs().size(), size_t{3});
     // Two of one content in one call are one.
-    const Ended both = run_program({"import", trace, copy, "-o", scratch_.path("both.storm")});
+    const Ended both = run_program({"import", trace, copy, "-o", scratch_.path("read-once.storm")});
     QVERIFY2(both.exit == 0 && both.err.find(copy + ": is the same trace as " + trace + ", which is read once") != std::string::npos,
              both.err.c_str());
-    QCOMPARE(SessionReader(scratch_.path("both.storm")).runs().size(), size_t{1});
+    QCOMPARE(SessionReader(scratch_.path("read-once.storm")).runs().size(), size_t{1});
   }
 
   void a_large_file_that_was_corrected_is_read() {
