@@ -257,7 +257,7 @@ RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, c
   start.decisions = figures.decisions;
   start.layout = parts[0].layout;
   nlohmann::json about = parts[0].about.is_object() ? parts[0].about : nlohmann::json::object();  // sizes and origin of the first
-  for (const char* key : {"content", "rank", "slots", "slot_ranks"}) about.erase(key);
+  for (const char* key : {"content", "modified", "told", "rank", "slots", "slot_ranks"}) about.erase(key);
   RecordedSlots slots = slots_at(parts[0].about);
   for (size_t p = 1; p < parts.size(); ++p) slots = sum_of(slots, slots_at(parts[p].about));
   if (const nlohmann::json kept = json_of(slots); !kept.is_null()) about.update(kept);
