@@ -301,6 +301,7 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   all.session = options.session;
   all.runs_known = files.known;
   all.warnings = files.warnings;
+  if (!model.doubt.empty()) all.warnings.push_back(model.doubt);
   Target target(options);
   try {
     for (const std::string& trace : files.traces) {

@@ -96,6 +96,9 @@ class Imatrix {
     if (model.branches > 0 && model.branches != branches)
       wrong("counts " + counted(branches, "expert") + ", " + model.source + " says " + std::to_string(model.branches),
             "check that both are of one model");
+    std::vector<int32_t> layers;
+    for (const auto& [layer, loads] : loads_) layers.push_back(layer);
+    check_layers_with_branches(source_, layers);
     const int64_t told = model.k > 0 ? model.k : k();
     TraceHeader header;
     header.model = model.name, header.family = model.family;

@@ -98,8 +98,9 @@ class NpyTrace {
       wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +
                 std::to_string(model.moe_layers.size()) + " of them with branches",
             "check that both are of one model");
+    if (whole && k_ > 1) routers_of_layers(source_, used);  // refuses what the model contradicts; of k = 1 zeros may be choices
     for (int64_t l = 0; l < layers_; ++l) {
-      const bool has = model.layers > 0
+      const bool has = !model.moe_layers.empty()
                            ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
                            : k_ == 1 || used[static_cast<size_t>(l)] != 0;
       if (has) taken_.push_back(l);
