@@ -41,8 +41,8 @@ struct ExpertFamily {
   int32_t layers = 0, experts = 0, per_token = 0;  ///< 0: the file must say it
   std::span<const ExpertKey> keys;
   std::string_view layers_key = "num_hidden_layers";
-  std::span<const ExpertKey> decoder_keys;  ///< of a second stack
-  std::string_view decoder_layers_key;      ///< empty: there is none
+  std::span<const ExpertKey> decoder_keys = {};  ///< of a second stack
+  std::string_view decoder_layers_key = {};      ///< empty: there is none
 };
 
 /// The table, by name.

@@ -13,7 +13,6 @@ import pathlib
 from types import SimpleNamespace
 
 MODELS = "transformers.models."
-EXPERTS = ("moe", "expert", "cdmoe")
 
 # family: (module, class of the configuration, class of the layer or None: every layer, configurations)
 FAMILIES = {
@@ -102,11 +101,6 @@ LAYERS = 8
 MIXED = ["sparse", "dense", "sparse", "sparse", "dense", "dense", "sparse", "dense"]
 
 
-def holds_experts(node):
-    """Whether a class with experts is made, or named, in this branch."""
-    return any(isinstance(n, ast.Name) and any(word in n.id.lower() for word in EXPERTS) for n in ast.walk(node))
-
-
 def condition(module, layer):
     """(expression, experts where it is true) of the choice between experts and a dense layer in the class of a decoder layer."""
     source = pathlib.Path(importlib.import_module(MODELS + module).__file__).with_name(f"modeling_{module}.py")
@@ -120,21 +114,17 @@ def condition(module, layer):
             continue
         body = n.body if isinstance(n.body, list) else [n.body]
         other = n.orelse if isinstance(n.orelse, list) else [n.orelse]
-        first, second = any(map(holds_dense_or_experts, body)), any(map(holds_dense_or_experts, other))
-        yes, no = any(map(holds_sparse, body)), any(map(holds_sparse, other))
-        if yes == no or not (first or second):
+        yes, no = any(map(holds_experts, body)), any(map(holds_experts, other))
+        if yes == no:
             continue
         return ast.unparse(n.test), yes, local, members
     raise SystemExit(f"{module}.{layer}: no condition found")
 
 
-def holds_sparse(node):
-    return any(isinstance(n, ast.Name) and (n.id.endswith(("MoE", "Moe", "Experts", "MoeBlock", "MoEBlock", "SparseMoeBlock")) or
-                                            n.id.endswith("TextMoE")) for n in ast.walk(node))
-
-
-def holds_dense_or_experts(node):
-    return any(isinstance(n, ast.Name) and (holds_sparse(n) or "MLP" in n.id) for n in ast.walk(node))
+def holds_experts(node):
+    """Whether a class with experts is named in this branch."""
+    ends = ("MoE", "Moe", "Experts", "MoeBlock", "MoEBlock", "TextMoE")
+    return any(isinstance(n, ast.Name) and n.id.endswith(ends) for n in ast.walk(node))
 
 
 def layers_of(module, layer, config, count):
