@@ -199,6 +199,16 @@ const ExpertFamily* family_named(std::string_view name) {
   return nullptr;
 }
 
+/// transformers 5 may give single layers settings of their own; those of attention do not matter here.
+void refuse_experts_by_layer(const ExpertFields& fields) {
+  constexpr std::string_view kKey = "per_layer_config";
+  if (!fields.has(kKey) || !fields.at(kKey).is_object()) return;
+  for (const auto& [layer, settings] : fields.at(kKey).items())
+    for (const auto& [key, value] : settings.items())
+      if (key.find("expert") != std::string::npos || key.find("moe") != std::string::npos)
+        fields.wrong(kKey, "gives layer " + layer + " " + in_quotes(key) + " of its own, which is not in this version");
+}
+
 /// Layers of which a list of numbers of experts says 0 have none.
 void leave_out_empty(const ExpertFields& fields, ExpertLayers& found) {
   const std::vector<int64_t> counts = fields.experts_by_layer(found.layers, found.further);
@@ -213,6 +223,7 @@ ExpertLayers read_expert_layers(const Json& config, const std::string& where) {
   const ExpertPart part = find_expert_part(config, [](std::string_view name) { return family_named(name) != nullptr; });
   const ExpertFields fields(*part.object, part.path, where);
   const ExpertFamily* family = family_named(part.family);
+  refuse_experts_by_layer(fields);
   ExpertLayers found;
   found.part = part.object;
   found.family = part.family;
