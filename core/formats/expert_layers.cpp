@@ -206,7 +206,7 @@ void refuse_experts_by_layer(const ExpertFields& fields) {
   for (const auto& [layer, settings] : fields.at(kKey).items())
     for (const auto& [key, value] : settings.items())
       if (key.find("expert") != std::string::npos || key.find("moe") != std::string::npos)
-        fields.wrong(kKey, "gives layer " + layer + " " + in_quotes(key) + " of its own, which is not in this version");
+        fields.wrong(kKey, "gives layer " + in_quotes(layer) + " " + in_quotes(key) + " of its own, which is not in this version");
 }
 
 /// Layers of which a list of numbers of experts says 0 have none.

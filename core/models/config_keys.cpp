@@ -189,7 +189,7 @@ class KeyCheck {
       case alias: {
         const auto main = object.find(std::string(row.value));
         if (main != object.end() && !main->is_null() && *main != value)
-          refuse(name, value, "the value of " + in_quotes(row.value) + ", another name of the same, " + main->dump());
+          refuse(name, value, "the value of " + in_quotes(row.value) + ", another name of the same");
         return;
       }
       case fixed:
@@ -205,7 +205,7 @@ class KeyCheck {
   }
 
   [[noreturn]] void refuse(const std::string& name, const Json& value, const std::string& expected) const {
-    std::string came = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string came = value.dump(-1, ' ', true, Json::error_handler_t::replace);
     if (came.size() > 80) came = came.substr(0, 77) + "...";
     bad_input(where_, in_quotes(name) + ": expected " + expected + ", got " + came, "use a model that this version runs");
   }

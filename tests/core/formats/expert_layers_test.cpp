@@ -267,7 +267,7 @@ class ExpertLayersTest : public QObject {
         "n_routed_experts":8,"first_k_dense_replace":-1.5}})",
         "\"text_config.first_k_dense_replace\" is -1.5");
     row("experts of single layers", R"({"model_type":"mixtral","num_hidden_layers":2,"per_layer_config":{"1":{"num_local_experts":4}}})",
-        "\"per_layer_config\" gives layer 1 \"num_local_experts\"");
+        "\"per_layer_config\" gives layer \"1\" \"num_local_experts\"");
     row("counts of other layers", R"({"model_type":"hunyuan_v1_moe","num_hidden_layers":4,"num_experts":[8,8,8]})",
         "\"num_experts\" has 3 entries");
   }
