@@ -38,6 +38,11 @@ int64_t kv_width_of(const ExpertFields& fields, int64_t hidden) {
   return 2 * width * (kept > 0 ? kept : heads);
 }
 
+/// Where a recording and the rule of the family contradict each other.
+std::string advice_of(const TracedModel& model) {
+  return model.doubt.empty() ? "check that both are of one model" : "the family is not known: import without --model-config";
+}
+
 /// "layer 3", "layers 3, 4 and 2 more"
 std::string layers_text(const std::vector<int32_t>& layers) {
   std::string text = noun_for(static_cast<int64_t>(layers.size()), "layer") + " " + std::to_string(layers[0]);
@@ -85,7 +90,7 @@ std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vec
   const auto layers = static_cast<int64_t>(used.size());
   if (model.layers > 0 && model.layers != layers && model.layers + model.further_layers != layers)
     bad_input(source.path(), "has " + counted(layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
-              "check that both are of one model");
+              advice_of(model));
   std::vector<int32_t> router_of(used.size(), -1), idle, counted_dense;
   int32_t routers = 0;
   for (size_t l = 0; l < used.size(); ++l) {
@@ -102,12 +107,12 @@ std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vec
     bad_input(source.path(),
               "counts experts in " + layers_text(counted_dense) + ", which " + noun_for(std::ssize(counted_dense), "has", "have") +
                   " none by " + model.of_rule(),
-              "check that both are of one model");
+              advice_of(model));
   if (!idle.empty())
     bad_input(source.path(),
               "is zero in every step in " + layers_text(idle) + ", which " + noun_for(std::ssize(idle), "has", "have") + " experts by " +
                   model.of_rule(),
-              "check that both are of one model");
+              advice_of(model));
   return router_of;
 }
 
@@ -135,7 +140,7 @@ void check_layers_with_branches(const TraceSource& source, const std::vector<int
   bad_input(
       source.path(),
       "counts experts in " + layers_text(wrong) + ", which " + noun_for(std::ssize(wrong), "has", "have") + " none by " + model.of_rule(),
-      "check that both are of one model");
+      advice_of(model));
 }
 
 std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows) {
@@ -153,7 +158,7 @@ std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, 
     bad_input(source.path(),
               "has " + counted(rows, "layer") + ", " + std::to_string(known) + " of " + std::to_string(model.layers) + " have experts by " +
                   model.of_rule(),
-              "check that both are of one model");
+              advice_of(model));
   return numbers;
 }
 
