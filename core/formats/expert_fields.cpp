@@ -178,7 +178,7 @@ int32_t ExpertFields::experts(int32_t otherwise) const {
 
 std::vector<int64_t> ExpertFields::experts_by_layer(int64_t layers, int64_t further) const {
   const std::string key = experts_key();
-  if (key.empty() || !at(key).is_array()) return {};
+  if (key.empty() || layers == 0 || !at(key).is_array()) return {};
   const std::vector<int64_t> all = integers(key, 0, kMostTracedBranches);
   const auto entries = static_cast<int64_t>(all.size());
   // Ernie 4.5 VL has one for text and one for pictures, which are the same.

@@ -46,8 +46,6 @@ class StackRules {
   int64_t layers() const { return layers_; }
   /// In quotes; of those in the file.
   const std::string& keys() const { return found_; }
-  /// The file has a key that says which layers, or the family needs none.
-  bool known() const { return !found_.empty(); }
 
  private:
   void note(std::string_view key) { add_to_list(found_, in_quotes(key)); }
@@ -245,7 +243,7 @@ ExpertLayers read_expert_layers(const Json& config, const std::string& where) {
   }
   leave_out_empty(fields, found);
   const std::string name = found.family.empty() ? "no \"model_type\"" : "the \"model_type\" " + in_quotes(found.family);
-  if (!family && !rules.known()) {
+  if (!family && found.keys.empty()) {
     found.with_experts.clear();
     found.doubt = where + ": has " + name + ", which is not in the table of families, and no key that says which layers have experts";
   } else if (!family) {
