@@ -194,7 +194,7 @@ int32_t ExpertFields::per_token(int32_t otherwise) const {
 }
 
 int32_t ExpertFields::shared() const {
-  // What is no number of experts says nothing: some families keep a list of layers under such a key.
+  // Some families keep a list of layers under such a key. It says nothing about shared experts.
   for (const std::string_view key : kShared) {
     if (!has(key)) continue;
     const Json& value = at(key);

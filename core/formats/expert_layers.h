@@ -1,5 +1,5 @@
-// What a config.json in the Hugging Face layout says of a model's experts: which layers have them, how many there are, to how many a token
-// goes. The rules of the families are a table (expert_families.cpp), which importers of traces and the models share.
+// A model's experts by its config.json in the Hugging Face layout: which layers have them, how many there are, to how many a token goes.
+// The rules of the families are a table (expert_families.cpp), which importers of traces and the models share.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -26,9 +26,9 @@ struct ExpertLayers {
   std::string doubt;
 };
 
-/// `where` is the file, for errors. Error(bad_input) that names the key: no experts, a value out of its range, lists that are too short or
-/// too long, two keys that contradict each other. Of a family that is not in the table and that has no key of a known meaning
-/// `with_experts` is empty, and `doubt` says so.
+/// `where` is the file, for errors. Error(bad_input) names the key: no experts, a value out of its range, lists that are too short or too
+/// long, two keys that contradict each other. `with_experts` is empty for a family that is not in the table, if no key of a known meaning
+/// is there.
 ExpertLayers read_expert_layers(const nlohmann::json& config, const std::string& where);
 
 }  // namespace stormcell

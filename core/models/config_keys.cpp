@@ -155,7 +155,7 @@ constexpr ConfigKey kOfText[] = {
     {harmless, "router_jitter_noise"},
 };
 
-/// Of one file against the tables of one family.
+/// The keys of one file against the tables of one family.
 class KeyCheck {
  public:
   KeyCheck(const std::string& where, std::span<const std::span<const ConfigKey>> tables) : where_(where), tables_(tables) {}

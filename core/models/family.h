@@ -42,7 +42,7 @@ std::span<const Family> families();
 /// The family that the configuration names; the error lists those that there are.
 const Family& family_of(const Config& config);
 
-/// What a configuration has that the family does not read, a warning; Error(bad_input) where that changes the result.
+/// One warning that names the keys that the family does not read; Error(bad_input) for one that changes the result.
 std::vector<std::string> check_keys(const Family& family, const Config& config);
 /// "image_size", one side or [height, width].
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise);

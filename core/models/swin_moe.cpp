@@ -26,7 +26,7 @@ constexpr std::array kRead =
               "mlp_ratio", "hidden_act", "qkv_bias", "mlp_bias", "norm_place", "attention", "position_width", "position_limit",
               "position_bias", "relative_place", "merge_order", "layer_norm_eps", "moe_blocks", "num_experts", "experts_per_token",
               "capacity_factor", "normalize_gate", "gate_bias", "expert_bias");
-// Of Swin Transformer V2 in transformers' layout.
+// Keys of Swin Transformer V2 in transformers' layout.
 constexpr std::array kOther = {
     ConfigKey{KeyUse::fixed, "use_absolute_embeddings", "false", "embeddings of places are not in this version of the family"},
     ConfigKey{KeyUse::fixed, "pretrained_window_sizes", "[0,0,0,0]",

@@ -22,7 +22,7 @@ std::string rows(int64_t step, int64_t layers, const std::vector<int32_t>& with,
   return "[" + text + "]";
 }
 
-/// Of two steps.
+/// Recordings of two steps.
 std::string sglang_counts(int64_t layers, const std::vector<int32_t>& with) {
   return R"({"logical_count": [)" + rows(0, layers, with, true) + "," + rows(1, layers, with, true) + "]}";
 }

@@ -1,5 +1,5 @@
-// What a config.json in the Hugging Face layout says of a model's branches: enough to name the layers of a trace and to size its branches,
-// also for models that this program does not run.
+// A model's branches by its config.json in the Hugging Face layout: enough to name the layers of a trace and to size its branches, also for
+// models that this program does not run.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMostSize = int64_t{1} << 24;
 
-/// The first that is there; 0: none. Of a list, one entry a layer, the first entry.
+/// The first key that is there; 0: none is. A list has one entry for each layer; its first entry counts.
 int64_t first_of(const ExpertFields& fields, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys)
     if (fields.has(key)) {
@@ -38,7 +38,7 @@ int64_t kv_width_of(const ExpertFields& fields, int64_t hidden) {
   return 2 * width * (kept > 0 ? kept : heads);
 }
 
-/// Where a recording and the rule of the family contradict each other.
+/// Advice for a recording that contradicts the rule of the family.
 std::string advice_of(const TracedModel& model) {
   return model.doubt.empty() ? "check that both are of one model" : "the family is not known: import without --model-config";
 }

@@ -1,4 +1,4 @@
-// What becomes of each key of a config.json: read under any of its names, passed over, named, or refused.
+// Each key of a config.json is read under any of its names, passed over, named, or refused.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
