@@ -1,4 +1,4 @@
-// What the keys of a config.json are to a family of models: one table a family, by which each key of a file is read, passed over, refused
+// The use of each key of a config.json by a family of models: one table a family, by which each key of a file is read, passed over, refused
 // or named.
 #pragma once
 #include <array>
