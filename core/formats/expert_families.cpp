@@ -30,6 +30,8 @@ constexpr std::array kJamba = {ExpertKey{period, "expert_layer_period", 2, "expe
 constexpr std::array kNemotron = {ExpertKey{words, "layers_block_type"}, ExpertKey{words, "layer_types"},
                                   ExpertKey{pattern, "hybrid_override_pattern"}, ExpertKey{needed, "layers_block_type"}};
 constexpr std::array kHunyuan = {ExpertKey{from, "moe_layer_num_skipped", 0}};
+constexpr std::array kPangu = {ExpertKey{from, "first_k_dense_replace", 0}, ExpertKey{from, "num_dense_layers", 0},
+                               ExpertKey{every, "moe_layer_freq", 1}};
 constexpr std::array kArctic = {ExpertKey{each, "moe_layer_frequency", 2}};
 constexpr std::array kDoge = {ExpertKey{enabled, "is_moe", 0}};
 constexpr std::array kGemma4 = {ExpertKey{enabled, "enable_moe_block", 0}};
@@ -123,6 +125,7 @@ constexpr ExpertFamily kFamilies[] = {
     {"bailing_moe", 0, 0, 0, kDenseFirst<0>},
     {"bailing_moe_linear", 0, 0, 0, kDenseFirst<0>},
     {"bailing_moe_v2", 0, 0, 0, kDenseFirst<0>},
+    {"bailing_moe_v2_5", 0, 0, 0, kDenseFirst<0>},
     {"deepseek", 0, 0, 0, kDenseFirst<0>},
     {"ernie4_5_moe_vl", 0, 0, 0, kErnie},
     {"git", 0, 0, 0, kAll},  // Grok 2
@@ -132,9 +135,11 @@ constexpr ExpertFamily kFamilies[] = {
     {"hunyuan_moe", 0, 0, 0, kHunyuan},
     {"kimi_k2", 0, 0, 0, kDenseFirst<0>},
     {"mimo_v2", 0, 0, 0, kDenseFirst<0>},
+    {"minimax_m1", 0, 0, 0, kAll},
     {"minimax_m3", 0, 0, 0, kDenseFirst<0>},
     {"minimax_text_01", 0, 0, 0, kAll},
-    {"pangu_ultra_moe", 0, 0, 0, kDenseFirst<0>},
+    {"PanguProMoE", 0, 0, 0, kQwen<0>},
+    {"pangu_ultra_moe", 0, 0, 0, kPangu},
     {"step3_text", 0, 0, 0, kStep<1>},
 };
 
