@@ -10,6 +10,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/open_file.h"
 
 namespace stormcell {
@@ -131,8 +132,8 @@ std::string header_text(const OpenFile& file, size_t& data_begin) {
 }
 }  // namespace
 
-NpyArray open_npy(const std::string& path) {
-  const auto file = std::shared_ptr<const OpenFile>(new OpenFile(OpenFile::open_regular(path)));
+NpyArray open_npy(const std::string& path, const Progress& progress) {
+  const auto file = std::make_shared<const OpenFile>(open_unpacked(path, progress));
   size_t data_begin = 0;
   const std::string text = header_text(*file, data_begin);
   std::optional<Header> header = HeaderParser(text).parse();

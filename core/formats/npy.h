@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/base/progress.h"
 #include "core/formats/file_range.h"
 
 namespace stormcell {
@@ -17,6 +18,6 @@ struct NpyArray {
 };
 
 /// Versions 1 to 3 of the format. The header is fully checked, the data are not read.
-NpyArray open_npy(const std::string& path);
+NpyArray open_npy(const std::string& path, const Progress& progress = {});
 
 }  // namespace stormcell

@@ -73,6 +73,7 @@ Json json_of(const ImportFigures& f) {
   json["rows_skipped"] = f.rows_skipped;
   json["rows_masked"] = f.rows_masked;
   json["rows_shared"] = f.rows_shared;
+  json["empty_lines"] = f.empty_lines;
   json["model"] = {{"name", f.model.name}, {"layers", f.model.layers}, {"branches", f.model.branches}, {"k", f.model.k}};
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["lacks"] = f.lacks;
@@ -113,7 +114,7 @@ class Target {
     fingerprint_ = fingerprint;
     name_ = told(header);
     const TracedShape shape = shape_of(header);
-    ModelSummary model{fingerprint, header.model.empty() ? std::filesystem::path(trace).stem().string() : header.model, header.family, {}};
+    ModelSummary model{fingerprint, header.model.empty() ? name_of_trace(trace) : header.model, header.family, {}};
     model.json = nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
         -1, ' ', false, nlohmann::json::error_handler_t::replace);
     model.form = header.fingerprint.empty() ? "trace" : "";
@@ -160,7 +161,7 @@ class TraceRun : public TraceSink {
     figures_.lacks = header.lacks;
     RunStart start;
     start.kind = to_text(RunKind::import);
-    start.name = std::filesystem::path(source_.path()).stem().string();
+    start.name = name_of_trace(source_.path());
     start.decisions = !header.counts;
     Json about = {{"name", source_.path()},
                   {"format", format_},
@@ -224,6 +225,9 @@ class TraceRun : public TraceSink {
     figures_.rows_skipped = counts.rows_skipped;
     figures_.rows_masked = counts.rows_masked;
     figures_.rows_shared = counts.rows_shared;
+    figures_.empty_lines = counts.empty_lines.count;
+    if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
+      figures_.warnings.push_back(std::move(left_out));
     figures_.session = options_.session;
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
@@ -269,11 +273,13 @@ ImportFigures import_one(const ImportOptions& options, const TraceSource& source
 }
 
 void add(const ImportFigures& one, ImportFigures& all) {
+  all.warnings.insert(all.warnings.end(), one.warnings.begin(), one.warnings.end());
   all.format = all.runs.empty() || all.format == one.format ? one.format : "mixed";
   all.rows_read += one.rows_read;
   all.rows_skipped += one.rows_skipped;
   all.rows_masked += one.rows_masked;
   all.rows_shared += one.rows_shared;
+  all.empty_lines += one.empty_lines;
   all.model = one.model;
   all.runs.insert(all.runs.end(), one.runs.begin(), one.runs.end());
   add_lacks(one.lacks, all.lacks);
@@ -304,8 +310,8 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   if (!model.doubt.empty()) all.warnings.push_back(model.doubt);
   Target target(options);
   try {
-    for (const std::string& trace : files.traces) {
-      const TraceSource source{MappedFile::open(trace), model};
+    for (const TraceFile& trace : files.traces) {
+      const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};
       add(import_one(options, source, target, progress), all);
     }
   } catch (const Error& e) {

@@ -9,6 +9,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/sha256.h"
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPieces = 256, kPiece = 4096;  // of a file that its content is known by
+constexpr size_t kMostKept = size_t{4} << 30;   // bytes that are kept unpacked until they are read
 
 struct KnownTrace {
   int64_t run = 0;     ///< 0: it is read in this call
@@ -65,14 +67,6 @@ KnownTraces known_traces(const std::string& session) {
   return known;
 }
 
-/// Null: of none.
-const TraceFormat* format_of(const MappedFile& file) {
-  const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  for (const TraceFormat& f : trace_formats())
-    if (!content.empty() && f.recognize(content)) return &f;
-  return nullptr;
-}
-
 void add_content(const MappedFile& file, Sha256& hash) {
   const std::span<const std::byte> bytes = file.bytes();
   if (bytes.size() <= kPieces * kPiece) {
@@ -94,11 +88,15 @@ std::vector<std::string> files_of(const std::string& folder) {
 }
 
 /// To be read, unless this call reads the same already.
-void add_new(const std::string& path, const std::string& content, const std::string& told, KnownTraces& known, TraceFiles& out) {
+void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& file, const std::string& content, const std::string& told,
+             KnownTraces& known, TraceFiles& out) {
   KnownTrace trace;
   trace.path = path, trace.told = told;
   known.emplace(content, trace);
-  out.traces.push_back(path);
+  size_t kept = 0;
+  for (const TraceFile& before : out.traces) kept += before.unpacked ? before.unpacked->size() : 0;
+  const bool keep = is_gzip(OpenFile::open_regular(path)) && kept + file->size() <= kMostKept;
+  out.traces.push_back({path, keep ? file : nullptr});
 }
 void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out) {
   if (known.run > 0)
@@ -112,8 +110,8 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
-    const auto file = MappedFile::open(path);
-    const TraceFormat* format = format_of(*file);
+    const auto file = open_trace(path, progress);
+    const TraceFormat* format = find_trace_format(*file);
     if (!format) {
       ++others;
       continue;
@@ -124,7 +122,7 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
     if (const auto at = known.find(content); at != known.end())
       add_known(path, at->second, out);
     else
-      add_new(path, content, told, known, out);
+      add_new(path, file, content, told, known, out);
   }
   if (traces == 0) bad_input(folder, "is a folder without a routing trace of a known format", "name the files, with --format");
   others -= std::min(others, beside);  // they are no traces by themselves
@@ -133,8 +131,9 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
 
 /// Read as the user now says: by the same word on it, and in the format that is named, if any. A large file, of whose content a part alone
 /// is looked at, is not taken for one that was written at another time.
-void add_file(const std::string& path, const ImportOptions& options, const std::string& told, KnownTraces& known, TraceFiles& out) {
-  const auto file = MappedFile::open(path);
+void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress, KnownTraces& known,
+              TraceFiles& out) {
+  const auto file = open_trace(path, progress);
   const std::string content = content_of(*file);
   const auto [begin, end] = known.equal_range(content);
   for (auto at = begin; at != end; ++at) {
@@ -143,10 +142,19 @@ void add_file(const std::string& path, const ImportOptions& options, const std::
     if (one.told != told || (!here && !options.format.empty() && options.format != one.format)) continue;
     if (whole || (here ? modified_of(one.path) : one.modified) == modified_of(path)) return add_known(path, one, out);
   }
-  add_new(path, content, told, known, out);
+  add_new(path, file, content, told, known, out);
 }
 
 }  // namespace
+
+std::shared_ptr<const MappedFile> open_trace(const std::string& path, const Progress& progress) {
+  return MappedFile::map(open_unpacked(path, progress));
+}
+
+std::string name_of_trace(const std::string& path) {
+  const fs::path plain = path.ends_with(".gz") ? fs::path(path).stem() : fs::path(path);
+  return plain.stem().string();
+}
 
 std::string told_of(const ImportOptions& options) {
   std::vector<std::string> told;
@@ -170,7 +178,7 @@ std::string content_of(const MappedFile& file) {
   Sha256 hash;
   add_content(file, hash);
   size_t size = file.size();
-  const TraceFormat* format = format_of(file);
+  const TraceFormat* format = find_trace_format(file);
   if (format && format->companions)
     for (const std::string& path : format->companions(file.path())) {
       const auto beside = MappedFile::open(path);
@@ -190,7 +198,7 @@ TraceFiles find_trace_files(const ImportOptions& options, const Progress& progre
     if (fs::is_directory(path, none))
       add_folder(path, told, progress, known, out);
     else
-      add_file(path, options, told, known, out);
+      add_file(path, options, told, progress, known, out);
   }
   return out;
 }

@@ -33,7 +33,7 @@ class NpyTrace {
   }
 
   void open() {
-    array_ = open_npy(source_.path());
+    array_ = open_npy(source_.path(), progress_);
     if (array_.shape.size() != 3)
       wrong("has the shape " + shape_text(array_.shape) + ", expected [tokens, layers, k]",
             array_.shape.size() == 2 ? "of one choice a layer: numpy.save(FILE, ids[:, :, None])" : kSave);

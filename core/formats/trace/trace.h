@@ -15,6 +15,7 @@
 #include "core/cell/decision.h"
 #include "core/formats/expert_layers.h"
 #include "core/formats/mapped_file.h"
+#include "core/formats/text_lines.h"
 
 namespace stormcell {
 
@@ -132,6 +133,7 @@ struct TraceCounts {
   int64_t rows_skipped = 0;  ///< of layers without branches, which some systems fill with zeros
   int64_t rows_masked = 0;   ///< that name no branch: padding, cells that were not recorded
   int64_t rows_shared = 0;   ///< of shared experts that the server fused: not routed, and not handed on
+  EmptyLines empty_lines;    ///< of a text
 };
 
 struct TraceSource {
@@ -157,7 +159,9 @@ struct TraceFormat {
 std::span<const TraceFormat> trace_formats();
 /// By its id; Error(bad_input) with the list where there is none.
 const TraceFormat& find_trace_format(std::string_view id);
-/// By the file's content.
+/// By the file's content. Null where it has none of them, or is no UTF-8.
+const TraceFormat* find_trace_format(const MappedFile& file);
+/// As that. Error(bad_input) with what the file is in place of null.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
 /// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of the model where it is
