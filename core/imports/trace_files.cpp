@@ -66,14 +66,6 @@ KnownTraces known_traces(const std::string& session) {
   return known;
 }
 
-/// Null: of none.
-const TraceFormat* format_of(const MappedFile& file) {
-  const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  for (const TraceFormat& f : trace_formats())
-    if (!content.empty() && f.recognize(content)) return &f;
-  return nullptr;
-}
-
 void add_content(const MappedFile& file, Sha256& hash) {
   const std::span<const std::byte> bytes = file.bytes();
   if (bytes.size() <= kPieces * kPiece) {
@@ -122,7 +114,7 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
       continue;
     }
     const auto file = MappedFile::open(path);
-    const TraceFormat* format = format_of(*file);
+    const TraceFormat* format = find_trace_format(*file);
     if (!format) {
       ++others;
       continue;
@@ -180,7 +172,7 @@ std::string content_of(const MappedFile& file) {
   Sha256 hash;
   add_content(file, hash);
   size_t size = file.size();
-  const TraceFormat* format = format_of(file);
+  const TraceFormat* format = find_trace_format(file);
   if (format && format->companions)
     for (const std::string& path : format->companions(file.path())) {
       const auto beside = MappedFile::open(path);

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell {
 namespace {
@@ -35,7 +36,7 @@ std::vector<std::string> Config::unknown(std::span<const std::string_view> known
 
 void Config::refuse(std::string_view key, std::string_view expected) const {
   const nlohmann::json* value = at(key);
-  std::string came = value ? value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "nothing";
+  std::string came = value ? shown_json(*value) : "nothing";
   if (came.size() > 80) came = came.substr(0, 77) + "...";
   bad_input(where_, in_quotes(key) + ": expected " + std::string(expected) + ", got " + came, "correct it in the file");
 }

@@ -1,18 +1,13 @@
-// Traces of many JSON values in one file: a value a line, as servers append them, or the elements of one array. One is parsed at a time.
+// Checks what a trace says in one JSON value of many.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace stormcell {
 
-/// visit(value, line), in their order.
-void for_each_json_value(std::string_view text, const std::string& path, const std::function<void(const nlohmann::json&, int64_t)>& visit);
-
-/// Checks what is read of such a value; every complaint names the file and the line.
+/// Of one value of JsonLines; every complaint names the file and the line.
 class JsonRow {
  public:
   JsonRow(const nlohmann::json& value, const std::string& path, int64_t line) : value_(value), path_(path), line_(line) {}

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/formats/base64.h"
 #include "core/formats/json_fields.h"
+#include "core/formats/json_lines.h"
 #include "core/formats/trace/json_cursor.h"
 #include "core/formats/trace/json_values.h"
 #include "core/formats/trace/trace.h"
@@ -26,10 +27,12 @@ class RoutedExperts {
       bad_input(source_.path(), "does not say how many layers and choices of a token there are",
                 "--model-config config.json of the model that answered");
     begin();
-    for_each_json_value(source_.text(), source_.path(), [&](const nlohmann::json& answer, int64_t line) {
+    JsonLines answers(source_.text(), source_.path());
+    for (nlohmann::json answer; answers.next(answer);) {
       progress_.report("reading answers", requests_, 0);
-      hand_on(answer, JsonRow(answer, source_.path(), line));
-    });
+      hand_on(answer, JsonRow(answer, source_.path(), answers.line()));
+    }
+    counts_.empty_lines = answers.lines().empty_lines();
     if (requests_ == 0) bad_input(source_.path(), "has no answer with routed_experts", "send return_routed_experts in each request");
     return counts_;
   }

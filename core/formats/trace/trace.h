@@ -14,6 +14,7 @@
 #include "core/cell/cell_space.h"
 #include "core/cell/decision.h"
 #include "core/formats/mapped_file.h"
+#include "core/formats/text_lines.h"
 
 namespace stormcell {
 
@@ -129,6 +130,7 @@ struct TraceCounts {
   int64_t rows_skipped = 0;           ///< of layers without branches, which some systems fill with zeros
   int64_t rows_masked = 0;            ///< that name no branch: padding, cells that were not recorded
   int64_t rows_shared = 0;            ///< of shared experts that the server fused: not routed, and not handed on
+  EmptyLines empty_lines;             ///< of a text
   std::vector<std::string> warnings;  ///< each names the file: parts that are missing, figures that are in doubt
   std::string nothing;                ///< why the sink was handed nothing, not even a begin: "rank 3 was idle: ..."; empty: it was
   int32_t rank_of_nothing = -1;       ///< then, whose file it is
@@ -157,7 +159,9 @@ struct TraceFormat {
 std::span<const TraceFormat> trace_formats();
 /// By its id; Error(bad_input) with the list where there is none.
 const TraceFormat& find_trace_format(std::string_view id);
-/// By the file's content.
+/// By the file's content. Null where it has none of them, or is no UTF-8.
+const TraceFormat* find_trace_format(const MappedFile& file);
+/// As that. Error(bad_input) with what the file is in place of null.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
 /// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of the model where it is

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
+#include "core/formats/text_encoding.h"
 #include "core/formats/trace/trace.h"
 
 namespace stormcell {
@@ -48,11 +49,20 @@ const TraceFormat& find_trace_format(std::string_view id) {
   bad_input("--format", in_quotes(id) + " is no format of a trace", "one of " + known_formats());
 }
 
+const TraceFormat* find_trace_format(const MappedFile& file) {
+  std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
+  if (content.empty() || !wide_encoding(content).empty()) return nullptr;
+  content = utf8_text(content, file.path());
+  for (const TraceFormat& format : kFormats)
+    if (format.recognize(content)) return &format;
+  return nullptr;
+}
+
 const TraceFormat& recognize_trace(const MappedFile& file) {
   if (file.size() == 0) bad_input(file.path(), "is empty, not a routing trace", "record it again");
+  if (const TraceFormat* format = find_trace_format(file)) return *format;
   const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  for (const TraceFormat& format : kFormats)
-    if (format.recognize(content)) return format;
+  utf8_text(content, file.path());
   if (is_imatrix_dat(content))
     bad_input(file.path(), "is llama-imatrix's older .dat, which does not count the tokens of single experts",
               "llama-imatrix --output-format gguf in a fresh run; from a .dat it cannot be converted");
