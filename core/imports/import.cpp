@@ -336,7 +336,7 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   }
   target.keep();
   // By their names the files that are missing are known; else by what the traces say.
-  if (const std::string missing = missing_ranks(ranks); !missing.empty() && !files.part_missing)
+  if (const std::string missing = missing_ranks(ranks); !missing.empty() && !files.part_missing && files.known.empty())
     all.warnings.push_back(options.traces.front() + ": " + missing);
   if (all.rows_masked > 0)
     all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") + " name no branch");

@@ -119,7 +119,8 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
       ++others;
       continue;
     }
-    if (format->companions) beside += static_cast<int64_t>(format->companions(path).size());
+    if (format->companions)
+      for (const std::string& companion : format->companions(path)) beside += why_unfinished(companion).empty();
     ++traces;
     all.push_back(path);
     const std::string content = content_of(*file);

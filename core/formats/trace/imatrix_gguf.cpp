@@ -24,6 +24,7 @@ namespace stormcell {
 namespace {
 
 constexpr double kMostCalls = 1e12;
+constexpr int64_t kMostTokens = 1'000'000'000'000;
 constexpr std::array<std::string_view, 4> kStacks = {"gate", "up", "down", "gate_up"};
 constexpr const char* kMakeAgain = "make it again with llama-imatrix";
 constexpr const char* kFreshRun = "llama-imatrix --output-format gguf in a fresh run, with no .dat under --in-file";
@@ -109,7 +110,7 @@ class Imatrix {
   /// The tokens of all its text; 0: it does not say. Files that were merged may have had chunks of unlike sizes: then it is less.
   int64_t tokens_of_chunks() const {
     const int64_t chunks = number("imatrix.chunk_count"), size = number("imatrix.chunk_size");
-    return chunks <= 0 || size <= 0 || size > INT32_MAX || chunks > INT32_MAX ? 0 : chunks * size;
+    return chunks <= 0 || size <= 0 || size > INT32_MAX || chunks > INT32_MAX || chunks * size > kMostTokens ? 0 : chunks * size;
   }
 
   /// A token chooses k experts, each once.
@@ -126,7 +127,9 @@ class Imatrix {
       wrong(where + counted(most, "token") + " of one expert, and " + std::to_string(tokens) + " in all", kFreshRun);
     const std::string choices = choices_text(all, tokens) + " of a token";
     if (const int64_t k = source_.model.k; k > 0) {
-      if (all > k * (tokens + slack) || (exact && all != k * tokens))
+      if (exact && all < k * tokens)
+        wrong(where + choices + ", " + source_.model.source + " says " + std::to_string(k), "check that both are of one model");
+      if (all > k * (tokens + slack))
         wrong(where + choices + ", " + source_.model.source + " says " + std::to_string(k) +
                   ": a .dat, which counts every token for every expert, was merged into it",
               kFreshRun);

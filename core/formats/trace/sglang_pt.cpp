@@ -129,6 +129,10 @@ class SglangDump {
   // --- per_pass, per_token
   void read_records() {
     find_records();
+    if (records_.empty()) {
+      counts_.nothing = "holds no record of a pass";
+      return;
+    }
     read_map();
     const bool tokens = records_[0].dict->find("topk_ids_of_layer") != nullptr;
     const auto all = std::ssize(records_);
@@ -168,7 +172,6 @@ class SglangDump {
       rank_ = static_cast<int32_t>(rank);
       records_.push_back(record);
     }
-    if (records_.empty()) wrong("holds no record", "record while the server answers requests");
     std::stable_sort(records_.begin(), records_.end(), [](const Record& a, const Record& b) { return a.pass < b.pass; });
   }
 
