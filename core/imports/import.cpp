@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -13,6 +14,7 @@
 #include "core/formats/trace/routed_alone.h"
 #include "core/formats/trace/slot_loads.h"
 #include "core/formats/trace/trace.h"
+#include "core/imports/missing_parts.h"
 #include "core/imports/trace_files.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/recorder.h"
@@ -85,6 +87,7 @@ Json json_of(const ImportFigures& f) {
   json["session"] = f.session;
   json["runs"] = f.runs;
   json["seconds"] = f.seconds;
+  json["warnings"] = f.warnings;
   return json;
 }
 
@@ -171,7 +174,7 @@ class TraceRun : public TraceSink {
                   {"lacks", header.lacks}};
     if (const std::string told = told_of(options_); !told.empty()) about["told"] = told;
     if (header.rank >= 0) about["rank"] = header.rank;
-    rank_ = header.rank;
+    rank_ = header_rank_ = header.rank;
     if (header.model_layers > 0) about["layers"] = header.model_layers;
     const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
                   ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
@@ -206,6 +209,8 @@ class TraceRun : public TraceSink {
   }
 
   void rank(int32_t number) override { rank_ = number; }
+  /// -1: it is of several, or does not say.
+  int32_t rank_of_file() const { return header_rank_; }
 
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
     if (step != step_) {
@@ -226,6 +231,7 @@ class TraceRun : public TraceSink {
     figures_.rows_masked = counts.rows_masked;
     figures_.rows_shared = counts.rows_shared;
     figures_.empty_lines = counts.empty_lines.count;
+    figures_.warnings = counts.warnings;
     if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
       figures_.warnings.push_back(std::move(left_out));
     figures_.session = options_.session;
@@ -254,7 +260,7 @@ class TraceRun : public TraceSink {
   const std::string_view format_;
   Target& target_;
   int64_t batches_ = 0, server_step_ = -1;
-  int32_t rank_ = -1;
+  int32_t rank_ = -1, header_rank_ = -1;
   int64_t step_ = -1;
   BatchRecord* filled_ = nullptr;  // of the step whose loads are coming
   ImportFigures figures_;
@@ -262,18 +268,28 @@ class TraceRun : public TraceSink {
   std::unique_ptr<Recorder> recorder_;
 };
 
-ImportFigures import_one(const ImportOptions& options, const TraceSource& source, Target& target, const Progress& progress) {
+/// No run where the trace holds nothing. Its rank, where it says one, is added to `ranks`.
+ImportFigures import_one(const ImportOptions& options, const TraceSource& source, Target& target, std::set<int64_t>& ranks,
+                         const Progress& progress) {
   const Clock::time_point begin = Clock::now();
   if (source.file->size() == 0) bad_input(source.path(), "is empty, not a routing trace", "record it again");
   const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
   TraceRun run(options, source, format.id, target);
   RoutedAlone routed(source, run);
   const TraceCounts counts = format.read(source, routed, progress);
+  const int64_t rank = counts.nothing.empty() ? run.rank_of_file() : counts.rank_of_nothing;
+  if (rank >= 0) ranks.insert(rank);
+  if (!counts.nothing.empty()) {
+    ImportFigures none;
+    none.warnings = {source.path() + ": " + counts.nothing + "; left out"};
+    return none;
+  }
   return run.finish(routed.routed(counts), std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 void add(const ImportFigures& one, ImportFigures& all) {
   all.warnings.insert(all.warnings.end(), one.warnings.begin(), one.warnings.end());
+  if (one.runs.empty()) return;
   all.format = all.runs.empty() || all.format == one.format ? one.format : "mixed";
   all.rows_read += one.rows_read;
   all.rows_skipped += one.rows_skipped;
@@ -309,11 +325,14 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   all.warnings = files.warnings;
   if (!model.doubt.empty()) all.warnings.push_back(model.doubt);
   Target target(options);
+  std::set<int64_t> ranks;
   try {
     for (const TraceFile& trace : files.traces) {
       const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};
-      add(import_one(options, source, target, progress), all);
+      add(import_one(options, source, target, ranks, progress), all);
     }
+    if (all.runs.empty() && files.known.empty() && !files.traces.empty())
+      bad_input(files.traces.front().path, "holds nothing: no token was recorded in it", "record while the server answers requests");
   } catch (const Error& e) {
     is_stop(e) ? target.keep() : target.take_back();
     throw;
@@ -322,6 +341,9 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
     throw;
   }
   target.keep();
+  // By their names the files that are missing are known; else by what the traces say.
+  if (const std::string missing = missing_ranks(ranks); !missing.empty() && !files.part_missing && files.known.empty())
+    all.warnings.push_back(options.traces.front() + ": " + missing);
   if (all.rows_masked > 0)
     all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") + " name no branch");
   find_how(all);

@@ -14,6 +14,7 @@
 #include "core/formats/json_file.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
+#include "core/imports/missing_parts.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -77,11 +78,14 @@ void add_content(const MappedFile& file, Sha256& hash) {
   }
 }
 
+/// Links that lead nowhere are among them: they are named.
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.is_regular_file(error) && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path().string());
+  std::error_code error, none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const bool file = entry.is_regular_file(none) || (entry.is_symlink(none) && !entry.exists(none));
+    if (file && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path().string());
+  }
   if (error) bad_input(folder, "cannot be read: " + error.message(), "check its permissions");
   std::sort(files.begin(), files.end());
   return files;
@@ -105,19 +109,26 @@ void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out
     out.warnings.push_back(path + ": is the same trace as " + known.path + ", which is read once");
 }
 
-void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known, TraceFiles& out) {
+void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known,
+                std::vector<std::string>& all, TraceFiles& out) {
   int64_t others = 0, traces = 0, looked_at = 0, beside = 0;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
+    if (const std::string why = why_unfinished(path); !why.empty()) {
+      out.warnings.push_back(path + ": " + why + "; left out");
+      continue;
+    }
     const auto file = open_trace(path, progress);
     const TraceFormat* format = find_trace_format(*file);
     if (!format) {
       ++others;
       continue;
     }
-    if (format->companions) beside += static_cast<int64_t>(format->companions(path).size());
+    if (format->companions)
+      for (const std::string& companion : format->companions(path)) beside += why_unfinished(companion).empty();
     ++traces;
+    all.push_back(path);
     const std::string content = content_of(*file);
     if (const auto at = known.find(content); at != known.end())
       add_known(path, at->second, out);
@@ -193,13 +204,16 @@ TraceFiles find_trace_files(const ImportOptions& options, const Progress& progre
   std::error_code none;
   KnownTraces known = known_traces(options.session);
   const std::string told = told_of(options);
+  std::vector<std::string> all;  // whether they are read or known
   for (const std::string& path : options.traces) {
+    if (const std::string why = why_unfinished(path); why.find("link") != std::string::npos) bad_input(path, why, "fetch what it links to");
     if (path == "-") bad_input("-", "a trace is not read from standard input", "name a file");
     if (fs::is_directory(path, none))
-      add_folder(path, told, progress, known, out);
+      add_folder(path, told, progress, known, all, out);
     else
-      add_file(path, options, told, progress, known, out);
+      add_file(path, options, told, progress, known, out), all.push_back(path);
   }
+  for (const std::string& missing : missing_files(all)) out.warnings.push_back(missing), out.part_missing = true;
   return out;
 }
 

@@ -19,6 +19,7 @@ struct TraceFiles {
   std::vector<TraceFile> traces;  ///< to be read, those of a folder in the order of their names
   std::vector<int64_t> known;     ///< of each file that the session holds already, the run
   std::vector<std::string> warnings;
+  bool part_missing = false;  ///< of a set of numbered files one is not there: a warning names it
 };
 
 /// Files are known again by their content; one that is named by itself is read again where the user says otherwise of it now, or where it

@@ -1,13 +1,14 @@
-// .npy [tokens, layers, k], int32 or int64: what users save from router logits or routed experts. -1 names no branch. Layers without
-// branches, and cells that a server did not record, are filled with zeros by some systems: k > 1 equal choices are no choice.
+// .npy [tokens, layers, k] of whole numbers, as int32 or, from vLLM, int16 and uint8: what users save from router logits or routed experts.
+// -1 names no branch. Layers without branches, and cells that a server did not record, are filled with zeros by some systems: k > 1 equal
+// choices are no choice.
 #include <algorithm>
-#include <cstring>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/trace/trace.h"
+#include "core/formats/whole_number.h"
 
 namespace stormcell {
 namespace {
@@ -37,8 +38,8 @@ class NpyTrace {
     if (array_.shape.size() != 3)
       wrong("has the shape " + shape_text(array_.shape) + ", expected [tokens, layers, k]",
             array_.shape.size() == 2 ? "of one choice a layer: numpy.save(FILE, ids[:, :, None])" : kSave);
-    if (array_.dtype != DType::i32 && array_.dtype != DType::i64)
-      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected int32 or int64", "take the top-k first; logits are no choices");
+    if (!is_whole_type(array_.dtype))
+      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected whole numbers", "take the top-k first; logits are no choices");
     tokens_ = array_.shape[0], layers_ = array_.shape[1], k_ = array_.shape[2];
     if (tokens_ == 0 || layers_ == 0 || k_ == 0) wrong("has the shape " + shape_text(array_.shape) + ": nothing is in it");
     if (layers_ > kMostTracedLayers || k_ > kMostTracedChoices || tokens_ >= int64_t{1} << 31)
@@ -54,17 +55,7 @@ class NpyTrace {
     held_from_ = first * layers_ * k_;
   }
 
-  int64_t value(int64_t index) const {
-    const auto at = static_cast<size_t>(index - held_from_);
-    if (array_.dtype == DType::i32) {
-      int32_t v;
-      std::memcpy(&v, held_.data() + at * 4, 4);
-      return v;
-    }
-    int64_t v;
-    std::memcpy(&v, held_.data() + at * 8, 8);
-    return v;
-  }
+  int64_t value(int64_t index) const { return whole_number_at(held_.data(), array_.dtype, static_cast<size_t>(index - held_from_)); }
 
   // Ranges, the number of branches, and which layers are zeros all over.
   void look_over() {

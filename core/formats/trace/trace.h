@@ -130,10 +130,13 @@ TracedModel read_traced_model(const std::string& config_json);
 /// A row is one choice of one cell at one router; of loads it is the count of one branch in one step.
 struct TraceCounts {
   int64_t rows_read = 0;
-  int64_t rows_skipped = 0;  ///< of layers without branches, which some systems fill with zeros
-  int64_t rows_masked = 0;   ///< that name no branch: padding, cells that were not recorded
-  int64_t rows_shared = 0;   ///< of shared experts that the server fused: not routed, and not handed on
-  EmptyLines empty_lines;    ///< of a text
+  int64_t rows_skipped = 0;           ///< of layers without branches, which some systems fill with zeros
+  int64_t rows_masked = 0;            ///< that name no branch: padding, cells that were not recorded
+  int64_t rows_shared = 0;            ///< of shared experts that the server fused: not routed, and not handed on
+  EmptyLines empty_lines;             ///< of a text
+  std::vector<std::string> warnings;  ///< each names the file: parts that are missing, figures that are in doubt
+  std::string nothing;                ///< why the sink was handed nothing, not even a begin: "rank 3 was idle: ..."; empty: it was
+  int32_t rank_of_nothing = -1;       ///< then, whose file it is
 };
 
 struct TraceSource {
@@ -196,6 +199,8 @@ std::vector<std::string> trtllm_rank_files(const std::string& meta_info);
 bool is_megatron_jsonl(std::string_view content);
 TraceCounts read_megatron_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_imatrix_gguf(std::string_view content);
+/// llama-imatrix's older file, which does not count experts: no trace.
+bool is_imatrix_dat(std::string_view content);
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_native_trace(std::string_view content);
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);

@@ -18,7 +18,8 @@ constexpr std::array kFormats = {
                 is_logical_count_json, read_logical_count_json},
     TraceFormat{"sglang", "SGLang's expert distribution recorder, .pt in each of its modes: stat, stat_approx, per_pass, per_token", "pt",
                 is_sglang_dump, read_sglang_dump},
-    TraceFormat{"routed-experts", "answers of SGLang with return_routed_experts: JSON with base64, one, a list, or one a line", "json",
+    TraceFormat{"routed-experts",
+                "answers with routed_experts of SGLang or vLLM: JSON with base64 or lists, one, a list, one a line, or a stream", "json",
                 is_routed_experts_json, read_routed_experts_json},
     TraceFormat{"vllm-eplb", "vLLM's recording for offline EPLB: JSON lines of eplb_load_stats", "jsonl", is_vllm_eplb_jsonl,
                 read_vllm_eplb_jsonl},
@@ -29,7 +30,7 @@ constexpr std::array kFormats = {
     TraceFormat{"imatrix", "llama.cpp's importance matrix as GGUF: counts of each expert", "gguf", is_imatrix_gguf, read_imatrix_gguf},
     TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", "safetensors", is_native_trace,
                 read_native_trace},
-    TraceFormat{"npy", "numpy.save of int32 or int64 [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace},
+    TraceFormat{"npy", "numpy.save of whole numbers [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace},
 };
 
 std::string known_formats() {
@@ -60,7 +61,11 @@ const TraceFormat* find_trace_format(const MappedFile& file) {
 const TraceFormat& recognize_trace(const MappedFile& file) {
   if (file.size() == 0) bad_input(file.path(), "is empty, not a routing trace", "record it again");
   if (const TraceFormat* format = find_trace_format(file)) return *format;
-  utf8_text({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, file.path());
+  const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
+  utf8_text(content, file.path());
+  if (is_imatrix_dat(content))
+    bad_input(file.path(), "is llama-imatrix's older .dat, which does not count the tokens of single experts",
+              "llama-imatrix --output-format gguf in a fresh run; from a .dat it cannot be converted");
   bad_input(file.path(), "line 1: is no routing trace of a known format", "--format names one of " + known_formats());
 }
 
