@@ -215,6 +215,18 @@ void leave_out_empty(const ExpertFields& fields, ExpertLayers& found) {
   add_to_list(found.keys, in_quotes(fields.experts_key()));
 }
 
+std::string doubt_of(const ExpertLayers& found, bool is_known, const std::string& where) {
+  const std::string name = found.family.empty() ? "no \"model_type\"" : "the \"model_type\" " + in_quotes(found.family);
+  if (!is_known && found.keys.empty())
+    return where + ": has " + name + ", which is not in the table of families, and no key that says which layers have experts";
+  if (!is_known)
+    return where + ": has " + name + ", which is not in the table of families; " + found.keys + " say which layers have experts";
+  if (found.with_experts.empty() && found.keys.empty() && found.decoder_layers == 0)
+    return where + ": has no key that says which layers have experts, and by the default of " + in_quotes(found.family) + " none of " +
+           counted(found.layers, "layer") + " has";
+  return {};
+}
+
 }  // namespace
 
 ExpertLayers read_expert_layers(const Json& config, const std::string& where) {
@@ -242,16 +254,10 @@ ExpertLayers read_expert_layers(const Json& config, const std::string& where) {
     if (!decoder.keys().empty()) add_to_list(found.keys, decoder.keys());
   }
   leave_out_empty(fields, found);
-  const std::string name = found.family.empty() ? "no \"model_type\"" : "the \"model_type\" " + in_quotes(found.family);
-  if (!family && found.keys.empty()) {
-    found.with_experts.clear();
-    found.doubt = where + ": has " + name + ", which is not in the table of families, and no key that says which layers have experts";
-  } else if (!family) {
-    found.doubt = where + ": has " + name + ", which is not in the table of families; " + found.keys + " say which layers have experts";
-  }
-  if (found.doubt.empty() && found.layers > 0 && found.with_experts.empty() && found.decoder_with_experts.empty() &&
-      found.decoder_layers == 0)
-    bad_input(where, "no layer has experts" + (found.keys.empty() ? std::string() : " by " + found.keys), "check the file");
+  found.doubt = doubt_of(found, family != nullptr, where);
+  if (!found.doubt.empty() && found.keys.empty()) found.with_experts.clear();
+  if (found.with_experts.empty() && !found.keys.empty() && found.decoder_layers == 0)
+    bad_input(where, "no layer has experts by " + found.keys, "check the file");
   return found;
 }
 

@@ -22,13 +22,12 @@ struct ExpertLayers {
   int32_t decoder_layers = 0;            ///< of the second stack of an encoder and decoder; 0: there is one stack
   std::vector<int32_t> decoder_with_experts;
   std::string keys;  ///< that said which layers: "first_k_dense_replace" in quotes; empty: the family has no such key
-  /// One sentence where the family is not in the table: the layers are those that its keys name. Empty: it is.
+  /// One sentence where the family is not in the table, or its default leaves no layer with experts. Empty: the layers are certain.
   std::string doubt;
 };
 
 /// `where` is the file, for errors. Error(bad_input) names the key: no experts, a value out of its range, lists that are too short or too
-/// long, two keys that contradict each other. `with_experts` is empty for a family that is not in the table, if no key of a known meaning
-/// is there.
+/// long, two keys that contradict each other. `with_experts` is empty where only a recording can say which layers they are.
 ExpertLayers read_expert_layers(const nlohmann::json& config, const std::string& where);
 
 }  // namespace stormcell

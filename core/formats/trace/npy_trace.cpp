@@ -62,7 +62,7 @@ class NpyTrace {
     const int64_t most = source_.model.branches > 0 ? source_.model.branches + source_.model.shared : kMostTracedBranches,
                   row = layers_ * k_;
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
-    std::vector<uint8_t> used(static_cast<size_t>(layers_));
+    std::vector<uint8_t> used(static_cast<size_t>(layers_)), recorded(used.size());
     int64_t largest = -1;
     for (int64_t t = 0; t < tokens_; ++t) {
       if (t % group == 0) {
@@ -77,6 +77,7 @@ class NpyTrace {
               source_.model.branches > 0 ? source_.model.source + " says " + counted(most, "branch") : kSave);
         largest = std::max(largest, v);
         used[static_cast<size_t>(i / k_)] |= v > 0;
+        recorded[static_cast<size_t>(i / k_)] |= v >= 0;
       }
     }
     if (largest < 0) wrong("names no branch: every element is -1");
@@ -89,7 +90,7 @@ class NpyTrace {
       wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +
                 std::to_string(model.moe_layers.size()) + " of them with branches",
             "check that both are of one model");
-    if (whole && k_ > 1) routers_of_layers(source_, used);  // refuses what the model contradicts; of k = 1 zeros may be choices
+    if (whole && k_ > 1) check(used, recorded);
     for (int64_t l = 0; l < layers_; ++l) {
       const bool has = !model.moe_layers.empty()
                            ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
@@ -98,6 +99,12 @@ class NpyTrace {
     }
     if (taken_.empty()) wrong("is zero all over: no layer has branches");
     numbered_ = only && !whole;
+  }
+
+  /// Refuses what the model contradicts. Layers that were not recorded contradict nothing; with k = 1 zeros may be choices.
+  void check(std::vector<uint8_t> used, const std::vector<uint8_t>& recorded) const {
+    for (const int32_t layer : source_.model.moe_layers) used[static_cast<size_t>(layer)] |= recorded[static_cast<size_t>(layer)] == 0;
+    routers_of_layers(source_, used);
   }
 
   void begin() {

@@ -40,7 +40,7 @@ int64_t kv_width_of(const ExpertFields& fields, int64_t hidden) {
 
 /// Advice for a recording that contradicts the rule of the family.
 std::string advice_of(const TracedModel& model) {
-  return model.doubt.empty() ? "check that both are of one model" : "the family is not known: import without --model-config";
+  return model.doubt.empty() ? "check that both are of one model" : "the rule of the family is not known: import without --model-config";
 }
 
 /// "layer 3", "layers 3, 4 and 2 more"

@@ -232,6 +232,9 @@ class ExpertLayersTest : public QObject {
     const ExpertLayers without = read(R"({"model_type":"new_moe","num_hidden_layers":4,"num_experts":8,"num_experts_per_tok":2})");
     QVERIFY(without.with_experts.empty() && without.layers == 4);
     QVERIFY2(without.doubt.find("no key that says which layers have experts") != std::string::npos, without.doubt.c_str());
+    const ExpertLayers small = read(R"({"model_type":"deepseek_v3","num_hidden_layers":2,"n_routed_experts":8})");  // default: 3 are dense
+    QVERIFY(small.with_experts.empty() && small.layers == 2);
+    QVERIFY2(small.doubt.find("by the default of \"deepseek_v3\" none of 2 layers has") != std::string::npos, small.doubt.c_str());
   }
 
   void what_contradicts_itself_is_refused_by_its_key_data() {
