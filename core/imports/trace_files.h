@@ -10,9 +10,14 @@
 
 namespace stormcell {
 
+struct KnownRun {
+  std::string session;
+  int64_t run = 0;
+};
+
 struct TraceFiles {
   std::vector<std::string> traces;  ///< to be read, those of a folder in the order of their names
-  std::vector<int64_t> known;       ///< of each file that the session holds already, the run
+  std::vector<KnownRun> known;      ///< of each file that a session holds already, the run
   std::vector<std::string> warnings;
 };
 
