@@ -21,6 +21,14 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
   return *tokenizer;
 }
 
+/// Of a video that the libraries do not open.
+void refuse_cut_video(const std::string& path) {
+  const std::optional<KnownFile> known = known_file(path);
+  if (known && known->kind->id == "mp4")
+    bad_input(path, "is an MP4 or QuickTime file without the table of its frames, which stands at its end: it may have been cut off",
+              "copy it anew");
+}
+
 std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form,
                                                     int64_t limit) {
   std::error_code error;
@@ -34,9 +42,8 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   if (is_file)
     if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit, options.cancel)) return frames;
   const std::string lacked = lacked_for_video();
-  if (is_file)
-    if (const auto other = other_file(spec); other && (lacked.empty() || !other->is_video)) bad_input(spec, other->what, other->advice);
-  if (is_file && lacked.empty()) refuse_other_kind(spec, FileUse::data);
+  if (is_file && lacked.empty()) refuse_cut_video(spec);
+  if (is_file) refuse_other_kind(spec, FileUse::data);
   const bool is_there = spec.empty() || std::filesystem::exists(spec, error);
   bad_input(
       spec.empty() ? "--data" : spec,
