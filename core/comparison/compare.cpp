@@ -89,12 +89,34 @@ Json routing_figures(const Json& imported, const std::string& session, const Run
   return j;
 }
 
+/// Nothing: the selector names a run, or none of both.
+std::optional<StoredPlacement> placement_to_compare(const SessionReader& session, const std::string& selector) {
+  if (selector.empty()) return {};
+  for (const RunSummary& run : session.runs())
+    if (selector == std::to_string(run.id) || selector == run.name) return {};
+  return session.named_placement(selector);
+}
+
+/// What the placement is, without what it was compared with when it was made.
+Json placement_figures(const StoredPlacement& placement, const SessionReader& session) {
+  Json json = Json::parse(placement.summary, nullptr, false);
+  if (!json.is_object() || !json.contains("layouts"))
+    bad_input(session.path() + "#" + std::to_string(placement.id), "is a placement without figures", "place again");
+  for (const char* key : {"front", "differences", "run", "placement", "already_stored", "seconds", "chosen", "advice"}) json.erase(key);
+  if (json.contains("model") && json["model"].is_object()) json["model"]["fingerprint"] = session.summary().model.fingerprint;
+  return json;
+}
+
+bool is_placement(const Json& summary) { return summary["schema"] == "stormcell.place/1"; }
+
 Json summary_of(const std::string& name) {
   const SessionPath path = parse_session_path(name);
   std::string text;
   std::optional<RunSummary> imported;
   if (!path.run.empty() || is_session_file(path.file)) {
     const SessionReader session(path.file);
+    if (const std::optional<StoredPlacement> placement = placement_to_compare(session, path.run))
+      return placement_figures(*placement, session);
     RunSummary run = run_to_compare(session, path.run);
     text = run.summary;
     if (run_kind(run.kind) == RunKind::import) imported = std::move(run);
@@ -172,8 +194,9 @@ void compare_models(const Figures& a, const Figures& b, Comparison& c) {
 }
 
 void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 3>, 4> rows = {
+  const std::array<std::array<const char*, 3>, 5> rows = {
       {{"dataset", "name", "the data differ"},
+       {"cluster", "name", "the clusters differ"},
        {"device", "name", "the processors differ"},
        {"device", "isa", "the instruction sets in use differ"},
        {"device", "core_placement", "the threads ran on different cores, so times must not be compared"}}};
@@ -294,6 +317,9 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
 
 Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   const Figures a = figures_of(name_a), b = figures_of(name_b);
+  if (is_placement(a.summary) != is_placement(b.summary))
+    bad_input(name_b, is_placement(b.summary) ? "is a placement, and " + name_a + " a run" : "is a run, and " + name_a + " a placement",
+              "compare two runs, or two placements");
   Comparison c;
   c.a = name_a;
   c.b = name_b;

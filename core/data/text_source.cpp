@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_lines.h"
 #include "core/formats/text_lines.h"
@@ -40,8 +41,10 @@ class TextSource : public SequenceSource {
 };
 
 void check_utf8(const TextLines& lines) {
-  if (const size_t at = find_invalid_utf8(lines.line()); at != std::string_view::npos)
-    bad_input(lines.place(), "byte " + std::to_string(at + 1) + " is not valid UTF-8", "convert the file, for example with iconv -t UTF-8");
+  const size_t at = find_invalid_utf8(lines.line());
+  if (at == std::string_view::npos) return;
+  if (lines.where() != "standard input") refuse_other_kind(lines.where(), FileUse::data);
+  bad_input(lines.place(), "byte " + std::to_string(at + 1) + " is not valid UTF-8", "convert the file, for example with iconv -t UTF-8");
 }
 
 // The value of a field as text; numbers and truth values are written as JSON does, as labels often are.

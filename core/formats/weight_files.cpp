@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 
@@ -30,6 +31,7 @@ std::vector<std::string> file_names(const std::string& folder) {
 ShardOf read_index(const std::string& path) {
   const nlohmann::json root = read_json_file(path);
   const auto map = root.is_object() ? root.find("weight_map") : root.end();
+  if (!root.is_object() || map == root.end()) refuse_other_kind(path, FileUse::index);
   if (!root.is_object() || map == root.end() || !map->is_object() || map->empty())
     bad_input(path, "has no weight_map", "get the file again; it names the shard of every tensor");
   ShardOf shard_of;
@@ -118,7 +120,7 @@ std::shared_ptr<const WeightFiles> WeightFiles::open(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     if (fs::exists(path, error) && !path.ends_with(".safetensors"))
-      bad_input(path, "is not a .safetensors file", "name a model folder or a .safetensors file");
+      refuse_file(path, FileUse::tensors, "is not a .safetensors file", "name a model folder or a .safetensors file");
     weights->add(path);
     return weights;
   }

@@ -5,15 +5,20 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
+#include "core/formats/file_text.h"
 #include "core/formats/gzip_file.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
+#include "core/imports/import_targets.h"
 #include "core/imports/missing_parts.h"
 #include "core/session/session_reader.h"
 
@@ -26,9 +31,10 @@ constexpr size_t kPieces = 256, kPiece = 4096;  // of a file that its content is
 constexpr size_t kMostKept = size_t{4} << 30;   // bytes that are kept unpacked until they are read
 
 struct KnownTrace {
-  int64_t run = 0;     ///< 0: it is read in this call
-  std::string path;    ///< then
-  std::string format;  ///< of a run
+  int64_t run = 0;      ///< 0: it is read in this call
+  std::string session;  ///< of a run
+  std::string path;     ///< then
+  std::string format;   ///< of a run
   std::string told;
   int64_t modified = 0;
 };
@@ -42,30 +48,38 @@ std::string sizes_told(int64_t hidden, int64_t ffn) {
   return joined(told);
 }
 
-KnownTrace known_trace(int64_t run, const nlohmann::json& about) {
+KnownTrace known_trace(const std::string& session, int64_t run, const nlohmann::json& about) {
   KnownTrace trace;
-  trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
+  trace.session = session, trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
   trace.modified = whole_at(about, "modified");
   // Before it was kept what was told, it stood in the sizes.
   if (trace.told.empty()) trace.told = sizes_told(whole_at(about, "hidden"), whole_at(about, "ffn"));
   return trace;
 }
 
-KnownTraces known_traces(const std::string& session) {
-  KnownTraces known;
-  std::error_code none;
-  if (!fs::exists(session, none) || fs::file_size(session, none) == 0) return known;
+void add_known_traces(const std::string& session, KnownTraces& known) {
   try {
     for (const RunSummary& run : SessionReader(session).runs()) {
       if (run.status != RunStatus::finished) continue;  // what was interrupted is read again, whole
       const nlohmann::json about = json_or_null(run.dataset);
       const std::string content = text_at(about, "content");
-      if (!content.empty()) known.emplace(content, known_trace(run.id, about));
+      if (!content.empty()) known.emplace(content, known_trace(session, run.id, about));
     }
   } catch (const Error& e) {  // who writes into it says what is wrong
     if (e.kind() != ErrorKind::bad_input) throw;
   }
-  return known;
+}
+
+/// Of the session and of those that an earlier import made beside it for other models.
+KnownTraces known_traces(const std::string& session) {
+  KnownTraces known;
+  std::set<std::string> models;
+  for (size_t number = 1;; ++number) {
+    const std::string path = session_of_model(session, number), model = fingerprint_in(path);
+    if (model.empty()) return known;
+    // Another session of the same model is another import's.
+    if (models.insert(model).second) add_known_traces(path, known);
+  }
 }
 
 void add_content(const MappedFile& file, Sha256& hash) {
@@ -104,14 +118,27 @@ void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& f
 }
 void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out) {
   if (known.run > 0)
-    out.known.push_back(known.run);
+    out.known.push_back({known.session, known.run});
   else
     out.warnings.push_back(path + ": is the same trace as " + known.path + ", which is read once");
 }
 
+/// "a.html is an HTML page, b.bin, and 3 more": what the first ones are.
+std::string kinds_text(const std::vector<std::string>& files) {
+  constexpr size_t kMostNamed = 3;
+  std::string list;
+  for (const std::string& path : files) {
+    if (&path - files.data() == kMostNamed) return list + ", and " + std::to_string(files.size() - kMostNamed) + " more";
+    const std::optional<KnownFile> known = known_file(path);
+    add_to_list(list, in_quotes(fs::path(path).filename().string()) + (known ? " is " + known->name : ""));
+  }
+  return list;
+}
+
 void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known,
                 std::vector<std::string>& all, TraceFiles& out) {
-  int64_t others = 0, traces = 0, looked_at = 0, beside = 0;
+  int64_t traces = 0, looked_at = 0;
+  std::vector<std::string> others, beside;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
@@ -122,11 +149,12 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
     const auto file = open_trace(path, progress);
     const TraceFormat* format = find_trace_format(*file);
     if (!format) {
-      ++others;
+      others.push_back(path);
       continue;
     }
     if (format->companions)
-      for (const std::string& companion : format->companions(path)) beside += why_unfinished(companion).empty();
+      for (const std::string& companion : format->companions(path))
+        if (why_unfinished(companion).empty()) beside.push_back(companion);
     ++traces;
     all.push_back(path);
     const std::string content = content_of(*file);
@@ -135,9 +163,14 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
     else
       add_new(path, file, content, told, known, out);
   }
-  if (traces == 0) bad_input(folder, "is a folder without a routing trace of a known format", "name the files, with --format");
-  others -= std::min(others, beside);  // they are no traces by themselves
-  if (others > 0) out.warnings.push_back(folder + ": " + counted(others, "file") + " of no known format left out");
+  if (traces == 0)
+    bad_input(folder, others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
+              "name the traces, with --format where their content does not say it");
+  // They are no traces by themselves.
+  std::erase_if(others, [&](const std::string& path) { return std::find(beside.begin(), beside.end(), path) != beside.end(); });
+  if (!others.empty())
+    out.warnings.push_back(folder + ": " + counted(std::ssize(others), "file that is no trace is", "files that are no traces are") +
+                           " left out: " + kinds_text(others));
 }
 
 /// Read as the user now says: by the same word on it, and in the format that is named, if any. A large file, of whose content a part alone

@@ -15,9 +15,15 @@ struct TraceFile {
   std::string path;
   std::shared_ptr<const MappedFile> unpacked;  ///< of a packed file that is not large; null: open_trace()
 };
+
+struct KnownRun {
+  std::string session;
+  int64_t run = 0;
+};
+
 struct TraceFiles {
   std::vector<TraceFile> traces;  ///< to be read, those of a folder in the order of their names
-  std::vector<int64_t> known;     ///< of each file that the session holds already, the run
+  std::vector<KnownRun> known;    ///< of each file that a session holds already, the run
   std::vector<std::string> warnings;
   bool part_missing = false;  ///< of a set of numbered files one is not there: a warning names it
 };

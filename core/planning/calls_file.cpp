@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/delimited_text.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/gzip_file.h"
 #include "core/formats/json_fields.h"
@@ -179,6 +180,7 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
   for (const TextField& f : kTexts) known.emplace_back(f.name);
   for (const CountField& f : kCounts) known.emplace_back(f.name);
   for (const RealField& f : kReals) known.emplace_back(f.name);
+  if (std::find(table.fields().begin(), table.fields().end(), "op") == table.fields().end()) refuse_other_kind(path, text, FileUse::calls);
   constexpr std::array<std::string_view, 3> kNeeded = {"op", "gpu", "us"};
   table.read_names(known, std::span(kNeeded).first(times == CallTimes::needed ? 3 : 2));
   CallsFile out;
@@ -223,6 +225,7 @@ CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, 
   const std::string content = read_unpacked_text(path, kMostBytes, progress), text(utf8_text(content, path));
   CallsFile out;
   if (is_calibration_text(text)) {
+    if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1") refuse_other_kind(path, text, FileUse::calls);
     if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1")
       bad_input(path, "is JSON, and schema is not \"stormcell.calibration/1\"", "calibrate CALLS.csv -o CAL.json writes one");
     out.calls = read_calibration(text, path, times);

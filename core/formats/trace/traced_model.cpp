@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/formats/expert_fields.h"
 #include "core/formats/expert_layers.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/trace/trace.h"
@@ -56,6 +57,7 @@ std::string layers_text(const std::vector<int32_t>& layers) {
 
 TracedModel read_traced_model(const std::string& path) {
   const Json config = read_json_file(path);
+  if (!config.is_object() || !config.contains("model_type")) refuse_other_kind(path, FileUse::model_config);
   if (!config.is_object()) bad_input(path, "is no object", "give the model's config.json");
   const ExpertLayers experts = read_expert_layers(config, path);
   const ExpertFields fields(*experts.part, {}, path);

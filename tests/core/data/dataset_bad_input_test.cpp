@@ -42,7 +42,7 @@ class DatasetBadInputTest : public QObject {
         "sequence 1, position 1 of the input: id 30 is outside the model's vocabulary of 30");
     row("negative id", "x.npy", npy_ids("(1, 2)", {1, -1}), "position 1 of the input: id -1");
     row("too long", "x.npy", npy_ids("(1, 9)", {1, 1, 1, 1, 1, 1, 1, 1, 1}), "the model takes at most 8 (--truncate cuts it)");
-    row("unknown kind", "x.csv", "1,2", "is no data this version reads");
+    row("unknown kind", "x.csv", "1,2", "is a table with the columns \"1\", \"2\", not data for a model");
   }
   void broken_data_is_refused() {
     QFETCH(QString, file);
