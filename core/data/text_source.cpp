@@ -109,7 +109,7 @@ std::string field_text(const nlohmann::json& object, const std::string& field, c
 
 std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit) {
   Lines lines(path);
-  auto source = std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .end_token = true});
+  auto source = std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .behind = tokenizer.frame().behind});
   for (std::string_view line; source->size() < limit && lines.next(line);) {
     Sequence sequence;
     sequence.ids = tokenizer.encode(line, true);
@@ -127,7 +127,7 @@ std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, c
                                           .target = !options.target_field.empty(),
                                           .label = !options.label_field.empty(),
                                           .decoder_ids = false,
-                                          .end_token = true};
+                                          .behind = tokenizer.frame().behind};
   auto source = std::make_unique<TextSource>(lines.where(), contents);
   for (std::string_view line; source->size() < limit && lines.next(line);) {
     const nlohmann::json object = parse_json_text(line, lines.place());

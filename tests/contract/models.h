@@ -22,6 +22,9 @@ class ModelCopy {
   std::string file(const std::string& name) const { return scratch_.path("model/" + name); }
   std::string weights() const { return file("model.safetensors"); }
   void change_config(const std::function<void(nlohmann::json&)>& change) const;
+  /// The header of the weights, and the bytes of all tensors behind it.
+  nlohmann::json header() const;
+  std::string data() const;
   /// Changes the header; the data stay as they are.
   void change_header(const std::function<void(nlohmann::json&)>& change) const;
   /// Writes `value` over the first element of an f32 tensor.
@@ -32,6 +35,9 @@ class ModelCopy {
  private:
   Scratch scratch_;
 };
+
+/// A copy of a Mixtral whose embeddings and head have `vocabulary` rows, for a tokenizer of that size. Its folder is in `scratch`.
+std::string mixtral_with_vocabulary(const Scratch& scratch, int64_t vocabulary);
 
 /// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
 std::string model_with_tokenizer(const Scratch& scratch);
