@@ -120,6 +120,8 @@ class Dataset {
   /// Of the pictures in one batch, as Batch::picture says; 0x0: they have none.
   PictureSize picture_size(int64_t batch) const;
   int64_t truncated() const { return truncated_; }
+  /// Items of which the mask leaves no real cell.
+  int64_t masked() const { return masked_; }
   /// What is to be known of the data before figures of them are read, a part of a sentence; empty: nothing.
   std::string note() const;
   /// What is to be said of the data that is no error, a sentence each.
@@ -205,7 +207,7 @@ class Dataset {
   } out_of_range_;  // pixels that are not from 0 to 1, and the first such picture
   Arrangement arrangement_;
   int64_t given_tokens_ = 0, tokens_by_length_ = 0;
-  int64_t items_ = 0, max_items_ = 0, truncated_ = 0;
+  int64_t items_ = 0, max_items_ = 0, truncated_ = 0, masked_ = 0;
 };
 
 }  // namespace stormcell

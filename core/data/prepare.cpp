@@ -213,13 +213,12 @@ void Dataset::check_real_cells() {
 /// Items without a real cell in a batch with others: they are computed and count nowhere.
 void Dataset::warn_of_masked() {
   std::string list;
-  int64_t masked = 0;
   for (int64_t b = 0; b < batch_count(); ++b)
     for (const int64_t item : arrangement_.items_of(b))
-      if (real_[static_cast<size_t>(item)] == 0 && ++masked <= 3) add_to_list(list, source_->place(item));
-  if (masked == 0) return;
-  warnings_.push_back(source_->where() + ": the mask leaves no real cell of " + counted(masked, "item") +
-                      ", which count in no figure: " + list + (masked > 3 ? ", ..." : ""));
+      if (real_[static_cast<size_t>(item)] == 0 && ++masked_ <= 3) add_to_list(list, source_->place(item));
+  if (masked_ == 0) return;
+  warnings_.push_back(source_->where() + ": the mask leaves no real cell of " + counted(masked_, "item") +
+                      ", which count in no figure: " + list + (masked_ > 3 ? ", ..." : ""));
 }
 
 }  // namespace stormcell

@@ -100,6 +100,7 @@ struct Model {
   /// Which of its weight files were written to since they were opened, a sentence each. Empty: it has no files.
   std::function<std::vector<std::string>()> changed_files;
 
+  int64_t unread_tensors = 0;            ///< of its files, which a warning counts
   std::vector<std::string> unsupported;  ///< what the files ask for and this version does not do, said where it does not matter
   std::vector<std::string> warnings;     ///< tensors in the files that the family does not know, and the like
 

@@ -76,6 +76,7 @@ void warn_of_unread(Model& model, const Architecture& architecture, const Weight
   for (const TensorPlace& t : files.tensors())
     if (!known.contains(t.name) && !is_buffer(t.name) && !copies.contains(t.name)) strangers.push_back(t.name);
   if (strangers.empty()) return;
+  model.unread_tensors = static_cast<int64_t>(strangers.size());
   const auto last = last_numbers(model);
   for (const std::string& name : strangers) refuse_surplus(last, name, config_path);
   std::string text = counted(static_cast<int64_t>(strangers.size()), "tensor that this family does not know is not used",

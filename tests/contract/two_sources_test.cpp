@@ -32,12 +32,16 @@ class TwoSourcesTest : public QObject {
   struct Said {
     std::vector<std::string> warnings;
     std::string logits;
+    int64_t masked = 0, unread = 0;
   };
   Said run(const std::string& model, const std::string& data) {
     const std::string outputs = scratch_.path("outputs.safetensors");
     const json result = json_of(short_run("run", model, data, {"--outputs", outputs}));
     const std::span<const std::byte> bytes = SafetensorsFile::open(outputs)->find("b0.logits")->bytes;
-    return {result["warnings"].get<std::vector<std::string>>(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
+    return {result["warnings"].get<std::vector<std::string>>(),
+            {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+            result["dataset"]["masked"].get<int64_t>(),
+            result["model"]["unread_tensors"].get<int64_t>()};
   }
   std::string write_ids(const Ids& ids) { return scratch_.write("ids.npy", npy_ids("(1, " + std::to_string(ids.size()) + ")", ids)); }
 
@@ -178,6 +182,7 @@ class TwoSourcesTest : public QObject {
     std::string data = safetensors_bytes(header, 96, 0);
     for (const size_t row : {size_t{1}}) data[data.size() - 48 + row * 8] = 1;
     const Said said = run(mixtral_model(), scratch_.write("masked.safetensors", data));
+    QCOMPARE(said.masked, int64_t{5});
     QCOMPARE(said.warnings.size(), size_t{1});
     QVERIFY2(said.warnings[0].ends_with("the mask leaves no real cell of 5 items, which count in no figure: sequence 0, sequence 2, "
                                         "sequence 3, ..."),

@@ -45,6 +45,7 @@ class WholeWeightsTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
   std::string ids_, right_;  // of the model as it is
+  int unread_ = 0;
 
   /// What the model computes for the ids, bit for bit; empty where it does not run.
   std::string logits_of(const std::string& model, std::vector<std::string>& warnings) {
@@ -56,6 +57,7 @@ class WholeWeightsTest : public QObject {
       return {};
     }
     warnings = ended.json()["warnings"].get<std::vector<std::string>>();
+    unread_ = ended.json()["model"]["unread_tensors"].get<int>();
     const auto file = SafetensorsFile::open(outputs);
     const std::span<const std::byte> bytes = file->find("b0.logits")->bytes;
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -138,6 +140,7 @@ class WholeWeightsTest : public QObject {
     std::vector<std::string> warnings;
     QVERIFY(logits_of(model.folder(), warnings) == right_);
     QCOMPARE(static_cast<int>(warnings.size()), unread > 0);
+    QCOMPARE(unread_, unread);
     if (unread == 0) return;
     QVERIFY2(warnings[0].starts_with(std::to_string(unread) + " tensor"), warnings[0].c_str());
     if (unread == 4) QVERIFY2(warnings[0].ends_with("\"z.a\", \"z.b\", \"z.c\", ..."), warnings[0].c_str());
