@@ -18,7 +18,7 @@ constexpr Side kEnd{"end token", "</s>", "eos_token", "add_eos_token", "behind"}
 std::vector<int32_t> tokens_of(const Side& side, const ConfiguredToken& configured, bool by_family, int32_t of_vocabulary,
                                const SpecialIds& ids, const TokenizerConfig& config, const std::string& where) {
   // A token that is null is never added, whatever the flag says: so do all readers.
-  if (!configured.add.value_or(by_family) || configured.is_null) return {};
+  if (!configured.is_added.value_or(by_family) || configured.is_null) return {};
   if (!configured.text.empty()) {
     if (const std::optional<int32_t> id = ids.find(configured.text)) return {*id};
     bad_input(config.path, in_quotes(side.key) + ": " + in_quotes(configured.text) + " is no token of " + where,
@@ -50,8 +50,8 @@ TokenFrame frame_by(const TokenizerConfig& config, FrameRule rule, const Special
 std::vector<std::string> frame_contradictions(const TokenizerConfig& config, const TokenFrame& used, const std::string& where) {
   std::vector<std::string> sentences;
   const auto compare = [&](const Side& side, const ConfiguredToken& configured, const std::vector<int32_t>& tokens) {
-    if (!configured.add || *configured.add == !tokens.empty()) return;
-    sentences.push_back(config.path + ": " + in_quotes(side.flag) + " is " + (*configured.add ? "true" : "false") +
+    if (!configured.is_added || *configured.is_added == !tokens.empty()) return;
+    sentences.push_back(config.path + ": " + in_quotes(side.flag) + " is " + (*configured.is_added ? "true" : "false") +
                         ", and the post-processor of " + where + " puts " + (tokens.empty() ? "no token" : "a token") + " " + side.place +
                         " a text; the post-processor is used, as transformers 5 does");
   };

@@ -71,8 +71,8 @@ TokenizerConfig parse_tokenizer_config(std::string_view json, const std::string&
   TokenizerConfig read;
   read.path = path;
   read.added = added_tokens(config, path);
-  read.begin.add = flag_of(config, "add_bos_token", path);
-  read.end.add = flag_of(config, "add_eos_token", path);
+  read.begin.is_added = flag_of(config, "add_bos_token", path);
+  read.end.is_added = flag_of(config, "add_eos_token", path);
   take_token(config, "bos_token", path, read.begin);
   take_token(config, "eos_token", path, read.end);
   return read;

@@ -11,9 +11,9 @@ namespace stormcell {
 
 /// A begin or end token as the files have it.
 struct ConfiguredToken {
-  std::optional<bool> add;  ///< add_bos_token, add_eos_token
-  std::string text;         ///< bos_token, eos_token; empty: not said
-  bool is_null = false;     ///< the token is null: there is none
+  std::optional<bool> is_added;  ///< add_bos_token, add_eos_token
+  std::string text;              ///< bos_token, eos_token; empty: not said
+  bool is_null = false;          ///< the token is null: there is none
 };
 
 struct TokenizerConfig {
