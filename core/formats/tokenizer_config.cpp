@@ -57,7 +57,7 @@ void take_token(const Json& config, const char* key, const std::string& path, Co
   token.text = value.get<std::string>();
 }
 
-std::optional<bool> flag_of(const Json& config, const char* key, const std::string& path) {
+std::optional<bool> stated_flag(const Json& config, const char* key, const std::string& path) {
   const auto at = config.find(key);
   if (at == config.end() || at->is_null()) return {};
   if (!at->is_boolean()) bad_input(path, in_quotes(key) + " is neither true nor false", "correct it in the file");
@@ -71,8 +71,8 @@ TokenizerConfig parse_tokenizer_config(std::string_view json, const std::string&
   TokenizerConfig read;
   read.path = path;
   read.added = added_tokens(config, path);
-  read.begin.is_added = flag_of(config, "add_bos_token", path);
-  read.end.is_added = flag_of(config, "add_eos_token", path);
+  read.begin.is_added = stated_flag(config, "add_bos_token", path);
+  read.end.is_added = stated_flag(config, "add_eos_token", path);
   take_token(config, "bos_token", path, read.begin);
   take_token(config, "eos_token", path, read.end);
   return read;
