@@ -42,6 +42,17 @@ std::string mixtral_with_vocabulary(const Scratch& scratch, int64_t vocabulary);
 /// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
 std::string model_with_tokenizer(const Scratch& scratch);
 
+/// A safetensors file of some tensors of another, one behind the other in the order of `names`.
+std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data);
+
+/// What `run` says of its first batch, and that batch's logits, bit for bit.
+struct ForwardRun {
+  std::vector<std::string> warnings;
+  std::string logits;
+  int64_t masked = 0, unread_tensors = 0;
+};
+ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more = {});
+
 /// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
 /// many.
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more = {});

@@ -1,10 +1,7 @@
 // A model whose files say two things, or more than is used: which of them is taken is said in one warning. And the tokens around a text,
 // which files and the family decide.
-#include <algorithm>
 #include <cstring>
-#include <filesystem>
 
-#include "core/formats/safetensors.h"
 #include "tests/contract/models.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
@@ -28,20 +25,8 @@ class TwoSourcesTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  /// What run says, and its logits.
-  struct Said {
-    std::vector<std::string> warnings;
-    std::string logits;
-    int64_t masked = 0, unread = 0;
-  };
-  Said run(const std::string& model, const std::string& data) {
-    const std::string outputs = scratch_.path("outputs.safetensors");
-    const json result = json_of(short_run("run", model, data, {"--outputs", outputs}));
-    const std::span<const std::byte> bytes = SafetensorsFile::open(outputs)->find("b0.logits")->bytes;
-    return {result["warnings"].get<std::vector<std::string>>(),
-            {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-            result["dataset"]["masked"].get<int64_t>(),
-            result["model"]["unread_tensors"].get<int64_t>()};
+  ForwardRun run(const std::string& model, const std::string& data, const Arguments& more = {}) {
+    return forward_run(scratch_, model, data, more);
   }
   std::string write_ids(const Ids& ids) { return scratch_.write("ids.npy", npy_ids("(1, " + std::to_string(ids.size()) + ")", ids)); }
 
@@ -76,11 +61,11 @@ class TwoSourcesTest : public QObject {
     QFETCH(const int, warnings);
     const Scratch scratch;
     const std::string model = mixtral_with_vocabulary(scratch, 1000);
-    const Said expected = run(model, write_ids(ids));
+    const ForwardRun expected = run(model, write_ids(ids));
     const bool is_json = file.endsWith(".json");
     scratch.write(is_json ? "mixtral/tokenizer.json" : "mixtral/tokenizer.model", byte_pairs(file.toStdString()));
     if (!config.isEmpty()) scratch.write("mixtral/tokenizer_config.json", config.toStdString());
-    const Said said = run(model, scratch_.write("text.txt", "The cat sat on the sill.\n"));
+    const ForwardRun said = run(model, scratch_.write("text.txt", "The cat sat on the sill.\n"));
     QVERIFY(said.logits == expected.logits);
     QCOMPARE(static_cast<int>(said.warnings.size()), warnings);
   }
@@ -93,10 +78,7 @@ class TwoSourcesTest : public QObject {
     ids.resize(5);
     const auto cut = [&](const char* config) {
       scratch.write("mixtral/tokenizer_config.json", config);
-      const std::string outputs = scratch.path("cut.safetensors");
-      json_of(short_run("run", model, text, {"--outputs", outputs, "--length", "5", "--truncate"}));
-      const std::span<const std::byte> bytes = SafetensorsFile::open(outputs)->find("b0.logits")->bytes;
-      return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      return run(model, text, {"--length", "5", "--truncate"}).logits;
     };
     QVERIFY(cut("{}") == run(model, write_ids(ids)).logits);
     ids.back() = 2;
@@ -120,7 +102,7 @@ class TwoSourcesTest : public QObject {
     model.write("tokenizer.json", content.toStdString());
     const std::string text = scratch_.write("text.txt", "a\n"), file = model.file("tokenizer.json");
     VERIFY_REFUSED(short_run("run", model.folder(), text), file, words.toStdString());
-    const Said said = run(model.folder(), write_ids({3, 4}));
+    const ForwardRun said = run(model.folder(), write_ids({3, 4}));
     QCOMPARE(said.warnings.size(), size_t{1});
     QVERIFY2(said.warnings[0].starts_with(file) && said.warnings[0].ends_with("token ids need no tokenizer"), said.warnings[0].c_str());
   }
@@ -154,7 +136,7 @@ class TwoSourcesTest : public QObject {
     header["lm_head.weight"] = {
         {"dtype", copy == "f64" ? "F64" : "F32"}, {"shape", shape}, {"data_offsets", {data.size(), data.size() + bytes.size()}}};
     model.write("model.safetensors", safetensors_bytes(header.dump(), 0) + data + bytes);
-    const Said said = run(model.folder(), ids);
+    const ForwardRun said = run(model.folder(), ids);
     QVERIFY(said.logits == right);
     QCOMPARE(said.warnings.size(), words.isEmpty() ? size_t{0} : size_t{1});
     if (words.isEmpty()) return;
@@ -170,7 +152,7 @@ class TwoSourcesTest : public QObject {
     model.write("generation_config.json", R"({"eos_token_id":[2,5]})");
     QVERIFY(run(model.folder(), ids).warnings.empty());
     model.write("generation_config.json", R"({"eos_token_id":5})");
-    const Said said = run(model.folder(), ids);
+    const ForwardRun said = run(model.folder(), ids);
     QCOMPARE(said.warnings.size(), size_t{1});
     QVERIFY2(said.warnings[0].starts_with(model.file("generation_config.json") + ": \"eos_token_id\" is 5, in config.json it is 2"),
              said.warnings[0].c_str());
@@ -181,7 +163,7 @@ class TwoSourcesTest : public QObject {
                          R"("attention_mask":{"dtype":"I32","shape":[6,2],"data_offsets":[48,96]}})";
     std::string data = safetensors_bytes(header, 96, 0);
     for (const size_t row : {size_t{1}}) data[data.size() - 48 + row * 8] = 1;
-    const Said said = run(mixtral_model(), scratch_.write("masked.safetensors", data));
+    const ForwardRun said = run(mixtral_model(), scratch_.write("masked.safetensors", data));
     QCOMPARE(said.masked, int64_t{5});
     QCOMPARE(said.warnings.size(), size_t{1});
     QVERIFY2(said.warnings[0].ends_with("the mask leaves no real cell of 5 items, which count in no figure: sequence 0, sequence 2, "
