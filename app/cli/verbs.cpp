@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 
 namespace stormcell::cli {
 namespace {
@@ -46,13 +46,12 @@ const VerbRow& find_verb(std::string_view name) {
   for (const VerbRow& verb : kVerbs)
     if (verb.name == name) return verb;
   const bool planned = std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
-  std::string known;
-  for (const VerbRow& verb : kVerbs) add_to_list(known, verb.name);
   bad_input(name,
             planned                 ? "not in this version"
             : name.starts_with("-") ? "no option of the program"
                                     : "no such verb",
-            name.starts_with("-") ? "options come after the verb; stormcell --help" : "one of " + known);
+            name.starts_with("-") ? "options come after the verb; stormcell --help"
+                                  : advice_on_word(name, kVerbs, [](const VerbRow& v) { return v.name; }));
 }
 
 std::string program_help() {

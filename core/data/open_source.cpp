@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/picture_formats.h"
 #include "core/formats/video.h"
 
@@ -35,6 +37,7 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   const std::string lacked = lacked_for_video();
   if (is_file)
     if (const auto other = other_file(spec); other && (lacked.empty() || !other->is_video)) bad_input(spec, other->what, other->advice);
+  if (is_file && lacked.empty()) refuse_other_kind(spec, FileUse::data);
   const bool is_there = spec.empty() || std::filesystem::exists(spec, error);
   bad_input(
       spec.empty() ? "--data" : spec,
@@ -70,12 +73,14 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
   if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
   std::error_code error;
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
+  const std::string advice =
+      "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input";
+  if (exists && !std::filesystem::is_directory(spec, error)) refuse_file(spec, FileUse::data, "is no data this version reads", advice);
   bad_input(spec.empty() ? "--data" : spec,
-            spec.empty()                                 ? "names no data"
-            : !exists                                    ? "no such file"
-            : std::filesystem::is_directory(spec, error) ? "is a folder; data is a file"
-                                                         : "is no data this version reads",
-            "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input");
+            spec.empty() ? "names no data"
+            : exists     ? "is a folder; data is a file"
+                         : "no such file",
+            !exists && !nearest_words(spec, demo_data_names()).empty() ? advice_on_word(spec, demo_data_names()) : advice);
 }
 
 }  // namespace stormcell

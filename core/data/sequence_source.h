@@ -120,6 +120,8 @@ struct DemoData {
 };
 /// The lines behind demo:NAME; bad_input with what to run when they are not there.
 DemoData find_demo_data(const std::string& spec, const DataOptions& options);
+/// "demo:NAME" of each.
+std::vector<std::string> demo_data_names();
 /// What is to be known of the data of that name before figures of them are read; empty: nothing.
 std::string note_of_demo_data(const std::string& spec);
 

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_range.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
@@ -82,7 +83,9 @@ class Lines {
   }
   void check(std::string_view line) const {
     if (line.size() > kMaxLine) bad_input(place(), "has more than 16 MiB", "write one sequence a line");
-    if (const size_t at = find_invalid_utf8(line); at != std::string_view::npos)
+    const size_t at = find_invalid_utf8(line);
+    if (at != std::string_view::npos && file_.size() > 0) refuse_other_kind(where_, FileUse::data);
+    if (at != std::string_view::npos)
       bad_input(place(), "byte " + std::to_string(at + 1) + " is not valid UTF-8", "convert the file, for example with iconv -t UTF-8");
   }
 
@@ -130,6 +133,7 @@ std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, c
                                           .behind = tokenizer.frame().behind};
   auto source = std::make_unique<TextSource>(lines.where(), contents);
   for (std::string_view line; source->size() < limit && lines.next(line);) {
+    if (source->size() == 0 && !line.starts_with('{') && path != "-") refuse_other_kind(path, FileUse::data);
     const nlohmann::json object = parse_json_text(line, lines.place());
     if (!object.is_object()) bad_input(lines.place(), "is not a JSON object", "write {\"text\": \"...\"}, one a line");
     Sequence sequence;

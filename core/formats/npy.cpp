@@ -9,6 +9,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/open_file.h"
 
@@ -111,6 +112,7 @@ std::string header_text(const OpenFile& file, size_t& data_begin) {
   std::string first(std::min(size_t{12}, file.size()), '\0');  // magic, version, and at most four bytes of a size
   file.read(0, std::as_writable_bytes(std::span(first)));
   if (first.empty()) bad_input(path, "is empty", kSaveAgain);
+  if (!first.starts_with(kMagic)) refuse_other_kind(path, FileUse::array);
   if (!first.starts_with(kMagic)) bad_input(path, "is no .npy file", kSaveAgain);
   if (first.size() < 10) bad_input(path, "is truncated", kSaveAgain);
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(first[i])); };

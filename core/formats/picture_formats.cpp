@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/jpeg.h"
 #include "core/formats/netpbm.h"
 #include "core/formats/npy.h"
@@ -110,6 +111,7 @@ PictureFile open_picture(const std::string& path) {
   const std::string head = head_of(path);
   const PictureFormat* format = format_beginning(head);
   if (const auto other = other_picture(head); other && !format) bad_input(path, other->what, other->advice);
+  if (!format) refuse_other_kind(path, FileUse::picture);
   if (!format) bad_input(path, "is no picture that this version reads", "it reads " + picture_format_names());
   return format->open(path);
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/open_file.h"
 #include "core/formats/sentencepiece_model.h"
@@ -34,7 +35,7 @@ bool is_tiktoken(std::string_view content) {
 std::optional<std::string> content_of(const std::string& path) {
   if (!is_named(path)) return {};
   std::string content = read_file_text(path, kMaxTokenizerFile);
-  if (content.empty()) bad_input(path, "is empty", "get the file again");
+  refuse_other_kind(path, content, FileUse::tokenizer);
   if (path.ends_with(".model") && is_tiktoken(content))
     bad_input(path, "is a vocabulary of tiktoken, which is not in this version", "give token ids as .npy or .safetensors instead of text");
   return content;

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/weight_folder.h"
 
@@ -69,7 +70,7 @@ std::shared_ptr<const WeightFiles> WeightFiles::open(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     if (fs::exists(path, error) && !path.ends_with(".safetensors"))
-      bad_input(path, "is not a .safetensors file", "name a model folder or a .safetensors file");
+      refuse_file(path, FileUse::tensors, "is not a .safetensors file", "name a model folder or a .safetensors file");
     weights->add(path);
     return weights;
   }

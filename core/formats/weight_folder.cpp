@@ -11,6 +11,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/open_file.h"
@@ -163,7 +164,9 @@ WeightFolder find_weight_files(const std::string& folder) {
     return found;
   }
   found.index = index;
-  found.shard_of = parse_weight_index(read_file_text(index, kMaxIndex), index);
+  const std::string content = read_file_text(index, kMaxIndex);
+  refuse_other_kind(index, content, FileUse::index);
+  found.shard_of = parse_weight_index(content, index);
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : found.shard_of) shards.insert(shard);
   check_shards(folder, index, shards);

@@ -9,6 +9,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/routed_alone.h"
 #include "core/formats/trace/slot_loads.h"
@@ -260,8 +261,9 @@ class TraceRun : public TraceSink {
 
 ImportFigures import_one(const ImportOptions& options, const TraceSource& source, Target& target, const Progress& progress) {
   const Clock::time_point begin = Clock::now();
-  if (source.file->size() == 0) bad_input(source.path(), "is empty, not a routing trace", "record it again");
   const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
+  // The user may know better what a file is, unless it is something else altogether.
+  if (!options.format.empty() && !format.recognize(source.text())) refuse_other_kind(source.path(), source.text(), FileUse::trace);
   TraceRun run(options, source, format.id, target);
   RoutedAlone routed(source, run);
   const TraceCounts counts = format.read(source, routed, progress);

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/file_text.h"
 #include "core/models/family.h"
 
@@ -41,7 +42,9 @@ const Family& family_of(const Config& config) {
   if (name.empty()) bad_input(config.where(), "has no \"model_type\"", "known families: " + list);
   for (const Family& f : kFamilies)
     if (f.name == name) return f;
-  bad_input(config.where(), "\"model_type\" " + in_quotes(name) + " is not in this version", "known families: " + list);
+  bad_input(config.where(), "\"model_type\" " + in_quotes(name) + " is not in this version",
+            advice_on_word(
+                name, kFamilies, [](const Family& f) { return f.name; }, "known families: "));
 }
 
 std::vector<std::string> unknown_keys(const Config& config, std::string_view family, std::span<const std::string_view> known) {

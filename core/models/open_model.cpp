@@ -10,7 +10,8 @@
 
 #include "core/base/checkout.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/open_file.h"
@@ -103,6 +104,7 @@ void open_tokenizer(Model& model, const std::string& folder, FrameRule rule) {
 
 std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& options) {
   const bool folder = fs::is_directory(path);
+  if (!folder) refuse_other_kind(path, FileUse::model);
   const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
   const std::string config_path = (place / "config.json").string(), generation_path = (place / "generation_config.json").string();
   if (!present(config_path)) {
@@ -112,6 +114,7 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   }
   const Json config_json = read_object(config_path),
              generation_json = present(generation_path) ? read_object(generation_path) : Json::object();
+  if (!config_json.contains("model_type")) refuse_other_kind(config_path, FileUse::model_config);
   const Config config(config_json, config_path), generation(generation_json, generation_path);
   const Family& family = family_of(config);
   const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
@@ -181,6 +184,16 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   return model;
 }
 
+std::vector<std::string> demo_models(const fs::path& demos) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))
+    if (present(it->path() / "config.json") || present(it->path() / "model" / "config.json"))
+      names.push_back(it->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::string demo_folder(const std::string& name, const std::string& resources) {
   const fs::path demos = fs::path(resources) / "demos";
   const auto find = [&](const std::string& demo) -> std::string {
@@ -194,12 +207,20 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
   if (name.ends_with(kSample))
     if (const std::string demo = name.substr(0, name.size() - kSample.size()); !find(demo).empty())
       bad_input("demo:" + name, "is data, no model", "optimize demo:" + demo + " --data demo:" + name);
-  std::string list;
-  std::error_code error;
-  for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))
-    if (present(it->path() / "config.json") || present(it->path() / "model" / "config.json"))
-      add_to_list(list, it->path().filename().string());
-  bad_input("demo:" + name, "no demo model of this name in " + demos.string(), list.empty() ? "there is none" : "known demos: " + list);
+  const std::vector<std::string> known = demo_models(demos);
+  bad_input("demo:" + name, "no demo model of this name in " + demos.string(),
+            known.empty() ? "there is none" : advice_on_word(name, known, "known demos: "));
+}
+
+[[noreturn]] void refuse_absent(const std::string& spec, const std::string& resources) {
+  std::vector<std::string> known;
+  for (const std::string_view name : preset_names()) known.push_back("preset:" + std::string(name));
+  for (const std::string& name : demo_models(fs::path(resources) / "demos")) known.push_back("demo:" + name);
+  const std::string kinds = "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME";
+  // A path is meant as one; the folders before it say nothing of presets.
+  const bool is_path = spec.empty() || spec.find('/') != std::string::npos || spec.ends_with(".safetensors");
+  const std::vector<std::string> near = is_path ? std::vector<std::string>() : nearest_words(spec, known);
+  bad_input(spec.empty() ? "MODEL" : spec, "no such model", near.empty() ? kinds : advice_on_word(spec, known));
 }
 
 }  // namespace
@@ -237,9 +258,7 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
     model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources), options);
     model->origin_stated = true;  // ours, and trained: see the demo's README
   } else {
-    if (spec.empty() || !present(spec))
-      bad_input(spec.empty() ? "MODEL" : spec, "no such model",
-                "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME");
+    if (spec.empty() || !present(spec)) refuse_absent(spec, options.resources.empty() ? resources_folder() : options.resources);
     model = open_files(spec, options);
   }
   model->name = spec;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/placement/placement_text.h"
@@ -256,7 +257,7 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
       return out;
     }
   }
-  bad_input(where, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
+  refuse_file(where, text, FileUse::placement, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
 }
 
 Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers, int32_t branches,

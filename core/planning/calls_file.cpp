@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -211,6 +212,7 @@ std::vector<MeasuredCall> read_csv(const std::string& text, const std::string& p
   CsvReader csv(text, path);
   std::vector<std::string> names, fields;
   if (!csv.next(names)) bad_input(path, "is empty", kColumns);
+  if (std::find(names.begin(), names.end(), "op") == names.end()) refuse_other_kind(path, text, FileUse::calls);
   const auto column = [&](const char* name) {
     const auto at = std::find(names.begin(), names.end(), name);
     return at == names.end() ? fields.size() : static_cast<size_t>(at - names.begin());
@@ -272,6 +274,7 @@ std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times, d
   const std::string text = read_file_text(path, kMostBytes);
   std::vector<MeasuredCall> calls;
   if (is_calibration_text(text)) {
+    if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1") refuse_other_kind(path, text, FileUse::calls);
     if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1")
       bad_input(path, "is JSON, and schema is not \"stormcell.calibration/1\"", "calibrate CALLS.csv -o CAL.json writes one");
     calls = read_calibration(text, path, times);

@@ -11,6 +11,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_marks.h"
 #include "core/formats/file_text.h"
 #include "core/formats/gguf.h"
 #include "core/formats/trace/trace.h"
@@ -122,10 +123,7 @@ class Imatrix {
 
 }  // namespace
 
-bool is_imatrix_gguf(std::string_view content) {
-  constexpr size_t kLooked = 65536;
-  return GgufFile::is_one(content) && content.substr(0, kLooked).find("imatrix") != std::string_view::npos;
-}
+bool is_imatrix_gguf(std::string_view content) { return is_imatrix_header(content); }
 
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress&) { return Imatrix(source, sink).read(); }
 

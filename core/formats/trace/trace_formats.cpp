@@ -3,6 +3,8 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/trace/trace.h"
 
@@ -44,15 +46,15 @@ std::span<const TraceFormat> trace_formats() { return kFormats; }
 const TraceFormat& find_trace_format(std::string_view id) {
   for (const TraceFormat& format : kFormats)
     if (format.id == id) return format;
-  bad_input("--format", in_quotes(id) + " is no format of a trace", "one of " + known_formats());
+  bad_input("--format", in_quotes(id) + " is no format of a trace",
+            advice_on_word(id, kFormats, [](const TraceFormat& f) { return f.id; }));
 }
 
 const TraceFormat& recognize_trace(const MappedFile& file) {
-  if (file.size() == 0) bad_input(file.path(), "is empty, not a routing trace", "record it again");
   const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
   for (const TraceFormat& format : kFormats)
     if (format.recognize(content)) return format;
-  bad_input(file.path(), "line 1: is no routing trace of a known format", "--format names one of " + known_formats());
+  refuse_file(file.path(), content, FileUse::trace, "is no routing trace of a known format", "--format names one of " + known_formats());
 }
 
 std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts) {

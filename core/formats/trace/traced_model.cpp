@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/trace/trace.h"
@@ -67,6 +68,7 @@ int64_t kv_width_of(const Json& config, int64_t hidden, const std::string& path)
 
 TracedModel read_traced_model(const std::string& path) {
   const Json config = read_json_file(path);
+  if (!config.is_object() || !config.contains("model_type")) refuse_other_kind(path, FileUse::model_config);
   if (!config.is_object()) bad_input(path, "is no object", "give the model's config.json");
   TracedModel model;
   model.source = path;
