@@ -46,11 +46,8 @@ class JsonTokenizer : public Tokenizer {
         parts_(std::move(parts)),
         all_added_(parts_.added),
         in_raw_text_(those_in(parts_, false)),
-        in_normalized_text_(those_in(parts_, true)),
-        frame_(frame_of(parts_, where, rule, config)) {
+        in_normalized_text_(those_in(parts_, true)) {
     check_added();
-    if (parts_.frame)
-      for (std::string& sentence : frame_contradictions(config, frame_, where)) warn(std::move(sentence));
     vocabulary_size_ = static_cast<int32_t>(parts_.pieces.size());
     for (const AddedToken& token : parts_.added) vocabulary_size_ = std::max(vocabulary_size_, token.id + 1);
     if (parts_.byte_pairs)
@@ -58,6 +55,10 @@ class JsonTokenizer : public Tokenizer {
     else
       library_ =
           load_sentencepiece(checked_sentencepiece_model(plain_unigram_model(pieces_for_library(), parts_.byte_fallback), where), where);
+    frame_ = frame_of(parts_, where, rule, config);
+    check_frame();
+    if (parts_.frame)
+      for (std::string& sentence : frame_contradictions(config, frame_, where)) warn(std::move(sentence));
   }
 
   std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {
@@ -118,6 +119,16 @@ class JsonTokenizer : public Tokenizer {
     std::sort(ids.begin(), ids.end());
     if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
       bad_input(where_, "two added tokens have the same id", "get the file again");
+  }
+
+  void check_frame() const {
+    for (const std::vector<int32_t>* ids : {&frame_.before, &frame_.behind})
+      for (const int32_t id : *ids)
+        if (id >= vocabulary_size_)
+          bad_input(where_,
+                    "the post-processor puts the id " + std::to_string(id) + " around a text, the vocabulary has " +
+                        std::to_string(vocabulary_size_),
+                    "get the file again");
   }
 
   /// A piece that is an added token too has one id: readers take that of the vocabulary or of the list.

@@ -142,6 +142,9 @@ class TokenFrameTest : public QObject {
     row("a template without the text", json_file, json(processor(kB)), "{}", json_file, "0 times, expected once");
     row("a template with the text twice", json_file, json(processor(kText + "," + kText)), "{}", json_file, "2 times");
     row("a template of a stranger", json_file, json(processor(R"({"SpecialToken":{"id":"Z"}})")), "{}", json_file, "has no \"Z\"");
+    row("a template of an id outside", json_file,
+        json(R"({"type":"TemplateProcessing","single":[)" + kText + "," + kE + R"(],"special_tokens":{"E":{"ids":[6]}}})"), "{}", json_file,
+        "the id 6 around a text");
     row("another post-processor", json_file, json(R"({"type":"BertProcessing"})"), "{}", json_file, "\"BertProcessing\"");
     row("a vocabulary of tiktoken", model_file, "IQ== 0\nIg== 1\n", "{}", model_file, "tiktoken");
   }

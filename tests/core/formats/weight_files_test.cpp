@@ -127,7 +127,7 @@ class WeightFilesTest : public QObject {
     VERIFY_BAD_INPUT(WeightFiles::open(scratch.folder()), scratch.folder(), "adapter.safetensors");
     VERIFY_BAD_INPUT(WeightFiles::open(scratch.path("none")), scratch.path("none"), "check the path");
     const std::string text = scratch.write("notes.txt", "x");
-    VERIFY_BAD_INPUT(WeightFiles::open(text), text, "not a .safetensors file");
+    VERIFY_BAD_INPUT(WeightFiles::open(text), text, "not a safetensors file");
   }
 };
 
