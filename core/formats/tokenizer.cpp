@@ -2,6 +2,7 @@
 #include "core/formats/tokenizer.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -17,6 +18,10 @@ namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
 constexpr size_t kMaxTokenizerFile = size_t{256} << 20;
+
+/// Mistral's later kinds, tiktoken's, and vocabularies whose rules are in a program.
+constexpr std::array<const char*, 8> kOtherKinds = {"tekken.json",        "tokenizer.model.v1", "tokenizer.model.v2", "tokenizer.model.v3",
+                                                    "tokenizer.model.v7", "tiktoken.model",     "vocab.json",         "vocab.txt"};
 
 /// tiktoken's vocabulary, as Llama 3 has it under this name: "IQ== 0", a piece in base64 and its rank on each line.
 bool is_tiktoken(std::string_view content) {
@@ -81,6 +86,10 @@ std::shared_ptr<const Tokenizer> Tokenizer::open_if_present(const std::string& f
   for (const std::string& model : models)
     if (const std::optional<std::string> content = content_of(model))
       return from_sentencepiece(*content, model, rule, read_tokenizer_config(folder));
+  for (const char* name : kOtherKinds)
+    if (const std::string other = in_folder(name); is_named(other))
+      bad_input(other, "is a tokenizer of a kind that is not in this version",
+                "put tokenizer.json or tokenizer.model beside it, or give token ids as .npy or .safetensors");
   return nullptr;
 }
 

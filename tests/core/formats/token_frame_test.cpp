@@ -146,6 +146,8 @@ class TokenFrameTest : public QObject {
         json(R"({"type":"TemplateProcessing","single":[)" + kText + "," + kE + R"(],"special_tokens":{"E":{"ids":[6]}}})"), "{}", json_file,
         "the id 6 around a text");
     row("another post-processor", json_file, json(R"({"type":"BertProcessing"})"), "{}", json_file, "\"BertProcessing\"");
+    row("a tokenizer of Mistral's later kind", "tekken.json", "{}", "{}", "tekken.json", "a kind that is not in this version");
+    row("a vocabulary and its merges", "vocab.json", "{}", "{}", "vocab.json", "give token ids");
     row("a vocabulary of tiktoken", model_file, "IQ== 0\nIg== 1\n", "{}", model_file, "tiktoken");
   }
   void a_frame_that_nobody_can_know_is_refused() {
