@@ -15,7 +15,8 @@
 namespace stormcell {
 namespace {
 
-const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec) {
+const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec, const DataOptions& options) {
+  if (options.tokenizer_fault) throw *options.tokenizer_fault;
   if (!tokenizer)
     bad_input(spec, "is text, and the model has no tokenizer",
               "put spiece.model or tokenizer.json beside its weights, or give token ids as .npy or .safetensors");
@@ -76,8 +77,9 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     return open_source(demo.file, tokenizer, options);
   }
   const std::string name = unpacked_name(spec);
-  if (spec == "-" || name.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec), limit, options.cancel);
-  if (name.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec), options, limit);
+  if (spec == "-" || name.ends_with(".txt"))
+    return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
+  if (name.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
   if (name.ends_with(".npy")) return open_npy_sequences(spec, options.cancel);
   if (name.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
   std::error_code error;

@@ -47,7 +47,7 @@ class SequenceSource {
   /// What every sequence of the source has.
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
-    bool end_token = false;  ///< ids end with the end token, also when cut
+    std::vector<int32_t> behind = {};  ///< ids that every sequence and every target ends with, also when cut
     bool ids = true, pixels = false, label_ids = false, target_picture = false, target_classes = false;
   };
 

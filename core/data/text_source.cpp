@@ -61,7 +61,8 @@ std::string field_text(const nlohmann::json& object, const std::string& field, c
 std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit,
                                                       const CancellationToken& cancel) {
   TextLines lines(path, kMaxLine, {cancel, nullptr});
-  auto source = std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .end_token = true});
+  auto source =
+      std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .behind = tokenizer.frame().behind});
   while (source->size() < limit && lines.next_filled()) {
     check_utf8(lines);
     Sequence sequence;
@@ -80,7 +81,7 @@ std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, c
                                           .target = !options.target_field.empty(),
                                           .label = !options.label_field.empty(),
                                           .decoder_ids = false,
-                                          .end_token = true};
+                                          .behind = tokenizer.frame().behind};
   auto source = std::make_unique<TextSource>(lines.lines().where(), contents);
   for (nlohmann::json object; source->size() < limit && lines.next(object);) {
     if (!object.is_object()) bad_input(lines.place(), "is not a JSON object", "write {\"text\": \"...\"}, one a line");

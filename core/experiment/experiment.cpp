@@ -32,7 +32,7 @@ DataOptions data_options(const Experiment::State& s, const Progress& progress) {
   data.classes = s.model->classes;
   data.inputs = s.model->inputs;
   data.pad_id = s.model->tokens.pad;
-  data.end_id = s.model->tokens.end;
+  data.tokenizer_fault = s.model->tokenizer_fault;
   data.decoder_start_id = s.model->tokens.decoder_start;
   data.cancel = progress.cancel;
   data.resources = resources_folder();

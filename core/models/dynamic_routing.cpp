@@ -225,7 +225,6 @@ class DynamicRouting final : public Architecture {
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return DynamicRoutingBuilder(s_, weights).forward(picture); }
   Initialisation initialisation(std::string_view name) const override { return dynamic_routing::initialisation(s_, name); }
-  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   Settings s_;

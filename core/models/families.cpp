@@ -1,4 +1,6 @@
 // The visible list of families. A new one: its file, its row here, its cases in tests/core/models.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
@@ -69,9 +71,11 @@ PictureSize read_picture(const Config& config, int64_t least_side, PictureSize o
 }
 
 std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary) {
+  std::vector<int32_t> ends;
   for (const Config* c : {&generation, &config})
-    if (std::vector<int32_t> ids = c->ids("eos_token_id", vocabulary); !ids.empty()) return ids;
-  return {otherwise};
+    for (const int32_t id : c->ids("eos_token_id", vocabulary))
+      if (std::find(ends.begin(), ends.end(), id) == ends.end()) ends.push_back(id);
+  return ends.empty() ? std::vector<int32_t>{otherwise} : ends;
 }
 
 int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary) {

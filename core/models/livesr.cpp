@@ -180,7 +180,6 @@ class Livesr final : public Architecture {
     if (name.starts_with("classifier.")) return of_classifier(name);
     return of_subnet(name);
   }
-  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   static constexpr double kFeature = 0.5;  ///< about what the classifier's features are

@@ -269,7 +269,11 @@ class Mixtral final : public Architecture {
   Initialisation initialisation(std::string_view name) const override {
     return name.ends_with("norm.weight") ? Initialisation{1, 0} : Initialisation{0, s_.deviation};
   }
-  bool is_spare(std::string_view name) const override { return name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq"); }
+  FrameRule frame_rule() const override { return {.begin = true, .end = false}; }
+  std::vector<std::vector<std::string>> tied() const override {
+    if (!s_.tied) return {};
+    return {{"model.embed_tokens.weight", "lm_head.weight"}};
+  }
 
  private:
   Settings s_;

@@ -170,7 +170,6 @@ class Msdnet final : public Architecture {
     if (const auto at = fan_in_.find(name.substr(0, name.rfind('.'))); at != fan_in_.end()) return kaiming(at->second);
     return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(static_cast<size_t>(number_at(name, 1)))))};
   }
-  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   Settings s_;

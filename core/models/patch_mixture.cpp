@@ -131,7 +131,6 @@ class PatchMixture final : public Architecture {
       inputs = s_.branch_channels[static_cast<size_t>(number_at(name, 1))];
     return kaiming(inputs * kKernel * kKernel);
   }
-  bool is_spare(std::string_view) const override { return false; }
 
  private:
   Settings s_;

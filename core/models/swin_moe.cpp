@@ -293,7 +293,6 @@ class SwinMoe final : public Architecture {
     if (name.ends_with(".position.1.weight")) return {0, std::sqrt(1 / static_cast<double>(s_.position_width))};
     return {0, gain_of(name) / std::sqrt(static_cast<double>(inputs_of(name)))};
   }
-  bool is_spare(std::string_view) const override { return false; }
 
  private:
   /// Of a block's residual, so that those of all blocks sum up to as much as came.

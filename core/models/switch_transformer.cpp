@@ -300,9 +300,9 @@ class SwitchTransformer final : public Architecture {
     if (ends("shared.weight") || ends("embed_tokens.weight") || ends("lm_head.weight")) return {0, 1};
     return {0, 1 / std::sqrt(d)};  // k, v, wi, the experts' wo, relative_attention_bias
   }
-  bool is_spare(std::string_view name) const override {
-    return name == "shared.weight" || name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight" ||
-           name == "lm_head.weight";
+  std::vector<std::vector<std::string>> tied() const override {
+    if (!s_.tied) return {};
+    return {{"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"}};
   }
 
  private:

@@ -136,7 +136,6 @@ class TaskMoe final : public Architecture {
     if (name.starts_with("embeddings.")) return {0, 1};
     return {0, 1 / std::sqrt(static_cast<double>(name.ends_with(".down.weight") ? s_.ffn_width : s_.width))};
   }
-  bool is_spare(std::string_view) const override { return false; }
 
  private:
   Settings s_;

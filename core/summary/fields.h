@@ -80,6 +80,7 @@ void fields(auto& v, Of<ModelFigures> auto& m) {
   v("weights", m.weights);
   v("fingerprint", m.fingerprint);
   v.true_unless_said("weights_stated", m.weights_stated);
+  v("unread_tensors", m.unread_tensors);
 }
 
 void fields(auto& v, Of<PictureFigures> auto& p) {
@@ -107,6 +108,7 @@ void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("sizes", d.sizes);
   v("skipped", d.skipped);
   v("skipped_items", d.skipped_items);
+  v("masked", d.masked);
   v("unit", d.unit);
   v.text_or_null("note", d.note);
 }

@@ -53,6 +53,7 @@ struct ModelFigures {
   int64_t routers = 0, branches = 0;  ///< branches: of all routers together
   std::string fingerprint;
   bool weights_stated = true;  ///< false: nobody said how the weights were made; they are taken as stored
+  int64_t unread_tensors = 0;  ///< of its files, which no operator reads; tables that are computed anew and copies of tied ones apart
 };
 /// Pictures of one size.
 struct PictureFigures {
@@ -71,6 +72,7 @@ struct DatasetFigures {
   std::vector<PictureFigures> sizes;          ///< smallest first; empty: no pictures
   int64_t skipped = 0;                        ///< files that were passed over
   std::vector<SkippedFigures> skipped_items;  ///< the first thousand of them
+  int64_t masked = 0;                         ///< items of which the mask leaves no cell: they count in no figure
   std::string unit;                           ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
   std::string note;                           ///< what is to be known of these data before their figures are read; mostly empty
 };
