@@ -29,11 +29,24 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "session", "session_run", "warnings", "outputs", "origin"};
 // What identifies the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
-// Measured by the clock: without an interval nothing tells whether a difference means anything.
-constexpr std::array<std::string_view, 16> kMeasured = {"_ms",       "_per_s",          "ms_per_batch", "seconds",
-                                                        "speedup",   "limit_share",     "peak_gflops",  "peak_bf16_gflops",
-                                                        "read_gbps", "record_overhead", "rounds",       "measured_batches",
-                                                        "in_cache",  "weights_read.",   "held_bytes",   "weight_budget.peak_bytes"};
+// Measured by the clock, or counted in pages of a process: without an interval nothing tells whether a difference means anything.
+constexpr std::array<std::string_view, 17> kMeasured = {"_ms",
+                                                        "_per_s",
+                                                        "ms_per_batch",
+                                                        "seconds",
+                                                        "speedup",
+                                                        "limit_share",
+                                                        "peak_gflops",
+                                                        "peak_bf16_gflops",
+                                                        "read_gbps",
+                                                        "record_overhead",
+                                                        "rounds",
+                                                        "measured_batches",
+                                                        "in_cache",
+                                                        "weights_read.",
+                                                        "held_bytes",
+                                                        "weight_budget.peak_bytes",
+                                                        "peak_resident_bytes"};
 constexpr const char* kInterval = "_ci95";
 
 struct Figures {

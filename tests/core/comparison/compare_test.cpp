@@ -48,6 +48,13 @@ class CompareTest : public QObject {
     QVERIFY(*find(comparison, "baseline.peak_weight_bytes")->significant);
   }
 
+  void a_page_of_process_memory_is_no_difference() {
+    const std::string a = summary("a", {{"peak_resident_bytes", 24'117'248}}), b = summary("b", {{"peak_resident_bytes", 24'121'344}});
+    const ComparedFigure row = *find(compare_runs(a, b), "peak_resident_bytes");
+    QCOMPARE(*row.difference, 4096.0);
+    QVERIFY(!row.significant.has_value());
+  }
+
   void figures_of_one_alone_have_no_difference() {
     const Comparison comparison = compare_runs(summary("a", {{"x", 1}}), summary("b", {{"y", 2}}));
     QVERIFY(!find(comparison, "x")->difference && !find(comparison, "x")->b && find(comparison, "y")->b && !find(comparison, "y")->a);
