@@ -19,6 +19,7 @@ namespace {
 constexpr double kWorthRepeating = 1;  // seconds: a shorter look at a plan is no measurement that others are compared with
 constexpr double kOwnShare = 5.0 / 8;
 constexpr int64_t kProcesses = 4;
+constexpr double kMostShare = 0.75;  // of what was asked for, that the fresh processes may take with their opening
 constexpr const char* kStandardInput = "-";
 
 /// Why nothing is measured again, whatever it would take; empty: it is.
@@ -92,11 +93,11 @@ void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, 
   const int64_t executions = kLeastFreshChains * (request.beside_baseline ? 4 : 2) + 2;
   const double each = state.open_seconds + state.store->load_seconds() +
                       std::max(request.seconds, static_cast<double>(executions) * time.execution_ms * 1e-3);
-  const double most = std::max(time.seconds, time.took / 2);
+  const double most = std::max(kMostShare * time.seconds, time.took / 2);
   constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurings) - 1;
   if (each * kLeastFresh > most) {
-    why_once_ = fmt::format("opening the model and measuring it takes {:.1f} s each time: --measure-seconds {:.0f} has room for it", each,
-                            std::ceil(each * kLeastFresh));
+    why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time; --measure-seconds {:.0f} has room for it", each,
+                            std::ceil(kLeastFresh / kMostShare * 1.5 * each));
     return;
   }
   in_processes_ = !time.program.empty();
@@ -110,7 +111,7 @@ void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, 
       list_.push_back(in_processes_ ? in_a_process(time.program, request, progress)
                                     : parse_fresh_figures(measure_afresh(to_json(request), {progress.cancel}), where));
     }
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {  // memory that gives out, too: the run's own figures stay
     progress.cancel.check();
     why_once_ = e.what();
   }

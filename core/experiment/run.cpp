@@ -110,6 +110,7 @@ class Run {
     const ProcessorTimes before = processor_times();
     measure(about);
     measured_.others.add(before, processor_times());
+    measure_again();
     set_figures();
     if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
     if (const auto spread = measurings_.spread()) widen_others(*spread, *result_);
@@ -188,11 +189,16 @@ class Run {
     if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
     const double begin = seconds_now();
     const MirroredTimes times = measure_mirrored(job, progress_);
-    const double took = seconds_now() - begin;
+    measured_seconds_ = seconds_now() - begin;
     latency_ = times.baseline_latency(), read_ = times.baseline_reads();
     measured_ = measured(times);
+  }
+
+  /// The plain plan once more, in fresh processes.
+  void measure_again() {
+    if (options_.decisions) return;
     measurings_ = Measurings({{}, {}, latency_});
-    measurings_.ask(s_, {options_.measure_seconds, options_.measuring_program, took, latency_.mean},
+    measurings_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, latency_.mean},
                     {false, result_->settings, result_->config}, progress_);
     measurings_.tell(*result_);
     latency_ = measurings_.plan_latency();
@@ -223,6 +229,7 @@ class Run {
   std::optional<GraphOfSize> with_exits_;
   double all_ms_ = 0;
   Latency latency_;
+  double measured_seconds_ = 0;
   Measurings measurings_;
   TimedReads read_;
   Measured measured_;

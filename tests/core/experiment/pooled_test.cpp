@@ -84,7 +84,7 @@ class PooledTest : public QObject {
       of_one += list[0].ci95[0] <= 1.4 && 1.4 <= list[0].ci95[1];
       called += differs(list, run(1.4, static_cast<size_t>(processes), between, within, engine));
     }
-    QVERIFY2(holds >= 0.94 * kRuns, std::to_string(holds).c_str());
+    QVERIFY2(holds >= 0.935 * kRuns, std::to_string(holds).c_str());
     // Two of forty pairs are allowed; so seldom that three are rare.
     QVERIFY2(called <= 0.035 * kRuns, std::to_string(called).c_str());
     if (between >= 3 * within) QVERIFY2(of_one <= 0.6 * kRuns, std::to_string(of_one).c_str());  // which is what was wrong
