@@ -80,11 +80,11 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
                     std::string config = {}) {
     if (config.empty()) config = this->config();
     const Json import = imported(scratch_.write(name, text), session, {"--model-config", config});
-    const Json analysis = analyzed(session);
-    if (analysis["routers"].size() != loads.size()) QTest::qFail(analysis.dump().c_str(), __FILE__, __LINE__);
+    const SessionReader reader(session);
     for (size_t r = 0; r < loads.size(); ++r)
-      if (loads_of(analysis, r) != loads[r])
-        QTest::qFail((text.substr(0, 300) + analysis["routers"][r].dump()).c_str(), __FILE__, __LINE__);
+      if (const std::vector<int64_t> load = reader.total_loads(1, static_cast<int32_t>(r)).load; load != loads[r])
+        QTest::qFail((text.substr(0, 300) + ": " + Json(load).dump()).c_str(), __FILE__, __LINE__);
+    if (reader.layout(1).routers.size() != loads.size()) QTest::qFail("another number of layers", __FILE__, __LINE__);
     return import;
   }
   void verify_refused_answer(const std::string& text, const std::string& words) {
