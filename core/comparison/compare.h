@@ -16,6 +16,7 @@ struct ComparedFigure {
   std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
   /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure without an interval.
   std::optional<bool> significant;
+  bool comparable = true;  ///< false: a warning says that it must not be compared; then nothing is significant
 };
 
 /// How far apart two routings lie: 0: same shares in both runs; 1: no branch is used by both.
@@ -31,12 +32,16 @@ struct Comparison {
   std::vector<RoutingDistance> routing;  ///< of the routers that both have, by their loads
   /// "speedup_ci95[0]": an end of an interval, for conditions.
   std::map<std::string, std::array<std::optional<double>, 2>> interval_ends;
-  bool same_model = true;             ///< else no figure of one is better or worse than the other's
-  bool same_terms = true;             ///< phase and budget for weights; else the same
+  bool same_model = true;  ///< as far as it is known; else no figure of one is better or worse than the other's
+  bool same_terms = true;  ///< phase and budget for weights; else the same
+  bool same_data = true;   ///< else the same
+  /// By side, of the speed-ups that were not measured well enough: why, by the path of its key ("speedup_withheld").
+  std::array<std::map<std::string, std::string, std::less<>>, 2> withheld;
   std::vector<std::string> warnings;  ///< why the two must not be compared: models, phases, budgets, data, machines that differ
 };
 
-/// S.storm, S.storm#RUN or a file that --json wrote. Imported runs have no figures but those of their routing. Throws Error.
+/// S.storm, S.storm#RUN or a file that --json wrote. Imported runs have no figures but those of their routing. Throws Error, of two models
+/// the refusal of check_like_models().
 Comparison compare_runs(const std::string& a, const std::string& b);
 
 /// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, true or false, or a multiple of the same figure of

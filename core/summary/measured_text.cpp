@@ -2,6 +2,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/run_kind.h"
+#include "core/summary/stated_speedups.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,14 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
                                  s.rule == "first" ? "the first quarter" : "every fourth");
   if (measured >= s.measured) return text + (s.measured == 1 ? "the other one" : fmt::format("the other {}", s.measured));
   return text + fmt::format("{} of the other {}", measured, s.measured);
+}
+
+std::string basis_text(const RunSummaryFigures& f) {
+  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or("");
+  if (basis == "pairs") return whole + ", which gain alike: a median over pairs";
+  if (basis == "batches") return whole + ", which gain unlike: a median a batch";
+  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike";
+  return whole;
 }
 
 }  // namespace
@@ -34,11 +43,8 @@ std::string measured_text(const RunSummaryFigures& f) {
 }
 
 std::string speedup_basis_text(const RunSummaryFigures& f) {
-  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or("");
-  if (basis == "pairs") return whole + ", which gain alike: a median over pairs";
-  if (basis == "batches") return whole + ", which gain unlike: a median a batch";
-  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike";
-  return whole;
+  const std::string unknown = unknown_conditions_text(f);
+  return basis_text(f) + (unknown.empty() ? "" : "; " + unknown);
 }
 
 }  // namespace stormcell

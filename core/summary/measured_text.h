@@ -14,7 +14,7 @@ std::string measured_text(const RunSummaryFigures& figures);
 std::string guards_counted(std::string_view phase);
 
 /// What the speed-up was estimated from, as words behind it: "of the time of all batches, a median over pairs". Older summaries say the
-/// first half alone.
+/// first half alone, and which of its conditions nobody knows: "; not recorded: the load of other processes".
 std::string speedup_basis_text(const RunSummaryFigures& figures);
 
 }  // namespace stormcell

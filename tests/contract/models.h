@@ -36,6 +36,9 @@ class ModelCopy {
 /// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
 std::string model_with_tokenizer(const Scratch& scratch);
 
+/// Figures of optimize, or of one of their passes, state a speed-up, or say why it was not measured well enough: the machine decides which.
+bool states_or_withholds(const nlohmann::json& figures, const std::string& key = "speedup");
+
 /// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
 /// many.
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more = {});
