@@ -32,6 +32,11 @@ void add_speedup(Rows& rows, const RunSummaryFigures& f) {
   const SpeedVerdict verdict = speed_verdict(f);
   const std::string sentence(speed_sentence(verdict));
   const bool faster = verdict == SpeedVerdict::faster;
+  if (verdict == SpeedVerdict::withheld) {
+    rows.push_back({"speed-up", not_measured_text(*f.withheld)});
+    rows.push_back({"", std::string(what_to_do(*f.withheld))});
+    return;
+  }
   if (!faster && verdict != SpeedVerdict::slower && verdict != SpeedVerdict::not_measurable) {
     rows.push_back({"speed-up", sentence});
     return;

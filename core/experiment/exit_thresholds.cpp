@@ -244,6 +244,8 @@ void measure_beside_own(Workload& work, ReadyPlan& plan, const std::vector<int64
   const MirroredTimes times = measure_mirrored(job, progress);
   const Ratio ratio = times.speedup(0);
   if (!(ratio.value > 0) || !tells_speed(times)) return;
+  t.withheld = too_few(ratio, std::ssize(batches));
+  if (t.withheld) return;
   t.speedup = ratio.value, t.speedup_ci95 = ratio.ci95;
 }
 

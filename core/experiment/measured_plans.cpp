@@ -77,6 +77,7 @@ void set_figures(const Workload& work, const Measured& measured, const std::vect
   if (probes) {
     s.probe(1, progress);
     warn_of_noise(s, measured.spread, measured.others, r.warnings);
+    r.other_load = measured.others.share();
   }
   for (const MeasuredPlan& p : plans) p.operators = operator_times(s, p.plan, progress);
   for (const MeasuredPlan& p : plans) set_limit_share(*p.figures, p.plan, s, measured.batches, progress);

@@ -18,11 +18,12 @@
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/paired_speedup.h"
 #include "core/summary/results.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 
-/// Fewer rounds say little about an interval.
-inline constexpr int64_t kLeastRounds = 7;
+/// Fewer rounds say little about an interval, and of fewer pairs no speed-up is stated.
+inline constexpr int64_t kLeastRounds = kFewestPairs;
 
 /// Milliseconds of a plan, and of the baseline before and after it.
 struct Mirrored {

@@ -21,6 +21,7 @@
 #include "core/experiment/workload.h"
 #include "core/machine/memory.h"
 #include "core/summary/exit_target.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 namespace {
@@ -37,7 +38,8 @@ class Optimization {
         chosen_(select_passes(options.passes)),
         split_(split_batches(s_.data->batch_count(), s_.options.profile_split)),
         quality_(quality_meter(work)),
-        result_(start_summary(work, RunKind::optimize)) {
+        result_(start_summary(work, RunKind::optimize)),
+        gains_(std::ssize(split_.measured)) {
     result_->split = figures_of(split_);
   }
 
@@ -67,6 +69,7 @@ class Optimization {
     if (s_.options.dense) measure_dense(work_, *baseline_, split_.measured, options_.measure_seconds / 4, *result_, progress_);
     set_exits();
     if (const auto spread = measurings_.speedup()) widen_others(*spread, *result_);
+    withhold_speedups(*result_);
     set_total();
   }
 
@@ -191,6 +194,7 @@ class Optimization {
     PassReport fresh = reported(outcome);
     fresh.speedup_alone = report(fresh.name).speedup_alone;
     fresh.speedup_alone_ci95 = report(fresh.name).speedup_alone_ci95;
+    fresh.withheld = report(fresh.name).withheld;
     report(fresh.name) = fresh;
   }
 
@@ -260,7 +264,7 @@ class Optimization {
     if (candidates_.final_plan != kNoPlan) set_gains_of_plans();
     if (!tells_speed(times_)) result_->warnings.push_back(why_not_stated("a speed-up", times_));
     if (states_speed()) return;
-    for (PassReport& pass : result_->passes) pass.clear_gains();
+    for (PassReport& pass : result_->passes) pass.clear_gains(), pass.withheld = {};
     result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
   }
   void set_gains_of_plans() {

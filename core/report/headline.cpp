@@ -24,6 +24,7 @@ namespace {
 
 std::string speed_text(const RunSummaryFigures& f) {
   const SpeedVerdict shown = speed_verdict(f);
+  if (shown == SpeedVerdict::withheld) return "The same result; the speed-up was " + not_measured_text(*f.withheld) + ".";
   return (shown == SpeedVerdict::faster ? number(*f.speedup) + " times " : std::string()) + std::string(speed_sentence(shown));
 }
 
@@ -128,6 +129,7 @@ const std::optional<PlanFigures>& shown_plan(const ReportData& d) {
 
 std::string speedup_tile(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
+  if (d.trusted() && f.withheld) return tile("Speed-up", kNotMeasured, to_text(*f.withheld) + "; " + std::string(what_to_do(*f.withheld)));
   if (!d.trusted() || !f.speedup) return {};
   const bool same = speed_verdict(f) == SpeedVerdict::not_measurable;
   return tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),

@@ -110,6 +110,7 @@ std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTar
         "beside its own",
         fmt::format("the baseline with these thresholds is {:.3g} times as fast as with the model's own{}", *t.speedup,
                     t.speedup_ci95 ? fmt::format(" [{:.3g}, {:.3g}]", (*t.speedup_ci95)[0], (*t.speedup_ci95)[1]) : std::string()));
+  if (!t.speedup && t.withheld) lines.emplace_back("beside its own", not_measured_text(*t.withheld));
   lines.emplace_back("judged", judged_by_quality_text());
   return lines;
 }

@@ -10,6 +10,7 @@
 //   positive_or_null        null where there is none
 //   json                    text that is JSON itself
 //   bounded                 a word in JSON, an enum here
+//   withheld                a sentence under the key, its reason and numbers under KEY_by; both null where there is none
 //   group                   an object without a struct of its own
 //   list                    a list whose elements have the rows given there
 //   shared                  a value that may be absent: null then
@@ -24,6 +25,9 @@
 #include "core/summary/results.h"
 
 namespace stormcell {
+
+/// Ends the key of a withheld speed-up's reason in numbers.
+inline constexpr const char* kWithheldBy = "_by";
 
 template <class T, class Struct>
 concept Of = std::same_as<std::remove_const_t<T>, Struct>;
@@ -230,6 +234,7 @@ void fields(auto& v, Of<PassReport> auto& p) {
   v("reason", p.reason);
   v("left_out", p.left_out);
   v("leaves_padding_out", p.leaves_padding_out);
+  v.withheld("speedup_withheld", p.withheld);
   v.derived("predicted_speedup", nullptr);  // no model of time is good enough to be shown: docs/decisions/011
   v("speedup_alone", p.speedup_alone);
   v("speedup_alone_ci95", p.speedup_alone_ci95);
@@ -388,6 +393,7 @@ void fields(auto& v, Of<ExitTarget> auto& t) {
   v("held_out_ms", t.held_out_ms);
   v("speedup", t.speedup);
   v("speedup_ci95", t.speedup_ci95);
+  v.withheld("speedup_withheld", t.withheld);
 }
 
 void fields(auto& v, Of<ItemSpent> auto& i) {
@@ -461,8 +467,11 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("dense_baseline_latency_ms", f.dense_baseline_ms);
   v("routing_speedup", f.routing_speedup);
   v("routing_speedup_ci95", f.routing_speedup_ci95);
+  v.withheld("routing_speedup_withheld", f.routing_withheld);
   v("speedup", f.speedup);
   v("speedup_ci95", f.speedup_ci95);
+  v.withheld("speedup_withheld", f.withheld);
+  v("other_load", f.other_load);
   v("speedup_basis", f.speedup_basis);
   v("measurings", f.measurings);
   v("between_spread", f.between_spread);

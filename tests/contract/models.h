@@ -52,6 +52,8 @@ struct ForwardRun {
   int64_t masked = 0, unread_tensors = 0;
 };
 ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more = {});
+/// Figures of optimize, or of one of their passes, state a speed-up, or say why it was not measured well enough: the machine decides which.
+bool states_or_withholds(const nlohmann::json& figures, const std::string& key = "speedup");
 
 /// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
 /// many.

@@ -360,6 +360,19 @@ class ReportTest : public QObject, private testing::ReportPages {
     }
   }
 
+  void a_speed_up_that_was_not_measured_well_enough_is_not_stated() {
+    RunSummaryFigures f = some_figures();
+    f.routing_speedup = 2.125, f.routing_speedup_ci95 = {{2.0, 2.25}};
+    f.dense = f.baseline;
+    f.other_load = 0.5;
+    const std::string html = page(f, testing::two_stacks());
+    QCOMPARE(flaw(html), QString());
+    for (const char* text : {"1.94", "1.38", "1.81", "2.12", "times as fast"}) QVERIFY2(!has(html, text), text);
+    QVERIFY(has(html, "<h1>The same result; the speed-up was not measured well enough: other processes took 50 % of the processors"));
+    QVERIFY(has(html, "<dt>Speed-up</dt><dd>not measured well enough<small>other processes took 50 %"));
+    QVERIFY(has(html, "The speed-up of passes was not measured well enough: "));
+  }
+
   void a_speed_up_that_cannot_be_told_from_none_is_not_called_one() {
     RunSummaryFigures f = some_figures();
     f.speedup = 1.0625;
