@@ -265,6 +265,15 @@ class ContractEditedTextTest : public QObject, private Imports {
     QVERIFY2(again["runs"].empty() && again["files_known"] == 1, again.dump().c_str());
   }
 
+  void a_damaged_packed_trace_of_a_folder_is_named_and_the_others_are_read() {
+    const std::string good = gzip_of(plain_trace());
+    scratch_.write("folder/a.csv.gz", good), scratch_.write("folder/b.csv.gz", good.substr(0, 100));
+    const std::string folder = scratch_.path("folder"), session = scratch_.path("folder.storm");
+    const Ended ended = run_program({"import", folder, "-o", session, "--json", "-"});
+    QVERIFY2(ended.exit == 0 && ended.json()["runs"].size() == 1, ended.err.c_str());
+    QVERIFY2(ended.err.find(folder + "/b.csv.gz: is packed with gzip and ends in the middle") != std::string::npos, ended.err.c_str());
+  }
+
   void text_is_read_packed_and_edited() {
     const std::string model = model_with_tokenizer(scratch_);
     const std::string lines = "{\"text\": \"one two\"}\r\n\r\n{\"text\": \"three\", \"score\": NaN}\r\n  \r\n{\"text\": \"four five six\"}";
