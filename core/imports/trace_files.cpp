@@ -135,6 +135,17 @@ std::string kinds_text(const std::vector<std::string>& files) {
   return list;
 }
 
+/// Null, with a warning, where a packed file is cut or damaged: it keeps no other from being read.
+std::shared_ptr<const MappedFile> open_beside_others(const std::string& path, const Progress& progress, TraceFiles& out) {
+  try {
+    return open_trace(path, progress);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::bad_input || !is_gzip(OpenFile::open_regular(path))) throw;
+    out.warnings.push_back(std::string(e.what()) + "; left out");
+    return nullptr;
+  }
+}
+
 void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known,
                 std::vector<std::string>& all, TraceFiles& out) {
   int64_t traces = 0, looked_at = 0;
@@ -146,7 +157,8 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
       out.warnings.push_back(path + ": " + why + "; left out");
       continue;
     }
-    const auto file = open_trace(path, progress);
+    const auto file = open_beside_others(path, progress, out);
+    if (!file) continue;
     const TraceFormat* format = find_trace_format(*file);
     if (!format) {
       others.push_back(path);
