@@ -281,6 +281,8 @@ std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times, d
   } else if (is_nccl_tests(text)) {
     calls = parse_nccl_tests(text, path, nic_gbit);
   } else {
+    if (text.find('\0') != std::string::npos || find_invalid_utf8(text) != std::string_view::npos)
+      refuse_other_kind(path, text, FileUse::calls);
     calls = read_csv(text, path, times);
   }
   check_calls(calls, path, times);
