@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/base64.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 
@@ -222,6 +223,8 @@ class Parser {
 }  // namespace
 
 TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where) {
+  if (json.find_first_not_of(" \t\r\n") == std::string_view::npos || json[json.find_first_not_of(" \t\r\n")] != '{')
+    refuse_other_kind(where, json, FileUse::tokenizer);
   return Parser(where).parse(parse_json_text(json, where));
 }
 

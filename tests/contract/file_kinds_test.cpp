@@ -96,6 +96,19 @@ class FileKindsTest : public QObject, protected Placements {
     }
   }
 
+  void a_tokenizer_that_was_not_fetched_is_named() {
+    for (const auto& [name, id] : {std::pair{"tokenizer.model", "git-lfs-pointer"},
+                                   {"tokenizer.model", "html"},
+                                   {"tokenizer.json", "git-lfs-pointer"},
+                                   {"spiece.model", "tiktoken"},
+                                   {"tokenizer.json", "html"}}) {
+      const ModelCopy model;
+      for (const char* other : {"spiece.model", "tokenizer.json", "tokenizer.model"}) std::filesystem::remove(model.file(other));
+      std::ofstream(model.file(name), std::ios::binary) << head(id).bytes;
+      VERIFY_REFUSED((Arguments{"inspect", model.folder()}), model.file(name), "is " + head(id).words);
+    }
+  }
+
   void a_folder_says_what_it_holds() {
     const std::string folder = scratch_.path("folder");
     scratch_.write("folder/a.html", head("html").bytes);
