@@ -14,6 +14,7 @@
 #include "core/base/run_kind.h"
 #include "core/comparison/analyze.h"
 #include "core/comparison/run_terms.h"
+#include "core/comparison/timed_difference.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
 #include "core/readings/session_lookup.h"
@@ -29,11 +30,25 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "session", "session_run", "warnings", "outputs", "origin"};
 // What identifies the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
-// Measured by the clock: without an interval nothing tells whether a difference means anything.
-constexpr std::array<std::string_view, 16> kMeasured = {"_ms",       "_per_s",          "ms_per_batch", "seconds",
-                                                        "speedup",   "limit_share",     "peak_gflops",  "peak_bf16_gflops",
-                                                        "read_gbps", "record_overhead", "rounds",       "measured_batches",
-                                                        "in_cache",  "weights_read.",   "held_bytes",   "weight_budget.peak_bytes"};
+// Measured by the clock, or counted in pages of a process: without an interval nothing tells whether a difference means anything.
+constexpr std::array<std::string_view, 18> kMeasured = {"_ms",
+                                                        "_per_s",
+                                                        "ms_per_batch",
+                                                        "seconds",
+                                                        "speedup",
+                                                        "limit_share",
+                                                        "peak_gflops",
+                                                        "peak_bf16_gflops",
+                                                        "read_gbps",
+                                                        "record_overhead",
+                                                        "rounds",
+                                                        "measured_batches",
+                                                        "in_cache",
+                                                        "weights_read.",
+                                                        "held_bytes",
+                                                        "weight_budget.peak_bytes",
+                                                        "peak_resident_bytes",
+                                                        "between_spread"};
 constexpr const char* kInterval = "_ci95";
 
 struct Figures {
@@ -142,7 +157,8 @@ void collect(const Json& value, const std::string& path, Figures& into) {
     for (const auto& [key, member] : value.items()) {
       if (path.empty() && std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end()) continue;
       // Lists of what was found, and an item's number in the data, are no figures.
-      if (key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item") continue;
+      if (key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item" || key == "measurings")
+        continue;
       if (key.ends_with(kInterval)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
           into.intervals[below(key.substr(0, key.size() - std::strlen(kInterval)))] = {member[0].get<double>(), member[1].get<double>()};
@@ -225,6 +241,19 @@ void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<
   }
 }
 
+/// Where a difference of times would be looked for, and a run was measured in one process alone.
+void warn_of_single_measurings(const Figures& a, const Figures& b, Comparison& c) {
+  for (const Figures* f : {&a, &b}) {
+    std::set<std::string> reasons;
+    for (const ComparedFigure& r : c.rows)
+      if (r.between_runs && !*r.between_runs && r.a != r.b) reasons.insert(why_no_spread(f->summary, r.figure));
+    reasons.erase("");
+    if (!reasons.empty())
+      c.warnings.push_back("the spread between runs is not known of " + f->name + " (" + *reasons.begin() +
+                           "), so no difference between times is called one");
+  }
+}
+
 /// Figures of routers that count padding in one of the two runs only, as a plan without padding and one with it: they say nothing beside
 /// each other. The figures of real cells ("load_real") stand for them.
 std::set<std::string> figures_with_padding_in_one(const Figures& a, const Figures& b) {
@@ -301,13 +330,13 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
   if (!row.a || !row.b) return row;
   row.difference = *row.b - *row.a;
   const auto ia = a.intervals.find(figure), ib = b.intervals.find(figure);
+  const bool timed = has_any(figure, kMeasured);
   if (ia != a.intervals.end() && ib != b.intervals.end()) {
-    // Two independent measurements: the distances to the ends add as squares.
-    const double below = std::hypot(*row.b - ib->second[0], ia->second[1] - *row.a),
-                 above = std::hypot(ib->second[1] - *row.b, *row.a - ia->second[0]);
-    row.ci95 = {{*row.difference - below, *row.difference + above}};
+    if (timed) row.between_runs = why_no_spread(a.summary, figure).empty() && why_no_spread(b.summary, figure).empty();
+    if (timed && !*row.between_runs) return row;
+    row.ci95 = interval_of_difference({*row.a, ia->second}, {*row.b, ib->second}, timed ? Scale::ratios : Scale::plain);
     row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
-  } else if (!has_any(figure, kMeasured)) {
+  } else if (!timed) {
     row.significant = *row.difference != 0;
   }
   return row;
@@ -346,6 +375,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   compare_models(a, b, c);
   warn_where_different(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);
+  warn_of_single_measurings(a, b, c);
   return c;
 }
 
@@ -360,7 +390,8 @@ std::string to_json(const Comparison& comparison) {
                     {"b", or_null(row.b)},
                     {"difference", or_null(row.difference)},
                     {"ci95", or_null(row.ci95)},
-                    {"significant", or_null(row.significant)}});
+                    {"significant", or_null(row.significant)},
+                    {"between_runs", or_null(row.between_runs)}});
   j["rows"] = std::move(rows);
   j["routing"] = Json::array();
   for (const RoutingDistance& d : comparison.routing)

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -15,6 +16,7 @@
 #include "core/formats/trace/slot_loads.h"
 #include "core/formats/trace/trace.h"
 #include "core/imports/import_targets.h"
+#include "core/imports/missing_parts.h"
 #include "core/imports/trace_files.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/recorder.h"
@@ -62,6 +64,7 @@ Json json_of(const ImportFigures& f) {
   json["rows_skipped"] = f.rows_skipped;
   json["rows_masked"] = f.rows_masked;
   json["rows_shared"] = f.rows_shared;
+  json["empty_lines"] = f.empty_lines;
   json["model"] = json_of(f.model);
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["lacks"] = f.lacks;
@@ -77,6 +80,7 @@ Json json_of(const ImportFigures& f) {
     json["sessions"].push_back(
         {{"session", s.session}, {"model", s.runs.empty() ? Json() : json_of(s.model)}, {"runs", s.runs}, {"runs_known", s.runs_known}});
   json["seconds"] = f.seconds;
+  json["warnings"] = f.warnings;
   return json;
 }
 
@@ -109,7 +113,7 @@ class TraceRun : public TraceSink {
     figures_.lacks = header.lacks;
     RunStart start;
     start.kind = to_text(RunKind::import);
-    start.name = std::filesystem::path(source_.path()).stem().string();
+    start.name = name_of_trace(source_.path());
     start.decisions = !header.counts;
     Json about = {{"name", source_.path()},
                   {"format", format_},
@@ -119,7 +123,7 @@ class TraceRun : public TraceSink {
                   {"lacks", header.lacks}};
     if (const std::string told = told_of(options_); !told.empty()) about["told"] = told;
     if (header.rank >= 0) about["rank"] = header.rank;
-    rank_ = header.rank;
+    rank_ = header_rank_ = header.rank;
     if (header.model_layers > 0) about["layers"] = header.model_layers;
     const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
                   ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
@@ -154,6 +158,8 @@ class TraceRun : public TraceSink {
   }
 
   void rank(int32_t number) override { rank_ = number; }
+  /// -1: it is of several, or does not say.
+  int32_t rank_of_file() const { return header_rank_; }
 
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
     if (step != step_) {
@@ -173,6 +179,10 @@ class TraceRun : public TraceSink {
     figures_.rows_skipped = counts.rows_skipped;
     figures_.rows_masked = counts.rows_masked;
     figures_.rows_shared = counts.rows_shared;
+    figures_.empty_lines = counts.empty_lines.count;
+    figures_.warnings = counts.warnings;
+    if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
+      figures_.warnings.push_back(std::move(left_out));
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
     find_how(figures_);
@@ -198,7 +208,7 @@ class TraceRun : public TraceSink {
   const std::string_view format_;
   ImportTargets& targets_;
   int64_t batches_ = 0, server_step_ = -1;
-  int32_t rank_ = -1;
+  int32_t rank_ = -1, header_rank_ = -1;
   int64_t step_ = -1;
   BatchRecord* filled_ = nullptr;  // of the step whose loads are coming
   ImportFigures figures_;
@@ -206,7 +216,9 @@ class TraceRun : public TraceSink {
   std::unique_ptr<Recorder> recorder_;
 };
 
-ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets, const Progress& progress) {
+/// No run where the trace holds nothing. Its rank, where it says one, is added to `ranks`.
+ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets, std::set<int64_t>& ranks,
+                         const Progress& progress) {
   const Clock::time_point begin = Clock::now();
   const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
   // The user may know better what a file is, unless it is something else altogether.
@@ -214,6 +226,13 @@ ImportFigures import_one(const ImportOptions& options, const TraceSource& source
   TraceRun run(options, source, format.id, targets);
   RoutedAlone routed(source, run);
   const TraceCounts counts = format.read(source, routed, progress);
+  const int64_t rank = counts.nothing.empty() ? run.rank_of_file() : counts.rank_of_nothing;
+  if (rank >= 0) ranks.insert(rank);
+  if (!counts.nothing.empty()) {
+    ImportFigures none;
+    none.warnings = {source.path() + ": " + counts.nothing + "; left out"};
+    return none;
+  }
   return run.finish(routed.routed(counts), std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
@@ -225,11 +244,14 @@ ImportedSession& session_of(const std::string& path, ImportFigures& all) {
 }
 
 void add(const ImportFigures& one, ImportFigures& all) {
+  all.warnings.insert(all.warnings.end(), one.warnings.begin(), one.warnings.end());
+  if (one.runs.empty()) return;
   all.format = all.format.empty() || all.format == one.format ? one.format : "mixed";
   all.rows_read += one.rows_read;
   all.rows_skipped += one.rows_skipped;
   all.rows_masked += one.rows_masked;
   all.rows_shared += one.rows_shared;
+  all.empty_lines += one.empty_lines;
   ImportedSession& session = session_of(one.session, all);
   session.model = one.model;
   session.runs.insert(session.runs.end(), one.runs.begin(), one.runs.end());
@@ -264,14 +286,18 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   ImportFigures all;
   all.session = options.session;
   all.warnings = files.warnings;
+  if (!model.doubt.empty()) all.warnings.push_back(model.doubt);
   for (const KnownRun& known : files.known) session_of(known.session, all).runs_known.push_back(known.run);
   all.files_known = std::ssize(files.known);
   ImportTargets targets(options);
+  std::set<int64_t> ranks;
   try {
-    for (const std::string& trace : files.traces) {
-      const TraceSource source{MappedFile::open(trace), model};
-      add(import_one(options, source, targets, progress), all);
+    for (const TraceFile& trace : files.traces) {
+      const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};
+      add(import_one(options, source, targets, ranks, progress), all);
     }
+    if (all.sessions.empty() && !files.traces.empty())
+      bad_input(files.traces.front().path, "holds nothing: no token was recorded in it", "record while the server answers requests");
     targets.check();
   } catch (const Error& e) {
     is_stop(e) ? targets.keep() : targets.take_back();
@@ -281,6 +307,9 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
     throw;
   }
   targets.keep();
+  // By their names the files that are missing are known; else by what the traces say.
+  if (const std::string missing = missing_ranks(ranks); !missing.empty() && !files.part_missing && files.known.empty())
+    all.warnings.push_back(options.traces.front() + ": " + missing);
   for (const ImportedSession& s : all.sessions)
     if (s.session == all.session) all.runs_known = s.runs_known;
   if (all.sessions.size() > 1) all.warnings.push_back(models_text(all));

@@ -45,6 +45,7 @@ struct ImportFigures {
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
+  int64_t empty_lines = 0;   ///< of texts, left out
   TracedShape model;
   std::vector<std::string> lacks;         ///< what the traces do not have
   std::vector<std::string> lacks_how;     ///< of each, what its recorder or the import must be given for it; empty: nothing is known

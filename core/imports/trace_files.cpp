@@ -13,11 +13,13 @@
 #include "core/base/listed_words.h"
 #include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
 #include "core/imports/import_targets.h"
+#include "core/imports/missing_parts.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -26,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPieces = 256, kPiece = 4096;  // of a file that its content is known by
+constexpr size_t kMostKept = size_t{4} << 30;   // bytes that are kept unpacked until they are read
 
 struct KnownTrace {
   int64_t run = 0;      ///< 0: it is read in this call
@@ -79,14 +82,6 @@ KnownTraces known_traces(const std::string& session) {
   }
 }
 
-/// Null: of none.
-const TraceFormat* format_of(const MappedFile& file) {
-  const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  for (const TraceFormat& f : trace_formats())
-    if (!content.empty() && f.recognize(content)) return &f;
-  return nullptr;
-}
-
 void add_content(const MappedFile& file, Sha256& hash) {
   const std::span<const std::byte> bytes = file.bytes();
   if (bytes.size() <= kPieces * kPiece) {
@@ -97,22 +92,29 @@ void add_content(const MappedFile& file, Sha256& hash) {
   }
 }
 
+/// Links that lead nowhere are among them: they are named.
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.is_regular_file(error) && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path().string());
+  std::error_code error, none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const bool file = entry.is_regular_file(none) || (entry.is_symlink(none) && !entry.exists(none));
+    if (file && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path().string());
+  }
   if (error) bad_input(folder, "cannot be read: " + error.message(), "check its permissions");
   std::sort(files.begin(), files.end());
   return files;
 }
 
 /// To be read, unless this call reads the same already.
-void add_new(const std::string& path, const std::string& content, const std::string& told, KnownTraces& known, TraceFiles& out) {
+void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& file, const std::string& content, const std::string& told,
+             KnownTraces& known, TraceFiles& out) {
   KnownTrace trace;
   trace.path = path, trace.told = told;
   known.emplace(content, trace);
-  out.traces.push_back(path);
+  size_t kept = 0;
+  for (const TraceFile& before : out.traces) kept += before.unpacked ? before.unpacked->size() : 0;
+  const bool keep = is_gzip(OpenFile::open_regular(path)) && kept + file->size() <= kMostKept;
+  out.traces.push_back({path, keep ? file : nullptr});
 }
 void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out) {
   if (known.run > 0)
@@ -133,26 +135,33 @@ std::string kinds_text(const std::vector<std::string>& files) {
   return list;
 }
 
-void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known, TraceFiles& out) {
+void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known,
+                std::vector<std::string>& all, TraceFiles& out) {
   int64_t traces = 0, looked_at = 0;
   std::vector<std::string> others, beside;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
-    const auto file = MappedFile::open(path);
-    const TraceFormat* format = format_of(*file);
+    if (const std::string why = why_unfinished(path); !why.empty()) {
+      out.warnings.push_back(path + ": " + why + "; left out");
+      continue;
+    }
+    const auto file = open_trace(path, progress);
+    const TraceFormat* format = find_trace_format(*file);
     if (!format) {
       others.push_back(path);
       continue;
     }
     if (format->companions)
-      for (const std::string& companion : format->companions(path)) beside.push_back(companion);
+      for (const std::string& companion : format->companions(path))
+        if (why_unfinished(companion).empty()) beside.push_back(companion);
     ++traces;
+    all.push_back(path);
     const std::string content = content_of(*file);
     if (const auto at = known.find(content); at != known.end())
       add_known(path, at->second, out);
     else
-      add_new(path, content, told, known, out);
+      add_new(path, file, content, told, known, out);
   }
   if (traces == 0)
     bad_input(folder, others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
@@ -166,8 +175,9 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
 
 /// Read as the user now says: by the same word on it, and in the format that is named, if any. A large file, of whose content a part alone
 /// is looked at, is not taken for one that was written at another time.
-void add_file(const std::string& path, const ImportOptions& options, const std::string& told, KnownTraces& known, TraceFiles& out) {
-  const auto file = MappedFile::open(path);
+void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress, KnownTraces& known,
+              TraceFiles& out) {
+  const auto file = open_trace(path, progress);
   const std::string content = content_of(*file);
   const auto [begin, end] = known.equal_range(content);
   for (auto at = begin; at != end; ++at) {
@@ -176,10 +186,19 @@ void add_file(const std::string& path, const ImportOptions& options, const std::
     if (one.told != told || (!here && !options.format.empty() && options.format != one.format)) continue;
     if (whole || (here ? modified_of(one.path) : one.modified) == modified_of(path)) return add_known(path, one, out);
   }
-  add_new(path, content, told, known, out);
+  add_new(path, file, content, told, known, out);
 }
 
 }  // namespace
+
+std::shared_ptr<const MappedFile> open_trace(const std::string& path, const Progress& progress) {
+  return MappedFile::map(open_unpacked(path, progress));
+}
+
+std::string name_of_trace(const std::string& path) {
+  const fs::path plain = path.ends_with(".gz") ? fs::path(path).stem() : fs::path(path);
+  return plain.stem().string();
+}
 
 std::string told_of(const ImportOptions& options) {
   std::vector<std::string> told;
@@ -203,7 +222,7 @@ std::string content_of(const MappedFile& file) {
   Sha256 hash;
   add_content(file, hash);
   size_t size = file.size();
-  const TraceFormat* format = format_of(file);
+  const TraceFormat* format = find_trace_format(file);
   if (format && format->companions)
     for (const std::string& path : format->companions(file.path())) {
       const auto beside = MappedFile::open(path);
@@ -218,13 +237,16 @@ TraceFiles find_trace_files(const ImportOptions& options, const Progress& progre
   std::error_code none;
   KnownTraces known = known_traces(options.session);
   const std::string told = told_of(options);
+  std::vector<std::string> all;  // whether they are read or known
   for (const std::string& path : options.traces) {
+    if (const std::string why = why_unfinished(path); why.find("link") != std::string::npos) bad_input(path, why, "fetch what it links to");
     if (path == "-") bad_input("-", "a trace is not read from standard input", "name a file");
     if (fs::is_directory(path, none))
-      add_folder(path, told, progress, known, out);
+      add_folder(path, told, progress, known, all, out);
     else
-      add_file(path, options, told, known, out);
+      add_file(path, options, told, progress, known, out), all.push_back(path);
   }
+  for (const std::string& missing : missing_files(all)) out.warnings.push_back(missing), out.part_missing = true;
   return out;
 }
 

@@ -60,6 +60,7 @@ LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& plac
 /// `from`: what --from names, may be empty.
 std::vector<std::string> warnings_of(const SearchOutcome& found, const std::string& from, const PlaceTask& task) {
   std::vector<std::string> warnings = doubts_about(task.cluster);
+  warnings.insert(warnings.end(), task.left_out.begin(), task.left_out.end());
   if (!task.from_doubt.empty()) warnings.push_back(task.from_doubt);
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
