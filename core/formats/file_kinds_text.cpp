@@ -48,7 +48,8 @@ constexpr std::array kCodings = {
              "write it with line feeds: tr '\\r' '\\n' < FILE > NEW", kNone, "", has_only_carriage_returns},
 };
 
-// Routing traces as text, in the order of trace_formats().
+// Routing traces as text, in the order of trace_formats(). They are known by a word anywhere in their first bytes, which the vocabulary of
+// a tokenizer may hold: JSON of models is tried before.
 constexpr std::array kTraces = {
     FileKind{"route-trace", "a routing trace of the form route_trace", kImport, FileUse::trace, "", is_trace<is_route_trace_csv>},
     FileKind{"router-trace", "a routing trace of the form RouterTrace", kImport, FileUse::trace, "", is_trace<is_router_trace_json>},
@@ -72,17 +73,11 @@ constexpr std::array kOwn = {
     FileKind{"graph", "a graph that this program wrote as text", "name the model that it is of", kNone, "stormcell.graph/"},
 };
 
-// JSON of others.
+// JSON of models and of tools, known by its outermost keys.
 constexpr std::array kJson = {
     FileKind{"index", "an index of PyTorch weights", "convert the weights to safetensors, and name the model's folder", kNone, "",
              [](Look l) { return l.json.has("weight_map") && holds(l, ".bin\""); }},
     FileKind{"index", "an index of safetensors files", kFolderOfModel, FileUse::index, "", has_key<kWeightMap>},
-    FileKind{"placement", "a placement of SGLang", kFrom, FileUse::placement, "", has_key<kPhysical>},
-    FileKind{"placement", "a placement of vLLM", kFrom, FileUse::placement, "",
-             [](Look l) { return l.json.text("record_type") == "eplb_initial_mapping"; }},
-    FileKind{"placement", "a placement of vLLM-Ascend", kFrom, FileUse::placement, "", has_key<kLayerList>},
-    FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
-             [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
     FileKind{"adapter", "the configuration of an adapter of PEFT", "merge the adapter into its model, and name that folder", kNone, "",
              has_key<kPeft>},
     FileKind{"tokenizer-config", "a tokenizer's configuration", kFolderOfModel, kNone, "",
@@ -111,6 +106,16 @@ constexpr std::array kJson = {
     FileKind{"notebook", "a Jupyter notebook", kNoProgram, kNone, "", has_key<kNbformat>},
     FileKind{"profile", "a profile of PyTorch or Chrome", kTimesAlone, kNone, "", has_key<kTraceEvents>},
     FileKind{"training-log", "the log of a training", kTimesAlone, kNone, "", has_key<kLogHistory>},
+};
+
+// JSON of servers. A trace may have these keys too, so it is tried first.
+constexpr std::array kServers = {
+    FileKind{"placement", "a placement of SGLang", kFrom, FileUse::placement, "", has_key<kPhysical>},
+    FileKind{"placement", "a placement of vLLM", kFrom, FileUse::placement, "",
+             [](Look l) { return l.json.text("record_type") == "eplb_initial_mapping"; }},
+    FileKind{"placement", "a placement of vLLM-Ascend", kFrom, FileUse::placement, "", has_key<kLayerList>},
+    FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
+             [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
     FileKind{"answers", "a file of answers of an OpenAI-style server without routed_experts",
              "ask the server for routed_experts: docs/servers says how", kNone, "", has_key<kChoices>},
     FileKind{"server-error", "an error that a server sent", "check the request or the address, and get it again", kNone, "", is_error_json,
@@ -155,6 +160,7 @@ std::span<const FileKind> coding_kinds() { return kCodings; }
 std::span<const FileKind> text_trace_kinds() { return kTraces; }
 std::span<const FileKind> own_kinds() { return kOwn; }
 std::span<const FileKind> json_kinds() { return kJson; }
+std::span<const FileKind> server_kinds() { return kServers; }
 std::span<const FileKind> text_table_kinds() { return kTextTables; }
 std::span<const FileKind> text_form_kinds() { return kForms; }
 
