@@ -51,6 +51,7 @@ class FileKindsTest : public QObject, protected Placements {
     rows("--cluster", {"calibration", "html", "zip", "model-config", "session", "git-lfs-pointer"});
     rows("--config", {"cluster", "model-config", "html", "figures", "zip", "session"});
     rows("--model-config", {"tokenizer", "generation-config", "html", "git-lfs-pointer", "index"});
+    rows("compare", {"html", "route-trace", "model-config", "zip", "text", "git-lfs-pointer", "calls"});
     rows("batch", {"config", "html", "calibration", "zip"});
   }
   void a_file_of_another_kind_is_named() {
@@ -70,6 +71,7 @@ class FileKindsTest : public QObject, protected Placements {
                                 : of == "--cluster"      ? Arguments{"place", session_, "--cluster", path}
                                 : of == "--config"       ? short_run("run", switch_model(), "random:1x1x1", {"--config", path})
                                 : of == "--model-config" ? Arguments{"import", good, "-o", none, "--model-config", path}
+                                : of == "compare"        ? Arguments{"compare", path, session_}
                                                          : Arguments{"batch", path};
     const std::string words = "is " + file.words;
     if (of == "analyze" && file.id == "sqlite") return VERIFY_REFUSED(arguments, path, "an SQLite file, but not a session");
