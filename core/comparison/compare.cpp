@@ -17,6 +17,7 @@
 #include "core/comparison/timed_difference.h"
 #include "core/comparison/withheld_figures.h"
 #include "core/exports/text_output.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_file.h"
 #include "core/readings/same_model.h"
 #include "core/readings/session_lookup.h"
@@ -108,6 +109,8 @@ Json routing_figures(const Json& imported, const std::string& session, const Run
   return j;
 }
 
+constexpr const char* kNameEither = "name S.storm, S.storm#RUN or a file that --json wrote";
+
 /// Nothing: the selector names a run, or none of both.
 std::optional<StoredPlacement> placement_to_compare(const SessionReader& session, const std::string& selector) {
   if (selector.empty()) return {};
@@ -127,6 +130,13 @@ Json placement_figures(const StoredPlacement& placement, const SessionReader& se
 }
 
 bool is_placement(const Json& summary) { return summary["schema"] == "stormcell.place/1"; }
+
+/// Before the text is read as JSON, whose complaint would be of a comma.
+void refuse_other_summary(const std::string& file, const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{')
+    refuse_file(file, text, FileUse::session, "is neither a session nor a summary that --json wrote", kNameEither);
+}
 
 std::string text_at(const Json& j, const char* object, const char* key) {
   const auto at = j.find(object);
@@ -167,12 +177,13 @@ Json summary_of(const std::string& name, RoutedModel& model) {
     if (run_kind(run.kind) == RunKind::import) imported = std::move(run);
   } else {
     text = read_text(path.file);
+    refuse_other_summary(path.file, text);
   }
   parse_json_text(text, path.file);  // with the place of every mistake
   Json summary = Json::parse(text, nullptr, false);
   if (!summary.is_object() || !summary.contains("schema") || !summary["schema"].is_string() ||
       !summary["schema"].get<std::string>().starts_with("stormcell."))
-    bad_input(name, "is neither a session nor a summary that --json wrote", "name S.storm, S.storm#RUN or such a file");
+    refuse_file(name, text, FileUse::session, "is neither a session nor a summary that --json wrote", kNameEither);
   if (model.named.empty()) model = model_of(summary, path.file);
   withhold_speedups(summary);
   return imported ? routing_figures(summary, path.file, *imported) : summary;
