@@ -105,6 +105,7 @@ void DelimitedText::read_names(std::span<const std::string_view> known, std::spa
   while (used_ > 0 && fields_[used_ - 1].empty()) --used_;
   names_.assign(fields_.begin(), fields_.begin() + static_cast<std::ptrdiff_t>(used_));
   columns_ = names_.size();
+  if (columns_ == 0) wrong("has no names of columns");
   for (size_t i = 0; i < columns_; ++i)
     if (!names_[i].empty() && column(names_[i]) != static_cast<int64_t>(i))
       wrong_field(i, "the column " + in_quotes(names_[i]) + " stands there twice");

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/text_encoding.h"
 
@@ -234,7 +235,16 @@ Json json_or_null(std::string_view text) {
 }
 
 Json read_json_file(const std::string& path, const JsonLimits& limits) {
-  return parse_json_text(read_file_text(path, limits.bytes), path, limits);
+  std::string text;
+  try {
+    text = read_file_text(path, limits.bytes);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::bad_input) refuse_other_kind(path, FileUse::json);
+    throw;
+  }
+  if (const size_t first = text.find_first_not_of(" \t\r\n"); first == std::string::npos || (text[first] != '{' && text[first] != '['))
+    refuse_other_kind(path, text, FileUse::json);
+  return parse_json_text(text, path, limits);
 }
 
 }  // namespace stormcell

@@ -91,7 +91,10 @@ void JsonLines::find_end() {
       if (c == '"') {
         text = true;
       } else if (c == '[' || c == '{') {
-        ++depth;
+        if (++depth > JsonLimits().depth) {  // the parser says so
+          ++end_;
+          return;
+        }
       } else if (c == ']' || c == '}') {
         if (--depth <= 0) {
           end_ += depth == 0;

@@ -10,7 +10,9 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/open_file.h"
 
 namespace stormcell {
@@ -116,6 +118,7 @@ std::string header_text(const ReadAt& read, size_t file_size, const std::string&
   std::string first(std::min(size_t{12}, file_size), '\0');  // magic, version, and at most four bytes of a size
   read(0, std::as_writable_bytes(std::span(first)));
   if (first.empty()) bad_input(path, "is empty", kSaveAgain);
+  if (!first.starts_with(kNpyMagic)) refuse_other_kind(path, FileUse::array);
   if (!first.starts_with(kNpyMagic)) bad_input(path, "is no .npy file", kSaveAgain);
   if (first.size() < 10) bad_input(path, "is truncated", kSaveAgain);
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(first[i])); };
@@ -170,8 +173,8 @@ NpyHeader read_npy_header(std::string_view bytes, const std::string& where) {
                          where);
 }
 
-NpyArray open_npy(const std::string& path) {
-  const auto file = std::shared_ptr<const OpenFile>(new OpenFile(OpenFile::open_regular(path)));
+NpyArray open_npy(const std::string& path, const Progress& progress) {
+  const auto file = std::make_shared<const OpenFile>(open_unpacked(path, progress));
   NpyHeader header = read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path);
   return {header.dtype, std::move(header.shape), FileRange(file, header.data_begin, header.data_bytes)};
 }

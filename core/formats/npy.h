@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/base/progress.h"
 #include "core/formats/file_range.h"
 
 namespace stormcell {
@@ -21,7 +22,7 @@ struct NpyArray {
 };
 
 /// Versions 1 to 3 of the format. The header is fully checked, the data are not read.
-NpyArray open_npy(const std::string& path);
+NpyArray open_npy(const std::string& path, const Progress& progress = {});
 
 /// What the first bytes of an array say of the rest.
 struct NpyHeader {

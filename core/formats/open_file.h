@@ -8,6 +8,9 @@
 
 namespace stormcell {
 
+/// True where there is anything of this name, a link that leads nowhere too: opening that says so.
+bool is_named(const std::string& path);
+
 class OpenFile {
  public:
   /// Bad input: missing, a folder or device, not readable.

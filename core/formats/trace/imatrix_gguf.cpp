@@ -16,6 +16,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_marks.h"
 #include "core/formats/file_text.h"
 #include "core/formats/gguf.h"
 #include "core/formats/trace/trace.h"
@@ -165,6 +166,9 @@ class Imatrix {
     if (model.branches > 0 && model.branches != branches)
       wrong("counts " + counted(branches, "expert") + ", " + model.source + " says " + std::to_string(model.branches),
             "check that both are of one model");
+    std::vector<int32_t> layers;
+    for (const auto& [layer, loads] : loads_) layers.push_back(layer);
+    check_layers_with_branches(source_, layers);
     const int64_t told = model.k > 0 ? model.k : k();
     TraceHeader header;
     header.model = model.name, header.family = model.family;
@@ -192,24 +196,7 @@ class Imatrix {
 
 }  // namespace
 
-bool is_imatrix_gguf(std::string_view content) {
-  constexpr size_t kLooked = 65536;
-  return GgufFile::is_one(content) && content.substr(0, kLooked).find("imatrix") != std::string_view::npos;
-}
-
-// How many entries there are, then of each: bytes of its name, the name.
-bool is_imatrix_dat(std::string_view content) {
-  constexpr size_t kFirstName = 8;
-  const auto number = [&](size_t at) {
-    uint32_t value = 0;
-    std::memcpy(&value, content.data() + at, sizeof value);
-    return value;
-  };
-  constexpr uint32_t kMostEntries = 1 << 20, kMostName = 256;
-  if (content.size() < kFirstName || number(0) == 0 || number(0) > kMostEntries || number(4) == 0 || number(4) > kMostName) return false;
-  const std::string_view name = content.substr(kFirstName, number(4));
-  return name.size() == number(4) && name.ends_with(".weight");
-}
+bool is_imatrix_gguf(std::string_view content) { return is_imatrix_header(content); }
 
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress&) { return Imatrix(source, sink).read(); }
 

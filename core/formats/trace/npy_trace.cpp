@@ -34,7 +34,7 @@ class NpyTrace {
   }
 
   void open() {
-    array_ = open_npy(source_.path());
+    array_ = open_npy(source_.path(), progress_);
     if (array_.shape.size() != 3)
       wrong("has the shape " + shape_text(array_.shape) + ", expected [tokens, layers, k]",
             array_.shape.size() == 2 ? "of one choice a layer: numpy.save(FILE, ids[:, :, None])" : kSave);
@@ -62,7 +62,7 @@ class NpyTrace {
     const int64_t most = source_.model.branches > 0 ? source_.model.branches + source_.model.shared : kMostTracedBranches,
                   row = layers_ * k_;
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
-    std::vector<uint8_t> used(static_cast<size_t>(layers_));
+    std::vector<uint8_t> used(static_cast<size_t>(layers_)), recorded(used.size());
     int64_t largest = -1;
     for (int64_t t = 0; t < tokens_; ++t) {
       if (t % group == 0) {
@@ -77,6 +77,7 @@ class NpyTrace {
               source_.model.branches > 0 ? source_.model.source + " says " + counted(most, "branch") : kSave);
         largest = std::max(largest, v);
         used[static_cast<size_t>(i / k_)] |= v > 0;
+        recorded[static_cast<size_t>(i / k_)] |= v >= 0;
       }
     }
     if (largest < 0) wrong("names no branch: every element is -1");
@@ -89,14 +90,21 @@ class NpyTrace {
       wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +
                 std::to_string(model.moe_layers.size()) + " of them with branches",
             "check that both are of one model");
+    if (whole && k_ > 1) check(used, recorded);
     for (int64_t l = 0; l < layers_; ++l) {
-      const bool has = model.layers > 0
+      const bool has = !model.moe_layers.empty()
                            ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
                            : k_ == 1 || used[static_cast<size_t>(l)] != 0;
       if (has) taken_.push_back(l);
     }
     if (taken_.empty()) wrong("is zero all over: no layer has branches");
     numbered_ = only && !whole;
+  }
+
+  /// Refuses what the model contradicts. Layers that were not recorded contradict nothing; with k = 1 zeros may be choices.
+  void check(std::vector<uint8_t> used, const std::vector<uint8_t>& recorded) const {
+    for (const int32_t layer : source_.model.moe_layers) used[static_cast<size_t>(layer)] |= recorded[static_cast<size_t>(layer)] == 0;
+    routers_of_layers(source_, used);
   }
 
   void begin() {

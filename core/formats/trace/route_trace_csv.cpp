@@ -396,7 +396,8 @@ class RouteTrace {
 }  // namespace
 
 bool is_route_trace_csv(std::string_view content) {
-  return content.starts_with(kMagic) || (content.starts_with('"') && content.substr(1).starts_with(kMagic));
+  const size_t first = content.find_first_not_of(" \t\r\n\"");
+  return first != std::string_view::npos && content.substr(first).starts_with(kMagic);
 }
 
 TraceCounts read_route_trace_csv(const TraceSource& source, TraceSink& sink, const Progress& progress) {

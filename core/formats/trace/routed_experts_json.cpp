@@ -40,6 +40,8 @@ class RoutedExperts {
 
   TraceCounts read() {
     const TracedModel& model = source_.model;
+    if (!model.doubt.empty() && model.moe_layers.empty())
+      bad_input(source_.path(), "does not say which layers have experts, and " + model.doubt, "add the family's rule, or import counts");
     if (model.layers == 0 || model.k == 0 || model.moe_layers.empty())
       bad_input(source_.path(), "does not say how many layers and choices of a token there are",
                 "--model-config config.json of the model that answered");

@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/sha256.h"
 #include "core/formats/torch_file.h"
@@ -40,8 +41,10 @@ class SglangDump {
       read_stat(file_.tensor(counts, "logical_count"));
     else if (root.find("records"))
       read_records();
-    else
+    else {
+      refuse_other_kind(source_.path(), source_.text(), FileUse::trace);
       wrong("has neither logical_count nor records");
+    }
     return counts_;
   }
 

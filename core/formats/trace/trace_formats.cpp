@@ -3,6 +3,8 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/text_encoding.h"
 #include "core/formats/trace/trace.h"
@@ -46,7 +48,8 @@ std::span<const TraceFormat> trace_formats() { return kFormats; }
 const TraceFormat& find_trace_format(std::string_view id) {
   for (const TraceFormat& format : kFormats)
     if (format.id == id) return format;
-  bad_input("--format", in_quotes(id) + " is no format of a trace", "one of " + known_formats());
+  bad_input("--format", in_quotes(id) + " is no format of a trace",
+            advice_on_word(id, kFormats, [](const TraceFormat& f) { return f.id; }));
 }
 
 const TraceFormat* find_trace_format(const MappedFile& file) {
@@ -59,14 +62,11 @@ const TraceFormat* find_trace_format(const MappedFile& file) {
 }
 
 const TraceFormat& recognize_trace(const MappedFile& file) {
-  if (file.size() == 0) bad_input(file.path(), "is empty, not a routing trace", "record it again");
   if (const TraceFormat* format = find_trace_format(file)) return *format;
   const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  utf8_text(content, file.path());
-  if (is_imatrix_dat(content))
-    bad_input(file.path(), "is llama-imatrix's older .dat, which does not count the tokens of single experts",
-              "llama-imatrix --output-format gguf in a fresh run; from a .dat it cannot be converted");
-  bad_input(file.path(), "line 1: is no routing trace of a known format", "--format names one of " + known_formats());
+  refuse_other_kind(file.path(), content, FileUse::trace);
+  refuse_file(file.path(), utf8_text(content, file.path()), FileUse::trace, "is no routing trace of a known format",
+              "--format names one of " + known_formats());
 }
 
 std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts) {

@@ -152,6 +152,7 @@ class TrtllmStatistics {
 
   void begin() {
     const TracedModel& model = source_.model;
+    check_layers_with_branches(source_, {layers_.begin(), layers_.end()});
     TraceHeader header;
     header.model = model.name, header.family = model.family;
     header.origin["format"] = "TensorRT-LLM expert statistics";

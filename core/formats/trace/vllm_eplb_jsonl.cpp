@@ -89,11 +89,7 @@ class VllmLoads {
   void begin() {
     const TracedModel& model = source_.model;
     if (model.branches > 0) branches_ = branches_ > model.branches ? model.branches + model.shared : model.branches;
-    if (!model.moe_layers.empty() && static_cast<int64_t>(model.moe_layers.size()) != layers_)
-      bad_input(
-          source_.path(),
-          "has " + counted(layers_, "layer") + ", " + model.source + " has " + std::to_string(model.moe_layers.size()) + " with experts",
-          "check that both are of one model");
+    const std::vector<int32_t> numbers = numbers_of_layers_with_branches(source_, layers_);
     TraceHeader header;
     header.model = model.name, header.family = model.family;
     header.origin["format"] = "vLLM eplb_load_stats";
@@ -102,7 +98,7 @@ class VllmLoads {
     header.recorded_slots = recorded_slots();
     for (int64_t l = 0; l < layers_; ++l) {
       TraceRouter& router = header.routers.emplace_back();
-      router.layer = model.moe_layers.empty() ? -1 : model.moe_layers[static_cast<size_t>(l)];
+      router.layer = numbers[static_cast<size_t>(l)];
       router.name = router.layer >= 0 ? "layer." + std::to_string(router.layer) : "moe." + std::to_string(l);
       router.branches = static_cast<int32_t>(branches_);
       router.fan_out = static_cast<int32_t>(std::clamp<int64_t>(model.k, 1, branches_));
