@@ -276,6 +276,22 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     QCOMPARE(SessionReader(whole).spaces(1, 0)[0].cells.step, 0);
   }
 
+  // A recorder may keep layers that predict further tokens behind the others.
+  void layers_that_predict_further_tokens_are_left_out() {
+    const std::string further =
+        scratch_.write("further/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3, "n_routed_experts": 4,
+ "first_k_dense_replace": 1, "num_experts_per_tok": 2, "num_nextn_predict_layers": 2, "hidden_size": 64, "moe_intermediate_size": 32})");
+    std::vector<int32_t> all, only;
+    for (const Token& t : kTokens) {
+      all.insert(all.end(), {0, 0, t[0][0], t[0][1], t[1][0], t[1][1], 3, 1, 1, 2});
+      only.insert(only.end(), {t[0][0], t[0][1], t[1][0], t[1][1], 3, 1, 1, 2});
+    }
+    const Loads loads = loads_of_tokens(kTokens, 0, kAll);
+    verify_loads(sglang("\"" + base64_of(all) + "\""), loads, new_session(), "answers.json", further);
+    verify_loads(sglang("\"" + base64_of(only) + "\""), loads, new_session(), "answers.json", further);
+    verify_loads(sglang(raw(kTokens, 0, kAll)), loads, new_session(), "answers.json", further);
+  }
+
   void answers_that_cannot_be_are_refused() {
     const std::string npy = npy_base64<int32_t>(kTokens, 0, kAll, false, "<i4");
     const auto in_choice = [](const std::string& field) { return vllm("null", field); };

@@ -169,7 +169,7 @@ class RoutedExperts {
     std::vector<TraceDecision> decisions;
     choice.reserve(model.moe_layers.size());
     for (size_t r = 0; r < model.moe_layers.size(); ++r) {
-      const int64_t layer = rows.layout.layers == model.layers ? model.moe_layers[r] : static_cast<int64_t>(r);
+      const int64_t layer = rows.layout.all_layers ? model.moe_layers[r] : static_cast<int64_t>(r);
       std::vector<int32_t>& chosen = choice.emplace_back(static_cast<size_t>(tokens * k_), kNoBranch);
       for (int64_t t = 0; t < tokens; ++t)
         take(rows, first + t, layer, std::span(chosen).subspan(static_cast<size_t>(t * k_), static_cast<size_t>(k_)), row);

@@ -12,6 +12,7 @@ namespace stormcell {
 
 struct RoutedLayout {
   int64_t rows = 0, layers = 0, width = 0;
+  bool all_layers = false;  ///< those without experts, too. Behind either may be layers that predict further tokens
 };
 
 /// Of the ids of one sequence, those of `parts` one behind another. `tokens`: of prompt and answer, -1: not known; the last one is not
