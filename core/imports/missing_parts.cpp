@@ -54,7 +54,7 @@ bool begins_with_zero(std::string_view before) {
   return std::any_of(kFromZero.begin(), kFromZero.end(), ends_before);
 }
 
-/// Of "-of-00004.jsonl": 4.
+/// Reads 4 from "-of-00004.jsonl".
 std::optional<int64_t> all_of(std::string_view behind) {
   for (const std::string_view of : {"-of-", "_of_", "of"}) {
     if (!behind.starts_with(of)) continue;

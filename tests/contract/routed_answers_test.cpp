@@ -10,7 +10,7 @@ namespace stormcell::testing {
 namespace {
 
 using Loads = std::vector<std::vector<int64_t>>;
-/// Of a token the two experts in each of two layers; layer 0 of the model's three is dense.
+/// A token's two experts in each of two layers; layer 0 of the model's three is dense.
 using Token = std::array<std::array<int32_t, 2>, 2>;
 using Tokens = std::vector<Token>;
 

@@ -59,7 +59,7 @@ class Imatrix {
     int32_t layer = -1;  ///< -1: nothing that is counted by layers
     bool experts = false;
   };
-  /// Of "blk.12.ffn_gate_exps.weight.counts".
+  /// Reads a name as "blk.12.ffn_gate_exps.weight.counts".
   static Counted layer_of(std::string_view name) {
     constexpr std::string_view kBlock = "blk.", kCounts = ".weight.counts";
     if (!name.starts_with(kBlock) || !name.ends_with(kCounts)) return {};
@@ -73,7 +73,7 @@ class Imatrix {
     return {layer, false};
   }
 
-  /// What weights outside the experts counted: every token of the layer.
+  /// Weights outside the experts counted every token of the layer.
   void take_tokens(int32_t layer, const GgufTensor& tensor) {
     float count;
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != sizeof count) return;

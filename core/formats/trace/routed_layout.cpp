@@ -72,7 +72,7 @@ class LayoutSearch {
   /// 0: nothing speaks against it. Shares of rows: with ids that are none, which is out of the question; of layers without experts that are
   /// not zero; of choices that are all zero, as of tokens that were not recorded.
   double doubt_of(const RoutedLayout& l) const {
-    constexpr double kWrongId = 1e6, kDense = 10, kPartial = 0.25;
+    constexpr double kWrongId = 1e6, kDense = 10, kPartial = 0.25, kShared = 0.1;
     int64_t wrong = 0, dense = 0, unrecorded = 0, dense_rows = 0, expert_rows = 0;
     const int64_t known = l.all_layers ? model_.layers : std::ssize(model_.moe_layers);
     for (const RoutedIds* part : parts_)
@@ -94,7 +94,7 @@ class LayoutSearch {
       }
     const auto share = [](int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; };
     return kWrongId * share(wrong, expert_rows) + kDense * share(dense, dense_rows) + share(unrecorded, expert_rows) +
-           (is_partial(l) ? kPartial : 0);
+           (is_partial(l) ? kPartial : 0) + (l.width > model_.k ? kShared : 0);
   }
   template <class At>
   static bool chooses_twice(At first, At end) {
