@@ -1,4 +1,5 @@
 // Answers with routed experts in every form that servers write them: of each the loads, positions and phases are those that were made up.
+#include <array>
 #include <filesystem>
 #include <functional>
 
