@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/missing_numbers.h"
+#include "core/formats/file_text.h"
 
 namespace stormcell {
 namespace {
@@ -125,7 +126,7 @@ std::vector<std::string> missing_files(const std::vector<std::string>& paths) {
 std::string why_unfinished(const std::string& path) {
   std::error_code none;
   if (fs::is_symlink(path, none) && !fs::exists(path, none))
-    return "is a link that leads nowhere, to " + fs::read_symlink(path, none).string();
+    return "is a link that leads nowhere, to " + in_quotes(fs::read_symlink(path, none).string());
   const std::string name = fs::path(path).filename().string();
   for (const std::string_view end : kUnfinished)
     if (name.ends_with(end)) return "is a download that is not finished";

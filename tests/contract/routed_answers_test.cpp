@@ -241,6 +241,10 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     row("SGLang, which says where", sglang(raw(kTokens, 2, kAll), 3, 3, R"(, "routed_experts_start_len": 2)"), 2);
     row("vLLM, the answer alone", vllm("null", lists(kTokens, 3, kAll)), 3);
     row("vLLM, the prompt's begin left out", vllm(lists(kTokens, 1, kPrompt), lists(kTokens, kPrompt, kAll)), 1);
+    row("vLLM, as many rows as the prompt has",
+        R"({"prompt_routed_experts": )" + lists(kTokens, 2, kPrompt) + R"(, "choices": [{"routed_experts": )" +
+            lists(kTokens, kPrompt, kAll) + "}], " + kUsage + "}",
+        2);
     row("Dynamo's start",
         vllm("null",
              R"({"data": ")" + base64_of(numbers(kTokens, 2, kAll, false)) + R"(", "shape": [3, 2, 2], "dtype": "int32", "start": 2})"),

@@ -137,6 +137,7 @@ class RoutedExperts {
     } else if (!is_whole(rows)) {
       out.start = start_of(answer, sequence, rows, apart, row);
     }
+    if (out.start + rows > INT32_MAX) row.wrong("routed_experts begins at token " + std::to_string(out.start) + ", which is too far");
     // Rows of the answer are missing where the prompt alone has some.
     if (const int64_t missing = tokens < 0 ? out.start : tokens - 1 - rows; missing > 0) ++partial_, missing_ += missing;
     return out;
@@ -145,7 +146,7 @@ class RoutedExperts {
   /// The position of the first row where rows are fewer than tokens: they end where the sequence ends.
   static int64_t start_of(const RoutedAnswer& answer, const RoutedSequence& sequence, int64_t rows, bool apart, const JsonRow& row) {
     const int64_t prompt = answer.prompt_tokens, completion = sequence.completion;
-    if (apart && rows == prompt) return 0;
+    if (apart && sequence.routed.empty()) return std::max<int64_t>(prompt - rows, 0);
     if (!apart && sequence.routed.has_shape() && rows == completion) return prompt;
     const int64_t of_answer = sequence.routed.has_shape() ? sequence.routed.rows : -1;
     if (apart && of_answer >= 0 && of_answer != completion && of_answer != completion - 1)
