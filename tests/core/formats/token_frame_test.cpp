@@ -1,4 +1,4 @@
-// Which tokens stand before and behind a text: by the post-processor, by tokenizer_config.json, by the family; and which tokenizer a folder
+// The tokens before and behind a text: by the post-processor, by tokenizer_config.json, by the family; and which tokenizer a folder
 // with several has.
 #include "core/formats/token_frame.h"
 
