@@ -59,6 +59,9 @@ class JsonTokenizer : public Tokenizer {
     check_frame();
     if (parts_.frame)
       for (std::string& sentence : frame_contradictions(config, frame_, where)) warn(std::move(sentence));
+    else if (config.begin.is_added.value_or(false) || config.end.is_added.value_or(false))
+      warn(config.path + ": its add_bos_token and add_eos_token are used, because " + where +
+           " has no post-processor (transformers 4 reads them so, transformers 5 passes over them)");
   }
 
   std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {

@@ -68,7 +68,7 @@ class TokenFrameTest : public QObject {
     row("a begin token that is null", sp, R"({"bos_token":null,"add_bos_token":true})", true, "[]", "[]");
     row("an added begin token", sp, R"({"bos_token":"<y>","added_tokens_decoder":{"7":{"content":"<y>"}}})", true, "[7]", "[]");
     row("T5's, no post-processor", "", "", false, "[]", "[2]");
-    row("no post-processor, flags", "", R"({"add_bos_token":true})", true, "[1]", "[]");
+    row("no post-processor, flags", "", R"({"add_bos_token":true})", true, "[1]", "[]", 1);
     row("no post-processor, no flag set", "", R"({"add_bos_token":false,"add_eos_token":false})", true, "[]", "[]");
     row("a template of a begin", processor(kB + "," + kText), "", true, "[1]", "[]");
     row("a template for T5's", processor(kText + "," + kE), "", true, "[]", "[2]");
