@@ -1,5 +1,7 @@
 #include "app/studio/run_controller.h"
 
+#include <QCoreApplication>
+#include <QFileInfo>
 #include <QMetaObject>
 #include <exception>
 
@@ -7,6 +9,15 @@
 #include "app/studio/window_sink.h"
 
 namespace stormcell::studio {
+namespace {
+
+/// The command line's program, which measures in fresh processes; empty: it was not installed with the window.
+QString program_beside_this() {
+  const QFileInfo program(QCoreApplication::applicationDirPath() + "/stormcell");
+  return program.isExecutable() && program.isFile() ? program.absoluteFilePath() : QString();
+}
+
+}  // namespace
 
 RunController::RunController(QObject* parent) : QObject(parent) {}
 
@@ -57,7 +68,9 @@ RunController::Work RunController::work_of(const RunRequest& request) {
       kept_revision_ = revision;
       ++opened_;
     }
-    auto figures = kept_->optimize(request.optimize, progress);
+    OptimizeOptions optimize = request.optimize;
+    if (optimize.measuring_program.empty()) optimize.measuring_program = program_beside_this().toStdString();
+    auto figures = kept_->optimize(optimize, progress);
     return [this, figures] { emit finished(figures); };
   };
 }

@@ -62,6 +62,13 @@ std::optional<size_t> farness(std::string_view word, std::string_view known) {
   return {};
 }
 
+/// "a, b or c"
+std::string either(const std::vector<std::string>& words) {
+  std::string list;
+  for (size_t i = 0; i < words.size(); ++i) add_to_list(list, words[i], i + 1 == words.size() ? " or " : ", ");
+  return list;
+}
+
 }  // namespace
 
 std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known) {
@@ -78,10 +85,8 @@ std::vector<std::string> nearest_words(std::string_view word, const std::vector<
 
 std::string advice_on_word(std::string_view word, const std::vector<std::string>& known, std::string_view otherwise) {
   const std::vector<std::string> near = nearest_words(word, known);
-  if (near.empty()) return std::string(otherwise) + joined(known);
-  std::string list = near.front();
-  for (size_t i = 1; i < near.size(); ++i) list += (i + 1 == near.size() ? " or " : ", ") + near[i];
-  return "did you mean " + list + "?";
+  if (!near.empty()) return "did you mean " + either(near) + "?";
+  return otherwise.empty() ? either(known) : std::string(otherwise) + joined(known);
 }
 
 }  // namespace stormcell

@@ -12,7 +12,7 @@ namespace stormcell {
 std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known);
 
 /// What to do about a word that is none of `known`: "did you mean a, b or c?" where some are near, else "one of a, b, ..., z".
-/// `otherwise` replaces "one of ".
+/// `otherwise` replaces "one of "; where it is empty the list is "a, b or c".
 std::string advice_on_word(std::string_view word, const std::vector<std::string>& known, std::string_view otherwise = "one of ");
 
 /// The same of any range whose elements have a text: advice_on_word(word, kPasses, [](const Pass& p) { return p.id; }).

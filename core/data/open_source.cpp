@@ -8,6 +8,7 @@
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/file_kind.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/picture_formats.h"
 #include "core/formats/video.h"
 
@@ -22,22 +23,30 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
   return *tokenizer;
 }
 
+/// Of a video that the libraries do not open.
+void refuse_cut_video(const std::string& path) {
+  const std::optional<KnownFile> known = known_file(path);
+  if (known && known->kind->id == "mp4")
+    bad_input(path, "is an MP4 or QuickTime file without the table of its frames, which stands at its end: it may have been cut off",
+              "copy it anew");
+}
+
 std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form,
                                                     int64_t limit) {
+  const std::string name = unpacked_name(spec);
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
   if (spec.starts_with("demo:")) return open_pictures(find_demo_data(spec, options).file, options, form, limit);
   if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit, options.cancel);
-  if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
-  if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
+  if (name.ends_with(".npy")) return open_npy_pictures(spec, form, options.cancel);
+  if (name.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
   const bool is_file = std::filesystem::is_regular_file(spec, error);
   if (is_file && is_picture(spec)) return open_picture_file(spec, form);
   if (is_file)
     if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit, options.cancel)) return frames;
   const std::string lacked = lacked_for_video();
-  if (is_file)
-    if (const auto other = other_file(spec); other && (lacked.empty() || !other->is_video)) bad_input(spec, other->what, other->advice);
-  if (is_file && lacked.empty()) refuse_other_kind(spec, FileUse::data);
+  if (is_file && lacked.empty()) refuse_cut_video(spec);
+  if (is_file) refuse_other_kind(spec, FileUse::data);
   const bool is_there = spec.empty() || std::filesystem::exists(spec, error);
   bad_input(
       spec.empty() ? "--data" : spec,
@@ -67,10 +76,12 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     if (options.label_field.empty()) options.label_field = demo.label_field;
     return open_source(demo.file, tokenizer, options);
   }
-  if (spec == "-" || spec.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit);
-  if (spec.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
-  if (spec.ends_with(".npy")) return open_npy_sequences(spec);
-  if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
+  const std::string name = unpacked_name(spec);
+  if (spec == "-" || name.ends_with(".txt"))
+    return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
+  if (name.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
+  if (name.ends_with(".npy")) return open_npy_sequences(spec, options.cancel);
+  if (name.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
   std::error_code error;
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
   const std::string advice =

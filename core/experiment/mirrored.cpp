@@ -252,7 +252,8 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
   DataOrder in_order(job);
   const double begin = clock();
   constexpr size_t kMostChains = 4000;  // more would not narrow an interval that anybody reads
-  for (size_t i = 0; i < static_cast<size_t>(kLeastRounds) || (times.chains.size() < kMostChains && clock() - begin < job.seconds); ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(job.least_chains) || (times.chains.size() < kMostChains && clock() - begin < job.seconds);
+       ++i) {
     progress.report("measuring", std::llround(10 * (clock() - begin)), std::llround(10 * job.seconds));
     if (job.stretch > 0) {
       in_order.run(i, times.chains);

@@ -1,6 +1,7 @@
 // The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the optimised run's record.
 #include <algorithm>
 
+#include "core/base/clock.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/dense_plan.h"
 #include "core/experiment/exit_costs.h"
@@ -9,6 +10,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/item_costs.h"
+#include "core/experiment/measure_again.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/pass_report.h"
 #include "core/experiment/profile_split.h"
@@ -57,12 +59,27 @@ class Optimization {
     find_plan();
     s_.budget.end_readings(peak_resident_memory());
     verify();
+    measure_again();
     set_gains();
     gains_.tell(result_->passes, result_->warnings);
     set_figures();
     // Apart from the plans: one that takes several times as long would leave them few rounds.
     if (s_.options.dense) measure_dense(work_, *baseline_, split_.measured, options_.measure_seconds / 4, *result_, progress_);
     set_exits();
+    if (const auto spread = measurings_.speedup()) widen_others(*spread, *result_);
+    set_total();
+  }
+
+  /// What is stated, in fresh processes: the plan that was kept beside the baseline.
+  void measure_again() {
+    const size_t plan = candidates_.final_plan;
+    if (plan == kNoPlan || !states_speed() || !candidates_.no_speed(plan).empty()) return;
+    const Ratio own = times_.speedup(plan);
+    const Latency baseline = times_.baseline_latency(plan);
+    measurings_ = Measurings({Measuring{own.value, own.ci95}, baseline, times_.plan_latency(plan)});
+    measurings_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean},
+                    {true, result_->settings, result_->config}, progress_);
+    measurings_.tell(*result_);
   }
 
   /// Of what was stopped, or gave out, between its two recordings the session would have a finished profile and nothing else: a run that
@@ -126,7 +143,8 @@ class Optimization {
   void find_plan() {
     candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
     for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
-    measure(options_.measure_seconds);
+    const double seconds = own_seconds(s_, options_.measure_seconds);
+    measure(seconds);
     for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
       if (candidates_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], candidates_.alone_of[i]);
     while (!s_.options.keep_all && candidates_.final_plan != kNoPlan) {
@@ -137,7 +155,7 @@ class Optimization {
       candidates_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_);
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
-      if (candidates_.final_plan != kNoPlan) measure(options_.measure_seconds / 2);
+      if (candidates_.final_plan != kNoPlan) measure(seconds / 2);
     }
   }
 
@@ -194,7 +212,9 @@ class Optimization {
     for (ReadyPlan* plan : all_plans()) plan->guards.clear();
     plans.warm_up(split_.measured.front());
     const ProcessorTimes before = processor_times();
+    const double begin = seconds_now();
     times_ = measure_mirrored(job, progress_);
+    measured_seconds_ += seconds_now() - begin;
     others_.add(before, processor_times());
     for (size_t p = 0; p < candidates_.plans.size(); ++p)
       candidates_.unlike[p] = unlike_turns(candidates_.plans[p]->decoded, baseline_->decoded, work_.new_tokens());
@@ -266,16 +286,30 @@ class Optimization {
     result_->speedup_basis = std::string(to_text(all.basis));
   }
 
+  /// The speed-up of all processes, which the last pass that applied reaches.
+  void set_total() {
+    const auto total = measurings_.speedup();
+    if (!total || !result_->speedup) return;
+    result_->speedup = total->value;
+    result_->speedup_ci95 = total->ci95;
+    PassReport* last = nullptr;
+    for (PassReport& p : result_->passes)
+      if (p.applied && p.speedup_cumulative) last = &p;
+    if (last) last->speedup_cumulative = total->value, last->speedup_cumulative_ci95 = total->ci95;
+  }
+
   void set_figures() {
     RunSummaryFigures& r = *result_;
     const bool both = candidates_.final_plan != kNoPlan;
     const size_t last = candidates_.final_plan;
     // Of the baseline the executions around the plan, for they are what the speed-up comes from.
-    const Latency before = both ? times_.baseline_latency(last) : times_.baseline_latency();
+    Latency before = both ? times_.baseline_latency(last) : times_.baseline_latency(), after;
+    if (both) after = times_.plan_latency(last);
+    if (measurings_.speedup()) before = measurings_.baseline_latency(), after = measurings_.plan_latency();
     const TimedReads read = both ? times_.baseline_reads(last) : times_.baseline_reads();
     std::vector<MeasuredPlan> plans{{*baseline_, before, read, r.baseline, r.baseline_operators}};
     // Without a pass that applied there is no other plan, and nothing to compare.
-    if (both) plans.push_back({optimized(), times_.plan_latency(last), times_.plan_reads(last), r.optimized, r.optimized_operators});
+    if (both) plans.push_back({optimized(), after, times_.plan_reads(last), r.optimized, r.optimized_operators});
     Measured how = measured(times_);
     how.others = others_;
     stormcell::set_figures(work_, how, plans, options_.measure_seconds > 0, r, progress_);
@@ -323,8 +357,10 @@ class Optimization {
   LoadProfile profile_, held_out_;
   Gains gains_;
   Candidates candidates_;
-  OtherLoad others_;     // while measuring
-  MirroredTimes times_;  // of the plans, or, where none is left, the last in which the baseline ran
+  OtherLoad others_;  // while measuring
+  double measured_seconds_ = 0;
+  Measurings measurings_;  // of what is stated
+  MirroredTimes times_;    // of the plans, or, where none is left, the last in which the baseline ran
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ constexpr std::array kUseNames = {
     UseName{FileUse::index, "an index of weights"},
     UseName{FileUse::tensors, "a safetensors file"},
     UseName{FileUse::array, "a NumPy array"},
-    UseName{FileUse::picture, "a picture"},
+    UseName{FileUse::picture, "a picture that this version reads"},
     UseName{FileUse::json, "JSON"},
 };
 

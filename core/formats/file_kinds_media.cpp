@@ -69,7 +69,7 @@ constexpr std::array kMedia = {
     FileKind{"sound", "a FLAC sound", kNoSound, kNone, "fLaC"},
     FileKind{"video", "an AVI video", kMovie, FileUse::data, "RIFF",
              [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "AVI "; }},
-    FileKind{"video", "an MP4 or QuickTime video", kMovie, FileUse::data, "",
+    FileKind{"mp4", "an MP4 or QuickTime video", kMovie, FileUse::data, "",
              [](Look l) { return l.head.size() > 11 && l.head.substr(4, 4) == "ftyp"; }},
     FileKind{"video", "a Matroska or WebM video", kMovie, FileUse::data, "\x1a\x45\xdf\xa3"},
     FileKind{"video", "an MPEG video", kMovie, FileUse::data, "",

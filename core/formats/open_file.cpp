@@ -59,6 +59,19 @@ OpenFile OpenFile::open_regular(const std::string& path) {
   return OpenFile(path, descriptor, static_cast<size_t>(status.st_size), written_ns(status), true);
 }
 
+OpenFile OpenFile::take(const std::string& path, int descriptor) {
+  OpenFile file(path, descriptor, 0, 0, true);
+  file.look_again();
+  return file;
+}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(other.descriptor_),
+      size_(other.size_),
+      written_ns_(other.written_ns_),
+      owned_(std::exchange(other.owned_, false)) {}
+
 OpenFile::~OpenFile() {
   if (owned_) ::close(descriptor_);
 }
@@ -86,6 +99,13 @@ std::string OpenFile::what_changed() const {
 std::string OpenFile::change() const {
   const std::string what = what_changed();
   return what.empty() ? what : path_ + " " + what;
+}
+
+void OpenFile::look_again() {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) failed(path_, std::string("cannot be examined: ") + std::strerror(errno), advice_on_errno(errno));
+  size_ = static_cast<size_t>(status.st_size);
+  written_ns_ = written_ns(status);
 }
 
 void OpenFile::expect_unchanged() const {

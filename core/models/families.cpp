@@ -18,16 +18,26 @@ std::unique_ptr<const Architecture> configure_dynamic_routing(const Config&, con
 std::unique_ptr<const Architecture> configure_swin_moe(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_task_moe(const Config&, const Config&, const WeightCatalog*);
 
+std::span<const ConfigKey> keys_of_switch_transformer();
+std::span<const ConfigKey> keys_of_mixtral();
+std::span<const ConfigKey> keys_of_patch_mixture();
+std::span<const ConfigKey> keys_of_msdnet();
+std::span<const ConfigKey> keys_of_livesr();
+std::span<const ConfigKey> keys_of_dynamic_routing();
+std::span<const ConfigKey> keys_of_swin_moe();
+std::span<const ConfigKey> keys_of_task_moe();
+
 namespace {
+constexpr bool kText = true;
 constexpr Family kFamilies[] = {
-    {"switch_transformers", configure_switch_transformer},
-    {"mixtral", configure_mixtral},
-    {"patch_mixture", configure_patch_mixture},
-    {"msdnet", configure_msdnet},
-    {"livesr", configure_livesr},
-    {"dynamic_routing", configure_dynamic_routing},
-    {"swinv2_moe", configure_swin_moe},
-    {"task_moe", configure_task_moe},
+    {"switch_transformers", configure_switch_transformer, keys_of_switch_transformer, kText},
+    {"mixtral", configure_mixtral, keys_of_mixtral, kText},
+    {"patch_mixture", configure_patch_mixture, keys_of_patch_mixture},
+    {"msdnet", configure_msdnet, keys_of_msdnet},
+    {"livesr", configure_livesr, keys_of_livesr},
+    {"dynamic_routing", configure_dynamic_routing, keys_of_dynamic_routing},
+    {"swinv2_moe", configure_swin_moe, keys_of_swin_moe},
+    {"task_moe", configure_task_moe, keys_of_task_moe, kText},
 };
 }  // namespace
 
@@ -47,12 +57,10 @@ const Family& family_of(const Config& config) {
                 name, kFamilies, [](const Family& f) { return f.name; }, "known families: "));
 }
 
-std::vector<std::string> unknown_keys(const Config& config, std::string_view family, std::span<const std::string_view> known) {
-  std::string strangers, keys;
-  for (const std::string& key : config.unknown(known)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : known) add_to_list(keys, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of " + std::string(family) + " are " + keys};
+std::vector<std::string> check_keys(const Family& family, const Config& config) {
+  const std::span<const ConfigKey> tables[] = {family.keys(), family.is_text ? keys_of_text() : std::span<const ConfigKey>(),
+                                               keys_of_all()};
+  return check_config_keys(config.object(), config.where(), family.name, tables);
 }
 
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise) {

@@ -36,6 +36,8 @@ class Architecture {
 struct Family {
   std::string_view name;  ///< "model_type" of config.json
   std::unique_ptr<const Architecture> (*configure)(const Config& config, const Config& generation, const WeightCatalog* stored);
+  std::span<const ConfigKey> (*keys)();  ///< what the keys of config.json are to it; those of keys_of_all() need no row
+  bool is_text = false;                  ///< the rows of keys_of_text() count, too
 };
 
 /// All families, in the order of families.cpp.
@@ -43,9 +45,8 @@ std::span<const Family> families();
 /// The family that the configuration names; the error lists those that there are.
 const Family& family_of(const Config& config);
 
-/// Keys that nothing reads, in one warning that lists those of the family. For configurations of this program's own: what it does not know
-/// was meant for one of these.
-std::vector<std::string> unknown_keys(const Config& config, std::string_view family, std::span<const std::string_view> known);
+/// One warning that names the keys that the family does not read; Error(bad_input) for one that changes the result.
+std::vector<std::string> check_keys(const Family& family, const Config& config);
 /// "image_size", one side or [height, width].
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise);
 /// What a picture of any family has at most, in pixels.

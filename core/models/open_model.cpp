@@ -115,8 +115,8 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   const Json config_json = read_object(config_path),
              generation_json = present(generation_path) ? read_object(generation_path) : Json::object();
   if (!config_json.contains("model_type")) refuse_other_kind(config_path, FileUse::model_config);
-  const Config config(config_json, config_path), generation(generation_json, generation_path);
-  const Family& family = family_of(config);
+  const Family& family = family_of({config_json, config_path});
+  const Config config(config_json, config_path, family.keys()), generation(generation_json, generation_path);
   const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
   const auto catalog = std::make_shared<StoredCatalog>(files);
 
@@ -124,6 +124,7 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   model->family = family.name;
   model->path = path;
   model->config = config_json.dump();
+  model->warnings = check_keys(family, config);
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, catalog.get());
   add_graphs(*model, architecture, catalog);
   model->warnings.insert(model->warnings.end(), files->warnings().begin(), files->warnings().end());
@@ -167,12 +168,13 @@ StatedWeights stated_by(const Json& config) {
 
 std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& options) {
   const Json config_json = preset_config(name), none = Json::object();
-  const Config config(config_json, "preset:" + name), generation(none, "preset:" + name);
-  const Family& family = family_of(config);
+  const Family& family = family_of({config_json, "preset:" + name});
+  const Config config(config_json, "preset:" + name, family.keys()), generation(none, "preset:" + name);
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, nullptr);
   auto model = std::make_shared<Model>();
   model->family = family.name;
   model->config = config_json.dump();
+  model->warnings = check_keys(family, config);
   // What was fitted was fitted to the weights of seed 0 as they are drawn.
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
   model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;

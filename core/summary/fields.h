@@ -33,6 +33,7 @@ void fields(auto& v, Of<Latency> auto& l) {
   v("p95", l.p95);
   v("min", l.min);
   v("mean", l.mean);
+  v("mean_ci95", l.mean_ci95);
   v("runs", l.runs);
 }
 
@@ -440,6 +441,14 @@ void fields(auto& v, Of<ItemCostFigures> auto& c) {
   v("groups", c.groups);
 }
 
+void fields(auto& v, Of<MeasuringFigures> auto& m) {
+  v("fresh_process", m.fresh_process);
+  v("speedup", m.speedup);
+  v("speedup_ci95", m.speedup_ci95);
+  v("baseline_ms", m.baseline_ms);
+  v("plan_ms", m.plan_ms);
+}
+
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.schema(f.verb, f.version);
   v("model", f.model);
@@ -455,6 +464,10 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("speedup", f.speedup);
   v("speedup_ci95", f.speedup_ci95);
   v("speedup_basis", f.speedup_basis);
+  v("measurings", f.measurings);
+  v("between_spread", f.between_spread);
+  v("measured_again_seconds", f.measured_again_seconds);
+  v.text_or_null("measured_once", f.measured_once);
   v("split", f.split);
   if (run_kind(f.verb) != RunKind::generate) v("verified", f.verified);  // there it is of tokens
   v("quality", f.quality);

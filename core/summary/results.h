@@ -15,6 +15,9 @@ struct Latency {
   double median = 0, p95 = 0, min = 0;
   int64_t runs = 0;
   double mean = 0;  ///< of plans that were measured side by side: of the pairs that the speed-up comes from
+  /// From several processes, each counted alike: an interval that holds the mean of another run of the same command, too. Nothing: measured
+  /// in one process.
+  std::optional<std::array<double, 2>> mean_ci95 = {};
 };
 
 /// States of sequences that lie in pages (keys and values of attention), over all batches that ran.
@@ -409,6 +412,14 @@ struct ItemCostFigures {
   std::vector<GroupSpent> groups;
 };
 
+/// What one process measured of a run: its own one, or one that opened the model afresh for that.
+struct MeasuringFigures {
+  bool fresh_process = false;
+  std::optional<double> speedup;
+  std::optional<std::array<double, 2>> speedup_ci95;  ///< from within the process
+  std::optional<double> baseline_ms, plan_ms;         ///< mean of a batch
+};
+
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
   std::string verb;     ///< optimize, run, profile
@@ -420,6 +431,11 @@ struct RunSummaryFigures {
   std::optional<PlanFigures> baseline, optimized;
   std::optional<double> speedup;  ///< of the time of all batches, from paired executions (docs/concepts.md)
   std::optional<std::array<double, 2>> speedup_ci95;
+  // Where three or more processes measured, every interval of a time holds the spread between them, too.
+  std::vector<MeasuringFigures> measurings;      ///< the run's own process first; empty: an older version, or nothing to repeat
+  std::optional<double> between_spread;          ///< standard deviation of the logarithms between them, of the speed-up, else the latency
+  std::optional<double> measured_again_seconds;  ///< that fresh processes took
+  std::string measured_once;                     ///< why there is one measuring only; empty: there are several, or nobody said
   std::optional<std::string> speedup_basis;  ///< what it was estimated from: pairs, batches, totals (RatioBasis); older summaries lack it
   std::optional<SplitFigures> split;         ///< optimize
   std::optional<Verification> verified;
@@ -455,6 +471,8 @@ struct RunSummaryFigures {
   std::optional<ItemCostFigures> item_costs;
 
   bool is_verified() const { return verified && verified->passed; }
+  /// Whether intervals of times hold the spread between runs.
+  bool knows_spread() const { return between_spread.has_value(); }
 };
 
 /// Decoding beside the oracle: the first tokens of the first batches. Where a token differs, its sequence is compared up to that token, and

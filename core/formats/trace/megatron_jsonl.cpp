@@ -8,6 +8,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
+#include "core/formats/json_lines.h"
 #include "core/formats/trace/json_cursor.h"
 #include "core/formats/trace/json_values.h"
 #include "core/formats/trace/trace.h"
@@ -29,7 +30,13 @@ class MegatronTrace {
 
   TraceCounts read() {
     for_each_pass([&](const JsonRow& row) { look_at(row); });
-    if (routers_.empty()) bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
+    if (routers_.empty() && rank_ < 0)
+      bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
+    if (routers_.empty()) {
+      counts_.nothing = "rank " + std::to_string(rank_) + " was idle: none of its passes has a token";
+      counts_.rank_of_nothing = static_cast<int32_t>(rank_);
+      return counts_;
+    }
     begin();
     for_each_pass([&](const JsonRow& row) { take(row); });
     flush();
@@ -39,10 +46,11 @@ class MegatronTrace {
  private:
   template <class Visit>
   void for_each_pass(Visit&& visit) {
-    for_each_json_value(source_.text(), source_.path(), [&](const nlohmann::json& value, int64_t line) {
-      progress_.report("reading lines", line, 0);
-      if (!value_at(value, "top_indices").is_array()) return;
-      const JsonRow row(value, source_.path(), line);
+    JsonLines lines(source_.text(), source_.path());
+    for (nlohmann::json value; lines.next(value);) {
+      progress_.report("reading lines", lines.line(), 0);
+      if (!value_at(value, "top_indices").is_array()) continue;
+      const JsonRow row(value, source_.path(), lines.line());
       step_ = row.whole("step", 0, INT64_MAX);
       place_ = {text_at(value, "block") == "mtp", whole_at(value, "mtp_idx"), row.whole("layer", 0, kMostTracedLayers - 1)};
       k_ = row.whole("topk", 1, kMostTracedChoices);
@@ -52,7 +60,8 @@ class MegatronTrace {
       if (!ids_.empty() && columns != k_)
         row.wrong("top_indices has " + counted(columns, "choice") + " of a token, topk is " + std::to_string(k_));
       if (!ids_.empty()) visit(row);  // a pass without tokens says nothing
-    });
+    }
+    counts_.empty_lines = lines.lines().empty_lines();
   }
 
   void look_at(const JsonRow& row) {
@@ -136,7 +145,7 @@ class MegatronTrace {
   int64_t first_rank_ = -1, last_step_ = -1, largest_ = 0, batch_ = 0;
   // Of the line at hand.
   Place place_;
-  int64_t step_ = 0, k_ = 1, rank_ = 0;
+  int64_t step_ = 0, k_ = 1, rank_ = -1;
   std::vector<int64_t> ids_;
   // Of the micro-batch at hand.
   std::map<int32_t, std::vector<int32_t>> passes_;
