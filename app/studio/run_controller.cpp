@@ -5,6 +5,7 @@
 
 #include "app/studio/fault_text.h"
 #include "app/studio/window_sink.h"
+#include "core/base/clock.h"
 
 namespace stormcell::studio {
 
@@ -49,6 +50,7 @@ void RunController::start_work(const Work& work) {
 
 RunController::Work RunController::work_of(const RunRequest& request) {
   return [this, request](const Progress& progress) -> Deliver {
+    const double begun = seconds_now();
     // Only this thread touches what is kept until end().
     const std::string revision = files_revision(request.experiment);
     if (!kept_ || !(kept_->options() == request.experiment) || revision != kept_revision_) {
@@ -57,7 +59,9 @@ RunController::Work RunController::work_of(const RunRequest& request) {
       kept_revision_ = revision;
       ++opened_;
     }
-    auto figures = kept_->optimize(request.optimize, progress);
+    OptimizeOptions optimize = request.optimize;
+    optimize.begun = begun;
+    auto figures = kept_->optimize(optimize, progress);
     return [this, figures] { emit finished(figures); };
   };
 }

@@ -16,6 +16,10 @@ namespace stormcell {
 void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                    const std::function<void(const Batch&)>& then);
 
+/// The same of these batches, until `then` says that it is enough.
+void run_over_batches(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+                      const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then);
+
 /// Plans side by side, the first as the baseline. A batch is read once for all of them, and a size of picture compiled for all of them
 /// before one is timed: a plan that is compiled between two executions would find cold caches, the other not.
 class MeasuredPlans {
@@ -51,6 +55,7 @@ struct Measured {
   int64_t rounds = 0;            ///< as MirroredTimes has them
   double spread = 1;             ///< as repeat_spread()
   OtherLoad others;              ///< at work meanwhile
+  int64_t further = INT64_MAX;   ///< batches of a plan that may run again: for times by operator, then for its physical limit
 };
 Measured measured(const MirroredTimes& times);
 
