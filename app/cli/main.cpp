@@ -12,6 +12,7 @@
 #include "app/cli/signals.h"
 #include "app/cli/verbs.h"
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/exports/text_output.h"
 #include "core/readings/session_view.h"
 
@@ -25,17 +26,21 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
-[[noreturn]] void refuse_extra(const std::vector<std::string>& extras, const std::string& verb) {
+[[noreturn]] void refuse_extra(const CLI::App& app, const std::vector<std::string>& extras, const std::string& verb) {
   const std::string help = "stormcell " + verb + " --help";
-  const std::string& first = extras.front();
-  bad_input(first.empty() ? "\"\"" : first, first.starts_with("-") && first != "-" ? "no option of " + verb : "one argument too many",
-            help);
+  const std::string first = extras.front().substr(0, extras.front().find('='));
+  if (!first.starts_with("-") || first == "-") bad_input(first.empty() ? "\"\"" : first, "one argument too many", help);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const bool is_near = first.starts_with("--") && !nearest_words(first, known).empty();
+  bad_input(first, "no option of " + verb, is_near ? advice_on_word(first, known) + " " + help : help);
 }
 
 // CLI11's own errors, in the one line of ours.
 [[noreturn]] void refuse_usage(const CLI::App& app, const CLI::ParseError& error, const std::string& verb) {
   const std::string help = "stormcell " + verb + " --help", text = error.what();
-  if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) refuse_extra(extras, verb);
+  if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) refuse_extra(app, extras, verb);
   const std::string name = text.substr(0, text.find_first_of(": "));
   if (dynamic_cast<const CLI::RequiredError*>(&error)) bad_input(name, "is missing", help);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
@@ -60,7 +65,7 @@ int run_verb(const VerbRow& row, const std::vector<std::string>& arguments, Cons
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
     app.parse(reversed);
-    if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) refuse_extra(extras, name);
+    if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) refuse_extra(app, extras, name);
   } catch (const CLI::CallForHelp&) {
     console.print(app.help());
     return 0;

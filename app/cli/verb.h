@@ -35,5 +35,6 @@ std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_compare();
 std::unique_ptr<Verb> make_batch();
 std::unique_ptr<Verb> make_doctor();
+std::unique_ptr<Verb> make_measure_again();
 
 }  // namespace stormcell::cli

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/cli/child_process.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "core/base/child_process.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/scratch_folder.h"
@@ -88,6 +88,7 @@ class BatchVerb : public Verb {
     child.arguments = job.args;
     child.folder = folder_of_jobs(jobs_);
     child.silent = silent || console.options().quiet;
+    child.called_for = "batch";
     std::string json = json_of(job.args);
     const bool asks = !json.empty();
     if (!asks && std::find(std::begin(kWithJson), std::end(kWithJson), job.args[0]) != std::end(kWithJson)) {

@@ -41,6 +41,7 @@ bool is_of_budget(const std::string& figure) {
 std::string meaning_text(const ComparedFigure& row) {
   if (!row.a || !row.b) return "only in one";
   if (!row.difference) return "not comparable";
+  if (row.between_runs && !*row.between_runs) return "spread between runs not known";
   if (row.ci95) return *row.significant ? "significant" : "not significant";
   return row.significant ? *row.significant ? "differs" : "" : "measured, without interval";
 }

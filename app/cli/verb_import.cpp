@@ -17,26 +17,30 @@ namespace stormcell::cli {
 namespace {
 
 /// Counts do not say how many branches a cell goes to.
-std::string choices_text(const ImportFigures& f) {
+std::string choices_text(const ImportFigures& f, const TracedShape& model) {
   const bool known = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
-  return known ? ", " + count_text(f.model.k) + " a cell" : "";
+  return known ? ", " + count_text(model.k) + " a cell" : "";
+}
+
+std::string model_text(const TracedShape& model) {
+  return (model.name.empty() ? "" : model.name + ": ") + counted(model.layers, "layer") + " of " + counted(model.branches, "branch");
 }
 
 std::string import_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
   const auto known = [&] {
-    if (f.runs_known.empty()) return;
-    rows.push_back({"left out", counted(std::ssize(f.runs_known), "file") + " that the session has already" +
-                                    (f.runs_known.size() == 1 ? ", as #" + std::to_string(f.runs_known[0]) : std::string())});
+    if (f.files_known == 0) return;
+    rows.push_back({"left out", counted(f.files_known, "file") + " that the session has already" +
+                                    (f.files_known == 1 && f.runs_known.size() == 1 ? ", as #" + std::to_string(f.runs_known[0]) : "")});
   };
-  if (f.runs.empty()) {
+  if (f.format.empty()) {
     rows.push_back({"read", "nothing: there is no new file"});
     known();
     rows.push_back({"session", f.session});
     return table_text(rows, {});
   }
-  rows.push_back({"model", (f.model.name.empty() ? "" : f.model.name + ": ") + counted(f.model.layers, "layer") + " of " +
-                               counted(f.model.branches, "branch") + choices_text(f)});
+  for (const ImportedSession& s : f.sessions)
+    if (!s.runs.empty()) rows.push_back({"model", model_text(s.model) + choices_text(f, s.model)});
   rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   if (f.rows_shared > 0)
@@ -46,9 +50,11 @@ std::string import_text(const ImportFigures& f) {
     const std::string& how = f.lacks_how[i];
     rows.push_back({i == 0 ? "the trace lacks" : "", f.lacks[i] + (how.empty() ? "" : " (" + how + ")")});
   }
-  std::string runs;
-  for (const int64_t run : f.runs) runs += (runs.empty() ? "#" : ", #") + std::to_string(run);
-  rows.push_back({"session", f.session + runs});
+  for (const ImportedSession& s : f.sessions) {
+    std::string runs;
+    for (const int64_t run : s.runs) runs += (runs.empty() ? "#" : ", #") + std::to_string(run);
+    if (!runs.empty()) rows.push_back({"session", s.session + runs});
+  }
   return table_text(rows, {});
 }
 
@@ -56,7 +62,8 @@ class ImportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     app.add_option("TRACE", import_.traces,
-                   "routing traces of one model, each a run of its own, or folders of them: what the session does not have yet")
+                   "routing traces, each a run of its own, or folders of them: what the session does not have yet; of several models, a "
+                   "session each")
         ->type_name("")
         ->required();
     add_text(app, "-o", import_.session, "session to append to", "S.storm");

@@ -6,6 +6,7 @@
 
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "core/base/child_process.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
@@ -65,6 +66,7 @@ class OptimizeVerb : public Verb {
     TextOutput config(config_out_), decode_config(both && !config_out_.empty() ? file_of_decoding(config_out_) : "");
     if (config.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());
+    optimize_.measuring_program = kThisProgram;
     const auto shown_of = [&](const RunSummaryFigures& figures) { return scratch ? without_session(figures) : figures; };
     optimize_.half_done = [&](const RunSummaryFigures& first) {
       write_config(first.config, config);

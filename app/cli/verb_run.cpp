@@ -5,6 +5,7 @@
 
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "core/base/child_process.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/configuration/plan_config.h"
@@ -36,6 +37,7 @@ class RunVerb : public Verb {
       if (work_phase(experiment_.phase) == WorkPhase::both && work_phase(config.phase) == WorkPhase::forward) read_config_of_decoding();
     }
     const auto experiment = Experiment::open(experiment_, console.progress());
+    run_.measuring_program = kThisProgram;
     run_.half_done = [&](const RunSummaryFigures& first) { result.print_half(first); };
     return result.show(*result.guarding_half([&] { return experiment->run(run_, console.progress()); }));
   }

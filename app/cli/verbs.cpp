@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 
 namespace stormcell::cli {
 namespace {
@@ -30,6 +30,9 @@ constexpr std::array kVerbs = {
     VerbRow{"doctor", "", "prints what this machine has and what of it is used", make_doctor},
 };
 
+// For the program itself: optimize and run call it to measure again in a fresh process. No help names it.
+constexpr VerbRow kMeasureAgain{"measure-again", "REQUEST FIGURES", "measures a run once more, for the run", make_measure_again};
+
 // Of the contracts, to come in later versions.
 constexpr std::array kPlanned = {"tune"};
 
@@ -45,14 +48,14 @@ std::span<const VerbRow> verbs() { return kVerbs; }
 const VerbRow& find_verb(std::string_view name) {
   for (const VerbRow& verb : kVerbs)
     if (verb.name == name) return verb;
+  if (name == kMeasureAgain.name) return kMeasureAgain;
   const bool planned = std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
-  std::string known;
-  for (const VerbRow& verb : kVerbs) add_to_list(known, verb.name);
   bad_input(name,
             planned                 ? "not in this version"
             : name.starts_with("-") ? "no option of the program"
                                     : "no such verb",
-            name.starts_with("-") ? "options come after the verb; stormcell --help" : "one of " + known);
+            name.starts_with("-") ? "options come after the verb; stormcell --help"
+                                  : advice_on_word(name, kVerbs, [](const VerbRow& v) { return v.name; }));
 }
 
 std::string program_help() {

@@ -10,7 +10,7 @@
 #include "app/studio/picture_export.h"
 #include "core/base/blocking.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
@@ -52,12 +52,10 @@ class Patience {
 };
 
 const views::ViewEntry& entry_of(const QString& id) {
-  std::string known;
-  for (const views::ViewEntry& e : views::all_views()) {
+  for (const views::ViewEntry& e : views::all_views())
     if (id == e.id) return e;
-    add_to_list(known, e.id);
-  }
-  bad_input("--export", "no view '" + id.toStdString() + "'", "one of: " + known);
+  bad_input("--export", "no view '" + id.toStdString() + "'",
+            advice_on_word(id.toStdString(), views::all_views(), [](const views::ViewEntry& e) { return e.id; }));
 }
 
 /// Opens what is asked for, and refuses a selection of what is not there.

@@ -201,11 +201,13 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  const QString file = event->mimeData()->urls().constFirst().toLocalFile();
+  QStringList files;
+  for (const QUrl& url : event->mimeData()->urls())
+    if (url.isLocalFile()) files << url.toLocalFile();
   event->acceptProposedAction();
-  // After the source of the drag has been let go.
+  // After the source of the drag has been let go. Several files are traces: nothing else is opened several at a time.
   QMetaObject::invokeMethod(
-      this, [this, file] { open_anything(file); }, Qt::QueuedConnection);
+      this, [this, files] { files.size() > 1 ? import_traces(files) : open_anything(files.constFirst()); }, Qt::QueuedConnection);
 }
 
 void MainWindow::set_theme(const QString& theme) {

@@ -12,6 +12,7 @@
 
 #include "app/studio/command_line.h"
 #include "app/studio/main_window.h"
+#include "app/studio/opened_file.h"
 #include "app/studio/picture_export.h"
 #include "app/studio/run_dialog.h"
 #include "app/studio/trace_import.h"
@@ -171,13 +172,16 @@ void MainWindow::open_anything(const QString& path) {
   background_.start(
       Job::open_path,
       [this, path](const Progress&) -> views::View::Deliver {
-        const QFileInfo what(path);
-        if (what.isDir()) {
-          if (!QFileInfo::exists(path + "/config.json"))
-            throw Error(ErrorKind::bad_input, path.toStdString(), "is no model", "a model's folder holds config.json and *.safetensors");
-          return [this, path] { open_model(path); };
+        switch (opened_as(path)) {
+          case OpenedAs::model:
+            return [this, path] { open_model(path); };
+          case OpenedAs::model_of_config:
+            return [this, folder = QFileInfo(path).absolutePath()] { open_model(folder); };
+          case OpenedAs::trace:
+            return [this, path] { import_traces({path}); };
+          case OpenedAs::session:
+            break;
         }
-        if (trace_suffixes().contains(what.suffix().toLower())) return [this, path] { import_traces({path}); };
         return [this, path] { document_.open(path); };
       },
       [this](const QString& message) { complain(message); });

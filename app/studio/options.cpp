@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
@@ -36,7 +37,9 @@ struct Known {
   }
 };
 
-[[noreturn]] void refuse(const char* option, const QString& what, const char* advice) { bad_input(option, what.toStdString(), advice); }
+[[noreturn]] void refuse(const char* option, const QString& what, const std::string& advice) {
+  bad_input(option, what.toStdString(), advice);
+}
 
 /// Of 0 or more.
 std::optional<qlonglong> number(const QString& text) {
@@ -127,7 +130,8 @@ Options parse_options(const QStringList& arguments, bool headless) {
   options.theme = parser.value(known.theme);
   options.fresh = parser.isSet(known.fresh);
   if (!options.theme.isEmpty() && !QStringList{"light", "dark", "system"}.contains(options.theme))
-    refuse("--theme", QString("no theme '%1'").arg(options.theme), "one of: light, dark, system");
+    refuse("--theme", QString("no theme '%1'").arg(options.theme),
+           advice_on_word(options.theme.toStdString(), {"light", "dark", "system"}));
   if (headless) options.picture = parse_picture(parser, known, options.sessions);
   if (headless ? options.sessions.size() != 1 : options.sessions.size() > 1) bad_input({}, "SESSION: name one session");
   return options;

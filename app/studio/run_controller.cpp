@@ -1,5 +1,7 @@
 #include "app/studio/run_controller.h"
 
+#include <QCoreApplication>
+#include <QFileInfo>
 #include <QMetaObject>
 #include <exception>
 
@@ -8,6 +10,15 @@
 #include "core/base/clock.h"
 
 namespace stormcell::studio {
+namespace {
+
+/// The command line's program, which measures in fresh processes; empty: it was not installed with the window.
+QString program_beside_this() {
+  const QFileInfo program(QCoreApplication::applicationDirPath() + "/stormcell");
+  return program.isExecutable() && program.isFile() ? program.absoluteFilePath() : QString();
+}
+
+}  // namespace
 
 RunController::RunController(QObject* parent) : QObject(parent) {}
 
@@ -61,6 +72,7 @@ RunController::Work RunController::work_of(const RunRequest& request) {
     }
     OptimizeOptions optimize = request.optimize;
     optimize.begun = begun;
+    if (optimize.measuring_program.empty()) optimize.measuring_program = program_beside_this().toStdString();
     auto figures = kept_->optimize(optimize, progress);
     return [this, figures] { emit finished(figures); };
   };

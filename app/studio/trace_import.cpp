@@ -3,6 +3,8 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "core/imports/trace_files.h"
+
 namespace stormcell::studio {
 namespace {
 
@@ -10,8 +12,9 @@ namespace {
 QString free_name(const QString& trace) {
   const QFileInfo first(trace);
   const QString folder = QFileInfo(first.absolutePath()).isWritable() ? first.absolutePath() : QDir::homePath();
-  QString session = folder + "/" + first.completeBaseName() + ".storm";
-  for (int i = 2; QFileInfo::exists(session); ++i) session = folder + "/" + first.completeBaseName() + QString("-%1.storm").arg(i);
+  const QString name = QString::fromStdString(name_of_trace(trace.toStdString()));
+  QString session = folder + "/" + name + ".storm";
+  for (int i = 2; QFileInfo::exists(session); ++i) session = folder + "/" + name + QString("-%1.storm").arg(i);
   return session;
 }
 
@@ -27,6 +30,7 @@ QStringList trace_suffixes() {
   QStringList suffixes;
   for (const ImportFormat& format : import_formats())
     suffixes << QString::fromUtf8(format.suffix.data(), static_cast<qsizetype>(format.suffix.size()));
+  suffixes << "gz";  // any of them, packed
   suffixes.removeDuplicates();
   return suffixes;
 }

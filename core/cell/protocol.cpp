@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/cell/capacity.h"
 #include "core/cell/choose.h"
 #include "core/cell/protocol_row.h"
@@ -99,12 +100,10 @@ bool takes(const ProtocolRow& row, std::string_view parameter) {
 std::string_view to_text(ProtocolKind kind) { return protocol_row(kind).name; }
 
 ProtocolKind parse_protocol(std::string_view text, std::string_view where) {
-  std::string known;
-  for (const ProtocolRow& row : kProtocols) {
+  for (const ProtocolRow& row : kProtocols)
     if (row.name == text) return row.kind;
-    add_to_list(known, row.name);
-  }
-  bad_input(where, "unknown protocol \"" + std::string(text) + "\"", "one of " + known);
+  bad_input(where, "unknown protocol \"" + std::string(text) + "\"",
+            advice_on_word(text, kProtocols, [](const ProtocolRow& r) { return r.name; }));
 }
 
 int32_t Protocol::fan_out(int32_t branches) const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/base/run_kind.h"
 #include "core/comparison/recording_drift.h"
 #include "core/formats/file_text.h"
@@ -59,7 +60,7 @@ std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary
 CachePolicy policy_of(const AnalyzeOptions& options) {
   if (options.budget_bytes <= 0) bad_input("--budget", "is missing", "--cache " + options.cache + " --budget 4000MiB");
   const auto policy = cache_policy(options.cache);
-  if (!policy) bad_input("--cache", in_quotes(options.cache) + " is no policy", "one of lru, lfu, belady");
+  if (!policy) bad_input("--cache", in_quotes(options.cache) + " is no policy", advice_on_word(options.cache, {"lru", "lfu", "belady"}));
   return *policy;
 }
 

@@ -14,6 +14,7 @@
 #include "core/base/run_kind.h"
 #include "core/comparison/analyze.h"
 #include "core/comparison/run_terms.h"
+#include "core/comparison/timed_difference.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
 #include "core/readings/session_lookup.h"
@@ -29,11 +30,25 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "session", "session_run", "warnings", "outputs", "origin"};
 // What identifies the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
-// Measured by the clock: without an interval nothing tells whether a difference means anything.
-constexpr std::array<std::string_view, 16> kMeasured = {"_ms",       "_per_s",          "ms_per_batch", "seconds",
-                                                        "speedup",   "limit_share",     "peak_gflops",  "peak_bf16_gflops",
-                                                        "read_gbps", "record_overhead", "rounds",       "measured_batches",
-                                                        "in_cache",  "weights_read.",   "held_bytes",   "weight_budget.peak_bytes"};
+// Measured by the clock, or counted in pages of a process: without an interval nothing tells whether a difference means anything.
+constexpr std::array<std::string_view, 18> kMeasured = {"_ms",
+                                                        "_per_s",
+                                                        "ms_per_batch",
+                                                        "seconds",
+                                                        "speedup",
+                                                        "limit_share",
+                                                        "peak_gflops",
+                                                        "peak_bf16_gflops",
+                                                        "read_gbps",
+                                                        "record_overhead",
+                                                        "rounds",
+                                                        "measured_batches",
+                                                        "in_cache",
+                                                        "weights_read.",
+                                                        "held_bytes",
+                                                        "weight_budget.peak_bytes",
+                                                        "peak_resident_bytes",
+                                                        "between_spread"};
 constexpr const char* kInterval = "_ci95";
 
 struct Figures {
@@ -89,12 +104,34 @@ Json routing_figures(const Json& imported, const std::string& session, const Run
   return j;
 }
 
+/// Nothing: the selector names a run, or none of both.
+std::optional<StoredPlacement> placement_to_compare(const SessionReader& session, const std::string& selector) {
+  if (selector.empty()) return {};
+  for (const RunSummary& run : session.runs())
+    if (selector == std::to_string(run.id) || selector == run.name) return {};
+  return session.named_placement(selector);
+}
+
+/// What the placement is, without what it was compared with when it was made.
+Json placement_figures(const StoredPlacement& placement, const SessionReader& session) {
+  Json json = Json::parse(placement.summary, nullptr, false);
+  if (!json.is_object() || !json.contains("layouts"))
+    bad_input(session.path() + "#" + std::to_string(placement.id), "is a placement without figures", "place again");
+  for (const char* key : {"front", "differences", "run", "placement", "already_stored", "seconds", "chosen", "advice"}) json.erase(key);
+  if (json.contains("model") && json["model"].is_object()) json["model"]["fingerprint"] = session.summary().model.fingerprint;
+  return json;
+}
+
+bool is_placement(const Json& summary) { return summary["schema"] == "stormcell.place/1"; }
+
 Json summary_of(const std::string& name) {
   const SessionPath path = parse_session_path(name);
   std::string text;
   std::optional<RunSummary> imported;
   if (!path.run.empty() || is_session_file(path.file)) {
     const SessionReader session(path.file);
+    if (const std::optional<StoredPlacement> placement = placement_to_compare(session, path.run))
+      return placement_figures(*placement, session);
     RunSummary run = run_to_compare(session, path.run);
     text = run.summary;
     if (run_kind(run.kind) == RunKind::import) imported = std::move(run);
@@ -120,7 +157,8 @@ void collect(const Json& value, const std::string& path, Figures& into) {
     for (const auto& [key, member] : value.items()) {
       if (path.empty() && std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end()) continue;
       // Lists of what was found, and an item's number in the data, are no figures.
-      if (key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item") continue;
+      if (key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item" || key == "measurings")
+        continue;
       if (key.ends_with(kInterval)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
           into.intervals[below(key.substr(0, key.size() - std::strlen(kInterval)))] = {member[0].get<double>(), member[1].get<double>()};
@@ -172,8 +210,9 @@ void compare_models(const Figures& a, const Figures& b, Comparison& c) {
 }
 
 void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 3>, 4> rows = {
+  const std::array<std::array<const char*, 3>, 5> rows = {
       {{"dataset", "name", "the data differ"},
+       {"cluster", "name", "the clusters differ"},
        {"device", "name", "the processors differ"},
        {"device", "isa", "the instruction sets in use differ"},
        {"device", "core_placement", "the threads ran on different cores, so times must not be compared"}}};
@@ -199,6 +238,19 @@ void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<
     std::snprintf(text, sizeof text, "the measured ceilings of %s differ: %.3g and %.3g %s; the machine was not the same, or busy", what,
                   x->second, y->second, unit);
     warnings.emplace_back(text);
+  }
+}
+
+/// Where a difference of times would be looked for, and a run was measured in one process alone.
+void warn_of_single_measurings(const Figures& a, const Figures& b, Comparison& c) {
+  for (const Figures* f : {&a, &b}) {
+    std::set<std::string> reasons;
+    for (const ComparedFigure& r : c.rows)
+      if (r.between_runs && !*r.between_runs && r.a != r.b) reasons.insert(why_no_spread(f->summary, r.figure));
+    reasons.erase("");
+    if (!reasons.empty())
+      c.warnings.push_back("the spread between runs is not known of " + f->name + " (" + *reasons.begin() +
+                           "), so no difference between times is called one");
   }
 }
 
@@ -278,13 +330,13 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
   if (!row.a || !row.b) return row;
   row.difference = *row.b - *row.a;
   const auto ia = a.intervals.find(figure), ib = b.intervals.find(figure);
+  const bool timed = has_any(figure, kMeasured);
   if (ia != a.intervals.end() && ib != b.intervals.end()) {
-    // Two independent measurements: the distances to the ends add as squares.
-    const double below = std::hypot(*row.b - ib->second[0], ia->second[1] - *row.a),
-                 above = std::hypot(ib->second[1] - *row.b, *row.a - ia->second[0]);
-    row.ci95 = {{*row.difference - below, *row.difference + above}};
+    if (timed) row.between_runs = why_no_spread(a.summary, figure).empty() && why_no_spread(b.summary, figure).empty();
+    if (timed && !*row.between_runs) return row;
+    row.ci95 = interval_of_difference({*row.a, ia->second}, {*row.b, ib->second}, timed ? Scale::ratios : Scale::plain);
     row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
-  } else if (!has_any(figure, kMeasured)) {
+  } else if (!timed) {
     row.significant = *row.difference != 0;
   }
   return row;
@@ -294,6 +346,9 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
 
 Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   const Figures a = figures_of(name_a), b = figures_of(name_b);
+  if (is_placement(a.summary) != is_placement(b.summary))
+    bad_input(name_b, is_placement(b.summary) ? "is a placement, and " + name_a + " a run" : "is a run, and " + name_a + " a placement",
+              "compare two runs, or two placements");
   Comparison c;
   c.a = name_a;
   c.b = name_b;
@@ -320,6 +375,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   compare_models(a, b, c);
   warn_where_different(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);
+  warn_of_single_measurings(a, b, c);
   return c;
 }
 
@@ -334,7 +390,8 @@ std::string to_json(const Comparison& comparison) {
                     {"b", or_null(row.b)},
                     {"difference", or_null(row.difference)},
                     {"ci95", or_null(row.ci95)},
-                    {"significant", or_null(row.significant)}});
+                    {"significant", or_null(row.significant)},
+                    {"between_runs", or_null(row.between_runs)}});
   j["rows"] = std::move(rows);
   j["routing"] = Json::array();
   for (const RoutingDistance& d : comparison.routing)

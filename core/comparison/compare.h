@@ -16,6 +16,9 @@ struct ComparedFigure {
   std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
   /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure without an interval.
   std::optional<bool> significant;
+  /// Of a time that both runs have an interval of: both intervals hold the spread between runs. Where not, nothing tells a difference from
+  /// chance, and `ci95` and `significant` are empty.
+  std::optional<bool> between_runs = {};
 };
 
 /// How far apart two routings lie: 0: same shares in both runs; 1: no branch is used by both.

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/comparison/compare.h"
 
 namespace stormcell {
@@ -92,7 +93,13 @@ bool is_apart(const std::string& name, const Comparison& comparison) {
 
 FailVerdict judge(const FailCondition& condition, const Comparison& comparison) {
   const std::optional<ComparedFigure> row = find_figure(condition.figure, comparison);
-  if (!row) bad_input("--fail-if", "there is no figure \"" + condition.figure + "\"", "compare without --fail-if lists them");
+  if (!row) {
+    std::vector<std::string> known;
+    for (const ComparedFigure& one : comparison.rows) known.push_back(one.figure);
+    const bool is_near = !nearest_words(condition.figure, known).empty();
+    bad_input("--fail-if", "there is no figure \"" + condition.figure + "\"",
+              is_near ? advice_on_word(condition.figure, known) : "compare without --fail-if lists them");
+  }
   if (condition.of_a && is_apart(condition.figure, comparison))
     bad_input("--fail-if", "\"" + condition.text + "\": " + condition.figure + " of these two runs is not comparable",
               "ask for a number instead of a, or compare runs of the same phase and of the same cells");

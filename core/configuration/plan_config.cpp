@@ -5,6 +5,7 @@
 #include "core/base/dtype.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/passes/pass.h"
@@ -60,6 +61,8 @@ RouterThresholds parse_exits(const nlohmann::json& list, const std::string& wher
 bool has_configuration(std::string_view text) { return text.find(kSchema) != std::string_view::npos; }
 
 PlanConfig parse_plan_config(const std::string& text, const std::string& where) {
+  if (const size_t first = text.find_first_not_of(" \t\r\n"); first == std::string::npos || text[first] != '{')
+    refuse_other_kind(where, text, FileUse::configuration);
   const nlohmann::json j = parse_json_text(text, where);
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) bad_input(where, std::string("expected ") + what, "a file that optimize --config-out wrote");
@@ -71,6 +74,7 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     expect(at->is_string(), (std::string("a text as \"") + key + "\"").c_str());
     return at->get<std::string>();
   };
+  if (!j.is_object() || !j.contains("schema") || j["schema"] != kSchema) refuse_other_kind(where, text, FileUse::configuration);
   expect(j.is_object(), kExpectedSchema);
   const std::string schema = text_at(j, "schema", "");
   if (schema.starts_with(kFamily) && schema != kSchema)

@@ -63,13 +63,11 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
   std::shared_ptr<Dataset> dataset(new Dataset);
   dataset->name_ = spec;
   dataset->options_ = options;
-  if (tokenizer) {
-    dataset->options_.pad_id = tokenizer->pad_id() >= 0 ? tokenizer->pad_id() : options.pad_id;
-    dataset->options_.end_id = tokenizer->end_id() >= 0 ? tokenizer->end_id() : options.end_id;
-  }
+  if (tokenizer && tokenizer->pad_id() >= 0) dataset->options_.pad_id = tokenizer->pad_id();
   dataset->read_spaces();
   dataset->source_ = open_source(spec, tokenizer, options);
   dataset->check_source();
+  if (tokenizer && dataset->source_->contents().text) dataset->warnings_ = tokenizer->warnings();
   const int64_t available = dataset->source_->size();
   const bool limited = options.batches >= 0 && options.batches <= available / options.batch;
   dataset->items_ = limited ? options.batches * options.batch : available;

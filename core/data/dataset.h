@@ -3,10 +3,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/progress.h"
 #include "core/data/arrangement.h"
 #include "core/data/batch.h"
@@ -33,9 +36,10 @@ struct DataOptions {
   int64_t vocabulary = 0;            ///< ids are below it; 0: not known
   std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
   std::vector<InputSpec> inputs;     ///< what every batch brings
-  int32_t pad_id = 0, end_id = 1, decoder_start_id = 0;
-  CancellationToken cancel;  ///< asked while everything is looked at
-  std::string resources;     ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
+  int32_t pad_id = 0, decoder_start_id = 0;
+  std::optional<Error> tokenizer_fault;  ///< why the model's tokenizer cannot be used, where it has one; thrown where data are text
+  CancellationToken cancel;              ///< asked while everything is looked at
+  std::string resources;                 ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
 
 /// Where items are padded, over all batches.
@@ -116,6 +120,8 @@ class Dataset {
   /// Of the pictures in one batch, as Batch::picture says; 0x0: they have none.
   PictureSize picture_size(int64_t batch) const;
   int64_t truncated() const { return truncated_; }
+  /// Items of which the mask leaves no real cell.
+  int64_t masked() const { return masked_; }
   /// What is to be known of the data before figures of them are read, a part of a sentence; empty: nothing.
   std::string note() const;
   /// What is to be said of the data that is no error, a sentence each.
@@ -165,7 +171,8 @@ class Dataset {
   void check_source() const;
   std::vector<int32_t> label_of(const Sequence& item, int64_t index) const;
   void check_labels(const Sequence& item, int64_t index) const;
-  void check_real_cells() const;
+  void check_real_cells();
+  void warn_of_masked();
   void scan();
   Prepared prepare(Sequence item, int64_t index) const;
   Prepared prepare_as_given(Sequence item, int64_t index) const;
@@ -178,7 +185,8 @@ class Dataset {
   void warn_of_range();
   BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
-  bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t item) const;
+  bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, std::span<const int32_t> behind,
+           int64_t item) const;
   void check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const;
   void check_batch_size(int64_t items, int64_t length) const;
   bool asks_for(Content content) const;
@@ -199,7 +207,7 @@ class Dataset {
   } out_of_range_;  // pixels that are not from 0 to 1, and the first such picture
   Arrangement arrangement_;
   int64_t given_tokens_ = 0, tokens_by_length_ = 0;
-  int64_t items_ = 0, max_items_ = 0, truncated_ = 0;
+  int64_t items_ = 0, max_items_ = 0, truncated_ = 0, masked_ = 0;
 };
 
 }  // namespace stormcell

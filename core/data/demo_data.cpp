@@ -5,6 +5,7 @@
 #include "core/base/checkout.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/data/sequence_source.h"
 
 namespace stormcell {
@@ -45,6 +46,13 @@ std::vector<fs::path> data_folders(const DataOptions& options) {
 }
 }  // namespace
 
+std::vector<std::string> demo_data_names() {
+  std::vector<std::string> names;
+  for (const MadeData& made : kMade) names.push_back("demo:" + std::string(made.demo));
+  for (const SampleData& sample : kSamples) names.push_back("demo:" + std::string(sample.name));
+  return names;
+}
+
 DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
   const std::string_view name = std::string_view(spec).substr(kDemo.size());
   std::error_code error;
@@ -58,16 +66,13 @@ DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
               "run " + std::string(made.verb) + " in the source tree, or set STORMCELL_DATA to the folder that holds " + std::string(name) +
                   "/" + std::string(made.file));
   }
-  std::string known;
   for (const SampleData& sample : kSamples) {
     if (name != sample.name) continue;
     const fs::path file = fs::path(options.resources) / "sample" / sample.file;
     if (fs::exists(file, error)) return {file.string(), "", std::string(sample.label)};
     bad_input(spec, "is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/" + std::string(sample.file));
   }
-  for (const MadeData& made : kMade) add_to_list(known, "demo:" + std::string(made.demo));
-  for (const SampleData& sample : kSamples) add_to_list(known, "demo:" + std::string(sample.name));
-  bad_input(spec, "no such demo", "there are " + known);
+  bad_input(spec, "no such demo", advice_on_word(spec, demo_data_names(), "there are "));
 }
 
 std::string note_of_demo_data(const std::string& spec) {

@@ -6,29 +6,15 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/delimited_text.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
+#include "core/formats/table_number.h"
 
 namespace stormcell {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 28;
-
-/// Takes one field from the front of `line` with the comma behind it; in quotes a quote is written twice.
-std::string take_field(std::string_view& line) {
-  std::string field;
-  if (!line.starts_with('"')) {
-    field = line.substr(0, line.find(','));
-    line.remove_prefix(std::min(line.size(), field.size() + 1));
-    return field;
-  }
-  size_t at = 1;
-  for (; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
-    at += line[at] == '"';
-    field += line[at];
-  }
-  line.remove_prefix(std::min(line.size(), at + 2));
-  return field;
-}
 
 /// What others write above such a table. No picture is lost: none is called so.
 bool is_heading(std::string_view name, std::string_view label, const std::vector<std::string>& pictures) {
@@ -36,7 +22,20 @@ bool is_heading(std::string_view name, std::string_view label, const std::vector
   return std::find(kLabel.begin(), kLabel.end(), label) != kLabel.end() && !std::binary_search(pictures.begin(), pictures.end(), name);
 }
 
-std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
+/// Tables that hold numbers with fractions elsewhere write labels so too: 3.0. Where every label is a whole number, 3 is meant.
+void write_whole(FolderLabels& labels) {
+  const auto is_whole = [](const auto& label) { return whole_in(label.second).has_value(); };
+  if (!std::all_of(labels.of.begin(), labels.of.end(), is_whole)) return;
+  for (auto& [picture, label] : labels.of)
+    if (label.find_first_of(".eE") != std::string::npos) label = std::to_string(*whole_in(label));
+}
+
+void check_utf8(std::string_view text, const std::string& file) {
+  const size_t at = find_invalid_utf8(text);
+  if (at == std::string::npos) return;
+  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+  bad_input(file + ": line " + std::to_string(line), "is not UTF-8", "save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW");
+}
 
 /// A line whose picture, or whose label, is not there.
 struct LoneLine {
@@ -57,42 +56,37 @@ void warn_of(FolderLabels& labels, const std::string& file, const std::vector<st
 
 }  // namespace
 
-FolderLabels read_folder_labels(const std::string& folder, const std::vector<std::string>& pictures) {
-  const std::string file = folder + (folder.ends_with('/') ? "" : "/") + std::string(kLabelsFile);
-  const std::string text = read_file_text(file, kMostBytes);
-  if (find_invalid_utf8(text) != std::string::npos) bad_input(file, "is not UTF-8", "save it as UTF-8");
+FolderLabels read_folder_labels(const std::string& file, const std::vector<std::string>& pictures) {
+  const std::string text = read_unpacked_text(file, kMostBytes);
+  DelimitedText table(text, file, TableComments::none, "write NAME,LABEL on each line");
+  check_utf8(text, file);
   FolderLabels labels;
   std::vector<LoneLine> lines_alone, without_label;
   std::vector<std::string> pictures_alone;
   std::set<std::string, std::less<>> told;
-  int64_t number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    std::string_view line = without_return(rest.substr(0, rest.find('\n')));
-    rest.remove_prefix(std::min(rest.size(), rest.find('\n') == std::string_view::npos ? rest.size() : rest.find('\n') + 1));
-    ++number;
-    if (line.empty()) continue;
-    const std::string_view whole = line;
-    const std::string name = take_field(line);
-    // A comma with nothing behind it, which an open quote could have swallowed.
-    const bool is_unlabelled = line == "\"\"" || (line.empty() && whole.ends_with(whole.starts_with('"') ? "\"," : ","));
-    const std::string label = take_field(line);
-    if (name.empty() || !line.empty() || (label.empty() && !is_unlabelled))
-      bad_input(file, "line " + std::to_string(number) + " is " + in_quotes(whole), "write NAME,LABEL on each line");
-    if (number == 1 && is_heading(name, label, pictures)) continue;
+  for (bool first = true; table.next_row(); first = false) {
+    if (first) table.separate(2);
+    const std::vector<std::string>& fields = table.fields();
+    const std::string &name = fields[0], &label = fields[1];
+    const int64_t number = table.line_number();
+    if (name.empty()) table.wrong("has a label and no name");
+    if (first && is_heading(name, label, pictures)) continue;
     if (!std::binary_search(pictures.begin(), pictures.end(), name))
       lines_alone.push_back({number, name});
     else if (!told.insert(name).second)
-      bad_input(file, "line " + std::to_string(number) + " names " + in_quotes(name) + " a second time", "give each picture one label");
-    else if (is_unlabelled)
+      table.wrong("names " + in_quotes(name) + " a second time", "give each picture one label");
+    else if (label.empty())
       without_label.push_back({number, name});
     else
       labels.of.emplace(name, label);
   }
+  write_whole(labels);
   for (const std::string& picture : pictures)
     if (!told.contains(picture)) pictures_alone.push_back(picture);
   warn_of(labels, file, "no picture", lines_alone);
   warn_of(labels, file, "no label", without_label);
   warn_of(labels, file, pictures_alone);
+  if (std::string left_out = table.lines().empty_lines().warning(file); !left_out.empty()) labels.warnings.push_back(std::move(left_out));
   return labels;
 }
 

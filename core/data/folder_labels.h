@@ -7,8 +7,8 @@
 
 namespace stormcell {
 
-/// The name of the file, which is no picture.
-inline constexpr std::string_view kLabelsFile = "labels.csv";
+/// The names of the file, which is no picture.
+inline constexpr std::string_view kLabelsFile = "labels.csv", kPackedLabelsFile = "labels.csv.gz";
 
 /// Label by picture's name.
 struct FolderLabels {
@@ -16,9 +16,9 @@ struct FolderLabels {
   std::vector<std::string> warnings;  ///< pictures without a line, lines without a picture or a label: the rest of the folder goes on
 };
 
-/// Reads FOLDER/labels.csv: a line a picture, NAME,LABEL, where the label is a number or a class; behind an optional first line
-/// `file,label` or the like (`filename,class`). Either may stand in double quotes. Empty lines are passed over. Error(bad_input) that
-/// names the line where it is no such line, or names a picture twice.
-FolderLabels read_folder_labels(const std::string& folder, const std::vector<std::string>& pictures);
+/// Reads labels.csv, packed with gzip or not: a line a picture, NAME,LABEL, where the label is a number or a class; behind an optional
+/// first line `file,label` or the like (`filename,class`). Either may stand in double quotes; a semicolon or a tab may separate them.
+/// Error(bad_input) that names the line where it is no such line, or names a picture twice.
+FolderLabels read_folder_labels(const std::string& file, const std::vector<std::string>& pictures);
 
 }  // namespace stormcell

@@ -4,36 +4,49 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/file_kind.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/picture_formats.h"
 #include "core/formats/video.h"
 
 namespace stormcell {
 namespace {
 
-const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec) {
+const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec, const DataOptions& options) {
+  if (options.tokenizer_fault) throw *options.tokenizer_fault;
   if (!tokenizer)
     bad_input(spec, "is text, and the model has no tokenizer",
               "put spiece.model or tokenizer.json beside its weights, or give token ids as .npy or .safetensors");
   return *tokenizer;
 }
 
+/// Of a video that the libraries do not open.
+void refuse_cut_video(const std::string& path) {
+  const std::optional<KnownFile> known = known_file(path);
+  if (known && known->kind->id == "mp4")
+    bad_input(path, "is an MP4 or QuickTime file without the table of its frames, which stands at its end: it may have been cut off",
+              "copy it anew");
+}
+
 std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form,
                                                     int64_t limit) {
+  const std::string name = unpacked_name(spec);
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
   if (spec.starts_with("demo:")) return open_pictures(find_demo_data(spec, options).file, options, form, limit);
   if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form, limit, options.cancel);
-  if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
-  if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
+  if (name.ends_with(".npy")) return open_npy_pictures(spec, form, options.cancel);
+  if (name.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
   const bool is_file = std::filesystem::is_regular_file(spec, error);
   if (is_file && is_picture(spec)) return open_picture_file(spec, form);
   if (is_file)
     if (std::unique_ptr<const SequenceSource> frames = open_video(spec, form, limit, options.cancel)) return frames;
   const std::string lacked = lacked_for_video();
-  if (is_file)
-    if (const auto other = other_file(spec); other && (lacked.empty() || !other->is_video)) bad_input(spec, other->what, other->advice);
+  if (is_file && lacked.empty()) refuse_cut_video(spec);
+  if (is_file) refuse_other_kind(spec, FileUse::data);
   const bool is_there = spec.empty() || std::filesystem::exists(spec, error);
   bad_input(
       spec.empty() ? "--data" : spec,
@@ -63,18 +76,22 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     if (options.label_field.empty()) options.label_field = demo.label_field;
     return open_source(demo.file, tokenizer, options);
   }
-  if (spec == "-" || spec.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec), limit);
-  if (spec.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec), options, limit);
-  if (spec.ends_with(".npy")) return open_npy_sequences(spec);
-  if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
+  const std::string name = unpacked_name(spec);
+  if (spec == "-" || name.ends_with(".txt"))
+    return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
+  if (name.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
+  if (name.ends_with(".npy")) return open_npy_sequences(spec, options.cancel);
+  if (name.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
   std::error_code error;
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
+  const std::string advice =
+      "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input";
+  if (exists && !std::filesystem::is_directory(spec, error)) refuse_file(spec, FileUse::data, "is no data this version reads", advice);
   bad_input(spec.empty() ? "--data" : spec,
-            spec.empty()                                 ? "names no data"
-            : !exists                                    ? "no such file"
-            : std::filesystem::is_directory(spec, error) ? "is a folder; data is a file"
-                                                         : "is no data this version reads",
-            "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input");
+            spec.empty() ? "names no data"
+            : exists     ? "is a folder; data is a file"
+                         : "no such file",
+            !exists && !nearest_words(spec, demo_data_names()).empty() ? advice_on_word(spec, demo_data_names()) : advice);
 }
 
 }  // namespace stormcell

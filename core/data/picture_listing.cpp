@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 struct Entries {
   std::vector<std::string> files, folders;
   std::vector<std::string> empty;  ///< of the folders those in which nothing lies
-  bool labels = false;             ///< a file that says the pictures' labels
+  std::string labels;              ///< the file that says the pictures' labels; empty: there is none
 };
 
 /// What is no picture and no file: left out it would not be missed.
@@ -38,6 +38,11 @@ bool holds_nothing(const fs::path& folder) {
   return !error;
 }
 
+void take_labels(const std::string& folder, const std::string& name, std::string& labels) {
+  if (!labels.empty()) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and " + in_quotes(kPackedLabelsFile), "keep one of them");
+  labels = name;
+}
+
 Entries entries_of(const std::string& folder) {
   Entries list;
   std::error_code error;
@@ -47,8 +52,8 @@ Entries entries_of(const std::string& folder) {
     if (is_hidden(it->path())) continue;
     if (it->is_directory())
       list.folders.push_back(name);
-    else if (name == kLabelsFile)
-      list.labels = true;
+    else if (name == kLabelsFile || name == kPackedLabelsFile)
+      take_labels(folder, name, list.labels);
     else
       list.files.push_back(name);
   }
@@ -83,13 +88,14 @@ std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const
 std::vector<std::string> files_alone(const std::string& folder, std::vector<std::string>& warnings) {
   Entries files = entries_of(folder);
   ignore_empty(folder, files, warnings);
-  if (!files.folders.empty() || files.labels) refuse_entry(folder, files.labels ? std::string(kLabelsFile) : files.folders.front());
+  if (!files.folders.empty() || !files.labels.empty()) refuse_entry(folder, files.labels.empty() ? files.folders.front() : files.labels);
   return std::move(files.files);
 }
 
 /// Pictures whose target is not there are skipped one by one; a target without a picture would not be missed otherwise.
 PictureListing inputs_with_targets(const std::string& folder, const Entries& list) {
-  if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and " + std::string(kTargetsFolder), "keep one of them");
+  if (!list.labels.empty())
+    bad_input(folder, "holds " + in_quotes(list.labels) + " and " + std::string(kTargetsFolder), "keep one of them");
   PictureListing found;
   found.targets = true;
   found.skipped = skipped_beside_folders(folder, list);
@@ -108,7 +114,8 @@ PictureListing inputs_with_targets(const std::string& folder, const Entries& lis
 /// The classes by turns, each in proportion to its pictures: any part of the data is about as mixed as all of it.
 PictureListing in_classes(const std::string& folder, const Entries& list) {
   std::vector<SkippedItem> skipped = skipped_beside_folders(folder, list);
-  if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and folders, which both say labels", "keep one of them");
+  if (!list.labels.empty())
+    bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, which both say labels", "keep one of them");
   PictureListing found;
   found.classes = list.folders, found.skipped = std::move(skipped);
   for (const auto& [there, lacked] : {std::pair(kInputsFolder, kTargetsFolder), std::pair(kTargetsFolder, kInputsFolder)})
@@ -154,8 +161,8 @@ PictureListing list_pictures(const std::string& folder) {
   if (found.names.empty() && list.files.empty())
     bad_input(folder, "holds no picture", "a folder of pictures holds files " + picture_format_names());
   if (!list.folders.empty()) return found;
-  if (list.labels) {
-    FolderLabels read = read_folder_labels(folder, list.files);
+  if (!list.labels.empty()) {
+    FolderLabels read = read_folder_labels((fs::path(folder) / list.labels).string(), list.files);
     for (const std::string& file : list.files) found.labels.push_back(read.of[file]);
     found.warnings = std::move(read.warnings);
   }

@@ -10,6 +10,7 @@
 #include "core/data/target_classes.h"
 #include "core/data/target_pictures.h"
 #include "core/data/tensor_names.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/tensor_file.h"
@@ -50,8 +51,8 @@ class PixelArray {
 
 class NpyPictures : public SequenceSource {
  public:
-  NpyPictures(const std::string& path, const PictureForm& form)
-      : path_(path), array_(open_npy(path)), pixels_(path, "the array", array_.dtype, array_.shape, array_.bytes, form) {}
+  NpyPictures(const std::string& path, const PictureForm& form, const Progress& progress)
+      : path_(path), array_(open_npy(path, progress)), pixels_(path, "the array", array_.dtype, array_.shape, array_.bytes, form) {}
   int64_t size() const override { return pixels_.items(); }
   Contents contents() const override { return {.ids = false, .pixels = true}; }
   const std::string& where() const override { return path_; }
@@ -67,7 +68,8 @@ class NpyPictures : public SequenceSource {
 
 class TensorPictures : public SequenceSource {
  public:
-  TensorPictures(const std::string& path, const DataOptions& options, const PictureForm& form) : path_(path), file_(path) {
+  TensorPictures(const std::string& path, const DataOptions& options, const PictureForm& form)
+      : path_(path), file_(open_unpacked(path, {options.cancel, nullptr})) {
     static constexpr std::string_view kKnown[] = {"pixels", "labels", "targets", "judged"};
     warnings_ = check_tensor_names(path, file_, kKnown);
     const TensorPlace* pixels = file_.find("pixels");
@@ -132,8 +134,8 @@ class TensorPictures : public SequenceSource {
 };
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form) {
-  return std::make_unique<NpyPictures>(path, form);
+std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form, const CancellationToken& cancel) {
+  return std::make_unique<NpyPictures>(path, form, Progress{cancel, nullptr});
 }
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form) {
   return std::make_unique<TensorPictures>(path, options, form);

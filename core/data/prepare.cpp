@@ -5,6 +5,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/data/picture_form.h"
 #include "core/data/prepared.h"
 #include "core/formats/file_text.h"
@@ -96,7 +97,7 @@ void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int6
                 "use the tokenizer that belongs to the model");
 }
 
-bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end,
+bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, std::span<const int32_t> behind,
                   int64_t item) const {
   if (limit == 0 || static_cast<int64_t>(ids.size()) <= limit) return false;
   if (!options_.truncate) {
@@ -108,7 +109,8 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   }
   ids.resize(static_cast<size_t>(limit));
   if (!mask.empty()) mask.resize(ids.size());
-  if (keep_end) ids.back() = options_.end_id;
+  const auto kept = static_cast<std::ptrdiff_t>(std::min(ids.size(), behind.size()));
+  std::copy(behind.end() - kept, behind.end(), ids.end() - kept);
   return true;
 }
 
@@ -129,11 +131,11 @@ Dataset::Prepared Dataset::prepare_as_given(Sequence sequence, int64_t item) con
   Sequence& s = prepared.sequence;
   const SequenceSource::Contents contents = source_->contents();
   const int64_t limit = options_.length > 0 ? options_.length : options_.max_length;
-  prepared.cut |= cut(s.ids, s.mask, limit, "input", contents.end_token, item);
+  prepared.cut |= cut(s.ids, s.mask, limit, "input", contents.behind, item);
   if (s.mask.empty()) s.mask.assign(s.ids.size(), 1);
   s.label_ids = stormcell::asks_for(options_.inputs, InputRole::label) ? label_of(s, item) : std::vector<int32_t>();
   std::vector<int32_t> no_mask;
-  if (contents.target) prepared.cut |= cut(s.target_ids, no_mask, options_.max_length, "target", true, item);
+  if (contents.target) prepared.cut |= cut(s.target_ids, no_mask, options_.max_length, "target", contents.behind, item);
 
   if (!asks_for(Content::target)) {
     s.decoder_ids.clear();
@@ -145,7 +147,7 @@ Dataset::Prepared Dataset::prepare_as_given(Sequence sequence, int64_t item) con
     s.decoder_ids.insert(s.decoder_ids.end(), s.target_ids.begin(), s.target_ids.end() - 1);
     s.decoder_mask.clear();
   } else if (contents.decoder_ids) {
-    prepared.cut |= cut(s.decoder_ids, s.decoder_mask, options_.max_length, "decoder input", false, item);
+    prepared.cut |= cut(s.decoder_ids, s.decoder_mask, options_.max_length, "decoder input", {}, item);
   } else {  // as in the paper: the encoder's
     s.decoder_ids = s.ids;
     s.decoder_mask = s.mask;
@@ -194,7 +196,7 @@ void Dataset::look_at_range(const Sequence& item, int64_t index) {
 }
 
 /// A batch of padding alone has nothing to compute, and no rate.
-void Dataset::check_real_cells() const {
+void Dataset::check_real_cells() {
   if (std::none_of(spaces_.begin(), spaces_.end(), [](const SpaceCells& s) { return s.holds_tokens; })) return;
   for (int64_t b = 0; b < batch_count(); ++b) {
     const std::vector<int64_t> items = arrangement_.items_of(b);
@@ -205,6 +207,18 @@ void Dataset::check_real_cells() const {
                   ": the mask leaves no real cell",
               "a mask is 1 where there is data; leave such items out, or choose a larger --batch");
   }
+  warn_of_masked();
+}
+
+/// Items without a real cell in a batch with others: they are computed and count nowhere.
+void Dataset::warn_of_masked() {
+  std::string list;
+  for (int64_t b = 0; b < batch_count(); ++b)
+    for (const int64_t item : arrangement_.items_of(b))
+      if (real_[static_cast<size_t>(item)] == 0 && ++masked_ <= 3) add_to_list(list, source_->place(item));
+  if (masked_ == 0) return;
+  warnings_.push_back(source_->where() + ": the mask leaves no real cell of " + counted(masked_, "item") +
+                      ", which count in no figure: " + list + (masked_ > 3 ? ", ..." : ""));
 }
 
 }  // namespace stormcell

@@ -47,7 +47,7 @@ class SequenceSource {
   /// What every sequence of the source has.
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
-    bool end_token = false;  ///< ids end with the end token, also when cut
+    std::vector<int32_t> behind = {};  ///< ids that every sequence and every target ends with, also when cut
     bool ids = true, pixels = false, label_ids = false, target_picture = false, target_classes = false;
   };
 
@@ -88,14 +88,16 @@ class SequenceSource {
 std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const std::shared_ptr<const Tokenizer>& tokenizer,
                                                   DataOptions options);
 
-/// At most `limit` sequences are read. `path` "-" is standard input.
-std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit);
+/// At most `limit` sequences are read. `path` "-" is standard input; a file may be packed with gzip.
+std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit,
+                                                      const CancellationToken& cancel = {});
 std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer, const DataOptions& options,
                                                       int64_t limit);
-std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path);
+std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path, const CancellationToken& cancel = {});
 std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& path, const DataOptions& options);
 /// `form`: the pictures that the model takes; others are refused.
-std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form);
+std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form,
+                                                        const CancellationToken& cancel = {});
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form);
 /// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the folders' names, or
 /// those of labels.csv. Two folders kInputsFolder and kTargetsFolder alone hold pictures and what each should become, under equal names.
@@ -120,6 +122,8 @@ struct DemoData {
 };
 /// The lines behind demo:NAME; bad_input with what to run when they are not there.
 DemoData find_demo_data(const std::string& spec, const DataOptions& options);
+/// "demo:NAME" of each.
+std::vector<std::string> demo_data_names();
 /// What is to be known of the data of that name before figures of them are read; empty: nothing.
 std::string note_of_demo_data(const std::string& spec);
 

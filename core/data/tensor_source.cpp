@@ -6,6 +6,7 @@
 #include "core/data/item_labels.h"
 #include "core/data/sequence_source.h"
 #include "core/data/tensor_names.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/tensor_file.h"
@@ -14,8 +15,8 @@ namespace stormcell {
 namespace {
 class NpySource : public SequenceSource {
  public:
-  explicit NpySource(const std::string& path)
-      : path_(path), array_(open_npy(path)), ids_(path, "the array", array_.dtype, array_.shape, array_.bytes) {}
+  NpySource(const std::string& path, const Progress& progress)
+      : path_(path), array_(open_npy(path, progress)), ids_(path, "the array", array_.dtype, array_.shape, array_.bytes) {}
   int64_t size() const override { return ids_.rows(); }
   Contents contents() const override { return {}; }
   const std::string& where() const override { return path_; }
@@ -29,7 +30,7 @@ class NpySource : public SequenceSource {
 
 class TensorSource : public SequenceSource {
  public:
-  TensorSource(const std::string& path, const DataOptions& options) : path_(path), file_(path) {
+  TensorSource(const std::string& path, const DataOptions& options) : path_(path), file_(open_unpacked(path, {options.cancel, nullptr})) {
     static constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask", "labels"};
     warnings_ = check_tensor_names(path, file_, kKnown);
     ids_ = matrix("input_ids");
@@ -86,7 +87,9 @@ class TensorSource : public SequenceSource {
 };
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path) { return std::make_unique<NpySource>(path); }
+std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path, const CancellationToken& cancel) {
+  return std::make_unique<NpySource>(path, Progress{cancel, nullptr});
+}
 std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& path, const DataOptions& options) {
   return std::make_unique<TensorSource>(path, options);
 }

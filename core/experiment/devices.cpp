@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/device_list.h"
 
@@ -27,13 +28,11 @@ std::vector<std::string> list_devices() {
 }
 
 void check_device(std::string_view device) {
-  std::string known;
-  for (const std::string& name : list_devices()) {
-    if (name == device) return;
-    known += (known.empty() ? "use " : " or ") + name;
-  }
+  const std::vector<std::string> known = list_devices();
+  if (std::find(known.begin(), known.end(), device) != known.end()) return;
   const bool planned = device == "cuda" || device.starts_with("cuda:");
-  bad_input("--device", "\"" + std::string(device) + "\"" + (planned ? ": not in this version" : " is no device"), known);
+  bad_input("--device", "\"" + std::string(device) + "\"" + (planned ? ": not in this version" : " is no device"),
+            advice_on_word(device, known));
 }
 
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {

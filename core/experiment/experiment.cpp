@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/blocking.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/experiment/dense_plan.h"
 #include "core/experiment/device_list.h"
@@ -32,7 +33,7 @@ DataOptions data_options(const Experiment::State& s, const Progress& progress) {
   data.classes = s.model->classes;
   data.inputs = s.model->inputs;
   data.pad_id = s.model->tokens.pad;
-  data.end_id = s.model->tokens.end;
+  data.tokenizer_fault = s.model->tokenizer_fault;
   data.decoder_start_id = s.model->tokens.decoder_start;
   data.cancel = progress.cancel;
   data.resources = resources_folder();
@@ -46,7 +47,14 @@ Experiment::~Experiment() = default;
 const ExperimentOptions& Experiment::options() const { return state_->options; }
 
 std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, const Progress& progress) {
+  std::unique_ptr<State> state = State::open(options, progress);
+  state->probe(0, progress);
+  return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
+}
+
+std::unique_ptr<Experiment::State> Experiment::State::open(const ExperimentOptions& options, const Progress& progress) {
   may_block("Experiment::open");
+  const double begin = seconds_now();
   auto state = std::make_unique<State>();
   State& s = *state;
   s.options = options;
@@ -86,8 +94,8 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);
   s.states = std::make_shared<StateStore>(*s.device);
-  s.probe(0, progress);
-  return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
+  s.open_seconds = seconds_now() - begin;
+  return state;
 }
 
 }  // namespace stormcell

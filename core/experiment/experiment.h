@@ -28,6 +28,7 @@ struct RunOptions {
   std::string outputs;                            ///< safetensors file for hidden states, logits and decisions
   /// As many batches as fit, drawn at random; under a budget of weights in the data's order. 7 rounds at least (mirrored.h).
   double measure_seconds = 3;
+  std::string measuring_program;  ///< as OptimizeOptions has it
   HalfDone half_done = {};
 };
 
@@ -38,6 +39,8 @@ struct OptimizeOptions {
   bool alone = true;           ///< also measure each pass on its own
   double time_limit = 0;       ///< seconds of the whole command from `begun` on; 0: none
   double begun = 0;            ///< when it began, as seconds_now() says; 0: where optimize() is called
+  /// File of the program `stormcell`, which measures again in fresh processes; empty: this process opens the model again for that.
+  std::string measuring_program;
   HalfDone half_done = {};
 };
 
@@ -63,6 +66,10 @@ class Experiment {
   explicit Experiment(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// Opens a model once more and measures a plan once, as the request of a run says: both are texts of the engine's own. For a process that
+/// `measuring_program` names and that ends then. Throws Error.
+std::string measure_afresh(const std::string& request, const Progress& progress = {});
 
 /// Changes whenever the files do that model and data are read from: names, sizes, times. Nothing is opened.
 std::string files_revision(const ExperimentOptions& options);

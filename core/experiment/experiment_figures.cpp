@@ -20,6 +20,7 @@ ModelFigures model_figures(const Experiment::State& s) {
   m.weight_bytes = s.model->weight_bytes;
   m.fingerprint = s.model->fingerprint;
   m.weights_stated = s.model->origin_stated;
+  m.unread_tensors = s.model->unread_tensors;
   s.model->forward->for_each_node([&](NodeId id, int) {
     const Node& n = s.model->forward->node(id);
     if (!is_route(n)) return;
@@ -44,6 +45,7 @@ DatasetFigures dataset_figures(const Experiment::State& s) {
   constexpr size_t kMostListed = 1000;
   for (const SkippedItem& item : s.data->skipped())
     if (++d.skipped; d.skipped_items.size() < kMostListed) d.skipped_items.push_back({item.name, item.reason});
+  d.masked = s.data->masked();
   // Of sequences the tokens are counted.
   d.unit = s.data->item_noun() == "sequence" ? "token" : std::string(s.data->item_noun());
   d.note = s.data->note();

@@ -39,7 +39,8 @@ std::string files_revision(const ExperimentOptions& options) {
   // A single file of weights has its description beside it.
   std::error_code error;
   if (fs::is_regular_file(options.model, error))
-    for (const char* name : {"config.json", "spiece.model", "tokenizer.json"})
+    for (const char* name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer.model", "spiece.model",
+                             "tokenizer_config.json", "special_tokens_map.json"})
       revision += line_of(fs::path(options.model).parent_path() / name);
   return revision;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_file.h"
 #include "core/summary/summary_json.h"
 
@@ -21,6 +22,7 @@ std::vector<Job> read_jobs(const std::string& path) {
   const auto expect = [&](bool holds, const std::string& what) {
     if (!holds) bad_input(path, what, std::string("expected ") + kForm);
   };
+  if (!file.is_object() || !file.contains("schema") || file["schema"] != "stormcell.jobs/1") refuse_other_kind(path, FileUse::jobs);
   expect(file.is_object(), "is not an object");
   expect(file.contains("schema") && file["schema"] == "stormcell.jobs/1", "its \"schema\" is not \"stormcell.jobs/1\"");
   expect(file.contains("jobs") && file["jobs"].is_array(), "has no list \"jobs\"");

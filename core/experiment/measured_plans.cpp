@@ -57,8 +57,7 @@ const Batch& MeasuredPlans::batch(int64_t number) {
 TimedExecution MeasuredPlans::execute(size_t plan, int64_t number) {
   const Batch& of = batch(number);
   const BudgetMeter::Timed timed(state_.budget, number);
-  state_.run_batch(*plans_[plan], of, {});
-  const double ms = plans_[plan]->result.milliseconds;
+  const double ms = run_timed(state_, *plans_[plan], of);
   return {ms, timed.end(ms)};
 }
 

@@ -20,6 +20,10 @@ void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, 
 void run_over_batches(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                       const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then);
 
+/// Runs a plan on a batch that is measured; milliseconds. Alone in its file: a program of the tests is linked with another one, which
+/// delays plans.
+double run_timed(Experiment::State& state, ReadyPlan& plan, const Batch& batch);
+
 /// Plans side by side, the first as the baseline. A batch is read once for all of them, and a size of picture compiled for all of them
 /// before one is timed: a plan that is compiled between two executions would find cold caches, the other not.
 class MeasuredPlans {

@@ -16,6 +16,7 @@
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/first_batches.h"
 #include "core/experiment/item_costs.h"
+#include "core/experiment/measure_again.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/pass_report.h"
 #include "core/experiment/profile_split.h"
@@ -68,12 +69,28 @@ class Optimization {
     find_plan();
     s_.budget.end_readings(peak_resident_memory());
     verify();
+    measure_again();
     set_gains();
     gains_.tell(result_->passes, result_->warnings);
     set_figures();
     // Apart from the plans: one that takes several times as long would leave them few rounds.
     measure_dense();
     set_exits();
+    if (const auto spread = measurings_.speedup()) widen_others(*spread, *result_);
+    set_total();
+  }
+
+  /// What is stated, in fresh processes: the plan that was kept beside the baseline.
+  void measure_again() {
+    const size_t plan = candidates_.final_plan;
+    if (plan == kNoPlan || !states_speed() || !candidates_.no_speed(plan).empty()) return;
+    const Ratio own = stated().speedup(stated_plan());
+    const Latency baseline = stated().baseline_latency(stated_plan());
+    measurings_ = Measurings({Measuring{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
+    measurings_.ask(
+        s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean, time_.plan.allowed(Stage::again)},
+        {true, result_->settings, result_->config}, progress_);
+    measurings_.tell(*result_);
   }
 
   void measure_dense() {
@@ -154,7 +171,8 @@ class Optimization {
   void find_plan() {
     candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_, ways());
     for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
-    measure(options_.measure_seconds);
+    const double seconds = own_seconds(s_, options_.measure_seconds);
+    measure(seconds);
     for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
       if (candidates_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], candidates_.alone_of[i]);
     while (!s_.options.keep_all && candidates_.final_plan != kNoPlan) {
@@ -165,7 +183,7 @@ class Optimization {
       candidates_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_, ways());
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
-      if (candidates_.final_plan != kNoPlan) measure(options_.measure_seconds / 2);
+      if (candidates_.final_plan != kNoPlan) measure(seconds / 2);
     }
     if (candidates_.final_plan != kNoPlan && candidates_.trying == Trying::briefly) measure_together();
     tell_trying();
@@ -191,7 +209,7 @@ class Optimization {
   /// The plan that is kept beside the baseline, after passes were tried briefly: what is stated comes from here.
   void measure_together() {
     MeasuredPlans plans(s_, {baseline_.get(), &optimized()}, progress_);
-    together_ = run_job(plans, options_.measure_seconds / 2, kLeastRounds, time_.plan.allowed(Stage::measure));
+    together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds, time_.plan.allowed(Stage::measure));
     const size_t last = candidates_.final_plan;
     candidates_.unlike[last] = unlike_turns(optimized().decoded, baseline_->decoded, work_.new_tokens());
   }
@@ -202,7 +220,9 @@ class Optimization {
     if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
     plans.warm_up(split_.measured.front());
     const ProcessorTimes before = processor_times();
+    const double begin = seconds_now();
     MirroredTimes times = measure_mirrored(job, progress_);
+    measured_seconds_ += seconds_now() - begin;
     others_.add(before, processor_times());
     return times;
   }
@@ -350,17 +370,31 @@ class Optimization {
     last.speedup_cumulative = all.value, last.speedup_cumulative_ci95 = all.ci95;
   }
 
+  /// The speed-up of all processes, which the last pass that applied reaches.
+  void set_total() {
+    const auto total = measurings_.speedup();
+    if (!total || !result_->speedup) return;
+    result_->speedup = total->value;
+    result_->speedup_ci95 = total->ci95;
+    PassReport* last = nullptr;
+    for (PassReport& p : result_->passes)
+      if (p.applied && p.speedup_cumulative) last = &p;
+    if (last) last->speedup_cumulative = total->value, last->speedup_cumulative_ci95 = total->ci95;
+  }
+
   void set_figures() {
     RunSummaryFigures& r = *result_;
     const bool both = candidates_.final_plan != kNoPlan;
     const size_t last = stated_plan();
     const MirroredTimes& times = stated();
     // Of the baseline the executions around the plan, for they are what the speed-up comes from.
-    const Latency before = both ? times.baseline_latency(last) : times.baseline_latency();
+    Latency before = both ? times.baseline_latency(last) : times.baseline_latency(), after;
+    if (both) after = times.plan_latency(last);
+    if (measurings_.speedup()) before = measurings_.baseline_latency(), after = measurings_.plan_latency();
     const TimedReads read = both ? times.baseline_reads(last) : times.baseline_reads();
     std::vector<MeasuredPlan> plans{{*baseline_, before, read, r.baseline, r.baseline_operators}};
     // Without a pass that applied there is no other plan, and nothing to compare.
-    if (both) plans.push_back({optimized(), times.plan_latency(last), times.plan_reads(last), r.optimized, r.optimized_operators});
+    if (both) plans.push_back({optimized(), after, times.plan_reads(last), r.optimized, r.optimized_operators});
     Measured how = measured(times);
     how.others = others_;
     how.further = time_.further_batches(Stage::figures, plans.size());
@@ -420,7 +454,9 @@ class Optimization {
   LoadProfile profile_, held_out_;
   Gains gains_;
   Candidates candidates_;
-  OtherLoad others_;                       // while measuring
+  OtherLoad others_;  // while measuring
+  double measured_seconds_ = 0;
+  Measurings measurings_;                  // of what is stated
   MirroredTimes times_;                    // of the plans, or, where none is left, the last in which the baseline ran
   std::optional<MirroredTimes> together_;  // of the plan that is kept alone, where passes were tried briefly
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/experiment/dense_plan.h"
@@ -11,6 +12,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/item_costs.h"
+#include "core/experiment/measure_again.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/pass_report.h"
@@ -108,8 +110,10 @@ class Run {
     const ProcessorTimes before = processor_times();
     measure(about);
     measured_.others.add(before, processor_times());
+    measure_again();
     set_figures();
     if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
+    if (const auto spread = measurings_.spread()) widen_others(*spread, *result_);
     verify();
     if (std::optional<ExitRecord> record = record_exits(work_, all_batches(*s_.data), progress_)) {
       record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
@@ -180,12 +184,24 @@ class Run {
       return;
     }
     MeasuredPlans plans(s_, {plan_.get()}, progress_);
-    MirroredJob job = plans.job(all_batches(*s_.data), options_.measure_seconds);
+    MirroredJob job = plans.job(all_batches(*s_.data), own_seconds(s_, options_.measure_seconds));
     // Under a budget what an execution has to read depends on the batch before it.
     if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
+    const double begin = seconds_now();
     const MirroredTimes times = measure_mirrored(job, progress_);
+    measured_seconds_ = seconds_now() - begin;
     latency_ = times.baseline_latency(), read_ = times.baseline_reads();
     measured_ = measured(times);
+  }
+
+  /// The plain plan once more, in fresh processes.
+  void measure_again() {
+    if (options_.decisions) return;
+    measurings_ = Measurings({{}, {}, latency_});
+    measurings_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, latency_.mean},
+                    {false, result_->settings, result_->config}, progress_);
+    measurings_.tell(*result_);
+    latency_ = measurings_.plan_latency();
   }
 
   void set_figures() {
@@ -213,6 +229,8 @@ class Run {
   std::optional<GraphOfSize> with_exits_;
   double all_ms_ = 0;
   Latency latency_;
+  double measured_seconds_ = 0;
+  Measurings measurings_;
   TimedReads read_;
   Measured measured_;
 };

@@ -28,7 +28,11 @@ using GraphOfSize = std::function<std::shared_ptr<const Graph>(PictureSize)>;
 enum class KeepScores : uint8_t { as_asked, yes };
 
 struct Experiment::State {
+  /// Opens and checks everything, and measures nothing. Throws Error.
+  static std::unique_ptr<State> open(const ExperimentOptions& options, const Progress& progress);
+
   ExperimentOptions options;
+  double open_seconds = 0;  ///< that opening took
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Dataset> data;
   std::unique_ptr<Device> device;

@@ -12,7 +12,7 @@ namespace stormcell {
 namespace {
 
 /// By Stage. Measuring gets most: fewer pairs state no speed-up. Verification has a floor that no limit lowers.
-constexpr std::array<double, kStages> kWeights = {2, 2, 1, 4, 2, 0.5, 1, 1.5};
+constexpr std::array<double, kStages> kWeights = {2, 2, 1, 4, 2, 2, 0.5, 2, 2};
 
 constexpr int64_t kFurtherRuns = 22;  // of a plan: times by operator, and its physical limit over what was measured
 /// An oracle's batch takes about so many executions.
@@ -68,7 +68,9 @@ ExpectedSeconds expected_seconds(const ExpectedWork& w) {
   s.low = w.opened + w.compile + batches * data * w.batch + (w.measure > 0 ? rounds(0) : 0) + std::min(w.verify, batches * w.batch) +
           kOracleBatch * w.batch;
   const size_t plans = w.passes * (w.alone ? 2 : 1);
-  s.high = w.opened + static_cast<double>(1 + 2 * plans) * w.compile + batches * (data + 1) * w.batch + kAgain * rounds(plans) +
+  // Fresh processes measure again, where there is that much to measure.
+  const double again = w.measure >= 1 ? std::max(0.75 * w.measure, rounds(plans) / 2) : 0;
+  s.high = again + w.opened + static_cast<double>(1 + 2 * plans) * w.compile + batches * (data + 1) * w.batch + kAgain * rounds(plans) +
            1.5 * w.verify + kOracleBatch * w.batch + 2 * static_cast<double>(kFurtherRuns) * w.batch;
   if (!w.session && w.passes == 0) s.high -= batches * w.batch;
   s.high = std::max(s.high, s.low);

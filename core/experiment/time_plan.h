@@ -10,8 +10,8 @@
 namespace stormcell {
 
 /// In the order in which they run.
-enum class Stage : uint8_t { thresholds, profile, passes, measure, verify, figures, exits, record };
-inline constexpr size_t kStages = 8;
+enum class Stage : uint8_t { thresholds, profile, passes, measure, verify, again, figures, exits, record };
+inline constexpr size_t kStages = 9;
 
 /// Seconds from a command's begin, and what of a limit is left.
 class TimePlan {

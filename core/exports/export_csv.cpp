@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/cell/decision.h"
 #include "core/exports/export_origin.h"
 #include "core/exports/text_output.h"
@@ -287,16 +288,13 @@ constexpr auto kAbout = [] {
 std::span<const CsvTable> csv_tables() { return kAbout; }
 
 void write_csv(const ExportOptions& options, const Progress& progress) {
-  std::string known;
   const Table* table = nullptr;
-  for (const Table& t : kTables) {
+  for (const Table& t : kTables)
     if (t.about.what == options.what) table = &t;
-    add_to_list(known, t.about.what);
-  }
-  if (!table && options.what.empty()) bad_input("--what", "is missing: --format csv needs it to know which table", "one of " + known);
+  const std::string advice = advice_on_word(options.what, kTables, [](const Table& t) { return t.about.what; });
+  if (!table && options.what.empty()) bad_input("--what", "is missing: --format csv needs it to know which table", advice);
   if (!table)
-    bad_input("--what", "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"),
-              "one of " + known);
+    bad_input("--what", "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"), advice);
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
   const RunSummary run = choose_recorded_run(session, path.run);

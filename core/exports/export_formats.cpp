@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/configuration/plan_config.h"
 #include "core/exports/export_csv.h"
 #include "core/exports/export_native.h"
@@ -63,14 +63,12 @@ constexpr std::array kFormats = {
 constexpr std::string_view kPlanned[] = {"ktransformers-mask", "moe-infinity"};
 
 const ExportFormat& find_export_format(std::string_view id) {
-  std::string known;
-  for (const ExportFormat& format : kFormats) {
+  for (const ExportFormat& format : kFormats)
     if (format.id == id) return format;
-    add_to_list(known, format.id);
-  }
-  if (id.empty()) bad_input("--format", "is missing", "one of " + known);
+  const std::string advice = advice_on_word(id, kFormats, [](const ExportFormat& f) { return f.id; });
+  if (id.empty()) bad_input("--format", "is missing", advice);
   const bool planned = std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned);
-  bad_input("--format", "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no format"), "one of " + known);
+  bad_input("--format", "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no format"), advice);
 }
 
 }  // namespace

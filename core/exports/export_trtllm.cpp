@@ -1,6 +1,7 @@
 #include "core/exports/export_trtllm.h"
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/exports/stored_placement.h"
 #include "core/exports/text_output.h"
 #include "core/formats/file_text.h"
@@ -9,7 +10,7 @@ namespace stormcell {
 
 void write_trtllm_placement(const ExportOptions& options, const Progress&) {
   if (!options.what.empty() && options.what != "static" && options.what != "dynamic")
-    bad_input("--what", in_quotes(options.what) + " is no way of TensorRT-LLM", "static or dynamic");
+    bad_input("--what", in_quotes(options.what) + " is no way of TensorRT-LLM", advice_on_word(options.what, {"static", "dynamic"}, ""));
   const ExportedPlacement exported = find_exported_placement(options);
   const Placement& p = exported.named.placement;
   TextOutput out(options.output);

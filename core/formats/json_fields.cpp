@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/formats/json_file.h"
+
 namespace stormcell {
 
 using nlohmann::json;
@@ -24,18 +26,27 @@ std::string text_at(const json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-double real_at(const json& object, const char* key) {
+namespace {
+/// Python's NaN is no number that is missing: whoever reads the key refuses it.
+const json& number_at(const json& object, const char* key) {
   const json& value = value_at(object, key);
+  if (is_not_finite(value)) refuse_not_finite(value, key);
+  return value;
+}
+}  // namespace
+
+double real_at(const json& object, const char* key) {
+  const json& value = number_at(object, key);
   return value.is_number() ? value.get<double>() : 0;
 }
 
 std::optional<double> known_at(const json& object, const char* key) {
-  const json& value = value_at(object, key);
+  const json& value = number_at(object, key);
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 int64_t whole_at(const json& object, const char* key) {
-  const json& value = value_at(object, key);
+  const json& value = number_at(object, key);
   return value.is_number_integer() ? value.get<int64_t>() : 0;
 }
 

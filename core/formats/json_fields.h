@@ -1,4 +1,5 @@
-// Fields of JSON that another version, or somebody else, may have written: what is not there, or has not the expected type, is empty.
+// Fields of JSON that another version, or somebody else, may have written: what is not there, or has not the expected type, is empty. NaN
+// and Infinity where a number is read are Error(bad_input) with their place.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

@@ -9,7 +9,9 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/text_encoding.h"
 
 namespace stormcell {
 namespace {
@@ -44,10 +46,57 @@ class CountingIterator {
   const char** furthest_;
 };
 
+bool is_delimiter(char c) { return std::string_view(" \t\r\n,:[]{}").find(c) != std::string_view::npos; }
+
+// What Python writes for numbers that JSON does not have. The lexer knows none of it, so each becomes an empty text of the same length,
+// and the builder knows by its place what it was.
+class NotFinite {
+ public:
+  explicit NotFinite(std::string_view text) {
+    if (text.find("NaN") == std::string_view::npos && text.find("Infinity") == std::string_view::npos) return;
+    bool quoted = false;
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (quoted && text[at] == '\\') {
+        ++at;
+      } else if (text[at] == '"') {
+        quoted = !quoted;
+      } else if (!quoted && (at == 0 || is_delimiter(text[at - 1]))) {
+        replace(text, at);
+      }
+    }
+  }
+  std::string_view text_or(std::string_view given) const { return places_.empty() ? given : std::string_view(text_); }
+  /// That ends at this byte of the text; empty: nothing of the kind.
+  std::string_view before(size_t end) const {
+    const auto at = std::lower_bound(places_.begin(), places_.end(), end, [](const Place& p, size_t e) { return p.end < e; });
+    return at != places_.end() && at->end == end ? at->word : std::string_view();
+  }
+
+ private:
+  struct Place {
+    size_t end;
+    std::string_view word;
+  };
+  void replace(std::string_view text, size_t at) {
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      const size_t end = at + word.size();
+      if (text.substr(at, word.size()) != word || (end < text.size() && !is_delimiter(text[end]))) continue;
+      if (places_.empty()) text_ = text;
+      std::fill_n(text_.begin() + static_cast<std::ptrdiff_t>(at), word.size(), ' ');
+      text_[at] = text_[at + 1] = '"';
+      places_.push_back({at + 2, word});
+    }
+  }
+  std::string text_;
+  std::vector<Place> places_;
+};
+
 // Builds the value from the parser's events; keeps the first mistake.
 class Builder {
  public:
-  Builder(const JsonLimits& limits, std::string& mistake) : limits_(limits), mistake_(mistake) {}
+  Builder(const JsonLimits& limits, std::string& mistake, std::string place, const NotFinite& not_finite, const char* begin,
+          const char* const& furthest)
+      : limits_(limits), mistake_(mistake), place_(std::move(place)), not_finite_(not_finite), begin_(begin), furthest_(furthest) {}
   Json take() { return std::move(root_); }
 
   bool null() { return place(Json()); }
@@ -57,13 +106,19 @@ class Builder {
   bool number_float(Json::number_float_t v, const Json::string_t&) {
     return std::isfinite(v) ? place(Json(v)) : refuse("a number is too large");
   }
-  bool string(Json::string_t& v) { return place(Json(std::move(v))); }
+  bool string(Json::string_t& v) {
+    const std::string_view word = v.empty() ? word_at_hand() : std::string_view();
+    if (word.empty()) return place(Json(std::move(v)));
+    const std::string marked = std::string(word) + "\n" + place_;
+    return place(Json::binary(std::vector<uint8_t>(marked.begin(), marked.end())));
+  }
   bool binary(Json::binary_t&) { return refuse("binary value"); }
   bool start_object(size_t) { return open(Json::object()); }
   bool start_array(size_t) { return open(Json::array()); }
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(Json::string_t& name) {
+    if (name.empty() && !word_at_hand().empty()) return refuse("a key is missing");
     if (stack_.back()->contains(name)) return refuse("the key " + in_quotes(name) + " occurs twice");
     key_ = std::move(name);
     return true;
@@ -76,6 +131,7 @@ class Builder {
   }
 
  private:
+  std::string_view word_at_hand() const { return not_finite_.before(static_cast<size_t>(furthest_ - begin_)); }
   Json* store(Json&& value) {
     if (stack_.empty()) return &(root_ = std::move(value));
     Json& parent = *stack_.back();
@@ -103,6 +159,10 @@ class Builder {
 
   const JsonLimits& limits_;
   std::string& mistake_;
+  const std::string place_;
+  const NotFinite& not_finite_;
+  const char* const begin_;
+  const char* const& furthest_;
   Json root_;
   std::vector<Json*> stack_;  // the open containers; a container moves only while nothing in it is open
   std::string key_;
@@ -126,12 +186,15 @@ std::pair<size_t, size_t> place_of(std::string_view read) {
 }
 }  // namespace
 
-Json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits) {
+Json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits, int64_t first_line) {
   if (text.size() > limits.bytes)
     bad_input(where, "the JSON is larger than " + to_text(Bytes(static_cast<int64_t>(limits.bytes))), "check that it is the right file");
+  const NotFinite not_finite(text = utf8_text(text, where));
+  text = not_finite.text_or(text);
   const char* furthest = text.data();
   std::string mistake;
-  Builder builder(limits, mistake);
+  const std::string place = std::string(where) + (first_line > 1 ? ": line " + std::to_string(first_line) : "");
+  Builder builder(limits, mistake, place, not_finite, text.data(), furthest);
   if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {  // the lexer would take it for the end
     furthest += zero + 1;
     mistake = "a zero byte";
@@ -141,12 +204,26 @@ Json parse_json_text(std::string_view text, std::string_view where, const JsonLi
   }
   if (!mistake.empty()) {
     const auto [line, column] = place_of(text.substr(0, static_cast<size_t>(furthest - text.data())));
-    bad_input(
-        where,
-        "not valid JSON at line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + shortened(std::move(mistake)),
-        "mend the file or get it again");
+    bad_input(where,
+              "not valid JSON at line " + std::to_string(line + static_cast<size_t>(first_line) - 1) + ", column " +
+                  std::to_string(column) + ": " + shortened(std::move(mistake)),
+              "mend the file or get it again");
   }
   return builder.take();
+}
+
+bool is_not_finite(const Json& value) { return value.is_binary(); }
+
+void refuse_not_finite(const Json& value, std::string_view key) {
+  const std::string marked(value.get_binary().begin(), value.get_binary().end());
+  const size_t end = std::min(marked.find('\n'), marked.size() - 1);
+  bad_input(marked.substr(end + 1), std::string(key) + " is " + marked.substr(0, end) + ", not a finite number", "mend the file");
+}
+
+std::string shown_json(const Json& value) {
+  if (!is_not_finite(value)) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string marked(value.get_binary().begin(), value.get_binary().end());
+  return marked.substr(0, marked.find('\n'));
 }
 
 Json json_or_null(std::string_view text) {
@@ -158,7 +235,16 @@ Json json_or_null(std::string_view text) {
 }
 
 Json read_json_file(const std::string& path, const JsonLimits& limits) {
-  return parse_json_text(read_file_text(path, limits.bytes), path, limits);
+  std::string text;
+  try {
+    text = read_file_text(path, limits.bytes);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::bad_input) refuse_other_kind(path, FileUse::json);
+    throw;
+  }
+  if (const size_t first = text.find_first_not_of(" \t\r\n"); first == std::string::npos || (text[first] != '{' && text[first] != '['))
+    refuse_other_kind(path, text, FileUse::json);
+  return parse_json_text(text, path, limits);
 }
 
 }  // namespace stormcell

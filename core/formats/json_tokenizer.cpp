@@ -1,7 +1,9 @@
-// A tokenizer from a tokenizer.json: its text pipeline here, its Unigram model in the SentencePiece library.
+// A tokenizer from a tokenizer.json: its text pipeline and BPE models here, Unigram models in the SentencePiece library.
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
@@ -11,29 +13,55 @@
 
 namespace stormcell {
 namespace {
-AddedTokens those_in(const std::vector<AddedToken>& all, bool normalized) {
+std::string normalized(const TokenizerJson& parts, std::string text) {
+  for (const auto& step : parts.normalizations) text = step->apply(text);
+  return text;
+}
+
+/// Those that are looked for in the text as it comes, or after normalisation: as they are themselves after it.
+AddedTokens those_in(const TokenizerJson& parts, bool in_normalized_text) {
   std::vector<AddedToken> some;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(some),
-               [&](const AddedToken& token) { return token.in_normalized_text == normalized; });
+  for (AddedToken token : parts.added) {
+    if (token.in_normalized_text != in_normalized_text) continue;
+    if (in_normalized_text) token.content = normalized(parts, token.content);
+    some.push_back(std::move(token));
+  }
   return AddedTokens(std::move(some));
+}
+
+/// Which tokens stand around a text. Releases of transformers differ where no file says it of a model that expects a begin token.
+TokenFrame frame_of(const TokenizerJson& parts, const std::string& where, FrameRule rule, const TokenizerConfig& config) {
+  if (parts.frame) return *parts.frame;
+  if (rule.begin && !config.begin.is_added && !config.begin.is_null)
+    bad_input(where, "has no post-processor, so no file says whether a begin token stands before a text",
+              "set \"add_bos_token\" in tokenizer_config.json to true or false, or give token ids as .npy or .safetensors");
+  const auto find = [&](std::string_view token) { return parts.find(token); };
+  return frame_by(config, rule, {parts.find("<s>").value_or(-1), parts.find("</s>").value_or(-1), find}, where);
 }
 
 class JsonTokenizer : public Tokenizer {
  public:
-  JsonTokenizer(TokenizerJson parts, const std::string& where)
+  JsonTokenizer(TokenizerJson parts, const std::string& where, FrameRule rule, const TokenizerConfig& config)
       : where_(where),
         parts_(std::move(parts)),
         all_added_(parts_.added),
-        in_raw_text_(those_in(parts_.added, false)),
-        in_normalized_text_(those_in(parts_.added, true)) {
+        in_raw_text_(those_in(parts_, false)),
+        in_normalized_text_(those_in(parts_, true)) {
     check_added();
     vocabulary_size_ = static_cast<int32_t>(parts_.pieces.size());
     for (const AddedToken& token : parts_.added) vocabulary_size_ = std::max(vocabulary_size_, token.id + 1);
-    library_ =
-        load_sentencepiece(checked_sentencepiece_model(plain_unigram_model(pieces_for_library(), parts_.byte_fallback), where), where);
+    if (parts_.byte_pairs)
+      byte_pairs_.emplace(parts_.pieces, *parts_.byte_pairs);
+    else
+      library_ =
+          load_sentencepiece(checked_sentencepiece_model(plain_unigram_model(pieces_for_library(), parts_.byte_fallback), where), where);
+    frame_ = frame_of(parts_, where, rule, config);
+    check_frame();
+    if (parts_.frame)
+      for (std::string& sentence : frame_contradictions(config, frame_, where)) warn(std::move(sentence));
   }
 
-  std::vector<int32_t> encode(std::string_view utf8, bool add_end) const override {
+  std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {
     check_text(utf8, where_);
     std::vector<int32_t> ids;
     in_raw_text_.split(utf8, [&](std::string_view raw, const AddedToken* token) {
@@ -42,15 +70,14 @@ class JsonTokenizer : public Tokenizer {
       else
         encode_raw(raw, raw.data() == utf8.data(), ids);
     });
-    if (add_end && parts_.end_id >= 0) ids.push_back(parts_.end_id);
-    return ids;
+    return framed ? frame_.around(std::move(ids)) : ids;
   }
 
   std::string decode(std::span<const int32_t> ids) const override {
     PieceDecoder decoder(parts_.pre_tokenization.replacement, parts_.drop_first_space);
     for (const int32_t id : ids) {
       const AddedToken* token = all_added_.find(id);
-      if (token ? token->special : id == parts_.pad_id || id == parts_.end_id) continue;
+      if (token ? token->special : id == parts_.pad_id || frame_.holds(id)) continue;
       if (token)
         decoder.add(token->content);
       else if (id >= 0 && static_cast<size_t>(id) < parts_.pieces.size())
@@ -63,8 +90,8 @@ class JsonTokenizer : public Tokenizer {
     if (const AddedToken* token = all_added_.find(id)) return token->content;
     return id >= 0 && static_cast<size_t>(id) < parts_.pieces.size() ? parts_.pieces[static_cast<size_t>(id)].text : std::string();
   }
+  const TokenFrame& frame() const override { return frame_; }
   int32_t pad_id() const override { return parts_.pad_id; }
-  int32_t end_id() const override { return parts_.end_id; }
   int32_t vocabulary_size() const override { return vocabulary_size_; }
   const std::string& path() const override { return where_; }
 
@@ -83,19 +110,43 @@ class JsonTokenizer : public Tokenizer {
     std::vector<int32_t> ids;
     for (const AddedToken& token : parts_.added) {
       const auto id = static_cast<size_t>(token.id);
-      if (id < parts_.pieces.size() && parts_.pieces[id].text != token.content)
+      if (id < parts_.pieces.size() && !parts_.pieces[id].text.empty() && parts_.pieces[id].text != token.content)
         bad_input(where_, "the added token " + in_quotes(token.content) + " has the id of the piece " + in_quotes(parts_.pieces[id].text),
                   "get the file again");
       ids.push_back(token.id);
     }
+    check_pieces_of_added();
     std::sort(ids.begin(), ids.end());
     if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
       bad_input(where_, "two added tokens have the same id", "get the file again");
   }
 
+  void check_frame() const {
+    for (const std::vector<int32_t>* ids : {&frame_.before, &frame_.behind})
+      for (const int32_t id : *ids)
+        if (id >= vocabulary_size_)
+          bad_input(where_,
+                    "the post-processor puts the id " + std::to_string(id) + " around a text, the vocabulary has " +
+                        std::to_string(vocabulary_size_),
+                    "get the file again");
+  }
+
+  /// A piece that is an added token too has one id: readers take that of the vocabulary or of the list.
+  void check_pieces_of_added() const {
+    std::unordered_map<std::string_view, int32_t> added;
+    for (const AddedToken& token : parts_.added) added.emplace(token.content, token.id);
+    for (size_t id = 0; id < parts_.pieces.size(); ++id) {
+      const auto token = added.find(parts_.pieces[id].text);
+      if (token == added.end() || token->second == static_cast<int32_t>(id)) continue;
+      bad_input(where_,
+                "the added token " + in_quotes(token->first) + " has the id " + std::to_string(token->second) +
+                    ", in the vocabulary it has " + std::to_string(id),
+                "get the file again");
+    }
+  }
+
   void encode_raw(std::string_view raw, bool at_begin, std::vector<int32_t>& ids) const {
-    std::string text(raw);
-    for (const auto& step : parts_.normalizations) text = step->apply(text);
+    const std::string text = normalized(parts_, std::string(raw));
     in_normalized_text_.split(text, [&](std::string_view part, const AddedToken* token) {
       if (token) {
         ids.push_back(token->id);
@@ -106,6 +157,10 @@ class JsonTokenizer : public Tokenizer {
   }
 
   void encode_word(const std::string& word, std::vector<int32_t>& ids) const {
+    if (byte_pairs_) {
+      if (!byte_pairs_->encode(word, ids)) refuse_unknown(word);
+      return;
+    }
     std::vector<int> encoded;
     if (!library_->Encode(word, &encoded).ok())
       bad_input(where_, "cannot encode " + in_quotes(word), "check that the tokenizer is the model's");
@@ -113,23 +168,29 @@ class JsonTokenizer : public Tokenizer {
     bool after_unknown = false;
     for (const int id : encoded) {
       const bool unknown = id == unknown_in_library || id == parts_.unknown_id;
-      if (unknown && !parts_.unknown_id)
-        bad_input(where_, "has no piece for the unknown text in " + in_quotes(word), "check that the tokenizer is the model's");
+      if (unknown && !parts_.unknown_id) refuse_unknown(word);
       if (!(unknown && after_unknown)) ids.push_back(unknown ? *parts_.unknown_id : id);  // neighbours that are unknown are one token
       after_unknown = unknown;
     }
   }
 
+  [[noreturn]] void refuse_unknown(const std::string& word) const {
+    bad_input(where_, "has no piece for the unknown text in " + in_quotes(word), "check that the tokenizer is the model's");
+  }
+
   std::string where_;
   TokenizerJson parts_;
   AddedTokens all_added_, in_raw_text_, in_normalized_text_;
-  std::shared_ptr<const sentencepiece::SentencePieceProcessor> library_;
+  TokenFrame frame_;
+  std::optional<BytePairs> byte_pairs_;                                   // of a BPE model
+  std::shared_ptr<const sentencepiece::SentencePieceProcessor> library_;  // of a Unigram model
   int32_t vocabulary_size_ = 0;
 };
 }  // namespace
 
-std::shared_ptr<const Tokenizer> Tokenizer::from_json(std::string_view json, const std::string& where) {
-  return std::make_shared<JsonTokenizer>(parse_tokenizer_json(json, where), where);
+std::shared_ptr<Tokenizer> Tokenizer::from_json(std::string_view json, const std::string& where, FrameRule rule,
+                                                const TokenizerConfig& config) {
+  return std::make_shared<JsonTokenizer>(parse_tokenizer_json(json, where), where, rule, config);
 }
 
 }  // namespace stormcell

@@ -12,16 +12,18 @@
 
 namespace stormcell {
 
-std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
-  const OpenFile file = OpenFile::open_regular(path);
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) { return map(OpenFile::open_regular(path)); }
+
+std::shared_ptr<const MappedFile> MappedFile::map(const OpenFile& file) {
   std::span<const std::byte> bytes;
   if (file.size() > 0) {
     void* address = ::mmap(nullptr, file.size(), PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
     if (address == MAP_FAILED)
-      failed(path, std::string("cannot be mapped into memory: ") + std::strerror(errno), "check the limit on address space: ulimit -v");
+      failed(file.path(), std::string("cannot be mapped into memory: ") + std::strerror(errno),
+             "check the limit on address space: ulimit -v");
     bytes = {static_cast<const std::byte*>(address), file.size()};
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(path, bytes));
+  return std::shared_ptr<const MappedFile>(new MappedFile(file.path(), bytes));
 }
 
 MappedFile::~MappedFile() {

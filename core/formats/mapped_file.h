@@ -7,6 +7,8 @@
 
 namespace stormcell {
 
+class OpenFile;
+
 /// For traces, which are read once, soon after they were opened: where the file is shortened while its bytes are touched, the kernel ends
 /// the program with SIGBUS. What a run reads goes through OpenFile::read(), as weights and data do. All methods may be called by several
 /// threads.
@@ -14,6 +16,8 @@ class MappedFile {
  public:
   /// Bad input: missing, a folder, not readable. An empty file maps to no bytes.
   static std::shared_ptr<const MappedFile> open(const std::string& path);
+  /// The whole of a file that is open: its descriptor may be closed.
+  static std::shared_ptr<const MappedFile> map(const OpenFile& file);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

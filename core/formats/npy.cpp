@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,7 +10,9 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/open_file.h"
 
 namespace stormcell {
@@ -97,21 +100,26 @@ class HeaderParser {
 };
 
 std::optional<DType> parse_descr(std::string_view descr) {
-  if (descr == "<i4") return DType::i32;
-  if (descr == "<i8") return DType::i64;
-  if (descr == "<f4") return DType::f32;
-  if (descr == "|u1") return DType::u8;
+  struct Named {
+    std::string_view descr;
+    DType type;
+  };
+  static constexpr Named kTypes[] = {{"<i4", DType::i32}, {"<i8", DType::i64}, {"<f4", DType::f32}, {"|u1", DType::u8},
+                                     {"|i1", DType::i8},  {"<i2", DType::i16}, {"<u2", DType::u16}, {"<u4", DType::u32}};
+  for (const Named& named : kTypes)
+    if (named.descr == descr) return named.type;
   return {};
 }
 
+using ReadAt = std::function<void(size_t, std::span<std::byte>)>;
+
 /// Reads the header's text; `data_begin` is where the data start.
-std::string header_text(const OpenFile& file, size_t& data_begin) {
-  constexpr std::string_view kMagic = "\x93NUMPY";
-  const std::string& path = file.path();
-  std::string first(std::min(size_t{12}, file.size()), '\0');  // magic, version, and at most four bytes of a size
-  file.read(0, std::as_writable_bytes(std::span(first)));
+std::string header_text(const ReadAt& read, size_t file_size, const std::string& path, size_t& data_begin) {
+  std::string first(std::min(size_t{12}, file_size), '\0');  // magic, version, and at most four bytes of a size
+  read(0, std::as_writable_bytes(std::span(first)));
   if (first.empty()) bad_input(path, "is empty", kSaveAgain);
-  if (!first.starts_with(kMagic)) bad_input(path, "is no .npy file", kSaveAgain);
+  if (!first.starts_with(kNpyMagic)) refuse_other_kind(path, FileUse::array);
+  if (!first.starts_with(kNpyMagic)) bad_input(path, "is no .npy file", kSaveAgain);
   if (first.size() < 10) bad_input(path, "is truncated", kSaveAgain);
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(first[i])); };
   const size_t version = byte(6);
@@ -124,42 +132,51 @@ std::string header_text(const OpenFile& file, size_t& data_begin) {
   constexpr size_t kMaxHeader = 1 << 20;
   if (size > kMaxHeader) bad_input(path, "its header would have " + std::to_string(size) + " bytes", kSaveAgain);
   data_begin = 8 + size_bytes + size;
-  if (data_begin > file.size()) bad_input(path, "is truncated in its header", kSaveAgain);
+  if (data_begin > file_size) bad_input(path, "is truncated in its header", kSaveAgain);
   std::string text(size, '\0');
-  file.read(8 + size_bytes, std::as_writable_bytes(std::span(text)));
+  read(8 + size_bytes, std::as_writable_bytes(std::span(text)));
   return text;
 }
 }  // namespace
 
-NpyArray open_npy(const std::string& path) {
-  const auto file = std::shared_ptr<const OpenFile>(new OpenFile(OpenFile::open_regular(path)));
-  size_t data_begin = 0;
-  const std::string text = header_text(*file, data_begin);
+NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& path) {
+  NpyHeader out;
+  const std::string text = header_text(read, size, path, out.data_begin);
   std::optional<Header> header = HeaderParser(text).parse();
   if (!header) bad_input(path, "its header is not that of an .npy file: " + in_quotes(text), kSaveAgain);
   const auto type = parse_descr(header->descr);
   if (!type)
     bad_input(
-        path, "holds " + in_quotes(header->descr) + ", expected '<i4', '<i8', '<f4' or '|u1'",
+        path, "holds " + in_quotes(header->descr) + ", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...) or '<f4'",
         // Reals must not become integers.
         header->descr.find('f') == std::string::npos ? "numpy.save(FILE, array.astype('<i4'))" : "numpy.save(FILE, array.astype('<f4'))");
   if (header->fortran_order && header->shape.size() > 1)
     bad_input(path, "is in Fortran order", "numpy.save(FILE, numpy.ascontiguousarray(array))");
-  NpyArray array;
-  array.dtype = *type;
-  array.shape = std::move(header->shape);
+  out.dtype = *type;
+  out.shape = std::move(header->shape);
   size_t expected = element_size(*type);
-  for (const int64_t size : array.shape)
-    if (__builtin_mul_overflow(expected, static_cast<size_t>(size), &expected))
+  for (const int64_t extent : out.shape)
+    if (__builtin_mul_overflow(expected, static_cast<size_t>(extent), &expected))
       bad_input(path, "its shape has more than 2^64 bytes", kSaveAgain);
-  const size_t stored = file->size() - data_begin;
-  if (stored != expected)
+  out.data_bytes = size - out.data_begin;
+  if (out.data_bytes != expected)
     bad_input(path,
               "its shape takes " + counted(static_cast<int64_t>(expected), "byte") + ", " +
-                  counted(static_cast<int64_t>(stored), "is", "are") + " there" + (stored < expected ? " (it may be truncated)" : ""),
+                  counted(static_cast<int64_t>(out.data_bytes), "is", "are") + " there" +
+                  (out.data_bytes < expected ? " (it may be truncated)" : ""),
               kSaveAgain);
-  array.bytes = FileRange(file, data_begin, stored);
-  return array;
+  return out;
+}
+
+NpyHeader read_npy_header(std::string_view bytes, const std::string& where) {
+  return read_npy_header([&](size_t at, std::span<std::byte> to) { std::memcpy(to.data(), bytes.data() + at, to.size()); }, bytes.size(),
+                         where);
+}
+
+NpyArray open_npy(const std::string& path, const Progress& progress) {
+  const auto file = std::make_shared<const OpenFile>(open_unpacked(path, progress));
+  NpyHeader header = read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path);
+  return {header.dtype, std::move(header.shape), FileRange(file, header.data_begin, header.data_bytes)};
 }
 
 }  // namespace stormcell

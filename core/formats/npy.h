@@ -1,10 +1,15 @@
-// NumPy's .npy files: little-endian i32, i64 and f32 arrays, and u8, in C order.
+// NumPy's .npy files: little-endian arrays of whole numbers and of f32, in C order; and the same bytes where another file holds them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/base/progress.h"
 #include "core/formats/file_range.h"
 
 namespace stormcell {
@@ -17,6 +22,19 @@ struct NpyArray {
 };
 
 /// Versions 1 to 3 of the format. The header is fully checked, the data are not read.
-NpyArray open_npy(const std::string& path);
+NpyArray open_npy(const std::string& path, const Progress& progress = {});
+
+/// What the first bytes of an array say of the rest.
+struct NpyHeader {
+  DType dtype{};
+  std::vector<int64_t> shape;
+  size_t data_begin = 0, data_bytes = 0;
+};
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
+/// Of `size` bytes that `read` gives from a place on. Error(bad_input) that names `where`: it is damaged, or the data are not as long as
+/// its shape.
+NpyHeader read_npy_header(const std::function<void(size_t, std::span<std::byte>)>& read, size_t size, const std::string& where);
+/// Of bytes in memory.
+NpyHeader read_npy_header(std::string_view bytes, const std::string& where);
 
 }  // namespace stormcell

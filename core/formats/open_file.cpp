@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -20,13 +22,30 @@ constexpr const char* kLeaveAlone = "leave the files of a model and of its data 
 
 int64_t written_ns(const struct stat& status) { return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec; }
 
+/// Caches of Hugging Face are links to files in another folder: a copy without that folder has the links alone.
+void refuse_lone_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return;
+  bad_input(path, "is a link to " + std::filesystem::read_symlink(path, error).string() + ", which is not there",
+            "download the file again, or copy what links lead to: cp -L");
+}
+
 }  // namespace
+
+bool is_named(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
 
 OpenFile OpenFile::open_regular(const std::string& path) {
   if (path.find('\0') != std::string::npos) bad_input(path, "is not a file name", "it contains a zero byte");
   // O_NONBLOCK: opening a pipe by mistake must not wait for a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) bad_input(path, std::string("cannot be opened: ") + std::strerror(errno), advice_on_errno(errno));
+  if (descriptor < 0) {
+    const int error = errno;
+    if (error == ENOENT) refuse_lone_link(path);
+    bad_input(path, std::string("cannot be opened: ") + std::strerror(error), advice_on_errno(error));
+  }
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
     const int error = errno;
@@ -39,6 +58,19 @@ OpenFile OpenFile::open_regular(const std::string& path) {
   }
   return OpenFile(path, descriptor, static_cast<size_t>(status.st_size), written_ns(status), true);
 }
+
+OpenFile OpenFile::take(const std::string& path, int descriptor) {
+  OpenFile file(path, descriptor, 0, 0, true);
+  file.look_again();
+  return file;
+}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(other.descriptor_),
+      size_(other.size_),
+      written_ns_(other.written_ns_),
+      owned_(std::exchange(other.owned_, false)) {}
 
 OpenFile::~OpenFile() {
   if (owned_) ::close(descriptor_);
@@ -67,6 +99,13 @@ std::string OpenFile::what_changed() const {
 std::string OpenFile::change() const {
   const std::string what = what_changed();
   return what.empty() ? what : path_ + " " + what;
+}
+
+void OpenFile::look_again() {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) failed(path_, std::string("cannot be examined: ") + std::strerror(errno), advice_on_errno(errno));
+  size_ = static_cast<size_t>(status.st_size);
+  written_ns_ = written_ns(status);
 }
 
 void OpenFile::expect_unchanged() const {

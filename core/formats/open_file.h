@@ -8,12 +8,18 @@
 
 namespace stormcell {
 
+/// True where there is anything of this name, a link that leads nowhere too: opening that says so.
+bool is_named(const std::string& path);
+
 class OpenFile {
  public:
   /// Bad input: missing, a folder or device, not readable.
   static OpenFile open_regular(const std::string& path);
   /// A descriptor that stays open and whose size is not known.
   static OpenFile borrow(int descriptor) { return OpenFile({}, descriptor, 0, 0, false); }
+  /// A descriptor of a regular file that is closed with this object; errors name `path`.
+  static OpenFile take(const std::string& path, int descriptor);
+  OpenFile(OpenFile&& other) noexcept;
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -27,6 +33,8 @@ class OpenFile {
   void read(size_t offset, std::span<std::byte> to) const;
   /// "FILE was written to while it was used" where its size or the time of its last change is another than when it was opened; else empty.
   std::string change() const;
+  /// Takes its size and the time of its last change as they are now.
+  void look_again();
   /// Throws Error(failed) where there is one.
   void expect_unchanged() const;
 

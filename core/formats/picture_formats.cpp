@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/jpeg.h"
 #include "core/formats/netpbm.h"
 #include "core/formats/npy.h"
@@ -62,23 +63,6 @@ const PictureFormat* format_beginning(std::string_view head) {
   return at == kFormats.end() ? nullptr : &*at;
 }
 
-bool begins_at(std::string_view head, size_t place, std::string_view bytes) {
-  return head.size() > place && head.substr(place).starts_with(bytes);
-}
-
-std::optional<OtherFile> other_picture(std::string_view head) {
-  using namespace std::string_view_literals;
-  const auto picture = [](const std::string& name) {
-    return OtherFile{"is a " + name + " picture, which this version does not read", "convert it to PNG or JPEG"};
-  };
-  if (head.empty()) return OtherFile{"is empty", "get the file again"};
-  if (begins_at(head, 0, "RIFF") && begins_at(head, 8, "WEBP")) return picture("WebP");
-  if (begins_at(head, 0, "GIF8")) return picture("GIF");
-  if (begins_at(head, 0, "II*\0"sv) || begins_at(head, 0, "MM\0*"sv)) return picture("TIFF");
-  if (begins_at(head, 0, "BM") && begins_at(head, 6, "\0\0\0\0"sv)) return picture("BMP");
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::span<const PictureFormat> picture_formats() { return kFormats; }
@@ -88,14 +72,6 @@ std::string picture_format_names() {
   for (const PictureFormat& format : kFormats)
     if (format.lacked.empty()) add_to_list(list, format.name);
   return list;
-}
-
-std::optional<OtherFile> other_file(const std::string& path) {
-  const std::string head = head_of(path);
-  if (begins_at(head, 4, "ftyp"))
-    return OtherFile{"is an MP4 or QuickTime file without the table of its frames, which stands at its end: it may have been cut off",
-                     "copy it anew", true};
-  return other_picture(head);
 }
 
 bool is_picture(const std::string& path) {
@@ -109,7 +85,7 @@ bool is_picture(const std::string& path) {
 PictureFile open_picture(const std::string& path) {
   const std::string head = head_of(path);
   const PictureFormat* format = format_beginning(head);
-  if (const auto other = other_picture(head); other && !format) bad_input(path, other->what, other->advice);
+  if (!format) refuse_other_kind(path, FileUse::picture);
   if (!format) bad_input(path, "is no picture that this version reads", "it reads " + picture_format_names());
   return format->open(path);
 }

@@ -1,6 +1,5 @@
 // Every format of pictures, one row each; a file is known by its first bytes, never by its name.
 #pragma once
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,13 +21,6 @@ std::string picture_format_names();
 
 /// The file can be read and begins as one of these formats, whether this build reads it or not.
 bool is_picture(const std::string& path);
-/// What a file that no format here begins is: "is a WebP picture", and what to do with it.
-struct OtherFile {
-  std::string what, advice;
-  bool is_video = false;
-};
-/// Nothing: not known. Error(bad_input): it cannot be read.
-std::optional<OtherFile> other_file(const std::string& path);
 /// Error(bad_input) that names the file: it cannot be read, is of no such format, its header is wrong, or it is truncated as far as that
 /// shows before decoding.
 PictureFile open_picture(const std::string& path);

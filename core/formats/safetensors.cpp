@@ -19,8 +19,10 @@ std::string shape_text(std::span<const int64_t> shape) {
   return text + "]";
 }
 
-std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& path) {
-  auto mapped = MappedFile::open(path);
+std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& path) { return in(MappedFile::open(path)); }
+
+std::shared_ptr<const SafetensorsFile> SafetensorsFile::in(const std::shared_ptr<const MappedFile>& mapped) {
+  const std::string& path = mapped->path();
   const std::span<const std::byte> bytes = mapped->bytes();
   const size_t header_size = safetensors_header_size(bytes.first(std::min(bytes.size(), sizeof(uint64_t))), bytes.size(), path);
   std::shared_ptr<SafetensorsFile> file(new SafetensorsFile);

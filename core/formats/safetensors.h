@@ -34,6 +34,7 @@ std::string shape_text(std::span<const int64_t> shape);
 class SafetensorsFile {
  public:
   static std::shared_ptr<const SafetensorsFile> open(const std::string& path);
+  static std::shared_ptr<const SafetensorsFile> in(const std::shared_ptr<const MappedFile>& mapped);
 
   const std::string& path() const;
   /// In the order of their names.

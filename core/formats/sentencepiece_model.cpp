@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -172,6 +173,8 @@ class Checker {
     return result.take();
   }
 
+  std::vector<Piece> take_pieces() { return std::move(pieces_); }
+
  private:
   [[noreturn]] void refuse(const std::string& what) const { bad_input(where_, what, kGetModelAgain); }
   void once(bool& seen) const {
@@ -286,6 +289,12 @@ class Checker {
 }  // namespace
 
 std::string checked_sentencepiece_model(std::string_view model, const std::string& where) { return Checker(where).check(model); }
+
+std::vector<Piece> sentencepiece_pieces(std::string_view model, const std::string& where) {
+  Checker checker(where);
+  checker.check(model);
+  return checker.take_pieces();
+}
 
 std::string plain_unigram_model(std::span<const Piece> pieces, bool byte_fallback) {
   Writer model;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stormcell {
 
@@ -17,6 +18,9 @@ struct Piece {
 
 /// The model made fit for the library: fully checked, self-tests left out. Bad input otherwise.
 std::string checked_sentencepiece_model(std::string_view model, const std::string& where);
+
+/// The pieces of such a model, by their ids.
+std::vector<Piece> sentencepiece_pieces(std::string_view model, const std::string& where);
 
 /// A Unigram model that takes text as it comes: no normalisation, no added or removed white space.
 std::string plain_unigram_model(std::span<const Piece> pieces, bool byte_fallback);

@@ -9,7 +9,10 @@
 
 namespace stormcell {
 
-TensorFile::TensorFile(const std::string& path) : file_(new OpenFile(OpenFile::open_regular(path))) {
+TensorFile::TensorFile(const std::string& path) : TensorFile(OpenFile::open_regular(path)) {}
+
+TensorFile::TensorFile(OpenFile file) : file_(std::make_shared<const OpenFile>(std::move(file))) {
+  const std::string& path = file_->path();
   std::byte first[sizeof(uint64_t)];
   const std::span<std::byte> size(first, std::min(sizeof first, file_->size()));
   file_->read(0, size);

@@ -30,6 +30,7 @@ class TensorFile {
  public:
   /// The header is fully checked; no tensor is read. Error(bad_input): missing, not readable, not in the format.
   explicit TensorFile(const std::string& path);
+  explicit TensorFile(OpenFile file);
 
   const std::string& path() const;
   /// In the order of their names.

@@ -1,98 +1,100 @@
-// Which tokenizer a model folder has, and the one from a SentencePiece model.
+// Which tokenizer a model folder has, and what its others say against it.
 #include "core/formats/tokenizer.h"
 
-#include <sentencepiece_processor.h>
-
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <optional>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/formats/added_tokens.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
-#include "core/formats/sentencepiece_library.h"
+#include "core/formats/open_file.h"
 #include "core/formats/sentencepiece_model.h"
 #include "core/formats/tokenizer_config.h"
 
 namespace stormcell {
 namespace {
+namespace fs = std::filesystem;
 constexpr size_t kMaxTokenizerFile = size_t{256} << 20;
 
-class SentencePieceTokenizer : public Tokenizer {
- public:
-  SentencePieceTokenizer(std::string_view model, const std::string& where, std::vector<AddedToken> added)
-      : where_(where), library_(load_sentencepiece(checked_sentencepiece_model(model, where), where)), added_(std::move(added)) {
-    end_id_ = library_->eos_id();
-    if (end_id_ < 0) bad_input(where, "has no end token </s>", "a T5-like model needs one");
-    pad_id_ = std::max(library_->pad_id(), 0);
-    vocabulary_size_ = library_->GetPieceSize();
-    for (const AddedToken& token : added_.tokens()) vocabulary_size_ = std::max(vocabulary_size_, token.id + 1);
-  }
+/// Mistral's later kinds, tiktoken's, and vocabularies whose rules are in a program.
+constexpr std::array<const char*, 8> kOtherKinds = {"tekken.json",        "tokenizer.model.v1", "tokenizer.model.v2", "tokenizer.model.v3",
+                                                    "tokenizer.model.v7", "tiktoken.model",     "vocab.json",         "vocab.txt"};
 
-  std::vector<int32_t> encode(std::string_view utf8, bool add_end) const override {
-    check_text(utf8, where_);
-    std::vector<int32_t> ids;
-    added_.split(utf8, [&](std::string_view text, const AddedToken* token) {
-      if (token) {
-        ids.push_back(token->id);
-        return;
-      }
-      std::vector<int> encoded;
-      if (!library_->Encode(text, &encoded).ok())
-        bad_input(where_, "cannot encode " + in_quotes(text), "check that the tokenizer is the model's");
-      ids.insert(ids.end(), encoded.begin(), encoded.end());
-    });
-    if (add_end) ids.push_back(end_id_);
-    return ids;
-  }
-
-  std::string decode(std::span<const int32_t> ids) const override {
-    std::vector<int> known;
-    for (const int32_t id : ids)
-      if (id >= 0 && id < library_->GetPieceSize() && !library_->IsControl(id)) known.push_back(id);
-    std::string text;
-    if (!library_->Decode(known, &text).ok()) failed(where_, "cannot decode token ids", "check that the tokenizer is the model's");
-    return text;
-  }
-
-  std::string piece(int32_t id) const override {
-    if (id >= 0 && id < library_->GetPieceSize()) return library_->IdToPiece(id);
-    const AddedToken* token = added_.find(id);
-    return token ? token->content : std::string();
-  }
-  int32_t pad_id() const override { return pad_id_; }
-  int32_t end_id() const override { return end_id_; }
-  int32_t vocabulary_size() const override { return vocabulary_size_; }
-  const std::string& path() const override { return where_; }
-
- private:
-  std::string where_;
-  std::shared_ptr<const sentencepiece::SentencePieceProcessor> library_;
-  AddedTokens added_;
-  int32_t end_id_ = 1, pad_id_ = 0, vocabulary_size_ = 0;
-};
-
-std::string in_folder(const std::string& folder, const char* name) { return (std::filesystem::path(folder) / name).string(); }
-}  // namespace
-
-std::shared_ptr<const Tokenizer> Tokenizer::from_sentencepiece(std::string_view model, const std::string& where) {
-  return std::make_shared<SentencePieceTokenizer>(model, where, std::vector<AddedToken>{});
+/// tiktoken's vocabulary, as Llama 3 has it under this name: "IQ== 0", a piece in base64 and its rank on each line.
+bool is_tiktoken(std::string_view content) {
+  const std::string_view line = content.substr(0, std::min<size_t>(content.find('\n'), 256));
+  const size_t space = line.find(' ');
+  if (space == 0 || space == std::string_view::npos) return false;
+  const auto is_base64 = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '=';
+  };
+  const std::string_view rank = line.substr(space + 1);
+  return std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(space), is_base64) && !rank.empty() &&
+         std::all_of(rank.begin(), rank.end(), [](char c) { return (c >= '0' && c <= '9') || c == '\r'; });
 }
 
-std::shared_ptr<const Tokenizer> Tokenizer::open_if_present(const std::string& folder) {
-  std::error_code error;
-  for (const char* name : {"spiece.model", "tokenizer.json", "tokenizer.model"}) {
-    const std::string path = in_folder(folder, name);
-    if (!std::filesystem::exists(path, error)) continue;
-    const std::string content = read_file_text(path, kMaxTokenizerFile);
-    if (content.empty()) bad_input(path, "is empty", "get the file again");
-    if (path.ends_with(".json")) return from_json(content, path);
-    return std::make_shared<SentencePieceTokenizer>(content, path, read_added_tokens(in_folder(folder, "tokenizer_config.json")));
+/// Nothing where the folder has no such file. A link that leads nowhere is a file that is missed.
+std::optional<std::string> content_of(const std::string& path) {
+  if (!is_named(path)) return {};
+  std::string content = read_file_text(path, kMaxTokenizerFile);
+  refuse_other_kind(path, content, FileUse::tokenizer);
+  if (path.ends_with(".model") && is_tiktoken(content))
+    bad_input(path, "is a vocabulary of tiktoken, which is not in this version", "give token ids as .npy or .safetensors instead of text");
+  return content;
+}
+
+/// How the vocabularies of two tokenizers differ, as a sentence has it; empty: they do not. Pieces that `used` has behind those of the
+/// other are added tokens.
+std::string difference(const Tokenizer& used, const std::vector<Piece>& other) {
+  int64_t unlike = 0;
+  std::string first;
+  for (size_t id = 0; id < other.size(); ++id) {
+    const std::string piece = used.piece(static_cast<int32_t>(id));
+    if (piece == other[id].text) continue;
+    if (unlike++ == 0) first = "id " + std::to_string(id) + " is " + in_quotes(piece) + " and " + in_quotes(other[id].text);
   }
+  return unlike == 0 ? first : counted(unlike, "id") + " of " + with_commas(static_cast<int64_t>(other.size())) + ", the first: " + first;
+}
+
+/// A folder with both kinds has one vocabulary in two files. Where it does not, somebody has to be told.
+void compare_with_model(Tokenizer& used, const std::string& path) {
+  const std::string chosen = used.path() + " is used, as transformers, vLLM and SGLang do";
+  try {
+    const std::optional<std::string> content = content_of(path);
+    if (!content) return;
+    if (const std::string unlike = difference(used, sentencepiece_pieces(*content, path)); !unlike.empty())
+      used.warn(used.path() + " and " + path + " differ in " + unlike + "; " + chosen);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input) throw;
+    used.warn(std::string(error.what()) + "; " + chosen);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> Tokenizer::open_if_present(const std::string& folder, FrameRule rule) {
+  const auto in_folder = [&](const char* name) { return (fs::path(folder) / name).string(); };
+  const std::string json = in_folder("tokenizer.json"), models[] = {in_folder("spiece.model"), in_folder("tokenizer.model")};
+  if (const std::optional<std::string> content = content_of(json)) {
+    const std::shared_ptr<Tokenizer> tokenizer = from_json(*content, json, rule, read_tokenizer_config(folder));
+    for (const std::string& model : models) compare_with_model(*tokenizer, model);
+    return tokenizer;
+  }
+  for (const std::string& model : models)
+    if (const std::optional<std::string> content = content_of(model))
+      return from_sentencepiece(*content, model, rule, read_tokenizer_config(folder));
+  for (const char* name : kOtherKinds)
+    if (const std::string other = in_folder(name); is_named(other))
+      bad_input(other, "is a tokenizer of a kind that is not in this version",
+                "put tokenizer.json or tokenizer.model beside it, or give token ids as .npy or .safetensors");
   return nullptr;
 }
 
-std::shared_ptr<const Tokenizer> Tokenizer::open(const std::string& folder) {
-  if (auto tokenizer = open_if_present(folder)) return tokenizer;
+std::shared_ptr<const Tokenizer> Tokenizer::open(const std::string& folder, FrameRule rule) {
+  if (auto tokenizer = open_if_present(folder, rule)) return tokenizer;
   bad_input(folder, "has no tokenizer",
             "put spiece.model, tokenizer.json or tokenizer.model there, or give token ids as .npy or .safetensors");
 }

@@ -1,4 +1,4 @@
-// Text to token ids and back: SentencePiece models and Unigram tokenizer.json, with T5's conventions.
+// Text to token ids and back: SentencePiece models, and tokenizer.json of the kinds Unigram and BPE.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,34 +7,48 @@
 #include <string_view>
 #include <vector>
 
+#include "core/formats/token_frame.h"
+
 namespace stormcell {
 
-/// Immutable; all methods may be called by several threads at once.
+/// Immutable once opened; all const methods may be called by several threads at once.
 class Tokenizer {
  public:
-  /// The tokenizer of a model folder: spiece.model, else tokenizer.json, else tokenizer.model; bad_input when it has none.
-  static std::shared_ptr<const Tokenizer> open(const std::string& folder);
+  /// The tokenizer of a model folder: tokenizer.json, else spiece.model, else tokenizer.model, with what tokenizer_config.json says; `rule`
+  /// is the family's. Error(bad_input): the folder has none, or one that would give other ids here than elsewhere.
+  static std::shared_ptr<const Tokenizer> open(const std::string& folder, FrameRule rule = {});
   /// The same, but null when the folder has none.
-  static std::shared_ptr<const Tokenizer> open_if_present(const std::string& folder);
+  static std::shared_ptr<const Tokenizer> open_if_present(const std::string& folder, FrameRule rule = {});
   /// From the bytes of a SentencePiece model; `where` names it in errors.
-  static std::shared_ptr<const Tokenizer> from_sentencepiece(std::string_view model, const std::string& where);
+  static std::shared_ptr<Tokenizer> from_sentencepiece(std::string_view model, const std::string& where, FrameRule rule = {},
+                                                       const TokenizerConfig& config = {});
   /// From the text of a tokenizer.json.
-  static std::shared_ptr<const Tokenizer> from_json(std::string_view json, const std::string& where);
+  static std::shared_ptr<Tokenizer> from_json(std::string_view json, const std::string& where, FrameRule rule = {},
+                                              const TokenizerConfig& config = {});
 
   virtual ~Tokenizer() = default;
 
-  /// The ids of a text, with the end token appended where asked for. Text that is not valid UTF-8: bad_input.
-  virtual std::vector<int32_t> encode(std::string_view utf8, bool add_end) const = 0;
+  /// The ids of a text, `framed` with the tokens of frame() before and behind them. Text that is not valid UTF-8: bad_input.
+  virtual std::vector<int32_t> encode(std::string_view utf8, bool framed) const = 0;
   /// The text of ids; padding, end and other control tokens, and ids outside the vocabulary, write nothing.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
   /// The piece as it stands in the vocabulary ("▁the"); empty outside.
   virtual std::string piece(int32_t id) const = 0;
 
+  /// The special tokens around each text.
+  virtual const TokenFrame& frame() const = 0;
+  /// -1: the tokenizer has no padding token.
   virtual int32_t pad_id() const = 0;
-  virtual int32_t end_id() const = 0;
   virtual int32_t vocabulary_size() const = 0;
   /// The file it was read from.
   virtual const std::string& path() const = 0;
+
+  /// Where the files of the folder contradict each other, and which of them is used; a sentence each.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
+
+ private:
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace stormcell

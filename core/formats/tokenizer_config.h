@@ -1,13 +1,31 @@
-// tokenizer_config.json: the tokens that a model adds behind its SentencePiece vocabulary.
+// What a model folder says of its tokenizer beside the vocabulary: tokenizer_config.json, and special_tokens_map.json of older releases.
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/formats/added_tokens.h"
 
 namespace stormcell {
 
-/// Those of added_tokens_decoder that look like T5's <extra_id_N>; none when the file is not there.
-std::vector<AddedToken> read_added_tokens(const std::string& path);
+/// A begin or end token as the files have it.
+struct ConfiguredToken {
+  std::optional<bool> is_added;  ///< add_bos_token, add_eos_token
+  std::string text;              ///< bos_token, eos_token; empty: not said
+  bool is_null = false;          ///< the token is null: there is none
+};
+
+struct TokenizerConfig {
+  std::string path = "tokenizer_config.json";
+  ConfiguredToken begin, end;
+  std::vector<AddedToken> added;  ///< added_tokens_decoder
+};
+
+/// Of files that are not there: what a TokenizerConfig is without them. Error(bad_input): not JSON, or a value of another form.
+TokenizerConfig read_tokenizer_config(const std::string& folder);
+
+/// The same of the text of a tokenizer_config.json alone.
+TokenizerConfig parse_tokenizer_config(std::string_view json, const std::string& path);
 
 }  // namespace stormcell

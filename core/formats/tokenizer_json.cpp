@@ -7,19 +7,19 @@
 
 #include "core/base/error.h"
 #include "core/formats/base64.h"
+#include "core/formats/byte_pairs_json.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
+#include "core/formats/post_processor.h"
+#include "core/formats/tokenizer_parts.h"
 
 namespace stormcell {
 namespace {
 using Json = nlohmann::json;
 
-constexpr std::string_view kUseModel = "use the model's spiece.model instead, if it has one";
-constexpr int64_t kMaxId = 1 << 24;
-
-class Parser {
+class Parser : private TokenizerParts {
  public:
-  explicit Parser(const std::string& where) : where_(where) {}
+  explicit Parser(const std::string& where) : TokenizerParts(where) {}
 
   TokenizerJson parse(const Json& root) {
     if (!root.is_object()) refuse("is not a JSON object");
@@ -27,63 +27,27 @@ class Parser {
     parse_added(root);
     add_normalizer(optional_member(root, "normalizer"));
     add_pre_tokenizer(optional_member(root, "pre_tokenizer"));
-    parse_post_processor(optional_member(root, "post_processor"));
+    result_.frame = parse_post_processor(optional_member(root, "post_processor"), *this);
     parse_decoder(optional_member(root, "decoder"));
     if (const Json& padding = optional_member(root, "padding"); padding.is_object() && padding.contains("pad_id"))
       result_.pad_id = id_of(padding["pad_id"], "padding");
-    else if (const auto id = id_of_token("<pad>"))
-      result_.pad_id = *id;
+    else
+      result_.pad_id = result_.find("<pad>").value_or(-1);
     return std::move(result_);
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const { bad_input(where_, what, "get the file again"); }
-  [[noreturn]] void unsupported(const std::string& part, const std::string& what) const {
-    bad_input(where_, part + " " + in_quotes(what) + " is not in this version", kUseModel);
-  }
-
-  const Json& member(const Json& object, const char* key, const std::string& part) const {
-    if (!object.is_object()) refuse(part + " is not an object");
-    const auto it = object.find(key);
-    if (it == object.end()) refuse(part + " has no " + in_quotes(key));
-    return *it;
-  }
-  static const Json& optional_member(const Json& object, const char* key) {
-    static const Json kNull;
-    const auto it = object.find(key);
-    return it == object.end() ? kNull : *it;
-  }
-  const std::string& text(const Json& object, const char* key, const std::string& part) const {
-    const Json& value = member(object, key, part);
-    if (!value.is_string()) refuse(part + ": " + in_quotes(key) + " is not a text");
-    return value.get_ref<const std::string&>();
-  }
-  bool flag(const Json& object, const char* key, bool otherwise) const {
-    const auto it = object.find(key);
-    if (it == object.end() || it->is_null()) return otherwise;
-    if (!it->is_boolean()) refuse(in_quotes(key) + " is neither true nor false");
-    return it->get<bool>();
-  }
-  int32_t id_of(const Json& value, const std::string& part) const {
-    const int64_t id = value.is_number_integer() ? value.get<int64_t>() : -1;
-    if (id < 0 || id >= kMaxId) refuse(part + ": " + in_quotes(value.dump()) + " is no token id");
-    return static_cast<int32_t>(id);
-  }
-  std::optional<int32_t> id_of_token(std::string_view content) const {
-    for (const AddedToken& token : result_.added)
-      if (token.content == content) return token.id;
-    for (size_t i = 0; i < result_.pieces.size(); ++i)
-      if (result_.pieces[i].text == content) return static_cast<int32_t>(i);
-    return {};
-  }
-  const Json& list(const Json& object, const char* key, const std::string& part) const {
-    const Json& value = member(object, key, part);
-    if (!value.is_array()) refuse(part + ": " + in_quotes(key) + " is not a list");
-    return value;
-  }
-
   void parse_model(const Json& model) {
-    if (const std::string& type = text(model, "type", "the model"); type != "Unigram") unsupported("the model", type);
+    const std::string& type = text(model, "type", "the model");
+    if (type == "BPE") {
+      BytePairModel pairs = parse_byte_pairs(model, *this);
+      result_.byte_fallback = pairs.rules.byte_fallback;
+      result_.unknown_id = pairs.rules.unknown;
+      result_.pieces = std::move(pairs.pieces);
+      result_.byte_pairs = std::move(pairs.rules);
+      return;
+    }
+    if (type != "Unigram") unsupported("the model", type);
     for (const Json& entry : list(model, "vocab", "the model")) {
       const std::string name = "piece " + std::to_string(result_.pieces.size());
       if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) refuse(name + " is not [text, score]");
@@ -126,7 +90,7 @@ class Parser {
     } else if (type == "Precompiled") {
       const auto table = decode_base64(text(step, "precompiled_charsmap", part));
       if (!table) refuse("precompiled_charsmap is not base64");
-      result_.normalizations.push_back(precompiled_normalization(CharsMap(*table, where_)));
+      result_.normalizations.push_back(precompiled_normalization(CharsMap(*table, where())));
     } else if (type == "Strip") {
       result_.normalizations.push_back(strip_normalization(flag(step, "strip_left", true), flag(step, "strip_right", true)));
     } else if (type == "Prepend") {
@@ -184,24 +148,6 @@ class Parser {
     return flag(step, "add_prefix_space", true) ? PrependScheme::always : PrependScheme::never;
   }
 
-  // T5's: the text, then the end token.
-  void parse_post_processor(const Json& step) {
-    if (step.is_null()) {
-      result_.end_id = id_of_token("</s>").value_or(-1);
-      return;
-    }
-    const std::string part = "the post-processor";
-    if (const std::string& type = text(step, "type", part); type != "TemplateProcessing") unsupported(part, type);
-    const Json& single = list(step, "single", part);
-    if (single.empty() || !single[0].is_object() || !single[0].contains("Sequence")) unsupported(part, "tokens before the text");
-    if (single.size() == 1) return;
-    const std::string& name = text(member(single[1], "SpecialToken", part), "id", part);
-    if (single.size() > 2) unsupported(part, "several tokens after the text");
-    const Json& ids = list(member(member(step, "special_tokens", part), name.c_str(), part), "ids", part);
-    if (ids.size() != 1) unsupported(part, "several ids for one token");
-    result_.end_id = id_of(ids[0], part);
-  }
-
   void parse_decoder(const Json& step) {
     if (step.is_null()) return;
     const std::string part = "the decoder";
@@ -216,10 +162,17 @@ class Parser {
     }
   }
 
-  const std::string& where_;
   TokenizerJson result_;
 };
 }  // namespace
+
+std::optional<int32_t> TokenizerJson::find(std::string_view content) const {
+  for (const AddedToken& token : added)
+    if (token.content == content) return token.id;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (pieces[i].text == content) return static_cast<int32_t>(i);
+  return {};
+}
 
 TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where) {
   return Parser(where).parse(parse_json_text(json, where));

@@ -1,4 +1,4 @@
-// The parts of a tokenizer.json (Hugging Face `tokenizers`, Unigram models), checked. What cannot be done alike is refused by name.
+// The parts of a tokenizer.json (Hugging Face `tokenizers`, Unigram and BPE models), checked. What cannot be done alike is refused by name.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "core/formats/added_tokens.h"
+#include "core/formats/byte_pairs.h"
 #include "core/formats/sentencepiece_model.h"
 #include "core/formats/text_pipeline.h"
+#include "core/formats/token_frame.h"
 
 namespace stormcell {
 
@@ -17,12 +19,16 @@ struct TokenizerJson {
   std::vector<Piece> pieces;
   std::optional<int32_t> unknown_id;
   bool byte_fallback = false;
+  std::optional<BytePairRules> byte_pairs;  ///< of a BPE model; none: Unigram
   std::vector<std::unique_ptr<const Normalization>> normalizations;
   PreTokenization pre_tokenization;
   std::vector<AddedToken> added;
-  int32_t end_id = -1;  ///< -1: none
-  int32_t pad_id = 0;
-  bool drop_first_space = true;  ///< decoding: the space that encoding put before the text
+  std::optional<TokenFrame> frame;  ///< by the post-processor; none: the file does not say it
+  int32_t pad_id = -1;              ///< -1: none
+  bool drop_first_space = true;     ///< decoding: the space that encoding put before the text
+
+  /// The id of a token or piece by its text.
+  std::optional<int32_t> find(std::string_view content) const;
 };
 
 TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where);

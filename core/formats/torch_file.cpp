@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
+#include "core/formats/whole_number.h"
 
 namespace stormcell {
 namespace {
@@ -24,24 +25,7 @@ int64_t TorchTensor::place(int64_t index) const {
   return at;
 }
 
-int64_t TorchTensor::whole(int64_t index) const {
-  const auto value = [&]<class T>(T v) {
-    std::memcpy(&v, bytes.data() + static_cast<size_t>(place(index)) * sizeof v, sizeof v);
-    return static_cast<int64_t>(v);
-  };
-  switch (dtype) {
-    case DType::i32:
-      return value(int32_t{});
-    case DType::i64:
-      return value(int64_t{});
-    case DType::i16:
-      return value(int16_t{});
-    case DType::i8:
-      return value(int8_t{});
-    default:
-      return value(uint8_t{});
-  }
-}
+int64_t TorchTensor::whole(int64_t index) const { return whole_number_at(bytes.data(), dtype, static_cast<size_t>(place(index))); }
 
 bool TorchFile::is_one(std::string_view content) {
   constexpr size_t kNameSizeAt = 26, kNameAt = 30;
@@ -72,9 +56,7 @@ TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name)
   if (!value || !value->is(PickleValue::Kind::tensor)) wrong(name + " is no tensor");
   const PickleTensor& from = *value->node->tensor;
   TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset, from.strides};
-  if (from.dtype != DType::i32 && from.dtype != DType::i64 && from.dtype != DType::i16 && from.dtype != DType::i8 &&
-      from.dtype != DType::u8)
-    wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
+  if (!is_whole_type(from.dtype)) wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
   const auto held = static_cast<int64_t>(tensor.bytes.size() / element_size(from.dtype));
   // The last element, without overflow: nothing may lie beyond what is there.
   int64_t last = from.offset, all = 1;

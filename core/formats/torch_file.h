@@ -24,7 +24,7 @@ class TorchTensor {
   std::vector<int64_t> strides;      ///< elements
 
   int64_t elements() const;
-  /// i32, i64, i16, i8 and u8 alone.
+  /// Of whole numbers alone.
   int64_t whole(int64_t index) const;
 
  private:

@@ -17,8 +17,8 @@ namespace stormcell {
 /// All weights of a model.
 class WeightFiles {
  public:
-  /// `path`: a folder with model.safetensors, or with model.safetensors.index.json and its shards, or a .safetensors file. Headers are
-  /// fully checked; no tensor data is read.
+  /// `path`: a folder with model.safetensors.index.json and its shards, or with model.safetensors, or a .safetensors file. Headers are
+  /// fully checked; no tensor data is read. Error(bad_input) where a shard is missing or damaged.
   static std::shared_ptr<const WeightFiles> open(const std::string& path);
   ~WeightFiles();
 
@@ -40,13 +40,18 @@ class WeightFiles {
   /// The JSON header of one file as it stood there, padding included, for the fingerprint.
   std::string_view header_bytes(size_t file) const;
   const std::string& path() const { return path_; }
+  /// The file that says which tensors there are: the one file of weights, or the index.
+  const std::string& listing() const;
+  /// Weight files beside these that are not used, a sentence each.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   WeightFiles();
   void add(const std::string& path);
   void check_index(const std::string& index_path, const std::map<std::string, std::string>& shard_of) const;
 
-  std::string path_;
+  std::string path_, index_;
+  std::vector<std::string> warnings_;
   std::vector<std::unique_ptr<const TensorFile>> files_;
   std::vector<TensorPlace> tensors_;
   int64_t total_bytes_ = 0;

@@ -3,18 +3,20 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 
 namespace stormcell {
 namespace {
 /// Which of the words with blanks between it is.
 size_t index_of(std::string_view words, std::string_view word) {
-  size_t index = 0;
-  for (size_t at = 0; at < words.size(); ++index) {
+  std::vector<std::string> known;
+  for (size_t at = 0; at < words.size();) {
     const size_t end = std::min(words.find(' ', at), words.size());
-    if (words.substr(at, end - at) == word) return index;
+    if (words.substr(at, end - at) == word) return known.size();
+    known.emplace_back(words.substr(at, end - at));
     at = end + 1;
   }
-  bad_input("protocol", "unknown word \"" + std::string(word) + "\"", "one of " + std::string(words));
+  bad_input("protocol", "unknown word \"" + std::string(word) + "\"", advice_on_word(word, known));
 }
 std::string word_at(std::string_view words, size_t index) {
   for (; index > 0; --index) words.remove_prefix(words.find(' ') + 1);

@@ -5,14 +5,18 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
-#include "core/formats/sha256.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/trace/routed_alone.h"
 #include "core/formats/trace/slot_loads.h"
 #include "core/formats/trace/trace.h"
+#include "core/imports/import_targets.h"
+#include "core/imports/missing_parts.h"
 #include "core/imports/trace_files.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/recorder.h"
@@ -26,23 +30,6 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 bool is_stop(const Error& e) { return e.kind() == ErrorKind::interrupted || e.kind() == ErrorKind::terminated; }
-
-/// Where a trace names no weights file, its model is told by name and shape.
-std::string fingerprint_of(const TraceHeader& header) {
-  if (!header.fingerprint.empty()) return header.fingerprint;
-  std::string text = "trace\n" + header.model + "\n";
-  for (const TraceRouter& r : header.routers) text += r.name + " " + std::to_string(r.branches) + "\n";
-  return sha256_hex(text);
-}
-
-TracedShape shape_of(const TraceHeader& header) {
-  TracedShape shape{header.model, static_cast<int64_t>(header.routers.size()), 0, 0};
-  for (const TraceRouter& r : header.routers) {
-    shape.branches = std::max<int64_t>(shape.branches, r.branches);
-    shape.k = std::max<int64_t>(shape.k, r.fan_out);
-  }
-  return shape;
-}
 
 RunLayout layout_of(const TraceHeader& header) {
   RunLayout layout;
@@ -66,6 +53,10 @@ RunLayout layout_of(const TraceHeader& header) {
   return layout;
 }
 
+Json json_of(const TracedShape& shape) {
+  return {{"name", shape.name}, {"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}};
+}
+
 Json json_of(const ImportFigures& f) {
   Json json = json_of_verb("import");
   json["format"] = f.format;
@@ -73,17 +64,23 @@ Json json_of(const ImportFigures& f) {
   json["rows_skipped"] = f.rows_skipped;
   json["rows_masked"] = f.rows_masked;
   json["rows_shared"] = f.rows_shared;
-  json["model"] = {{"name", f.model.name}, {"layers", f.model.layers}, {"branches", f.model.branches}, {"k", f.model.k}};
+  json["empty_lines"] = f.empty_lines;
+  json["model"] = json_of(f.model);
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["lacks"] = f.lacks;
   json["lacks_how"] = Json::object();
   for (size_t i = 0; i < f.lacks.size(); ++i)
     if (!f.lacks_how[i].empty()) json["lacks_how"][f.lacks[i]] = f.lacks_how[i];
-  json["files_known"] = f.runs_known.size();
+  json["files_known"] = f.files_known;
   json["runs_known"] = f.runs_known;
   json["session"] = f.session;
   json["runs"] = f.runs;
+  json["sessions"] = Json::array();
+  for (const ImportedSession& s : f.sessions)
+    json["sessions"].push_back(
+        {{"session", s.session}, {"model", s.runs.empty() ? Json() : json_of(s.model)}, {"runs", s.runs}, {"runs_known", s.runs_known}});
   json["seconds"] = f.seconds;
+  json["warnings"] = f.warnings;
   return json;
 }
 
@@ -97,56 +94,11 @@ void add_lacks(const std::vector<std::string>& more, std::vector<std::string>& l
     if (std::find(lacks.begin(), lacks.end(), fact) == lacks.end()) lacks.push_back(fact);
 }
 
-/// The session that all traces go into. Opened by the first trace that has a header: what cannot be read changes nothing.
-class Target {
- public:
-  explicit Target(const ImportOptions& options) : options_(options) {}
-
-  SessionWriter& open(const TraceHeader& header, const std::string& trace) {
-    const std::string fingerprint = fingerprint_of(header);
-    if (session_) {
-      if (fingerprint != fingerprint_)
-        bad_input(trace, "is of another model than " + options_.traces.front() + ": " + told(header) + " and not " + name_,
-                  "import it into a session of its own");
-      return *session_;
-    }
-    fingerprint_ = fingerprint;
-    name_ = told(header);
-    const TracedShape shape = shape_of(header);
-    ModelSummary model{fingerprint, header.model.empty() ? std::filesystem::path(trace).stem().string() : header.model, header.family, {}};
-    model.json = nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
-        -1, ' ', false, nlohmann::json::error_handler_t::replace);
-    model.form = header.fingerprint.empty() ? "trace" : "";
-    session_ = std::make_unique<SessionWriter>(options_.session, model);
-    session_->hold();
-    return *session_;
-  }
-  void keep() {
-    if (!session_) return;
-    session_->keep();
-    session_->close();
-  }
-  void take_back() {
-    if (!session_) return;
-    session_->take_back();
-    session_->close();
-  }
-
- private:
-  static std::string told(const TraceHeader& header) {
-    const TracedShape shape = shape_of(header);
-    return (header.model.empty() ? "" : header.model + ", ") + counted(shape.layers, "layer") + " of " + counted(shape.branches, "branch");
-  }
-  const ImportOptions& options_;
-  std::unique_ptr<SessionWriter> session_;
-  std::string fingerprint_, name_;
-};
-
 /// One trace as one run. Destroyed without finish(), it is marked interrupted.
 class TraceRun : public TraceSink {
  public:
-  TraceRun(const ImportOptions& options, const TraceSource& source, std::string_view format, Target& target)
-      : options_(options), source_(source), format_(format), target_(target) {}
+  TraceRun(const ImportOptions& options, const TraceSource& source, std::string_view format, ImportTargets& targets)
+      : options_(options), source_(source), format_(format), targets_(targets) {}
   ~TraceRun() override {
     recorder_.reset();  // writes what it has, before the run ends
   }
@@ -155,12 +107,13 @@ class TraceRun : public TraceSink {
     if (const int64_t here = shape_of(header).branches, there = source_.model.branches; there > 0 && here != there)
       bad_input(source_.path(), "has " + counted(here, "expert") + " a layer, " + options_.model_config + " " + std::to_string(there),
                 "name the config.json of the model that was traced");
-    SessionWriter& session = target_.open(header, source_.path());
+    SessionWriter& session = targets_.open(header, source_.path());
+    figures_.session = session.path();
     figures_.model = shape_of(header);
     figures_.lacks = header.lacks;
     RunStart start;
     start.kind = to_text(RunKind::import);
-    start.name = std::filesystem::path(source_.path()).stem().string();
+    start.name = name_of_trace(source_.path());
     start.decisions = !header.counts;
     Json about = {{"name", source_.path()},
                   {"format", format_},
@@ -170,7 +123,7 @@ class TraceRun : public TraceSink {
                   {"lacks", header.lacks}};
     if (const std::string told = told_of(options_); !told.empty()) about["told"] = told;
     if (header.rank >= 0) about["rank"] = header.rank;
-    rank_ = header.rank;
+    rank_ = header_rank_ = header.rank;
     if (header.model_layers > 0) about["layers"] = header.model_layers;
     const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
                   ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
@@ -205,6 +158,8 @@ class TraceRun : public TraceSink {
   }
 
   void rank(int32_t number) override { rank_ = number; }
+  /// -1: it is of several, or does not say.
+  int32_t rank_of_file() const { return header_rank_; }
 
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
     if (step != step_) {
@@ -224,7 +179,10 @@ class TraceRun : public TraceSink {
     figures_.rows_skipped = counts.rows_skipped;
     figures_.rows_masked = counts.rows_masked;
     figures_.rows_shared = counts.rows_shared;
-    figures_.session = options_.session;
+    figures_.empty_lines = counts.empty_lines.count;
+    figures_.warnings = counts.warnings;
+    if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
+      figures_.warnings.push_back(std::move(left_out));
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
     find_how(figures_);
@@ -248,9 +206,9 @@ class TraceRun : public TraceSink {
   const ImportOptions& options_;
   const TraceSource& source_;
   const std::string_view format_;
-  Target& target_;
+  ImportTargets& targets_;
   int64_t batches_ = 0, server_step_ = -1;
-  int32_t rank_ = -1;
+  int32_t rank_ = -1, header_rank_ = -1;
   int64_t step_ = -1;
   BatchRecord* filled_ = nullptr;  // of the step whose loads are coming
   ImportFigures figures_;
@@ -258,25 +216,53 @@ class TraceRun : public TraceSink {
   std::unique_ptr<Recorder> recorder_;
 };
 
-ImportFigures import_one(const ImportOptions& options, const TraceSource& source, Target& target, const Progress& progress) {
+/// No run where the trace holds nothing. Its rank, where it says one, is added to `ranks`.
+ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets, std::set<int64_t>& ranks,
+                         const Progress& progress) {
   const Clock::time_point begin = Clock::now();
-  if (source.file->size() == 0) bad_input(source.path(), "is empty, not a routing trace", "record it again");
   const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
-  TraceRun run(options, source, format.id, target);
+  // The user may know better what a file is, unless it is something else altogether.
+  if (!options.format.empty() && !format.recognize(source.text())) refuse_other_kind(source.path(), source.text(), FileUse::trace);
+  TraceRun run(options, source, format.id, targets);
   RoutedAlone routed(source, run);
   const TraceCounts counts = format.read(source, routed, progress);
+  const int64_t rank = counts.nothing.empty() ? run.rank_of_file() : counts.rank_of_nothing;
+  if (rank >= 0) ranks.insert(rank);
+  if (!counts.nothing.empty()) {
+    ImportFigures none;
+    none.warnings = {source.path() + ": " + counts.nothing + "; left out"};
+    return none;
+  }
   return run.finish(routed.routed(counts), std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
+ImportedSession& session_of(const std::string& path, ImportFigures& all) {
+  const auto at = std::find_if(all.sessions.begin(), all.sessions.end(), [&](const ImportedSession& s) { return s.session == path; });
+  if (at != all.sessions.end()) return *at;
+  all.sessions.push_back({path, {}, {}, {}});
+  return all.sessions.back();
+}
+
 void add(const ImportFigures& one, ImportFigures& all) {
-  all.format = all.runs.empty() || all.format == one.format ? one.format : "mixed";
+  all.warnings.insert(all.warnings.end(), one.warnings.begin(), one.warnings.end());
+  if (one.runs.empty()) return;
+  all.format = all.format.empty() || all.format == one.format ? one.format : "mixed";
   all.rows_read += one.rows_read;
   all.rows_skipped += one.rows_skipped;
   all.rows_masked += one.rows_masked;
   all.rows_shared += one.rows_shared;
-  all.model = one.model;
-  all.runs.insert(all.runs.end(), one.runs.begin(), one.runs.end());
+  all.empty_lines += one.empty_lines;
+  ImportedSession& session = session_of(one.session, all);
+  session.model = one.model;
+  session.runs.insert(session.runs.end(), one.runs.begin(), one.runs.end());
+  if (one.session == all.session) all.model = one.model, all.runs = session.runs;
   add_lacks(one.lacks, all.lacks);
+}
+
+std::string models_text(const ImportFigures& all) {
+  std::string list;
+  for (const ImportedSession& s : all.sessions) add_to_list(list, s.session);
+  return "the traces are of " + std::to_string(all.sessions.size()) + " models, each in a session of its own: " + list;
 }
 
 }  // namespace
@@ -299,22 +285,34 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   const TraceFiles files = find_trace_files(options, progress);
   ImportFigures all;
   all.session = options.session;
-  all.runs_known = files.known;
   all.warnings = files.warnings;
-  Target target(options);
+  if (!model.doubt.empty()) all.warnings.push_back(model.doubt);
+  for (const KnownRun& known : files.known) session_of(known.session, all).runs_known.push_back(known.run);
+  all.files_known = std::ssize(files.known);
+  ImportTargets targets(options);
+  std::set<int64_t> ranks;
   try {
-    for (const std::string& trace : files.traces) {
-      const TraceSource source{MappedFile::open(trace), model};
-      add(import_one(options, source, target, progress), all);
+    for (const TraceFile& trace : files.traces) {
+      const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};
+      add(import_one(options, source, targets, ranks, progress), all);
     }
+    if (all.sessions.empty() && !files.traces.empty())
+      bad_input(files.traces.front().path, "holds nothing: no token was recorded in it", "record while the server answers requests");
+    targets.check();
   } catch (const Error& e) {
-    is_stop(e) ? target.keep() : target.take_back();
+    is_stop(e) ? targets.keep() : targets.take_back();
     throw;
   } catch (...) {
-    target.take_back();
+    targets.take_back();
     throw;
   }
-  target.keep();
+  targets.keep();
+  // By their names the files that are missing are known; else by what the traces say.
+  if (const std::string missing = missing_ranks(ranks); !missing.empty() && !files.part_missing && files.known.empty())
+    all.warnings.push_back(options.traces.front() + ": " + missing);
+  for (const ImportedSession& s : all.sessions)
+    if (s.session == all.session) all.runs_known = s.runs_known;
+  if (all.sessions.size() > 1) all.warnings.push_back(models_text(all));
   if (all.rows_masked > 0)
     all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") + " name no branch");
   find_how(all);

@@ -11,7 +11,7 @@ namespace stormcell {
 
 struct ImportOptions {
   std::vector<std::string> traces;  ///< files, or folders: what the session does not have yet
-  std::string session;              ///< made, or appended to where it is of the same model
+  std::string session;              ///< made, or appended to where it is of the model of one of the traces
   std::string format;               ///< empty: told by each file's content
   std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
@@ -31,22 +31,34 @@ struct TracedShape {
   int64_t layers = 0, branches = 0, k = 0;
 };
 
+/// What went into one session, which holds one model.
+struct ImportedSession {
+  std::string session;
+  TracedShape model;                ///< where anything was read
+  std::vector<int64_t> runs;        ///< in the order of the files
+  std::vector<int64_t> runs_known;  ///< of each file that the session had already, the run that holds it
+};
+
 struct ImportFigures {
   std::string format;        ///< of all files, or "mixed"
   int64_t rows_read = 0;     ///< a row is one choice of one cell at one router, of counts that of one branch in one step
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
+  int64_t empty_lines = 0;   ///< of texts, left out
   TracedShape model;
-  std::vector<std::string> lacks;      ///< what the traces do not have
-  std::vector<std::string> lacks_how;  ///< of each, what its recorder or the import must be given for it; empty: nothing is known
-  std::string session;
-  std::vector<int64_t> runs;        ///< numbers in the session, in the order of the files
-  std::vector<int64_t> runs_known;  ///< of each file that the session had already, the run that holds it
+  std::vector<std::string> lacks;         ///< what the traces do not have
+  std::vector<std::string> lacks_how;     ///< of each, what its recorder or the import must be given for it; empty: nothing is known
+  std::string session;                    ///< that -o names; model, runs and runs_known are its own
+  std::vector<int64_t> runs;              ///< numbers in the session, in the order of the files
+  std::vector<int64_t> runs_known;        ///< of each file that the session had already, the run that holds it
+  int64_t files_known = 0;                ///< of all sessions
+  std::vector<ImportedSession> sessions;  ///< one for each model
   double seconds = 0;
   std::vector<std::string> warnings;
 };
 
+/// Files of several models go into a session for each: S.storm, S-2.storm and so on, or those of these names that hold the model already.
 /// Bad input leaves the session as it was, or none where there was none. Interrupted, it keeps the batches that were read and marks
 /// the run so.
 ImportFigures import_traces(const ImportOptions& options, const Progress& progress = {});

@@ -15,6 +15,7 @@
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/trace/slot_loads.h"
+#include "core/imports/missing_parts.h"
 #include "core/profile/recorder.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
@@ -322,6 +323,11 @@ MergeFigures merge_runs(const MergeOptions& options, const Progress& progress) {
   for (size_t b = 0; b < batches.size(); ++b) figures.steps += b == 0 || batches[b].step < 0 || batches[b].step != batches[b - 1].step;
   if (by_ranks && std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.batches[0].server_step < 0; }))
     figures.warnings.emplace_back("the parts have no numbers of steps: those of the ranks are joined in their order");
+  if (by_ranks) {
+    std::set<int64_t> ranks;
+    for (const Part& p : parts) ranks.insert(p.told.rank);
+    if (const std::string missing = missing_ranks(ranks); !missing.empty()) figures.warnings.push_back(missing);
+  }
   figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   write(options, std::move(parts), batches, figures, progress);
   figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -5,14 +5,21 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
+#include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
+#include "core/imports/import_targets.h"
+#include "core/imports/missing_parts.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -21,11 +28,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPieces = 256, kPiece = 4096;  // of a file that its content is known by
+constexpr size_t kMostKept = size_t{4} << 30;   // bytes that are kept unpacked until they are read
 
 struct KnownTrace {
-  int64_t run = 0;     ///< 0: it is read in this call
-  std::string path;    ///< then
-  std::string format;  ///< of a run
+  int64_t run = 0;      ///< 0: it is read in this call
+  std::string session;  ///< of a run
+  std::string path;     ///< then
+  std::string format;   ///< of a run
   std::string told;
   int64_t modified = 0;
 };
@@ -39,38 +48,38 @@ std::string sizes_told(int64_t hidden, int64_t ffn) {
   return joined(told);
 }
 
-KnownTrace known_trace(int64_t run, const nlohmann::json& about) {
+KnownTrace known_trace(const std::string& session, int64_t run, const nlohmann::json& about) {
   KnownTrace trace;
-  trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
+  trace.session = session, trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
   trace.modified = whole_at(about, "modified");
   // Before it was kept what was told, it stood in the sizes.
   if (trace.told.empty()) trace.told = sizes_told(whole_at(about, "hidden"), whole_at(about, "ffn"));
   return trace;
 }
 
-KnownTraces known_traces(const std::string& session) {
-  KnownTraces known;
-  std::error_code none;
-  if (!fs::exists(session, none) || fs::file_size(session, none) == 0) return known;
+void add_known_traces(const std::string& session, KnownTraces& known) {
   try {
     for (const RunSummary& run : SessionReader(session).runs()) {
       if (run.status != RunStatus::finished) continue;  // what was interrupted is read again, whole
       const nlohmann::json about = json_or_null(run.dataset);
       const std::string content = text_at(about, "content");
-      if (!content.empty()) known.emplace(content, known_trace(run.id, about));
+      if (!content.empty()) known.emplace(content, known_trace(session, run.id, about));
     }
   } catch (const Error& e) {  // who writes into it says what is wrong
     if (e.kind() != ErrorKind::bad_input) throw;
   }
-  return known;
 }
 
-/// Null: of none.
-const TraceFormat* format_of(const MappedFile& file) {
-  const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  for (const TraceFormat& f : trace_formats())
-    if (!content.empty() && f.recognize(content)) return &f;
-  return nullptr;
+/// Of the session and of those that an earlier import made beside it for other models.
+KnownTraces known_traces(const std::string& session) {
+  KnownTraces known;
+  std::set<std::string> models;
+  for (size_t number = 1;; ++number) {
+    const std::string path = session_of_model(session, number), model = fingerprint_in(path);
+    if (model.empty()) return known;
+    // Another session of the same model is another import's.
+    if (models.insert(model).second) add_known_traces(path, known);
+  }
 }
 
 void add_content(const MappedFile& file, Sha256& hash) {
@@ -83,58 +92,92 @@ void add_content(const MappedFile& file, Sha256& hash) {
   }
 }
 
+/// Links that lead nowhere are among them: they are named.
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.is_regular_file(error) && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path().string());
+  std::error_code error, none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const bool file = entry.is_regular_file(none) || (entry.is_symlink(none) && !entry.exists(none));
+    if (file && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path().string());
+  }
   if (error) bad_input(folder, "cannot be read: " + error.message(), "check its permissions");
   std::sort(files.begin(), files.end());
   return files;
 }
 
 /// To be read, unless this call reads the same already.
-void add_new(const std::string& path, const std::string& content, const std::string& told, KnownTraces& known, TraceFiles& out) {
+void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& file, const std::string& content, const std::string& told,
+             KnownTraces& known, TraceFiles& out) {
   KnownTrace trace;
   trace.path = path, trace.told = told;
   known.emplace(content, trace);
-  out.traces.push_back(path);
+  size_t kept = 0;
+  for (const TraceFile& before : out.traces) kept += before.unpacked ? before.unpacked->size() : 0;
+  const bool keep = is_gzip(OpenFile::open_regular(path)) && kept + file->size() <= kMostKept;
+  out.traces.push_back({path, keep ? file : nullptr});
 }
 void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out) {
   if (known.run > 0)
-    out.known.push_back(known.run);
+    out.known.push_back({known.session, known.run});
   else
     out.warnings.push_back(path + ": is the same trace as " + known.path + ", which is read once");
 }
 
-void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known, TraceFiles& out) {
-  int64_t others = 0, traces = 0, looked_at = 0, beside = 0;
+/// "a.html is an HTML page, b.bin, and 3 more": what the first ones are.
+std::string kinds_text(const std::vector<std::string>& files) {
+  constexpr size_t kMostNamed = 3;
+  std::string list;
+  for (const std::string& path : files) {
+    if (&path - files.data() == kMostNamed) return list + ", and " + std::to_string(files.size() - kMostNamed) + " more";
+    const std::optional<KnownFile> known = known_file(path);
+    add_to_list(list, in_quotes(fs::path(path).filename().string()) + (known ? " is " + known->name : ""));
+  }
+  return list;
+}
+
+void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known,
+                std::vector<std::string>& all, TraceFiles& out) {
+  int64_t traces = 0, looked_at = 0;
+  std::vector<std::string> others, beside;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
-    const auto file = MappedFile::open(path);
-    const TraceFormat* format = format_of(*file);
-    if (!format) {
-      ++others;
+    if (const std::string why = why_unfinished(path); !why.empty()) {
+      out.warnings.push_back(path + ": " + why + "; left out");
       continue;
     }
-    if (format->companions) beside += static_cast<int64_t>(format->companions(path).size());
+    const auto file = open_trace(path, progress);
+    const TraceFormat* format = find_trace_format(*file);
+    if (!format) {
+      others.push_back(path);
+      continue;
+    }
+    if (format->companions)
+      for (const std::string& companion : format->companions(path))
+        if (why_unfinished(companion).empty()) beside.push_back(companion);
     ++traces;
+    all.push_back(path);
     const std::string content = content_of(*file);
     if (const auto at = known.find(content); at != known.end())
       add_known(path, at->second, out);
     else
-      add_new(path, content, told, known, out);
+      add_new(path, file, content, told, known, out);
   }
-  if (traces == 0) bad_input(folder, "is a folder without a routing trace of a known format", "name the files, with --format");
-  others -= std::min(others, beside);  // they are no traces by themselves
-  if (others > 0) out.warnings.push_back(folder + ": " + counted(others, "file") + " of no known format left out");
+  if (traces == 0)
+    bad_input(folder, others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
+              "name the traces, with --format where their content does not say it");
+  // They are no traces by themselves.
+  std::erase_if(others, [&](const std::string& path) { return std::find(beside.begin(), beside.end(), path) != beside.end(); });
+  if (!others.empty())
+    out.warnings.push_back(folder + ": " + counted(std::ssize(others), "file that is no trace is", "files that are no traces are") +
+                           " left out: " + kinds_text(others));
 }
 
 /// Read as the user now says: by the same word on it, and in the format that is named, if any. A large file, of whose content a part alone
 /// is looked at, is not taken for one that was written at another time.
-void add_file(const std::string& path, const ImportOptions& options, const std::string& told, KnownTraces& known, TraceFiles& out) {
-  const auto file = MappedFile::open(path);
+void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress, KnownTraces& known,
+              TraceFiles& out) {
+  const auto file = open_trace(path, progress);
   const std::string content = content_of(*file);
   const auto [begin, end] = known.equal_range(content);
   for (auto at = begin; at != end; ++at) {
@@ -143,10 +186,19 @@ void add_file(const std::string& path, const ImportOptions& options, const std::
     if (one.told != told || (!here && !options.format.empty() && options.format != one.format)) continue;
     if (whole || (here ? modified_of(one.path) : one.modified) == modified_of(path)) return add_known(path, one, out);
   }
-  add_new(path, content, told, known, out);
+  add_new(path, file, content, told, known, out);
 }
 
 }  // namespace
+
+std::shared_ptr<const MappedFile> open_trace(const std::string& path, const Progress& progress) {
+  return MappedFile::map(open_unpacked(path, progress));
+}
+
+std::string name_of_trace(const std::string& path) {
+  const fs::path plain = path.ends_with(".gz") ? fs::path(path).stem() : fs::path(path);
+  return plain.stem().string();
+}
 
 std::string told_of(const ImportOptions& options) {
   std::vector<std::string> told;
@@ -170,7 +222,7 @@ std::string content_of(const MappedFile& file) {
   Sha256 hash;
   add_content(file, hash);
   size_t size = file.size();
-  const TraceFormat* format = format_of(file);
+  const TraceFormat* format = find_trace_format(file);
   if (format && format->companions)
     for (const std::string& path : format->companions(file.path())) {
       const auto beside = MappedFile::open(path);
@@ -185,13 +237,16 @@ TraceFiles find_trace_files(const ImportOptions& options, const Progress& progre
   std::error_code none;
   KnownTraces known = known_traces(options.session);
   const std::string told = told_of(options);
+  std::vector<std::string> all;  // whether they are read or known
   for (const std::string& path : options.traces) {
+    if (const std::string why = why_unfinished(path); why.find("link") != std::string::npos) bad_input(path, why, "fetch what it links to");
     if (path == "-") bad_input("-", "a trace is not read from standard input", "name a file");
     if (fs::is_directory(path, none))
-      add_folder(path, told, progress, known, out);
+      add_folder(path, told, progress, known, all, out);
     else
-      add_file(path, options, told, known, out);
+      add_file(path, options, told, progress, known, out), all.push_back(path);
   }
+  for (const std::string& missing : missing_files(all)) out.warnings.push_back(missing), out.part_missing = true;
   return out;
 }
 

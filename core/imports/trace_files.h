@@ -1,6 +1,7 @@
 // Which files an import reads: what the session does not have yet.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,32 @@
 
 namespace stormcell {
 
+struct TraceFile {
+  std::string path;
+  std::shared_ptr<const MappedFile> unpacked;  ///< of a packed file that is not large; null: open_trace()
+};
+
+struct KnownRun {
+  std::string session;
+  int64_t run = 0;
+};
+
 struct TraceFiles {
-  std::vector<std::string> traces;  ///< to be read, those of a folder in the order of their names
-  std::vector<int64_t> known;       ///< of each file that the session holds already, the run
+  std::vector<TraceFile> traces;  ///< to be read, those of a folder in the order of their names
+  std::vector<KnownRun> known;    ///< of each file that a session holds already, the run
   std::vector<std::string> warnings;
+  bool part_missing = false;  ///< of a set of numbered files one is not there: a warning names it
 };
 
 /// Files are known again by their content; one that is named by itself is read again where the user says otherwise of it now, or where it
 /// is large and was written anew. What two of them hold is read once. Folders are not searched below. Error(bad_input): a folder without a
 /// trace, standard input.
 TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress);
+
+/// Unpacked where it is packed with gzip.
+std::shared_ptr<const MappedFile> open_trace(const std::string& path, const Progress& progress);
+/// Its file's name without folders and endings: "trace" of "runs/trace.csv.gz".
+std::string name_of_trace(const std::string& path);
 
 /// By what a trace is known again, whatever its name: its size and a SHA-256 over at most 1 MiB spread over it ("4096-5feceb66ff..."), so
 /// that gigabytes need not be read twice.

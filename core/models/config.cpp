@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell {
 namespace {
@@ -17,27 +18,33 @@ std::string number_text(double value) {
 }  // namespace
 
 const nlohmann::json* Config::at(std::string_view key) const {
-  const auto found = object_.find(std::string(key));
-  return found == object_.end() || found->is_null() ? nullptr : &*found;
+  const auto find = [&](std::string_view name) {
+    const auto found = object_.find(std::string(name));
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  };
+  if (const nlohmann::json* value = find(key)) return value;
+  for (const ConfigKey& other : keys_)
+    if (other.use == KeyUse::alias && other.value == key)
+      if (const nlohmann::json* value = find(other.key)) return value;
+  return nullptr;
 }
 bool Config::has(std::string_view key) const { return at(key) != nullptr; }
 
-std::vector<std::string> Config::unknown(std::span<const std::string_view> known) const {
-  constexpr std::string_view kOfAll[] = {"model_type",           "architectures",     "torch_dtype",          "dtype",
-                                         "transformers_version", "stormcell_weights", "stormcell_calibration"};
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : object_.items()) {
-    const bool is_known = std::find(known.begin(), known.end(), key) != known.end() || std::ranges::find(kOfAll, key) != std::end(kOfAll);
-    if (!is_known && !key.starts_with("_")) keys.push_back(in_quotes(key));
-  }
-  return keys;
+std::optional<Config> Config::part(std::string_view key) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return {};
+  if (!value->is_object()) refuse(key, "an object");
+  Config inner(*value, where_);
+  inner.prefix_ = prefix_ + std::string(key) + ".";
+  return inner;
 }
 
 void Config::refuse(std::string_view key, std::string_view expected) const {
   const nlohmann::json* value = at(key);
-  std::string came = value ? value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "nothing";
+  std::string came = value ? shown_json(*value) : "nothing";
   if (came.size() > 80) came = came.substr(0, 77) + "...";
-  bad_input(where_, in_quotes(key) + ": expected " + std::string(expected) + ", got " + came, "correct it in the file");
+  bad_input(where_, in_quotes(prefix_ + std::string(key)) + ": expected " + std::string(expected) + ", got " + came,
+            "correct it in the file");
 }
 
 int64_t Config::integer(std::string_view key, int64_t otherwise, int64_t least, int64_t most) const {

@@ -8,14 +8,21 @@
 #include <string_view>
 #include <vector>
 
+#include "core/models/config_keys.h"
+
 namespace stormcell {
 
-/// A view of a JSON object; `where` is the file, for errors. The object must outlive it.
+/// A view of a JSON object; `where` is the file, for errors. The object must outlive it. With a family's keys a value may stand under any
+/// of its names.
 class Config {
  public:
-  Config(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
+  Config(const nlohmann::json& object, std::string where, std::span<const ConfigKey> keys = {})
+      : object_(object), where_(std::move(where)), keys_(keys) {}
 
   const std::string& where() const { return where_; }
+  const nlohmann::json& object() const { return object_; }
+  /// The object under a key; empty when absent or null. Errors name its keys "key.inner".
+  std::optional<Config> part(std::string_view key) const;
   /// False also where the key is null.
   bool has(std::string_view key) const;
   /// An integer between `least` and `most`, `otherwise` when the key is absent or null.
@@ -38,14 +45,13 @@ class Config {
   /// Names by number, as transformers' id2label has them ({"0": "cat", "1": "dog"}), or as a list: each of `count` numbers has one. Names
   /// that are given twice are told apart by their numbers ("crane (134)"). Empty when absent or null.
   std::vector<std::string> names(std::string_view key, int64_t count) const;
-  /// The keys that are not among `known`, nor such as every config.json may have ("architectures", "torch_dtype", "_..."), each in quotes.
-  std::vector<std::string> unknown(std::span<const std::string_view> known) const;
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;
 
  private:
   const nlohmann::json* at(std::string_view key) const;
   const nlohmann::json& object_;
-  std::string where_;
+  std::string where_, prefix_;
+  std::span<const ConfigKey> keys_;
 };
 
 }  // namespace stormcell

@@ -12,6 +12,8 @@
 //
 // Batch norm follows each 1 x 1 convolution and the stem's first, folded into its weights by recipe. Keys, tensors and shapes:
 // docs/models.md. No published checkpoint has this layout.
+#include <array>
+
 #include "core/models/dynamic_routing_plan.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
@@ -23,8 +25,8 @@ using namespace dynamic_routing;
 
 constexpr int64_t kLeastSide = 8, kMostChannels = 4096, kMostLevels = 8, kMostLayers = 256;
 constexpr double kLeastThreshold = 1e-12;
-constexpr std::string_view kKeys[] = {"image_size", "num_channels", "num_labels", "stem_channels",  "num_levels", "num_layers",
-                                      "gate",       "unreached",    "threshold",  "batch_norm_eps", "id2label"};
+constexpr std::array kKeys = keys_read("image_size", "num_channels", "num_labels", "stem_channels", "num_levels", "num_layers", "gate",
+                                       "unreached", "threshold", "batch_norm_eps", "id2label");
 
 Settings read_settings(const Config& config) {
   Settings s;
@@ -212,33 +214,32 @@ class DynamicRoutingBuilder : public LayerBuilder {
 
 class DynamicRouting final : public Architecture {
  public:
-  DynamicRouting(Settings settings, PictureSize picture, std::vector<std::string> classes, std::vector<std::string> warnings)
-      : s_(settings), picture_(picture), classes_(std::move(classes)), warnings_(std::move(warnings)) {}
+  DynamicRouting(Settings settings, PictureSize picture, std::vector<std::string> classes)
+      : s_(settings), picture_(picture), classes_(std::move(classes)) {}
 
   void describe(Model& model) const override {
     model.picture = picture_;
     model.sizes = PictureSizes{kLeastSide, kMostSide};
     model.classes = classes_;
     model.answer = {Task::segmentation, std::string(kLogits), s_.labels};
-    model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return DynamicRoutingBuilder(s_, weights).forward(picture); }
   Initialisation initialisation(std::string_view name) const override { return dynamic_routing::initialisation(s_, name); }
-  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   Settings s_;
   PictureSize picture_;
-  std::vector<std::string> classes_, warnings_;
+  std::vector<std::string> classes_;
 };
 
 }  // namespace
 
+std::span<const ConfigKey> keys_of_dynamic_routing() { return kKeys; }
+
 std::unique_ptr<const Architecture> configure_dynamic_routing(const Config& config, const Config&, const WeightCatalog*) {
   const Settings settings = read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<DynamicRouting>(settings, read_picture(config, kLeastSide, {1024, 2048}), std::move(classes),
-                                          unknown_keys(config, "dynamic_routing", kKeys));
+  return std::make_unique<DynamicRouting>(settings, read_picture(config, kLeastSide, {1024, 2048}), std::move(classes));
 }
 
 }  // namespace stormcell

@@ -1,6 +1,9 @@
 // The visible list of families. A new one: its file, its row here, its cases in tests/core/models.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/file_text.h"
 #include "core/models/family.h"
 
@@ -15,16 +18,26 @@ std::unique_ptr<const Architecture> configure_dynamic_routing(const Config&, con
 std::unique_ptr<const Architecture> configure_swin_moe(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_task_moe(const Config&, const Config&, const WeightCatalog*);
 
+std::span<const ConfigKey> keys_of_switch_transformer();
+std::span<const ConfigKey> keys_of_mixtral();
+std::span<const ConfigKey> keys_of_patch_mixture();
+std::span<const ConfigKey> keys_of_msdnet();
+std::span<const ConfigKey> keys_of_livesr();
+std::span<const ConfigKey> keys_of_dynamic_routing();
+std::span<const ConfigKey> keys_of_swin_moe();
+std::span<const ConfigKey> keys_of_task_moe();
+
 namespace {
+constexpr bool kText = true;
 constexpr Family kFamilies[] = {
-    {"switch_transformers", configure_switch_transformer},
-    {"mixtral", configure_mixtral},
-    {"patch_mixture", configure_patch_mixture},
-    {"msdnet", configure_msdnet},
-    {"livesr", configure_livesr},
-    {"dynamic_routing", configure_dynamic_routing},
-    {"swinv2_moe", configure_swin_moe},
-    {"task_moe", configure_task_moe},
+    {"switch_transformers", configure_switch_transformer, keys_of_switch_transformer, kText},
+    {"mixtral", configure_mixtral, keys_of_mixtral, kText},
+    {"patch_mixture", configure_patch_mixture, keys_of_patch_mixture},
+    {"msdnet", configure_msdnet, keys_of_msdnet},
+    {"livesr", configure_livesr, keys_of_livesr},
+    {"dynamic_routing", configure_dynamic_routing, keys_of_dynamic_routing},
+    {"swinv2_moe", configure_swin_moe, keys_of_swin_moe},
+    {"task_moe", configure_task_moe, keys_of_task_moe, kText},
 };
 }  // namespace
 
@@ -39,15 +52,15 @@ const Family& family_of(const Config& config) {
   if (name.empty()) bad_input(config.where(), "has no \"model_type\"", "known families: " + list);
   for (const Family& f : kFamilies)
     if (f.name == name) return f;
-  bad_input(config.where(), "\"model_type\" " + in_quotes(name) + " is not in this version", "known families: " + list);
+  bad_input(config.where(), "\"model_type\" " + in_quotes(name) + " is not in this version",
+            advice_on_word(
+                name, kFamilies, [](const Family& f) { return f.name; }, "known families: "));
 }
 
-std::vector<std::string> unknown_keys(const Config& config, std::string_view family, std::span<const std::string_view> known) {
-  std::string strangers, keys;
-  for (const std::string& key : config.unknown(known)) add_to_list(strangers, key);
-  if (strangers.empty()) return {};
-  for (const std::string_view key : known) add_to_list(keys, key);
-  return {config.where() + ": nothing reads " + strangers + "; the keys of " + std::string(family) + " are " + keys};
+std::vector<std::string> check_keys(const Family& family, const Config& config) {
+  const std::span<const ConfigKey> tables[] = {family.keys(), family.is_text ? keys_of_text() : std::span<const ConfigKey>(),
+                                               keys_of_all()};
+  return check_config_keys(config.object(), config.where(), family.name, tables);
 }
 
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise) {
@@ -58,9 +71,11 @@ PictureSize read_picture(const Config& config, int64_t least_side, PictureSize o
 }
 
 std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary) {
+  std::vector<int32_t> ends;
   for (const Config* c : {&generation, &config})
-    if (std::vector<int32_t> ids = c->ids("eos_token_id", vocabulary); !ids.empty()) return ids;
-  return {otherwise};
+    for (const int32_t id : c->ids("eos_token_id", vocabulary))
+      if (std::find(ends.begin(), ends.end(), id) == ends.end()) ends.push_back(id);
+  return ends.empty() ? std::vector<int32_t>{otherwise} : ends;
 }
 
 int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary) {

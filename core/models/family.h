@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/formats/token_frame.h"
 #include "core/graph/graph.h"
 #include "core/models/config.h"
 #include "core/models/model.h"
@@ -26,13 +27,17 @@ class Architecture {
   virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
   /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
   virtual Initialisation initialisation(std::string_view weight) const = 0;
-  /// True for tensors that files of this family hold and nobody reads: a second name of a tied weight, a table that is computed.
-  virtual bool is_spare(std::string_view weight) const = 0;
+  /// Which tokens stand before and behind a text where the tokenizer's files do not say it.
+  virtual FrameRule frame_rule() const { return {}; }
+  /// Groups of tensors that are one by the configuration. The graph reads one of a group; files may hold the others too.
+  virtual std::vector<std::vector<std::string>> tied() const { return {}; }
 };
 
 struct Family {
   std::string_view name;  ///< "model_type" of config.json
   std::unique_ptr<const Architecture> (*configure)(const Config& config, const Config& generation, const WeightCatalog* stored);
+  std::span<const ConfigKey> (*keys)();  ///< what the keys of config.json are to it; those of keys_of_all() need no row
+  bool is_text = false;                  ///< the rows of keys_of_text() count, too
 };
 
 /// All families, in the order of families.cpp.
@@ -40,18 +45,16 @@ std::span<const Family> families();
 /// The family that the configuration names; the error lists those that there are.
 const Family& family_of(const Config& config);
 
-/// Keys that nothing reads, in one warning that lists those of the family. For configurations of this program's own: what it does not know
-/// was meant for one of these.
-std::vector<std::string> unknown_keys(const Config& config, std::string_view family, std::span<const std::string_view> known);
+/// One warning that names the keys that the family does not read; Error(bad_input) for one that changes the result.
+std::vector<std::string> check_keys(const Family& family, const Config& config);
 /// "image_size", one side or [height, width].
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise);
 /// What a picture of any family has at most, in pixels.
 inline constexpr int64_t kMostSide = 8192;
-/// PyTorch's batch norms keep a number that nobody reads.
-inline bool counts_batches(std::string_view weight) { return weight.ends_with("num_batches_tracked"); }
 
-/// The token ids by which decoding ends, and the others, from generation_config.json where it has them, else config.json.
+/// The token ids by which decoding ends: those of generation_config.json, then what config.json has beyond them, as vLLM and SGLang do.
 std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary);
+/// Another token's id, from generation_config.json where it has one, else config.json.
 int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary);
 /// An activation of transformers by the name that our operators give it.
 std::string activation_word(const Config& config, std::string_view key, std::string_view otherwise);

@@ -10,6 +10,7 @@
 //   picture = fold(results)                                overlapping patches: their mean
 //
 // Norms of the classifier are folded into its convolutions by recipe. Keys, tensors and shapes: docs/models.md.
+#include <array>
 #include <cmath>
 
 #include "core/graph/patch_grid.h"
@@ -22,9 +23,9 @@ namespace {
 constexpr int64_t kMostPatch = 256, kMostChannels = 4096, kMostSubnets = 256, kMostBlocks = 1000, kMostStages = 8;
 /// The least patch that a pooled stem leaves a window of 3 x 3 of.
 constexpr int64_t kLeastPooled = 5;
-constexpr std::string_view kKeys[] = {"image_size",      "num_channels",        "patch_size",        "patch_stride",  "border",
-                                      "upscale",         "num_subnets",         "subnet_channels",   "subnet_blocks", "normalization",
-                                      "classifier_stem", "classifier_channels", "classifier_blocks", "batch_norm_eps"};
+constexpr std::array kKeys =
+    keys_read("image_size", "num_channels", "patch_size", "patch_stride", "border", "upscale", "num_subnets", "subnet_channels",
+              "subnet_blocks", "normalization", "classifier_stem", "classifier_channels", "classifier_blocks", "batch_norm_eps");
 
 struct Settings {
   PictureSize picture;
@@ -162,13 +163,12 @@ class LivesrBuilder : public LayerBuilder {
 
 class Livesr final : public Architecture {
  public:
-  Livesr(Settings settings, std::vector<std::string> warnings) : s_(std::move(settings)), warnings_(std::move(warnings)) {}
+  Livesr(Settings settings) : s_(std::move(settings)) {}
 
   void describe(Model& model) const override {
     model.picture = s_.picture;
     model.sizes = PictureSizes{s_.patch, kMostSide};
     model.answer = {Task::super_resolution, "picture", 0};
-    model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return LivesrBuilder(s_, weights).forward(picture); }
 
@@ -180,7 +180,6 @@ class Livesr final : public Architecture {
     if (name.starts_with("classifier.")) return of_classifier(name);
     return of_subnet(name);
   }
-  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   static constexpr double kFeature = 0.5;  ///< about what the classifier's features are
@@ -206,13 +205,14 @@ class Livesr final : public Architecture {
   }
 
   Settings s_;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace
 
+std::span<const ConfigKey> keys_of_livesr() { return kKeys; }
+
 std::unique_ptr<const Architecture> configure_livesr(const Config& config, const Config&, const WeightCatalog*) {
-  return std::make_unique<Livesr>(read_settings(config), unknown_keys(config, "livesr", kKeys));
+  return std::make_unique<Livesr>(read_settings(config));
 }
 
 }  // namespace stormcell

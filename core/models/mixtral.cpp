@@ -1,5 +1,6 @@
 // Mixtral in the Hugging Face layout: a decoder with rotary positions, grouped-query attention, and in every layer a softmax top-k
-// router, renormalised, over gated experts. On token ids. Reference: transformers 4.56.2, models/mixtral.
+// router, renormalised, over gated experts. On token ids. Reference: transformers 4.56.2, models/mixtral; keys as of 5.24.0.
+#include <array>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -8,6 +9,50 @@
 
 namespace stormcell {
 namespace {
+
+constexpr std::array kRead =
+    keys_read("architectures", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+              "num_key_value_heads", "head_dim", "num_local_experts", "num_experts_per_tok", "sliding_window", "max_position_embeddings",
+              "rms_norm_eps", "rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta", "initializer_range", "hidden_act",
+              "tie_word_embeddings", "bos_token_id", "eos_token_id", "pad_token_id");
+constexpr std::string_view kScaled = "scaled rotary positions are not in this version",
+                           kPartial = "rotary positions of a part of each head are not in this version",
+                           kByLayer = "rotary positions that differ from layer to layer are not in this version",
+                           kInTwo = "rotary positions in several dimensions are not in this version";
+// transformers 5 writes "rope_parameters"; earlier versions "rope_theta", and "rope_scaling" for what is not the default.
+constexpr std::array kOther = {ConfigKey{KeyUse::alias, "num_experts", "num_local_experts"},
+                               ConfigKey{KeyUse::group, "rope_parameters"},
+                               ConfigKey{KeyUse::fixed, "rope_parameters.rope_type", "\"default\"", kScaled},
+                               ConfigKey{KeyUse::fixed, "rope_parameters.type", "\"default\"", kScaled},
+                               ConfigKey{KeyUse::defaulted, "rope_parameters.factor", "1.0"},
+                               ConfigKey{KeyUse::fixed, "rope_parameters.partial_rotary_factor", "1.0", kPartial},
+                               ConfigKey{KeyUse::fixed, "rope_parameters.full_attention", "null", kByLayer},
+                               ConfigKey{KeyUse::fixed, "rope_parameters.sliding_attention", "null", kByLayer},
+                               ConfigKey{KeyUse::fixed, "rope_parameters.mrope_section", "null", kInTwo},
+                               ConfigKey{KeyUse::group, "rope_scaling"},
+                               ConfigKey{KeyUse::fixed, "rope_scaling.rope_type", "\"default\"", kScaled},
+                               ConfigKey{KeyUse::fixed, "rope_scaling.type", "\"default\"", kScaled},
+                               ConfigKey{KeyUse::defaulted, "rope_scaling.factor", "1.0"},
+                               ConfigKey{KeyUse::fixed, "rope_scaling.partial_rotary_factor", "1.0", kPartial},
+                               ConfigKey{KeyUse::fixed, "rope_scaling.mrope_section", "null", kInTwo},
+                               ConfigKey{KeyUse::fixed, "is_encoder_decoder", "false", "encoders are not in this version of the family"},
+                               ConfigKey{KeyUse::harmless, "is_decoder"}};
+constexpr std::array kKeys = in_one(kRead, kOther);
+
+/// The base of rotary positions, under the key of transformers 5 or of earlier versions. A file that has both must say the same.
+double read_theta(const Config& config) {
+  constexpr double kDefault = 1e6, kLeast = 1e-3, kMost = 1e12;
+  std::optional<double> theta;
+  if (config.has("rope_theta")) theta = config.real("rope_theta", kDefault, kLeast, kMost);
+  for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
+    const std::optional<Config> rope = config.part(key);
+    if (!rope || !rope->has("rope_theta")) continue;
+    const double here = rope->real("rope_theta", kDefault, kLeast, kMost);
+    if (theta && *theta != here) rope->refuse("rope_theta", "the base that the file has elsewhere");
+    theta = here;
+  }
+  return theta.value_or(kDefault);
+}
 
 struct Settings {
   int64_t vocabulary, width, ffn_width, layers, heads, kv_heads, head_width, experts, chosen, window, max_length;
@@ -33,8 +78,7 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   s.window = config.integer("sliding_window", 0, 1, 1 << 30);
   s.max_length = config.integer("max_position_embeddings", 4096 * 32, 1, 1 << 30);
   s.eps = config.real("rms_norm_eps", 1e-5, 0, 1);
-  s.theta = config.real("rope_theta", 1e6, 1e-3, 1e12);
-  if (config.has("rope_scaling")) config.refuse("rope_scaling", "null: scaled rotary positions are not in this version");
+  s.theta = read_theta(config);
   s.deviation = config.real("initializer_range", 0.02, 0, 1);
   s.activation = activation_word(config, "hidden_act", "silu");
   s.tied = config.boolean("tie_word_embeddings", false);
@@ -225,13 +269,19 @@ class Mixtral final : public Architecture {
   Initialisation initialisation(std::string_view name) const override {
     return name.ends_with("norm.weight") ? Initialisation{1, 0} : Initialisation{0, s_.deviation};
   }
-  bool is_spare(std::string_view name) const override { return name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq"); }
+  FrameRule frame_rule() const override { return {.begin = true, .end = false}; }
+  std::vector<std::vector<std::string>> tied() const override {
+    if (!s_.tied) return {};
+    return {{"model.embed_tokens.weight", "lm_head.weight"}};
+  }
 
  private:
   Settings s_;
 };
 
 }  // namespace
+
+std::span<const ConfigKey> keys_of_mixtral() { return kKeys; }
 
 std::unique_ptr<const Architecture> configure_mixtral(const Config& config, const Config& generation, const WeightCatalog* stored) {
   return std::make_unique<Mixtral>(read_settings(config, generation, stored));

@@ -10,6 +10,7 @@
 // `down` and `normal` are a 1 x 1 convolution to fewer channels and one of 3 x 3; each convolution is followed by batch norm and ReLU, and
 // its norm is folded into its weights by recipe. In parts of the layers the finest scale is dropped, and 1 x 1 convolutions reduce the
 // others. Keys, tensors and shapes: docs/models.md. No published model has this configuration.
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -24,10 +25,9 @@ namespace {
 using namespace msdnet;
 
 constexpr int64_t kLeastSide = 8, kMostChannels = 4096, kMostScales = 8, kMostLayers = 1000, kMostFactor = 256;
-constexpr std::string_view kKeys[] = {"image_size",          "num_channels",    "num_labels",         "initial_channels",
-                                      "growth_rate",         "scale_factors",   "bottleneck_factors", "bottleneck",
-                                      "block_layers",        "prune",           "reduction",          "stem",
-                                      "classifier_channels", "exit_thresholds", "batch_norm_eps",     "id2label"};
+constexpr std::array kKeys = keys_read("image_size", "num_channels", "num_labels", "initial_channels", "growth_rate", "scale_factors",
+                                       "bottleneck_factors", "bottleneck", "block_layers", "prune", "reduction", "stem",
+                                       "classifier_channels", "exit_thresholds", "batch_norm_eps", "id2label");
 
 std::vector<double> read_thresholds(const Config& config, int64_t exits) {
   const std::vector<double> given = config.reals("exit_thresholds", is_exit_threshold, kExitThresholdRange);
@@ -148,8 +148,8 @@ class MsdnetBuilder : public LayerBuilder {
 
 class Msdnet final : public Architecture {
  public:
-  Msdnet(Settings settings, PictureSize picture, std::vector<std::string> classes, std::vector<std::string> warnings)
-      : s_(std::move(settings)), picture_(picture), classes_(std::move(classes)), warnings_(std::move(warnings)) {
+  Msdnet(Settings settings, PictureSize picture, std::vector<std::string> classes)
+      : s_(std::move(settings)), picture_(picture), classes_(std::move(classes)) {
     const Plan plan = msdnet::plan(s_);
     plan.visit([&](const Convolution& c) { fan_in_[c.name] = c.in * c.size * c.size; });
     for (const msdnet::Block& block : plan.blocks) features_.push_back(block.features);
@@ -160,7 +160,6 @@ class Msdnet final : public Architecture {
     model.sizes = PictureSizes{kLeastSide, kMostSide};
     model.classes = classes_;
     model.answer = {Task::classification, std::string(kLogits), s_.labels};
-    model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return MsdnetBuilder(s_, weights).forward(picture); }
 
@@ -171,17 +170,18 @@ class Msdnet final : public Architecture {
     if (const auto at = fan_in_.find(name.substr(0, name.rfind('.'))); at != fan_in_.end()) return kaiming(at->second);
     return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(static_cast<size_t>(number_at(name, 1)))))};
   }
-  bool is_spare(std::string_view name) const override { return counts_batches(name); }
 
  private:
   Settings s_;
   PictureSize picture_;
-  std::vector<std::string> classes_, warnings_;
+  std::vector<std::string> classes_;
   std::map<std::string, int64_t, std::less<>> fan_in_;  ///< numbers that one output of a convolution is a sum of
   std::vector<int64_t> features_;                       ///< of each head
 };
 
 }  // namespace
+
+std::span<const ConfigKey> keys_of_msdnet() { return kKeys; }
 
 std::unique_ptr<const Architecture> configure_msdnet(const Config& config, const Config&, const WeightCatalog*) {
   Settings settings = read_settings(config);
@@ -189,8 +189,7 @@ std::unique_ptr<const Architecture> configure_msdnet(const Config& config, const
   msdnet::plan(settings).visit([&](const Convolution& c) { leaves_channels = leaves_channels && c.in > 0 && c.out > 0; });
   if (!leaves_channels) config.refuse("reduction", "a share that leaves a channel where a scale is dropped");
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<Msdnet>(std::move(settings), read_picture(config, kLeastSide, {224, 224}), std::move(classes),
-                                  unknown_keys(config, "msdnet", kKeys));
+  return std::make_unique<Msdnet>(std::move(settings), read_picture(config, kLeastSide, {224, 224}), std::move(classes));
 }
 
 }  // namespace stormcell

@@ -7,30 +7,29 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <unordered_set>
 
 #include "core/base/checkout.h"
-#include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
+#include "core/formats/open_file.h"
 #include "core/formats/tokenizer.h"
 #include "core/formats/weight_files.h"
 #include "core/graph/input_specs.h"
+#include "core/models/contradictions.h"
 #include "core/models/family.h"
 #include "core/models/fingerprint.h"
 #include "core/models/presets.h"
+#include "core/models/unread_tensors.h"
 
 namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-bool present(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
+bool present(const fs::path& path) { return is_named(path.string()); }
 
 // Parameters, bytes and format of the weights that the graph uses.
 void count_weights(Model& model) {
@@ -65,60 +64,6 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, 
   count_weights(model);
 }
 
-/// visit(begin, end) for each number in a name that begins behind a point or an underscore.
-template <class Visit>
-void for_each_number(const std::string& name, Visit visit) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (size_t begin = 1; begin < name.size(); ++begin) {
-    if (!digit(name[begin]) || (name[begin - 1] != '.' && name[begin - 1] != '_')) continue;
-    size_t end = begin;
-    while (end < name.size() && digit(name[end])) ++end;
-    visit(begin, end);
-  }
-}
-
-/// "encoder.block." -> 3: the last number that the graph's weights have behind a prefix.
-std::map<std::string, int64_t, std::less<>> last_numbers(const Model& model) {
-  std::map<std::string, int64_t, std::less<>> last;
-  for (const std::string& name : tensors_read(model.forward->values))
-    for_each_number(name, [&](size_t begin, size_t) {
-      int64_t& most = last.try_emplace(name.substr(0, begin), -1).first->second;
-      most = std::max<int64_t>(most, std::strtoll(name.c_str() + begin, nullptr, 10));
-    });
-  return last;
-}
-
-/// A list of the model ends earlier by config.json than the files have it: "encoder.block.5", where the graph reads blocks 0 to 3. A model
-/// cut short so would run, and say nothing.
-void refuse_surplus(const std::map<std::string, int64_t, std::less<>>& last, const std::string& stranger, const std::string& config_path) {
-  for_each_number(stranger, [&](size_t begin, size_t end) {
-    if (end == stranger.size() || stranger[end] != '.' || end - begin > 6) return;
-    const std::string base = stranger.substr(0, begin);
-    const auto known = last.find(base);
-    if (known != last.end() && std::strtoll(stranger.c_str() + begin, nullptr, 10) > known->second)
-      bad_input(config_path,
-                "the weights hold " + in_quotes(stranger.substr(0, end)) + ", by config.json " +
-                    in_quotes(base + std::to_string(known->second)) + " is the last one",
-                "correct config.json: the number of layers or experts");
-  });
-}
-
-void warn_of_strangers(Model& model, const Architecture& architecture, const WeightFiles& files, const std::string& config_path) {
-  const std::vector<std::string> read = tensors_read(model.forward->values);
-  const std::unordered_set<std::string_view> known(read.begin(), read.end());
-  std::vector<std::string> strangers;
-  for (const TensorPlace& t : files.tensors())
-    if (!architecture.is_spare(t.name) && !known.contains(t.name)) strangers.push_back(t.name);
-  if (strangers.empty()) return;
-  const auto last = last_numbers(model);
-  for (const std::string& name : strangers) refuse_surplus(last, name, config_path);
-  std::string text = counted(static_cast<int64_t>(strangers.size()), "tensor that this family does not know is not used",
-                             "tensors that this family does not know are not used") +
-                     ": ";
-  for (size_t i = 0; i < std::min<size_t>(3, strangers.size()); ++i) text += (i ? ", " : "") + in_quotes(strangers[i]);
-  model.warnings.push_back(text + (strangers.size() > 3 ? ", ..." : ""));
-}
-
 // What generation_config.json asks for and greedy decoding does not do. Asked for in vain only where it differs from the default.
 void note_generation(const Json& generation, Model& model) {
   static const std::map<std::string, Json> kDefaults = {
@@ -146,8 +91,20 @@ WeightOrigin origin_of(const Config& config, std::string_view otherwise) {
   return origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
 }
 
-std::shared_ptr<Model> open_files(const std::string& path) {
+/// A tokenizer that cannot be used stops no run on token ids.
+void open_tokenizer(Model& model, const std::string& folder, FrameRule rule) {
+  try {
+    model.tokenizer = Tokenizer::open_if_present(folder, rule);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input) throw;
+    model.tokenizer_fault = error;
+    model.warnings.push_back(std::string(error.what()) + "; token ids need no tokenizer");
+  }
+}
+
+std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& options) {
   const bool folder = fs::is_directory(path);
+  if (!folder) refuse_other_kind(path, FileUse::model);
   const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
   const std::string config_path = (place / "config.json").string(), generation_path = (place / "generation_config.json").string();
   if (!present(config_path)) {
@@ -157,8 +114,9 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   }
   const Json config_json = read_object(config_path),
              generation_json = present(generation_path) ? read_object(generation_path) : Json::object();
-  const Config config(config_json, config_path), generation(generation_json, generation_path);
-  const Family& family = family_of(config);
+  if (!config_json.contains("model_type")) refuse_other_kind(config_path, FileUse::model_config);
+  const Family& family = family_of({config_json, config_path});
+  const Config config(config_json, config_path, family.keys()), generation(generation_json, generation_path);
   const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
   const auto catalog = std::make_shared<StoredCatalog>(files);
 
@@ -166,10 +124,14 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   model->family = family.name;
   model->path = path;
   model->config = config_json.dump();
+  model->warnings = check_keys(family, config);
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, catalog.get());
   add_graphs(*model, architecture, catalog);
-  warn_of_strangers(*model, *architecture, *files, config_path);
+  model->warnings.insert(model->warnings.end(), files->warnings().begin(), files->warnings().end());
+  warn_of_unread(*model, *architecture, *files, config_path);
+  warn_of_end_tokens(config, generation, *model);
   note_generation(generation_json, *model);
+  if (options.check_weights) warn_of_unlike_copies(*model, *architecture, *files, options.progress);
   model->origin = origin_of(config, "trained");
   model->origin_stated = config.has("stormcell_weights");
   model->fingerprint = fingerprint_of(model->config, *files);
@@ -179,7 +141,7 @@ std::shared_ptr<Model> open_files(const std::string& path) {
       std::call_once(once->flag, [&] { once->text = fingerprint_of_all(config, *files); });
       return once->text;
     };
-  model->tokenizer = Tokenizer::open_if_present(place.empty() ? "." : place.string());
+  open_tokenizer(*model, place.empty() ? "." : place.string(), architecture->frame_rule());
   return model;
 }
 
@@ -206,12 +168,13 @@ StatedWeights stated_by(const Json& config) {
 
 std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& options) {
   const Json config_json = preset_config(name), none = Json::object();
-  const Config config(config_json, "preset:" + name), generation(none, "preset:" + name);
-  const Family& family = family_of(config);
+  const Family& family = family_of({config_json, "preset:" + name});
+  const Config config(config_json, "preset:" + name, family.keys()), generation(none, "preset:" + name);
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, nullptr);
   auto model = std::make_shared<Model>();
   model->family = family.name;
   model->config = config_json.dump();
+  model->warnings = check_keys(family, config);
   // What was fitted was fitted to the weights of seed 0 as they are drawn.
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
   model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;
@@ -221,6 +184,16 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   model->fingerprint =
       fingerprint_of(model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
   return model;
+}
+
+std::vector<std::string> demo_models(const fs::path& demos) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))
+    if (present(it->path() / "config.json") || present(it->path() / "model" / "config.json"))
+      names.push_back(it->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string demo_folder(const std::string& name, const std::string& resources) {
@@ -236,12 +209,20 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
   if (name.ends_with(kSample))
     if (const std::string demo = name.substr(0, name.size() - kSample.size()); !find(demo).empty())
       bad_input("demo:" + name, "is data, no model", "optimize demo:" + demo + " --data demo:" + name);
-  std::string list;
-  std::error_code error;
-  for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))
-    if (present(it->path() / "config.json") || present(it->path() / "model" / "config.json"))
-      add_to_list(list, it->path().filename().string());
-  bad_input("demo:" + name, "no demo model of this name in " + demos.string(), list.empty() ? "there is none" : "known demos: " + list);
+  const std::vector<std::string> known = demo_models(demos);
+  bad_input("demo:" + name, "no demo model of this name in " + demos.string(),
+            known.empty() ? "there is none" : advice_on_word(name, known, "known demos: "));
+}
+
+[[noreturn]] void refuse_absent(const std::string& spec, const std::string& resources) {
+  std::vector<std::string> known;
+  for (const std::string_view name : preset_names()) known.push_back("preset:" + std::string(name));
+  for (const std::string& name : demo_models(fs::path(resources) / "demos")) known.push_back("demo:" + name);
+  const std::string kinds = "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME";
+  // A path is meant as one; the folders before it say nothing of presets.
+  const bool is_path = spec.empty() || spec.find('/') != std::string::npos || spec.ends_with(".safetensors");
+  const std::vector<std::string> near = is_path ? std::vector<std::string>() : nearest_words(spec, known);
+  bad_input(spec.empty() ? "MODEL" : spec, "no such model", near.empty() ? kinds : advice_on_word(spec, known));
 }
 
 }  // namespace
@@ -276,13 +257,11 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
   if (spec.starts_with("preset:")) {
     model = open_preset(spec.substr(7), options);
   } else if (spec.starts_with("demo:")) {
-    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources));
+    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources), options);
     model->origin_stated = true;  // ours, and trained: see the demo's README
   } else {
-    if (spec.empty() || !present(spec))
-      bad_input(spec.empty() ? "MODEL" : spec, "no such model",
-                "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME");
-    model = open_files(spec);
+    if (spec.empty() || !present(spec)) refuse_absent(spec, options.resources.empty() ? resources_folder() : options.resources);
+    model = open_files(spec, options);
   }
   model->name = spec;
   // What a seed gives is finite.

@@ -7,6 +7,7 @@
 //   picture = fold(pixel_shuffle(y)) + resize(pixels)            overlapping patches: their mean
 //
 // Keys, tensors and shapes: docs/models.md. No published model has this configuration.
+#include <array>
 #include <cmath>
 
 #include "core/graph/patch_grid.h"
@@ -18,11 +19,10 @@ namespace {
 
 constexpr int64_t kMostPatch = 256, kMostChannels = 1024, kMostSubnets = 64, kKernel = 3;
 
-constexpr std::string_view kKeys[] = {"image_size",      "num_channels",    "patch_size",    "patch_stride", "upscale",
-                                      "router_channels", "branch_channels", "branch_blocks", "hidden_act"};
+constexpr std::array kKeys = keys_read("image_size", "num_channels", "patch_size", "patch_stride", "upscale", "router_channels",
+                                       "branch_channels", "branch_blocks", "hidden_act");
 
 struct Settings {
-  std::vector<std::string> warnings;
   PictureSize picture;
   int64_t channels, patch, stride, upscale, router_channels;
   std::vector<int64_t> branch_channels, branch_blocks;
@@ -35,7 +35,6 @@ struct Settings {
 
 Settings read_settings(const Config& config) {
   Settings s;
-  s.warnings = unknown_keys(config, "patch_mixture", kKeys);
   s.channels = config.integer("num_channels", 3, 1, 64);
   s.patch = config.integer("patch_size", 32, 1, kMostPatch);
   s.stride = config.integer("patch_stride", s.patch, 1, s.patch);
@@ -115,7 +114,6 @@ class PatchMixture final : public Architecture {
   void describe(Model& model) const override {
     model.picture = s_.picture;
     model.sizes = s_.sizes();
-    model.warnings.insert(model.warnings.end(), s_.warnings.begin(), s_.warnings.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return PatchMixtureBuilder(s_, weights).forward(picture); }
 
@@ -133,13 +131,14 @@ class PatchMixture final : public Architecture {
       inputs = s_.branch_channels[static_cast<size_t>(number_at(name, 1))];
     return kaiming(inputs * kKernel * kKernel);
   }
-  bool is_spare(std::string_view) const override { return false; }
 
  private:
   Settings s_;
 };
 
 }  // namespace
+
+std::span<const ConfigKey> keys_of_patch_mixture() { return kKeys; }
 
 std::unique_ptr<const Architecture> configure_patch_mixture(const Config& config, const Config&, const WeightCatalog*) {
   return std::make_unique<PatchMixture>(read_settings(config));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/cell/router_threshold.h"
 #include "core/formats/file_text.h"
 #include "core/models/dynamic_routing_gates.h"
@@ -303,7 +303,9 @@ constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},
 nlohmann::json preset_config(std::string_view name) {
   for (const Preset& p : kPresets)
     if (p.name == name) return p.config();
-  bad_input("preset:" + std::string(name), "no preset of this name", "known presets: " + joined(preset_names()));
+  bad_input("preset:" + std::string(name), "no preset of this name",
+            advice_on_word(
+                name, kPresets, [](const Preset& p) { return p.name; }, "known presets: "));
 }
 
 std::vector<std::string_view> preset_names() {

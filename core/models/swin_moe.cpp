@@ -21,11 +21,18 @@ namespace stormcell {
 namespace {
 
 constexpr int64_t kMostPatch = 256, kMostWidth = 1 << 16, kMostStages = 8, kMostBlocks = 1000, kMostWindow = 64;
-constexpr std::string_view kKeys[] = {
-    "image_size", "num_channels",   "num_labels",        "id2label",        "patch_size",     "embed_dim",   "depths",
-    "num_heads",  "window_sizes",   "mlp_ratio",         "hidden_act",      "qkv_bias",       "mlp_bias",    "norm_place",
-    "attention",  "position_width", "position_limit",    "position_bias",   "relative_place", "merge_order", "layer_norm_eps",
-    "moe_blocks", "num_experts",    "experts_per_token", "capacity_factor", "normalize_gate", "gate_bias",   "expert_bias"};
+constexpr std::array kRead =
+    keys_read("image_size", "num_channels", "num_labels", "id2label", "patch_size", "embed_dim", "depths", "num_heads", "window_sizes",
+              "mlp_ratio", "hidden_act", "qkv_bias", "mlp_bias", "norm_place", "attention", "position_width", "position_limit",
+              "position_bias", "relative_place", "merge_order", "layer_norm_eps", "moe_blocks", "num_experts", "experts_per_token",
+              "capacity_factor", "normalize_gate", "gate_bias", "expert_bias");
+// Keys of Swin Transformer V2 in transformers' layout.
+constexpr std::array kOther = {
+    ConfigKey{KeyUse::fixed, "use_absolute_embeddings", "false", "embeddings of places are not in this version of the family"},
+    ConfigKey{KeyUse::fixed, "pretrained_window_sizes", "[0,0,0,0]",
+              "places scaled to other windows are not in this version of the family"},
+    ConfigKey{KeyUse::harmless, "encoder_stride"}};
+constexpr std::array kKeys = in_one(kRead, kOther);
 
 /// Which of the two layers of an MLP add a bias.
 enum class Biases : uint8_t { none, first, both };
@@ -266,15 +273,13 @@ class SwinMoeBuilder : public LayerBuilder {
 
 class SwinMoe final : public Architecture {
  public:
-  SwinMoe(Settings settings, std::vector<std::string> classes, std::vector<std::string> warnings)
-      : s_(std::move(settings)), classes_(std::move(classes)), warnings_(std::move(warnings)) {}
+  SwinMoe(Settings settings, std::vector<std::string> classes) : s_(std::move(settings)), classes_(std::move(classes)) {}
 
   /// The graph is built for one size: windows must divide every stage's grid, and few other sizes would let them.
   void describe(Model& model) const override {
     model.picture = s_.picture;
     model.classes = classes_;
     model.answer = {Task::classification, std::string(kLogits), s_.labels};
-    model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return SwinMoeBuilder(s_, weights).forward(); }
 
@@ -288,7 +293,6 @@ class SwinMoe final : public Architecture {
     if (name.ends_with(".position.1.weight")) return {0, std::sqrt(1 / static_cast<double>(s_.position_width))};
     return {0, gain_of(name) / std::sqrt(static_cast<double>(inputs_of(name)))};
   }
-  bool is_spare(std::string_view) const override { return false; }
 
  private:
   /// Of a block's residual, so that those of all blocks sum up to as much as came.
@@ -310,15 +314,17 @@ class SwinMoe final : public Architecture {
   }
 
   Settings s_;
-  std::vector<std::string> classes_, warnings_;
+  std::vector<std::string> classes_;
 };
 
 }  // namespace
 
+std::span<const ConfigKey> keys_of_swin_moe() { return kKeys; }
+
 std::unique_ptr<const Architecture> configure_swin_moe(const Config& config, const Config&, const WeightCatalog*) {
   Settings settings = read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<SwinMoe>(std::move(settings), std::move(classes), unknown_keys(config, "swinv2_moe", kKeys));
+  return std::make_unique<SwinMoe>(std::move(settings), std::move(classes));
 }
 
 }  // namespace stormcell

@@ -1,18 +1,45 @@
 // Switch Transformers as google/switch-base-* are laid out: T5's encoder and decoder, RMS norms before each layer, relative positions
 // from layer 0 of each stack, no biases, every sparse layer a softmax top-1 router whose capacity is counted in each sequence.
-// Reference: transformers 4.56.2, models/switch_transformers.
+// Reference: transformers 4.56.2, models/switch_transformers; keys as of 5.24.0.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/formats/expert_layers.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
 
 namespace stormcell {
 namespace {
 
+constexpr std::array kRead =
+    keys_read("architectures", "vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "num_experts", "expert_capacity",
+              "relative_attention_num_buckets", "relative_attention_max_distance", "num_layers", "num_decoder_layers",
+              "encoder_sparse_step", "decoder_sparse_step", "num_sparse_encoder_layers", "num_sparse_decoder_layers", "layer_norm_epsilon",
+              "dense_act_fn", "router_dtype", "router_bias", "router_ignore_padding_tokens", "tie_word_embeddings", "stormcell_dropped",
+              "pad_token_id", "eos_token_id", "decoder_start_token_id");
+constexpr std::string_view kGated = "gated layers are not in this version of the family",
+                           kOtherRouting = "this routing is not in this version of the family";
+constexpr std::array kOther = {
+    ConfigKey{KeyUse::alias, "hidden_size", "d_model"},
+    ConfigKey{KeyUse::alias, "num_attention_heads", "num_heads"},
+    ConfigKey{KeyUse::alias, "num_hidden_layers", "num_layers"},
+    ConfigKey{KeyUse::fixed, "is_encoder_decoder", "true", "a decoder alone is not in this version of the family"},
+    ConfigKey{KeyUse::fixed, "is_decoder", "false", "a decoder alone is not in this version of the family"},
+    ConfigKey{KeyUse::fixed, "feed_forward_proj", "\"relu\"", kGated},
+    ConfigKey{KeyUse::fixed, "is_gated_act", "false", kGated},
+    ConfigKey{KeyUse::fixed, "batch_prioritized_routing", "false", kOtherRouting},
+    ConfigKey{KeyUse::fixed, "router_type", "\"tokens_masked\"", kOtherRouting},
+    ConfigKey{KeyUse::harmless, "n_positions"},
+    ConfigKey{KeyUse::harmless, "output_past"},
+    ConfigKey{KeyUse::harmless, "add_router_probs"}};
+constexpr std::array kKeys = in_one(kRead, kOther);
+
 struct Settings {
   int64_t vocabulary, width, key_width, ffn_width, heads, experts, capacity, buckets, max_distance;
-  int64_t layers, decoder_layers, sparse_step, decoder_sparse_step;
+  int64_t layers, decoder_layers;
+  std::vector<int32_t> sparse_layers, decoder_sparse_layers;
   double eps;
   std::string activation;
   bool router_bias, tied, scaled_input, decoder, head;
@@ -20,14 +47,8 @@ struct Settings {
   std::vector<std::string> unsupported;
 };
 
-/// Layer i is sparse where i % step is 1; step 1: every layer, step 0: none.
-bool is_sparse(int64_t layer, int64_t step) { return step > 0 && (layer % step == 1 || step == 1); }
-
-/// The step in the configuration wins. Without it the reference derives it from the count of sparse layers; a count of zero gives the
-/// number of layers, which makes the layer of index 1 sparse.
-int64_t sparse_step(const Config& config, const char* step, const char* count, int64_t layers) {
-  const int64_t sparse = config.integer(count, 3, 0, layers);
-  return config.integer(step, sparse > 0 ? layers / sparse : layers, 0, 1024);
+bool is_sparse(int64_t layer, const std::vector<int32_t>& sparse) {
+  return std::binary_search(sparse.begin(), sparse.end(), static_cast<int32_t>(layer));
 }
 
 Settings read_settings(const Config& config, const Config& generation, const WeightCatalog* stored) {
@@ -47,8 +68,9 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
                   "more than half of relative_attention_num_buckets (" + std::to_string(s.buckets) + ")");
   s.layers = config.integer("num_layers", 12, 1, 1024);
   s.decoder_layers = config.integer("num_decoder_layers", config.has("num_layers") ? s.layers : 12, 1, 1024);
-  s.sparse_step = sparse_step(config, "encoder_sparse_step", "num_sparse_encoder_layers", s.layers);
-  s.decoder_sparse_step = sparse_step(config, "decoder_sparse_step", "num_sparse_decoder_layers", s.decoder_layers);
+  ExpertLayers experts = read_expert_layers(config.object(), config.where());
+  s.sparse_layers = std::move(experts.with_experts);
+  s.decoder_sparse_layers = std::move(experts.decoder_with_experts);
   s.eps = config.real("layer_norm_epsilon", 1e-6, 0, 1);
   s.activation = activation_word(config, "dense_act_fn", "relu");
   config.word("router_dtype", "float32", {"float32"});
@@ -95,7 +117,7 @@ class SwitchBuilder : public LayerBuilder {
     for (int64_t i = 0; i < s_.layers; ++i) {
       const std::string block = "encoder.block." + std::to_string(i);
       x = self_attention(x, "encoder", block, encoder_mask_, kNone);
-      x = feed_forward(x, block + ".layer.1", is_sparse(i, s_.sparse_step), "encoder");
+      x = feed_forward(x, block + ".layer.1", is_sparse(i, s_.sparse_layers), "encoder");
     }
     encoder_hidden_ = rms_norm(x, "encoder.final_layer_norm", s_.eps);
   }
@@ -112,7 +134,7 @@ class SwitchBuilder : public LayerBuilder {
       const std::string block = "decoder.block." + std::to_string(i);
       x = self_attention(x, "decoder", block, mask, kNone);
       x = cross_attention(x, block, cross_memory(block));
-      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder");
+      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_layers), "decoder");
     }
     x = rms_norm(x, "decoder.final_layer_norm", s_.eps);
     output(kDecoderHidden, x, mask);
@@ -148,7 +170,7 @@ class SwitchBuilder : public LayerBuilder {
       const std::string block = "decoder.block." + std::to_string(i);
       x = self_attention(x, "decoder", block, kNone, step, &caches_[static_cast<size_t>(i)]);
       x = cross_attention(x, block, cross[static_cast<size_t>(i)]);
-      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder");
+      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_layers), "decoder");
     }
     x = last(rms_norm(x, "decoder.final_layer_norm", s_.eps), "decoder.hidden");
     const ValueId scores = logits(x), next = value("argmax", {scores}, {}, "next");
@@ -278,9 +300,9 @@ class SwitchTransformer final : public Architecture {
     if (ends("shared.weight") || ends("embed_tokens.weight") || ends("lm_head.weight")) return {0, 1};
     return {0, 1 / std::sqrt(d)};  // k, v, wi, the experts' wo, relative_attention_bias
   }
-  bool is_spare(std::string_view name) const override {
-    return name == "shared.weight" || name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight" ||
-           name == "lm_head.weight";
+  std::vector<std::vector<std::string>> tied() const override {
+    if (!s_.tied) return {};
+    return {{"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"}};
   }
 
  private:
@@ -288,6 +310,8 @@ class SwitchTransformer final : public Architecture {
 };
 
 }  // namespace
+
+std::span<const ConfigKey> keys_of_switch_transformer() { return kKeys; }
 
 std::unique_ptr<const Architecture> configure_switch_transformer(const Config& config, const Config& generation,
                                                                  const WeightCatalog* stored) {

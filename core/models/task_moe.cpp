@@ -7,6 +7,7 @@
 //   y = head(x)
 //
 // A whole sequence is routed. Keys, tensors and shapes: docs/models.md.
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -16,11 +17,14 @@
 namespace stormcell {
 namespace {
 
-constexpr std::string_view kKeys[] = {"vocab_size",          "hidden_size",       "num_hidden_layers",
-                                      "num_attention_heads", "intermediate_size", "max_position_embeddings",
-                                      "layer_norm_eps",      "hidden_act",        "mask",
-                                      "num_experts",         "hash_table",        "hash_seed",
-                                      "pad_token_id",        "eos_token_id"};
+constexpr std::array kRead =
+    keys_read("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings",
+              "layer_norm_eps", "hidden_act", "mask", "num_experts", "hash_table", "hash_seed", "pad_token_id", "eos_token_id");
+// Keys of BERT in transformers' layout. Words and head are two tensors here, whatever the file that they come from ties.
+constexpr std::array kOther = {
+    ConfigKey{KeyUse::fixed, "position_embedding_type", "\"absolute\"", "other positions are not in this version of the family"},
+    ConfigKey{KeyUse::harmless, "is_decoder"}, ConfigKey{KeyUse::harmless, "tie_word_embeddings"}};
+constexpr std::array kKeys = in_one(kRead, kOther);
 
 struct Settings {
   int64_t vocabulary = 0, width = 0, layers = 0, heads = 0, ffn_width = 0, positions = 0, experts = 0, seed = 0;
@@ -115,14 +119,13 @@ class TaskMoeBuilder : public LayerBuilder {
 
 class TaskMoe final : public Architecture {
  public:
-  TaskMoe(Settings settings, std::vector<std::string> warnings) : s_(std::move(settings)), warnings_(std::move(warnings)) {}
+  TaskMoe(Settings settings) : s_(std::move(settings)) {}
 
   void describe(Model& model) const override {
     model.vocabulary = s_.vocabulary;
     model.max_length = s_.positions;
     model.tokens = s_.tokens;
     model.has_decoder = true;
-    model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return TaskMoeBuilder(s_, weights).forward(); }
 
@@ -133,17 +136,17 @@ class TaskMoe final : public Architecture {
     if (name.starts_with("embeddings.")) return {0, 1};
     return {0, 1 / std::sqrt(static_cast<double>(name.ends_with(".down.weight") ? s_.ffn_width : s_.width))};
   }
-  bool is_spare(std::string_view) const override { return false; }
 
  private:
   Settings s_;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace
 
+std::span<const ConfigKey> keys_of_task_moe() { return kKeys; }
+
 std::unique_ptr<const Architecture> configure_task_moe(const Config& config, const Config& generation, const WeightCatalog*) {
-  return std::make_unique<TaskMoe>(read_settings(config, generation), unknown_keys(config, "task_moe", kKeys));
+  return std::make_unique<TaskMoe>(read_settings(config, generation));
 }
 
 }  // namespace stormcell

@@ -33,7 +33,7 @@ class StoredWeights final : public WeightSource {
  private:
   const TensorPlace& stored(std::string_view name) const {
     const TensorPlace* tensor = files_->find(name);
-    if (!tensor) bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing");
+    if (!tensor) bad_input(files_->listing(), "the tensor " + in_quotes(name) + " is missing");
     return *tensor;
   }
   std::shared_ptr<const std::byte> read(const TensorPlace& tensor, int64_t first, int64_t count) const {
@@ -83,7 +83,7 @@ bool StoredCatalog::has_prefix(std::string_view prefix) const {
 const WeightInfo& StoredCatalog::need(const std::string& name, const std::vector<int64_t>& shape) {
   const WeightInfo* info = source_->find(name);
   if (!info)
-    bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing, expected " + shape_text(shape),
+    bad_input(files_->listing(), "the tensor " + in_quotes(name) + " is missing, expected " + shape_text(shape),
               "get the model again, or correct config.json");
   const std::string& file = files_->file_path(static_cast<size_t>(files_->find(name)->file));
   if (info->shape != shape)

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/passes/bf16_storage.h"
 #include "core/passes/constant_decision.h"
 #include "core/passes/dead_path.h"
@@ -84,9 +85,10 @@ PassParameters checked_options(const Pass& pass, const PassParameters& given, co
   for (const auto& [key, text] : given) {
     const PassOption* option = find_option(pass, key);
     if (!option) {
-      std::string known;
-      for (const PassOption& o : pass.options) add_to_list(known, o.key);
-      bad_input(where, "pass " + std::string(pass.id) + " has no option \"" + key + "\"", "it has " + (known.empty() ? "none" : known));
+      bad_input(where, "pass " + std::string(pass.id) + " has no option \"" + key + "\"",
+                pass.options.empty() ? "it has none"
+                                     : advice_on_word(
+                                           key, pass.options, [](const PassOption& o) { return o.key; }, "it has "));
     }
     const double value = parse_option(*option, text, where + " " + std::string(pass.id) + "." + key);
     if (value != option->standard) checked[key] = option_text(*option, value);
@@ -102,10 +104,9 @@ const Pass* find_pass(std::string_view id) {
 
 void check_pass(std::string_view id, std::string_view where) {
   if (find_pass(id)) return;
-  std::string known;
-  for (const Pass& pass : passes()) add_to_list(known, pass.id);
   const bool planned = std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned);
-  bad_input(where, "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no pass"), "one of " + known);
+  bad_input(where, "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no pass"),
+            advice_on_word(id, passes(), [](const Pass& p) { return p.id; }));
 }
 
 }  // namespace stormcell

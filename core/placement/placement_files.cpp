@@ -8,8 +8,11 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/formats/text_encoding.h"
+#include "core/formats/text_lines.h"
 #include "core/placement/placement_text.h"
 
 namespace stormcell {
@@ -135,15 +138,16 @@ std::string_view trimmed(std::string_view text) {
 /// `LAYER: [slots]`, which may go on over lines, or `LAYER:` and lines `- slot`.
 class YamlReader {
  public:
-  YamlReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+  YamlReader(std::string_view text, const std::string& where) : lines_(text, where), where_(where) {}
 
   PlacementFile read() {
     PlacementFile out{true, false, {}, 0};
     bool in_layers = false;
-    while (next_line()) {
-      if (const size_t comment = line_.find('#'); comment != std::string_view::npos) line_ = line_.substr(0, comment);
-      const bool indented = !line_.empty() && (line_[0] == ' ' || line_[0] == '\t');
-      const std::string_view line = trimmed(line_);
+    while (lines_.next()) {
+      std::string_view line = lines_.line();
+      line = line.substr(0, line.find('#'));
+      const bool indented = line.starts_with(' ') || line.starts_with('\t');
+      line = trimmed(line);
       if (line.empty() || line == "---") continue;
       if (open_ || (in_layers && layer_ && line.starts_with('-'))) {
         add(open_ ? line : line.substr(1), out);
@@ -153,10 +157,10 @@ class YamlReader {
       if (colon == std::string_view::npos) wrong_line("is no KEY: VALUE");
       const std::string_view key = trimmed(line.substr(0, colon)), value = trimmed(line.substr(colon + 1));
       if (!indented) in_layers = key == "initial_global_assignments";
-      if (!indented && key == "num_slots") slots_ = number_of(value, kMostSlots, place(), "num_slots");
+      if (!indented && key == "num_slots") slots_ = number_of(value, kMostSlots, lines_.place(), "num_slots");
       if (!indented && in_layers && value.starts_with('{')) wrong_line("holds all layers: a line for each is expected");
       if (!indented || !in_layers) continue;
-      layer_ = number_of(key, kMostLayers, place(), "a layer");
+      layer_ = number_of(key, kMostLayers, lines_.place(), "a layer");
       if (!out.layers.emplace(*layer_, LayerSlots()).second) wrong_line("has layer " + std::to_string(*layer_) + " again");
       if (!value.empty()) begin_list(value, out);
     }
@@ -170,17 +174,7 @@ class YamlReader {
   }
 
  private:
-  std::string place() const { return where_ + ": line " + std::to_string(number_); }
-  [[noreturn]] void wrong_line(const std::string& what) const { wrong(place(), what); }
-
-  bool next_line() {
-    if (text_.empty()) return false;
-    const size_t end = std::min(text_.find('\n'), text_.size());
-    line_ = text_.substr(0, end);
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    ++number_;
-    return true;
-  }
+  [[noreturn]] void wrong_line(const std::string& what) const { wrong(lines_.place(), what); }
 
   void begin_list(std::string_view value, PlacementFile& out) {
     if (!value.starts_with('[')) wrong_line("has no list of slots");
@@ -198,15 +192,14 @@ class YamlReader {
     while (!items.empty()) {
       const size_t comma = std::min(items.find(','), items.size());
       if (const std::string_view item = trimmed(items.substr(0, comma)); !item.empty())
-        slots.push_back(number_of(item, kMostSlots, place(), "a slot"));
+        slots.push_back(number_of(item, kMostSlots, lines_.place(), "a slot"));
       items.remove_prefix(std::min(comma + 1, items.size()));
     }
     if (slots.size() > static_cast<size_t>(kMostSlots)) wrong_line("has too many slots");
   }
 
-  std::string_view text_, line_;
+  TextLines lines_;
   const std::string& where_;
-  int64_t number_ = 0;
   std::optional<int32_t> layer_, slots_;
   bool open_ = false;
 };
@@ -243,6 +236,7 @@ bool is_trtllm(std::string_view text) { return text.find("initial_global_assignm
 }  // namespace
 
 PlacementFile parse_placement_file(std::string_view text, const std::string& where) {
+  text = utf8_text(text, where);
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
   if (!json && is_trtllm(text)) return YamlReader(text, where).read();
@@ -256,7 +250,7 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
       return out;
     }
   }
-  bad_input(where, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
+  refuse_file(where, text, FileUse::placement, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
 }
 
 Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers, int32_t branches,

@@ -115,11 +115,11 @@ Json json_of(const ErrorLine& e) {
   return {{"kind", std::string(to_text(e.kind))}, {"calls", e.calls}, {"mean", e.mean}, {"worst", e.worst}};
 }
 
-std::vector<MeasuredCall> calls_in(const std::string& file, CallTimes times, const CalibrateOptions& options, const Progress& progress) {
-  if (!is_session_file(parse_session_path(file).file)) return read_calls(file, times, static_cast<double>(options.nic_gbit));
-  std::vector<MeasuredCall> calls = read_session_products(file, options.sizes, progress);
-  check_calls(calls, file, times);
-  return calls;
+CallsFile calls_in(const std::string& file, CallTimes times, const CalibrateOptions& options, const Progress& progress) {
+  if (!is_session_file(parse_session_path(file).file)) return read_calls(file, times, static_cast<double>(options.nic_gbit), progress);
+  CallsFile out{read_session_products(file, options.sizes, progress), {}};
+  check_calls(out.calls, file, times);
+  return out;
 }
 
 /// The calls themselves, since predictions go through them; the fits for whoever reads the file.
@@ -137,14 +137,19 @@ std::string calibration_text(const CalibrateFigures& f, const Calibration& calib
 CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress) {
   std::vector<MeasuredCall> calls;
   std::map<std::string, std::string> file_of;  // by id
-  for (const std::string& file : options.files)
-    for (MeasuredCall& c : calls_in(file, CallTimes::needed, options, progress)) {
+  std::vector<std::string> left_out;
+  for (const std::string& file : options.files) {
+    CallsFile read = calls_in(file, CallTimes::needed, options, progress);
+    left_out.insert(left_out.end(), read.warnings.begin(), read.warnings.end());
+    for (MeasuredCall& c : read.calls) {
       const auto [at, is_new] = file_of.emplace(c.id, file);
       if (!is_new) bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too", "an id names one call");
       calls.push_back(std::move(c));
     }
-  std::vector<MeasuredCall> to_check;
+  }
+  CallsFile to_check;
   if (!options.check.empty()) to_check = calls_in(options.check, CallTimes::optional, options, progress);
+  left_out.insert(left_out.end(), to_check.warnings.begin(), to_check.warnings.end());
   const Calibration calibration(std::move(calls));
   CalibrateFigures f;
   f.calls = static_cast<int64_t>(calibration.calls().size());
@@ -152,10 +157,12 @@ CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& prog
   for (const CallRows& rows : calibration.over_rows()) f.curves.push_back(line_of(rows));
   f.warnings = doubts_about(calibration);
   f.calibration = calibration_text(f, calibration);
+  // Of the files, not of the calibration.
+  f.warnings.insert(f.warnings.begin(), left_out.begin(), left_out.end());
   if (options.check.empty()) return f;
   f.check.emplace();
-  for (const MeasuredCall& call : to_check) {
-    progress.report("predicting calls", static_cast<int64_t>(f.check->size()), static_cast<int64_t>(to_check.size()));
+  for (const MeasuredCall& call : to_check.calls) {
+    progress.report("predicting calls", static_cast<int64_t>(f.check->size()), static_cast<int64_t>(to_check.calls.size()));
     f.check->push_back(checked(calibration, call));
   }
   f.errors = errors_of(*f.check);

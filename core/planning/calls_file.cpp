@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/formats/delimited_text.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/formats/text_encoding.h"
 #include "core/planning/nccl_tests.h"
 
 namespace stormcell {
@@ -150,98 +154,47 @@ std::string as_text(std::string text, const TextField& field, const std::string&
   return text;
 }
 
-/// Lines of CSV with fields in double quotes where they hold commas (RFC 4180); no field goes over lines.
-class CsvReader {
- public:
-  CsvReader(std::string_view text, const std::string& path) : text_(text), path_(path) {
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
-  }
-
-  /// Null at the end. Empty lines and comments are passed over.
-  bool next(std::vector<std::string>& fields) {
-    while (!text_.empty()) {
-      const size_t end = std::min(text_.find('\n'), text_.size());
-      std::string_view line = text_.substr(0, end);
-      text_.remove_prefix(std::min(end + 1, text_.size())), ++number_;
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (line.find_first_not_of(" \t") == std::string_view::npos || line.starts_with('#')) continue;
-      split(line, fields);
-      return true;
-    }
-    return false;
-  }
-  std::string where() const { return path_ + ": line " + std::to_string(number_); }
-
- private:
-  void split(std::string_view line, std::vector<std::string>& fields) const {
-    fields.assign(1, {});
-    for (size_t i = 0; i < line.size(); ++i) {
-      if (line[i] == '"' && fields.back().empty()) {
-        for (++i;; ++i) {
-          if (i >= line.size()) bad_input(where(), "a quote is not closed", "close it on the same line");
-          if (line[i] != '"')
-            fields.back() += line[i];
-          else if (i + 1 < line.size() && line[i + 1] == '"')
-            fields.back() += line[i++];
-          else
-            break;
-        }
-      } else if (line[i] == ',') {
-        fields.emplace_back();
-      } else {
-        fields.back() += line[i];
+/// What does not fit is said with line and column: `where` is that of the field.
+void read_row(DelimitedText& table, MeasuredCall& c) {
+  const std::vector<std::string>& fields = table.fields();
+  const auto each = [&](const auto& list, const auto& read) {
+    for (const auto& f : list)
+      if (const int64_t at = table.column(f.name); at >= 0 && !fields[static_cast<size_t>(at)].empty()) {
+        const auto column = static_cast<size_t>(at);
+        c.*f.at = read(f, column, table.place() + ", column " + std::to_string(column + 1));
       }
-    }
-  }
-
-  std::string_view text_;
-  const std::string& path_;
-  int64_t number_ = 0;
-};
-
-double number_in(const std::string& text, const char* name, const std::string& where) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    bad_input(where, std::string(name) + " is " + in_quotes(text) + ", no number", "leave a field empty where it does not apply");
-  return value;
+  };
+  each(kTexts, [&](const TextField& f, size_t column, const std::string& where) { return as_text(fields[column], f, where); });
+  each(kCounts, [&](const CountField& f, size_t column, const std::string& where) {
+    return as_count(static_cast<double>(table.whole(column)), f.name, where);
+  });
+  each(kReals, [&](const RealField& f, size_t column, const std::string& where) { return as_real(table.real(column), f.name, where); });
+  const int64_t experts = table.column("experts");
+  if (c.is_product() && (experts < 0 || fields[static_cast<size_t>(experts)].empty())) c.experts = 1;
 }
 
-std::vector<MeasuredCall> read_csv(const std::string& text, const std::string& path, CallTimes times) {
-  CsvReader csv(text, path);
-  std::vector<std::string> names, fields;
-  if (!csv.next(names)) bad_input(path, "is empty", kColumns);
-  const auto column = [&](const char* name) {
-    const auto at = std::find(names.begin(), names.end(), name);
-    return at == names.end() ? fields.size() : static_cast<size_t>(at - names.begin());
-  };
-  if (std::set<std::string>(names.begin(), names.end()).size() != names.size())
-    bad_input(csv.where(), "a column stands there twice", kColumns);
-  for (const char* needed : {"op", "gpu", "us"})
-    if ((times == CallTimes::needed || std::string_view(needed) != "us") && std::find(names.begin(), names.end(), needed) == names.end())
-      bad_input(csv.where(), std::string("has no column ") + needed, kColumns);
-  std::vector<MeasuredCall> calls;
-  while (csv.next(fields)) {
-    const std::string where = csv.where();
-    if (fields.size() != names.size())
-      bad_input(where, "has " + std::to_string(fields.size()) + " fields, the first line has " + std::to_string(names.size()), kColumns);
-    if (calls.size() == kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
-    MeasuredCall& c = calls.emplace_back();
-    const auto field = [&](const char* name) {
-      const size_t at = column(name);
-      return at < fields.size() ? fields[at] : std::string();
-    };
-    for (const TextField& f : kTexts) c.*f.at = as_text(field(f.name), f, where);
-    for (const CountField& f : kCounts)
-      if (const std::string value = field(f.name); !value.empty()) c.*f.at = as_count(number_in(value, f.name, where), f.name, where);
-    for (const RealField& f : kReals)
-      if (const std::string value = field(f.name); !value.empty()) c.*f.at = as_real(number_in(value, f.name, where), f.name, where);
+CallsFile read_csv(std::string_view text, const std::string& path, CallTimes times) {
+  DelimitedText table(text, path, TableComments::hash, kColumns);
+  if (!table.next_row()) bad_input(path, "is empty", kColumns);
+  std::vector<std::string_view> known;
+  for (const TextField& f : kTexts) known.emplace_back(f.name);
+  for (const CountField& f : kCounts) known.emplace_back(f.name);
+  for (const RealField& f : kReals) known.emplace_back(f.name);
+  if (std::find(table.fields().begin(), table.fields().end(), "op") == table.fields().end()) refuse_other_kind(path, text, FileUse::calls);
+  constexpr std::array<std::string_view, 3> kNeeded = {"op", "gpu", "us"};
+  table.read_names(known, std::span(kNeeded).first(times == CallTimes::needed ? 3 : 2));
+  CallsFile out;
+  while (table.next_row()) {
+    if (out.calls.size() == kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
+    MeasuredCall& c = out.calls.emplace_back();
+    read_row(table, c);
+    const std::string where = table.place();
     if (c.id.empty()) c.id = where.substr(path.size() + 2);
-    if (c.is_product() && field("experts").empty()) c.experts = 1;
     fill_in(c);
     check_call(c, times, where);
   }
-  return calls;
+  if (std::string left_out = table.lines().empty_lines().warning(path); !left_out.empty()) out.warnings.push_back(std::move(left_out));
+  return out;
 }
 
 std::vector<MeasuredCall> read_calibration(const std::string& text, const std::string& path, CallTimes times) {
@@ -268,20 +221,21 @@ bool is_calibration_text(const std::string& text) {
   return first != std::string::npos && text[first] == '{';
 }
 
-std::vector<MeasuredCall> read_calls(const std::string& path, CallTimes times, double nic_gbit) {
-  const std::string text = read_file_text(path, kMostBytes);
-  std::vector<MeasuredCall> calls;
+CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, const Progress& progress) {
+  const std::string content = read_unpacked_text(path, kMostBytes, progress), text(utf8_text(content, path));
+  CallsFile out;
   if (is_calibration_text(text)) {
+    if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1") refuse_other_kind(path, text, FileUse::calls);
     if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1")
       bad_input(path, "is JSON, and schema is not \"stormcell.calibration/1\"", "calibrate CALLS.csv -o CAL.json writes one");
-    calls = read_calibration(text, path, times);
+    out.calls = read_calibration(text, path, times);
   } else if (is_nccl_tests(text)) {
-    calls = parse_nccl_tests(text, path, nic_gbit);
+    out.calls = parse_nccl_tests(text, path, nic_gbit);
   } else {
-    calls = read_csv(text, path, times);
+    out = read_csv(text, path, times);
   }
-  check_calls(calls, path, times);
-  return calls;
+  check_calls(out.calls, path, times);
+  return out;
 }
 
 void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path, CallTimes times) {

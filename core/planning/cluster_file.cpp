@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -32,6 +33,7 @@ class ClusterReader {
   ClusterReader(const std::string& path, Json json) : path_(path), json_(std::move(json)) {}
 
   Cluster read() {
+    if (text_at(json_, "schema") != "stormcell.cluster/1") refuse_other_kind(path_, FileUse::cluster);
     if (text_at(json_, "schema") != "stormcell.cluster/1") wrong("schema is not \"stormcell.cluster/1\"");
     Cluster c;
     c.name = text_at(json_, "name");
@@ -159,12 +161,18 @@ Cluster read_cluster(const std::string& spec) {
   if (spec.starts_with('{')) return ClusterReader("the cluster", parse_json_text(spec, "the cluster")).read();
   const std::vector<std::string> known = cluster_presets();
   const auto is_known = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
+  const bool says_preset = spec.starts_with(kPreset);
+  const std::string name = says_preset ? spec.substr(kPreset.size()) : spec;
   std::error_code none;
-  if (is_known(spec) && !fs::exists(spec, none))
-    bad_input("--cluster", "there is no file " + in_quotes(spec), "did you mean preset:" + spec + "?");
-  if (!spec.starts_with(kPreset)) return ClusterReader(spec, read_json_file(spec)).read();
-  const std::string name = spec.substr(kPreset.size());
-  if (!is_known(name)) bad_input("--cluster", "there is no preset " + in_quotes(name), "one of " + joined(known));
+  if (!says_preset && fs::exists(spec, none)) return ClusterReader(spec, read_json_file(spec)).read();
+  if (!is_known(name)) {
+    if (says_preset && fs::exists(name, none))
+      bad_input("--cluster", "there is no preset " + in_quotes(name), "name the file without preset: --cluster " + name);
+    if (says_preset || !nearest_words(name, known).empty())
+      bad_input("--cluster", "there is no preset " + std::string(says_preset ? "" : "and no file ") + in_quotes(name),
+                advice_on_word(name, known));
+    return ClusterReader(spec, read_json_file(spec)).read();
+  }
   const std::string path = (preset_folder() / (name + ".json")).string();
   return ClusterReader(path, read_json_file(path)).read();
 }

@@ -6,35 +6,41 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string_view>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/planning/call_labels.h"
+#include "core/planning/launched_line.h"
 
 namespace stormcell {
 namespace {
 
+using Words = std::vector<std::string>;
+
 constexpr const char* kWhole = "give the output of all_reduce_perf or alltoall_perf as it was printed";
+constexpr const char* kWithMpi = "build nccl-tests with MPI=1 and start it by mpirun, or give one process more GPUs by -g N";
 // size, count, type, redop, root, then time, algbw, busbw and wrong values, out of place and in place. Outputs of 2021 and before have no
 // root, an error instead of wrong values, and of collectives that reduce nothing no redop.
 constexpr size_t kSize = 0, kRedop = 3, kMeasured = 8, kLeastFields = 3 + kMeasured;
 constexpr size_t kTime = 0, kAlgbw = 1, kBusbw = 2, kWrong = 3;  // of those that are measured
+constexpr std::string_view kStamp = "timestamp";                 // the last column, by -S 1: a date and a time, two words in a row
 
-/// Without the rank that mpirun --tag-output puts before a line: "[1,0]<stdout>:".
-std::vector<std::string> words_of(std::string line) {
-  if (const auto tag = line.find(">:"); line.starts_with('[') && tag != std::string::npos && line.find("]<std") < tag)
-    line.erase(0, tag + 2);
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
+bool is_columns(const LaunchedLine& line) {
+  const Words& words = line.words;
+  return line.comment && words.size() > kLeastFields && words[1] == "size" && words[2] == "count" && words[3] == "type" &&
+         words[4] == "redop";
 }
 
-bool is_columns(const std::vector<std::string>& words) {
-  return words.size() > kLeastFields && words[0] == "#" && words[1] == "size" && words[2] == "count" && words[3] == "type" &&
-         words[4] == "redop";
+bool is_whole(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos; }
+/// Long enough behind so many words, and begins there with a size, a count and a type.
+bool is_like_row(const Words& words, size_t behind = 0) {
+  if (words.size() < behind + kLeastFields || !is_whole(words[behind]) || !is_whole(words[behind + 1])) return false;
+  const char type = words[behind + 2][0];
+  return type >= 'a' && type <= 'z';
 }
 
 class NcclTestsReader {
@@ -42,16 +48,19 @@ class NcclTestsReader {
   NcclTestsReader(const std::string& text, const std::string& path, double nic_gbit) : in_(text), path_(path), nic_gbit_(nic_gbit) {}
 
   std::vector<MeasuredCall> read() {
-    while (std::getline(in_, line_)) {
+    for (std::string text; std::getline(in_, text);) {
       ++number_;
-      const std::vector<std::string> words = words_of(line_);
-      if (words.empty() || line_.find("NCCL ") != std::string::npos) continue;  // what NCCL says of itself
-      if (words[0].starts_with('#'))
-        read_comment(words);
+      LaunchedLine line = launched_line(text);
+      if (line.words.empty() || text.find("NCCL ") != std::string::npos) continue;  // what NCCL says of itself
+      // Within a table a '#' behind other words than the launcher's is no comment: a row and a comment may be torn.
+      if (line.comment && (!table_open_ || line.before == before_ || is_columns(line)))
+        read_comment(line);
+      else if (table_open_)
+        read_in_table(line.words);
       else
-        read_row(words);
+        read_outside(line.words);
     }
-    if (unjudged_) wrong("ends before \"Out of bounds values\", which says whether all came out right: the run broke off, or was cut");
+    if (unjudged_) wrong_unjudged();
     return std::move(calls_);
   }
 
@@ -59,29 +68,95 @@ class NcclTestsReader {
   [[noreturn]] void wrong(const std::string& what, const std::string& advice = kWhole) const {
     bad_input(path_ + ": line " + std::to_string(number_), what, advice);
   }
-
-  void read_comment(const std::vector<std::string>& words) {
-    if (is_columns(words)) fields_ = words.size() - 1, has_root_ = words[5] == "root", has_errors_ = words.back() == "error";
-    if (words.size() > 8 && words[1] == "Rank") return read_rank(words);
-    if (words.size() > 4 && words[1] == "Collective" && words[3] == "starting:") collective_ = words[4];
-    if (words.size() > 4 && words[1] == "Out" && words[3] == "bounds") {
-      if (words.back() == "FAILED") broken();
-      unjudged_ = false;
-    }
+  [[noreturn]] void wrong_unjudged() const {
+    wrong("ends before \"Out of bounds values\", which says whether all came out right: the run broke off, or was cut");
   }
   [[noreturn]] void broken() const { wrong("has wrong values: the run is broken", "mend what NCCL runs on first"); }
 
+  void read_comment(const LaunchedLine& line) {
+    const Words& words = line.words;
+    if (is_columns(line)) return open_table(line);
+    if (words.size() > 2 && words[1] == "Rank" && is_whole(words[2])) return read_rank(words);
+    if (words.size() > 4 && words[1] == "Collective" && words[3] == "starting:") collective_ = words[4];
+    if (words.size() > 4 && words[1] == "Out" && words[3] == "bounds") close_table(words.back());
+  }
+
+  void open_table(const LaunchedLine& line) {
+    if (ended_) wrong("begins a table without a list of ranks of its own");
+    Words columns(line.words.begin() + 1, line.words.end());
+    has_stamp_ = columns.back() == kStamp;
+    if (has_stamp_) columns.pop_back();
+    const auto measured = std::find_if(columns.begin(), columns.end(), [](const std::string& c) { return c == "time" || c == "cputime"; });
+    if (measured != columns.end() && *measured == "cputime")
+      wrong("times are those of the processor, by -C 1, not of the collectives", "run it without -C");
+    if (columns.end() - measured != static_cast<std::ptrdiff_t>(kMeasured))
+      wrong("is no line of columns that is known: " + in_quotes(columns.back()) + " is its last");
+    fields_ = columns.size(), has_root_ = columns[4] == "root", has_errors_ = columns.back() == "error";
+    before_ = line.before, table_open_ = true;
+    check_ranks();
+  }
+
+  void close_table(const std::string& verdict) {
+    if (verdict == "FAILED") broken();
+    if (!table_open_ && list_without_rows_ > 0)
+      wrong("judges a second run, and line " + std::to_string(list_without_rows_) +
+                " began one whose rows are among those of the run behind it: several processes ran side by side, each on its own",
+            kWithMpi);
+    unjudged_ = table_open_ = in_message_ = false, ended_ = true;
+    collective_.clear(), hint_.clear();
+  }
+
   /// "#  Rank  0 Group  0 Pid  12345 on  host-a device  0 [0x1b] NVIDIA H100 80GB HBM3"
-  void read_rank(const std::vector<std::string>& words) {
-    const auto on = std::find(words.begin(), words.end(), "on");
+  void read_rank(const Words& words) {
+    if (table_open_ || ended_ || ranks_.contains(words[2])) begin_list();
+    if (ranks_.empty()) first_rank_ = number_;
     // The host, "device", its number, its bus, the name.
+    const auto on = std::find(words.begin(), words.end(), "on");
     if (words.end() - on < 6 || on[2] != "device") wrong("is no line of a rank and its device");
     std::string name;
     for (auto word = on + 5; word != words.end(); ++word) name += (name.empty() ? "" : " ") + *word;
     const std::string gpu = gpu_label(name);
     if (!gpu_.empty() && gpu != gpu_)
       wrong("is of " + in_quotes(gpu) + ", the ranks before of " + in_quotes(gpu_), "GPUs of one kind make a call");
-    gpu_ = gpu, ++ranks_of_[on[1]], ++ranks_;
+    gpu_ = gpu, ++ranks_of_[on[1]], ranks_.insert(words[2]);
+    if (words.size() > 4 && words[3] == "Group") groups_.insert(words[4]);
+  }
+
+  /// A list of ranks begins a run, whatever became of the one before.
+  void begin_list() {
+    if (unjudged_) wrong_unjudged();
+    if (!ranks_.empty() && !ended_) list_without_rows_ = first_rank_;
+    if (ended_) list_without_rows_ = 0;
+    ranks_.clear(), ranks_of_.clear(), groups_.clear(), gpu_.clear();
+    fields_ = 0, table_open_ = ended_ = in_message_ = false;
+  }
+
+  void check_ranks() const {
+    for (size_t r = 0; r < ranks_.size(); ++r)
+      if (!ranks_.contains(std::to_string(r)))
+        wrong("the list of ranks above lacks rank " + std::to_string(r) + " of " + std::to_string(ranks_.size() + 1));
+    if (groups_.size() > 1)
+      wrong("the ranks above are " + std::to_string(groups_.size()) + " groups, each with an exchange of its own",
+            "run it without NCCL_TESTS_SPLIT");
+  }
+
+  /// Whatever else is printed between two runs is passed over; it may show the command.
+  void read_outside(const Words& words) {
+    constexpr size_t kMostBefore = 8;  // words of a launcher
+    for (size_t behind = 0; behind < kMostBefore; ++behind)
+      if (is_like_row(words, behind)) wrong("stands before the line of columns");
+    if (std::string name = named_perf(words); !name.empty()) hint_ = std::move(name);
+  }
+
+  void read_in_table(const Words& words) {
+    Words row(words.begin() + static_cast<std::ptrdiff_t>(std::min(before_, words.size())), words.end());
+    if (has_stamp_ && row.size() > 2 && row.back().find(':') != std::string::npos) row.resize(row.size() - 2);
+    if (!is_like_row(row)) {
+      const bool rule = is_rule_of_mpirun(row);
+      if (rule) in_message_ = !in_message_;
+      if (rule || in_message_ || is_said_by_launcher(row)) return;
+    }
+    read_row(row);
   }
 
   double number(const std::string& word, const char* name) const {
@@ -92,8 +167,7 @@ class NcclTestsReader {
     return value;
   }
 
-  void read_row(const std::vector<std::string>& words) {
-    if (fields_ == 0) wrong("stands before the line of columns");
+  void read_row(const Words& words) {
     const bool no_redop = !has_root_ && words.size() + 1 == fields_;
     if (words.size() < kLeastFields || (words.size() != fields_ && !no_redop))
       wrong("has " + std::to_string(words.size()) + " fields, the line of columns has " + std::to_string(fields_));
@@ -110,46 +184,57 @@ class NcclTestsReader {
     c.op = op_of(no_redop ? "none" : words[kRedop], measured), c.mode = "nccl", c.gpu = gpu_;
     c.id = std::filesystem::path(path_).filename().string() + ":" + std::to_string(number_),
     c.source = "nccl-tests: " + std::filesystem::path(path_).filename().string();
-    c.nodes = static_cast<int64_t>(ranks_of_.size()), c.ranks = ranks_, c.gpus_per_node = ranks_ / c.nodes;
+    c.nodes = static_cast<int64_t>(ranks_of_.size()), c.ranks = std::ssize(ranks_), c.gpus_per_node = c.ranks / c.nodes;
     c.nic_gbit = c.nodes > 1 ? nic_gbit_ : 0;
     c.tokens_per_rank = 1, c.top_k = 1, c.bytes_per_copy = size, c.us = us;
     calls_.push_back(c);
   }
 
   void check_shape() const {
-    if (ranks_ < 2)
-      wrong("there is no exchange of " + std::to_string(ranks_) + " ranks, by the lines of ranks above", "run it on at least two GPUs");
-    for (const auto& [host, ranks] : ranks_of_)
-      if (ranks * static_cast<int64_t>(ranks_of_.size()) != ranks_)
-        wrong("the hosts above have unlike numbers of ranks", "run as many on each host");
+    const int64_t ranks = std::ssize(ranks_);
+    if (ranks == 1 && list_without_rows_ > 0)
+      wrong("there is no exchange of 1 ranks: each process ran alone, as rank 0, by lines " + std::to_string(list_without_rows_) + " and " +
+                std::to_string(first_rank_),
+            kWithMpi);
+    if (ranks < 2) wrong("there is no exchange of " + std::to_string(ranks) + " ranks, by the lines of ranks above", kWithMpi);
+    for (const auto& [host, of_host] : ranks_of_)
+      if (of_host * std::ssize(ranks_of_) != ranks) wrong("the hosts above have unlike numbers of ranks", "run as many on each host");
     if (ranks_of_.size() > 1 && !(nic_gbit_ > 0))
       wrong("the ranks above are on " + std::to_string(ranks_of_.size()) + " hosts, and the output does not say by which network cards",
             "--nic-gbit N, of one GPU's card");
   }
 
-  /// By what it says; older versions say nothing: then a sum that moves twice (n - 1) / n of its bytes is an all-reduce, and the file's
-  /// name tells an all-to-all from an all-gather, whose rows look alike.
+  /// By what it says; older versions say nothing: then a sum that moves twice (n - 1) / n of its bytes is an all-reduce, and the command
+  /// above or the file's name tells an all-to-all from an all-gather, whose rows look alike.
   std::string op_of(const std::string& redop, const std::string* measured) const {
-    std::string told = collective_.empty() && redop == "none" ? std::filesystem::path(path_).filename().string() : collective_;
-    std::erase_if(told, [](char c) { return c == '_' || c == '-'; });
-    if (told.find("alltoall") != std::string::npos) return "alltoall";
+    std::string named = collective_;
+    if (named.empty() && redop == "none") named = hint_.empty() ? std::filesystem::path(path_).filename().string() : hint_;
+    std::erase_if(named, [](char c) { return c == '_' || c == '-'; });
+    if (named.find("alltoall") != std::string::npos) return "alltoall";
     const double algbw = number(measured[kAlgbw], "algbw"), busbw = number(measured[kBusbw], "busbw");
-    const double n = static_cast<double>(ranks_), twice = 2 * (n - 1) / n;
+    const double n = static_cast<double>(ranks_.size()), twice = 2 * (n - 1) / n;
     // Rounded to hundredths: of small calls nothing is seen.
     const bool may_be_sum = std::fabs(busbw - twice * algbw) < 0.01 * (1 + twice) + 1e-3 * busbw;
-    if (told.find("allreduce") != std::string::npos || (told.empty() && may_be_sum)) return "all_reduce";
+    if (named.find("allreduce") != std::string::npos || (named.empty() && may_be_sum)) return "all_reduce";
     wrong("is neither all_reduce_perf nor alltoall_perf, or does not say so", "name the file of an all-to-all alltoall.txt");
   }
 
   std::istringstream in_;
   const std::string& path_;
   const double nic_gbit_;
-  std::string line_, collective_, gpu_;
-  int64_t number_ = 0, ranks_ = 0;
+  int64_t number_ = 0;
+  // Of the run at hand.
+  std::string collective_, hint_, gpu_;      // the name that it printed; that of the command before it
+  std::set<std::string> ranks_, groups_;     // their numbers
   std::map<std::string, int64_t> ranks_of_;  // by host
-  size_t fields_ = 0;                        // of the line of columns; 0: not there yet
-  bool has_root_ = true, has_errors_ = false;
-  bool unjudged_ = false;  ///< there are rows of which no line has said yet whether they are right
+  int64_t first_rank_ = 0;                   // line of its list
+  int64_t list_without_rows_ = 0;            // line of a list that another one followed before any row; 0: none
+  size_t fields_ = 0, before_ = 0;           // of the line of columns: how many, and words of the launcher before it
+  bool has_root_ = true, has_errors_ = false, has_stamp_ = false;
+  bool table_open_ = false;  // its line of columns has come, its verdict has not
+  bool ended_ = false;       // its verdict has come
+  bool in_message_ = false;  // of mpirun, between two rules
+  bool unjudged_ = false;    // there are rows of which no line has said yet whether they are right
   std::vector<MeasuredCall> calls_;
 };
 
@@ -158,7 +243,7 @@ class NcclTestsReader {
 bool is_nccl_tests(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);)
-    if (is_columns(words_of(line))) return true;
+    if (is_columns(launched_line(line))) return true;
   return false;
 }
 

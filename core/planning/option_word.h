@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/file_text.h"
 
 namespace stormcell {
@@ -15,7 +15,7 @@ template <class Enum, size_t count>
 Enum parse_word(const char* option, std::string_view word, const std::string_view (&words)[count], Enum usual) {
   if (word.empty()) return usual;
   const auto found = std::find(std::begin(words), std::end(words), word);
-  if (found == std::end(words)) bad_input(option, in_quotes(word) + " is none", "one of " + joined(words));
+  if (found == std::end(words)) bad_input(option, in_quotes(word) + " is none", advice_on_word(word, {std::begin(words), std::end(words)}));
   return static_cast<Enum>(found - std::begin(words));
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/cost/cluster.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
@@ -59,6 +60,7 @@ LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& plac
 /// `from`: what --from names, may be empty.
 std::vector<std::string> warnings_of(const SearchOutcome& found, const std::string& from, const PlaceTask& task) {
   std::vector<std::string> warnings = doubts_about(task.cluster);
+  warnings.insert(warnings.end(), task.left_out.begin(), task.left_out.end());
   if (!task.from_doubt.empty()) warnings.push_back(task.from_doubt);
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
@@ -210,7 +212,7 @@ void check_options(const PlaceOptions& options) {
   const PlacementSolver& solver = find_placement_solver(options.solver);
   parse_phase(options.phase);
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
-    bad_input("--aim", in_quotes(options.aim) + " is none", "cost or traffic");
+    bad_input("--aim", in_quotes(options.aim) + " is none", advice_on_word(options.aim, {"cost", "traffic"}, ""));
   if (!options.aim.empty() && !solver.takes_aim) bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
   if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }

@@ -90,7 +90,9 @@ void look_at_homes(PlaceTask& task) {
 int64_t choices_of(const PlaceTask& task) { return task_lacks(task, "k") ? 0 : task.layout.routers[0].fan_out; }
 
 void take_calibration(const PlaceOptions& options, PlaceTask& task) {
-  const Calibration calibration(read_calls(options.calibration, CallTimes::needed));
+  CallsFile calls = read_calls(options.calibration, CallTimes::needed);
+  task.left_out = std::move(calls.warnings);
+  const Calibration calibration(std::move(calls.calls));
   const MeanStep step{task.objective->mean_tokens(), choices_of(task), task.branches, task.objective->row_range()};
   task.calibration = calibrate_model(calibration, task.cluster, *task.sizes, step, task.model);
   task.calibration->file = options.calibration;

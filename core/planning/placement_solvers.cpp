@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/file_text.h"
 
 namespace stormcell {
@@ -25,12 +25,9 @@ constexpr std::array kSolvers = {
 std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
 
 const PlacementSolver& find_placement_solver(std::string_view id) {
-  std::string known;
-  for (const PlacementSolver& solver : kSolvers) {
+  for (const PlacementSolver& solver : kSolvers)
     if (solver.id == id) return solver;
-    add_to_list(known, solver.id);
-  }
-  bad_input("--solver", in_quotes(id) + " is no solver", "one of " + known);
+  bad_input("--solver", in_quotes(id) + " is no solver", advice_on_word(id, kSolvers, [](const PlacementSolver& s) { return s.id; }));
 }
 
 }  // namespace stormcell

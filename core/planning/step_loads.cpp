@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/file_text.h"
 #include "core/readings/lacks.h"
 
@@ -64,7 +65,8 @@ std::optional<Phase> parse_phase(std::string_view word) {
   if (word.empty()) return {};
   if (word == "prefill") return Phase::prefill;
   if (word == "decode") return Phase::decode;
-  bad_input("--phase", in_quotes(word) + " is no phase of a placement", "prefill or decode; place takes each of both too");
+  bad_input("--phase", in_quotes(word) + " is no phase of a placement",
+            advice_on_word(word, {"prefill", "decode"}, "") + "; place takes each of both too");
 }
 
 TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, int64_t fewest_requests) {

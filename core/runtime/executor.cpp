@@ -32,7 +32,9 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
       states_(options.states ? options.states : std::make_shared<StateStore>(device)),
       paged_(paged_states(*program_->graph)),
       key_(state_key(*program_)) {
-  executable_ = device_.compile(program_, weights_, {options.bounds, options.scores, memory_});
+  CompileOptions here = options;  // all that was asked for, in the memory that it has
+  here.memory = memory_;
+  executable_ = device_.compile(program_, weights_, here);
   if (program_->ranks > 0) {
     if (!options.communicator) failed("plan", "is one of " + counted(program_->ranks, "rank") + ", and got no way to the others");
     exchange_ = std::make_unique<RankExchange>(*options.communicator, *program_, executable_->layout().segments);

@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <string>
 
+#include "core/formats/file_marks.h"
 #include "core/session/advice.h"
 #include "core/session/sqlite.h"
 
 namespace stormcell {
 
-inline constexpr int32_t kApplicationId = 0x53744365;  // "StCe"
+inline constexpr int32_t kApplicationId = kSessionApplicationId;
 inline constexpr int32_t kSchemaVersion = 8;
 
 // Keys are computed, so that neither a decision nor a batch needs an index.

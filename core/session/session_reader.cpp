@@ -24,16 +24,16 @@ RunStatus status_of(std::string_view text, std::string_view writer) {
   return is_alive(std::string(writer)) ? RunStatus::running : RunStatus::interrupted;
 }
 
+constexpr const char* kRunColumns = "id, kind, name, config, machine, dataset, summary, started, finished, status, writer";
+
+}  // namespace
+
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
-
-constexpr const char* kRunColumns = "id, kind, name, config, machine, dataset, summary, started, finished, status, writer";
-
-}  // namespace
 
 SessionPath parse_session_path(std::string_view text) {
   const size_t hash = text.rfind('#');
@@ -134,6 +134,7 @@ RunSummary SessionReader::find_run(std::string_view selector) const {
                std::string(find.text(1).empty() ? find.text(2) : find.text(1));
   }
   if (known.empty()) bad_input(path(), "holds no run yet", kRecordOne);
+  if (const std::optional<StoredPlacement> placement = named_placement(selector)) return run(placement->run);
   bad_input(path(), "there is no run \"" + std::string(selector) + "\"", "it holds " + known);
 }
 

@@ -35,7 +35,8 @@ class SessionReader {
 
   std::vector<RunSummary> runs() const;
   RunSummary run(int64_t id) const;
-  /// By id or name; empty: the newest. An unknown one: Error(bad_input) that lists what there is.
+  /// By id or name, its own or that of a placement that was made of it; runs and placements share their numbers. Empty: the newest. An
+  /// unknown one: Error(bad_input) that lists what there is.
   RunSummary find_run(std::string_view selector) const;
   RunLayout layout(int64_t run) const;
 
@@ -103,7 +104,10 @@ class SessionReader {
 
   /// Ascending by number.
   std::vector<StoredPlacement> placements() const;
-  /// By number or name; empty: the newest. Error(bad_input) where there is none, which lists what there is.
+  /// By number or name, of several of one name the newest. Nothing: no placement is called so.
+  std::optional<StoredPlacement> named_placement(std::string_view selector) const;
+  /// By number or name, its own or that of the run that it was made of; empty: the newest. Error(bad_input) where there is none, which
+  /// lists what there is.
   StoredPlacement find_placement(std::string_view selector) const;
 
   /// Pages read from disk since opening.

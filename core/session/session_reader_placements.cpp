@@ -1,6 +1,4 @@
 // Placements of a session.
-#include <charconv>
-
 #include "core/base/error.h"
 #include "core/session/session_reader_state.h"
 
@@ -21,17 +19,31 @@ std::vector<StoredPlacement> SessionReader::placements() const {
   return out;
 }
 
+std::optional<StoredPlacement> SessionReader::named_placement(std::string_view selector) const {
+  std::vector<StoredPlacement> all = placements();
+  const std::optional<int64_t> number = whole_number(selector);
+  for (auto p = all.rbegin(); p != all.rend(); ++p)
+    if (number == p->id || selector == p->name) return std::move(*p);
+  return std::nullopt;
+}
+
 StoredPlacement SessionReader::find_placement(std::string_view selector) const {
   std::vector<StoredPlacement> all = placements();
   if (all.empty()) bad_input(path(), "holds no placement yet", "stormcell place " + path() + " --cluster preset:NAME makes one");
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(selector.data(), selector.data() + selector.size(), number);
-  const bool is_number = error == std::errc() && end == selector.data() + selector.size();
-  std::string known;
-  for (auto p = all.rbegin(); p != all.rend(); ++p) {
-    if (selector.empty() || (is_number && number == p->id) || selector == p->name) return std::move(*p);
-    if (known.size() < 200) known += (known.empty() ? "#" : ", #") + std::to_string(p->id) + " " + p->name;
+  if (selector.empty()) return std::move(all.back());
+  if (std::optional<StoredPlacement> named = named_placement(selector)) return *std::move(named);
+  const std::optional<int64_t> number = whole_number(selector);
+  Statement runs(state_->db, "SELECT id, name FROM run ORDER BY id DESC");
+  while (runs.step()) {
+    if (number != runs.integer(0) && selector != runs.text(1)) continue;
+    for (auto p = all.rbegin(); p != all.rend(); ++p)
+      if (p->run == runs.integer(0)) return std::move(*p);
+    bad_input(path(), "run #" + std::to_string(runs.integer(0)) + " has no placement yet",
+              "stormcell place " + path() + "#" + std::to_string(runs.integer(0)) + " --cluster preset:NAME makes one");
   }
+  std::string known;
+  for (auto p = all.rbegin(); p != all.rend() && known.size() < 200; ++p)
+    known += (known.empty() ? "#" : ", #") + std::to_string(p->id) + " " + p->name;
   bad_input(path(), "there is no placement \"" + std::string(selector) + "\"", "it holds " + known);
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/formats/file_kind.h"
 #include "core/session/advice.h"
 #include "core/session/session_writer_state.h"
 
@@ -26,7 +27,10 @@ int64_t version_to_write_to(sqlite::Database& db) {
   try {
     return db.number("PRAGMA user_version");
   } catch (const Error&) {
-    if ((sqlite3_errcode(db.handle()) & 0xff) == SQLITE_NOTADB) bad_input(db.path(), "not a session", kChooseAnother);
+    if ((sqlite3_errcode(db.handle()) & 0xff) == SQLITE_NOTADB) {
+      const std::optional<KnownFile> known = known_file(db.path());
+      bad_input(db.path(), known ? "is " + known->name + ", not a session" : "not a session", kChooseAnother);
+    }
     throw;
   }
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/session/advice.h"
 
 namespace stormcell::sqlite {
@@ -87,8 +88,8 @@ void fail(sqlite3* db, int code, const std::string& path) {
   const int system = last_errno(db);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      bad_input(path, "not a session: it does not begin as one",
-                "copy it again where it was one; stormcell import FILE -o S.storm makes one of a routing trace");
+      refuse_file(path, FileUse::session, "not a session: it does not begin as one",
+                  "copy it again where it was one; stormcell import FILE -o S.storm makes one of a routing trace");
     case SQLITE_CORRUPT:
       bad_input(path, "the file is damaged", kCopyAgain);
     // The statements are fixed, so that only tables of another form make them wrong.

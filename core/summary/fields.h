@@ -34,6 +34,7 @@ void fields(auto& v, Of<Latency> auto& l) {
   v("p95", l.p95);
   v("min", l.min);
   v("mean", l.mean);
+  v("mean_ci95", l.mean_ci95);
   v("runs", l.runs);
 }
 
@@ -81,6 +82,7 @@ void fields(auto& v, Of<ModelFigures> auto& m) {
   v("weights", m.weights);
   v("fingerprint", m.fingerprint);
   v.true_unless_said("weights_stated", m.weights_stated);
+  v("unread_tensors", m.unread_tensors);
 }
 
 void fields(auto& v, Of<PictureFigures> auto& p) {
@@ -108,6 +110,7 @@ void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("sizes", d.sizes);
   v("skipped", d.skipped);
   v("skipped_items", d.skipped_items);
+  v("masked", d.masked);
   v("unit", d.unit);
   v.text_or_null("note", d.note);
 }
@@ -442,6 +445,14 @@ void fields(auto& v, Of<ItemCostFigures> auto& c) {
   v("groups", c.groups);
 }
 
+void fields(auto& v, Of<MeasuringFigures> auto& m) {
+  v("fresh_process", m.fresh_process);
+  v("speedup", m.speedup);
+  v("speedup_ci95", m.speedup_ci95);
+  v("baseline_ms", m.baseline_ms);
+  v("plan_ms", m.plan_ms);
+}
+
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.schema(f.verb, f.version);
   v("model", f.model);
@@ -457,6 +468,10 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("speedup", f.speedup);
   v("speedup_ci95", f.speedup_ci95);
   v("speedup_basis", f.speedup_basis);
+  v("measurings", f.measurings);
+  v("between_spread", f.between_spread);
+  v("measured_again_seconds", f.measured_again_seconds);
+  v.text_or_null("measured_once", f.measured_once);
   v("split", f.split);
   if (run_kind(f.verb) != RunKind::generate) v("verified", f.verified);  // there it is of tokens
   v("quality", f.quality);

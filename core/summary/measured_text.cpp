@@ -16,6 +16,17 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
   return text + fmt::format("{} of the other {}", measured, s.measured);
 }
 
+/// "; again in 4 fresh processes, which took 4.1 s". Empty: measured once.
+std::string measured_again_text(const RunSummaryFigures& f) {
+  if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
+  const auto again = static_cast<int64_t>(f.measurings.size()) - 1;
+  const std::string where = f.measurings.back().fresh_process ? "in " + counted(again, "fresh process", "fresh processes")
+                                                              : counted(again, "time", "times") +
+                                                                    " in this process, which opened the model anew: the program stormcell "
+                                                                    "was not found";
+  return fmt::format("; again {}, which took {:.1f} s", where, *f.measured_again_seconds);
+}
+
 }  // namespace
 
 std::string guards_counted(std::string_view phase) {
@@ -30,15 +41,21 @@ std::string measured_text(const RunSummaryFigures& f) {
                          : p.batches >= f.dataset.batches
                              ? "measured on " + counted(p.batches, "batch")
                              : fmt::format("measured on {} of {}", with_commas(p.batches), counted(f.dataset.batches, "batch"));
-  return on + ", " + counted(p.rounds, "round");
+  return on + ", " + counted(p.rounds, "round") + measured_again_text(f);
+}
+
+std::string spread_text(const RunSummaryFigures& f) {
+  if (f.between_spread)
+    return fmt::format("{} measurings, between which it varies by {:.1f} %", f.measurings.size(), 100 * *f.between_spread);
+  return "one measuring: the spread between runs is not known" + (f.measured_once.empty() ? "" : " (" + f.measured_once + ")");
 }
 
 std::string speedup_basis_text(const RunSummaryFigures& f) {
-  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or("");
-  if (basis == "pairs") return whole + ", which gain alike: a median over pairs";
-  if (basis == "batches") return whole + ", which gain unlike: a median a batch";
-  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike";
-  return whole;
+  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or(""), spread = "; " + spread_text(f);
+  if (basis == "pairs") return whole + ", which gain alike: a median over pairs" + spread;
+  if (basis == "batches") return whole + ", which gain unlike: a median a batch" + spread;
+  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike" + spread;
+  return whole + spread;
 }
 
 }  // namespace stormcell

@@ -15,6 +15,9 @@ struct Latency {
   double median = 0, p95 = 0, min = 0;
   int64_t runs = 0;
   double mean = 0;  ///< of plans that were measured side by side: of the pairs that the speed-up comes from
+  /// From several processes, each counted alike: an interval that holds the mean of another run of the same command, too. Nothing: measured
+  /// in one process.
+  std::optional<std::array<double, 2>> mean_ci95 = {};
 };
 
 /// States of sequences that lie in pages (keys and values of attention), over all batches that ran.
@@ -53,6 +56,7 @@ struct ModelFigures {
   int64_t routers = 0, branches = 0;  ///< branches: of all routers together
   std::string fingerprint;
   bool weights_stated = true;  ///< false: nobody said how the weights were made; they are taken as stored
+  int64_t unread_tensors = 0;  ///< of its files, which no operator reads; tables that are computed anew and copies of tied ones apart
 };
 /// Pictures of one size.
 struct PictureFigures {
@@ -71,6 +75,7 @@ struct DatasetFigures {
   std::vector<PictureFigures> sizes;          ///< smallest first; empty: no pictures
   int64_t skipped = 0;                        ///< files that were passed over
   std::vector<SkippedFigures> skipped_items;  ///< the first thousand of them
+  int64_t masked = 0;                         ///< items of which the mask leaves no cell: they count in no figure
   std::string unit;                           ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
   std::string note;                           ///< what is to be known of these data before their figures are read; mostly empty
 };
@@ -411,6 +416,14 @@ struct ItemCostFigures {
   std::vector<GroupSpent> groups;
 };
 
+/// What one process measured of a run: its own one, or one that opened the model afresh for that.
+struct MeasuringFigures {
+  bool fresh_process = false;
+  std::optional<double> speedup;
+  std::optional<std::array<double, 2>> speedup_ci95;  ///< from within the process
+  std::optional<double> baseline_ms, plan_ms;         ///< mean of a batch
+};
+
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
   std::string verb;     ///< optimize, run, profile
@@ -422,6 +435,11 @@ struct RunSummaryFigures {
   std::optional<PlanFigures> baseline, optimized;
   std::optional<double> speedup;  ///< of the time of all batches, from paired executions (docs/concepts.md)
   std::optional<std::array<double, 2>> speedup_ci95;
+  // Where three or more processes measured, every interval of a time holds the spread between them, too.
+  std::vector<MeasuringFigures> measurings;      ///< the run's own process first; empty: an older version, or nothing to repeat
+  std::optional<double> between_spread;          ///< standard deviation of the logarithms between them, of the speed-up, else the latency
+  std::optional<double> measured_again_seconds;  ///< that fresh processes took
+  std::string measured_once;                     ///< why there is one measuring only; empty: there are several, or nobody said
   std::optional<std::string> speedup_basis;  ///< what it was estimated from: pairs, batches, totals (RatioBasis); older summaries lack it
   std::optional<SplitFigures> split;         ///< optimize
   std::optional<Verification> verified;
@@ -463,6 +481,8 @@ struct RunSummaryFigures {
   std::vector<std::string> left_out_for_time;             ///< a sentence each
 
   bool is_verified() const { return verified && verified->passed; }
+  /// Whether intervals of times hold the spread between runs.
+  bool knows_spread() const { return between_spread.has_value(); }
 };
 
 /// Decoding beside the oracle: the first tokens of the first batches. Where a token differs, its sequence is compared up to that token, and

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/base/numbers.h"
 #include "core/base/run_kind.h"
 #include "core/summary/exit_target.h"
@@ -66,17 +67,17 @@ void check_dtype(std::string_view dtype) {
   if (dtype == "f32" || dtype == "bf16") return;
   bad_input("--dtype",
             "\"" + std::string(dtype) + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
-            "f32 or bf16");
+            advice_on_word(dtype, {"f32", "bf16"}, ""));
 }
 
 void check_phase(std::string_view phase) {
   if (work_phase(phase) == WorkPhase::unknown)
-    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase", "forward, decode or both");
+    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase", advice_on_word(phase, {"forward", "decode", "both"}, ""));
 }
 
 void check_profile_split(std::string_view rule) {
   if (rule != "strided" && rule != "first")
-    bad_input("--profile-split", "\"" + std::string(rule) + "\" is no way to split", "use strided or first");
+    bad_input("--profile-split", "\"" + std::string(rule) + "\" is no way to split", advice_on_word(rule, {"strided", "first"}, ""));
 }
 
 void check_target_quality(std::string_view word) { parse_quality_target(word); }

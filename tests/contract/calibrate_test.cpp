@@ -84,24 +84,24 @@ class ContractCalibrateTest : public QObject, private Imports {
     QTest::newRow("no column") << "id,op,gpu\nx,dispatch,G\n"
                                << "line 1: has no column us";
     QTest::newRow("a column twice") << "op,gpu,us,us\n"
-                                    << "line 1: a column stands there twice";
+                                    << "line 1, column 4: the column \"us\" stands there twice";
     QTest::newRow("another JSON") << R"({"schema": "stormcell.place/1"})"
                                   << "schema is not \"stormcell.calibration/1\"";
     QTest::newRow("cut JSON") << "{\"schema\": \"stormcell.calib"
                               << "line 1";
     row("no call", "", "holds no call");
-    row("negative", dispatch("a", "w", 2, "-4"), "line 2: us is no number from 0");
+    row("negative", dispatch("a", "w", 2, "-4"), "line 2, column 19: us is no number from 0");
     row("zero", dispatch("a", "w", 2, "0"), "line 2: us is no time above 0");
-    row("a word", dispatch("a", "w", 2, "fast"), "line 2: us is \"fast\", no number");
-    row("endless", dispatch("a", "w", 2, "inf"), "line 2: us is \"inf\", no number");
+    row("a word", dispatch("a", "w", 2, "fast"), "line 2, column 19: us is \"fast\", not a number");
+    row("endless", dispatch("a", "w", 2, "inf"), "line 2, column 19: us is \"inf\", not a finite number");
     row("none", dispatch("a", "w", 2, ""), "line 2: us is no time above 0");
     row("twice", dispatch("a", "w", 2, "1") + dispatch("a", "w", 4, "2"), "id \"a\" stands there twice");
-    row("cut", dispatch("a", "w", 2, "1") + "b,dispatch\n", "line 3: has 2 fields, the first line has 20");
+    row("cut", dispatch("a", "w", 2, "1") + "b,dispatch\n", "line 3: has 2 fields, the line of names has 20");
     row("a quote", "\"a,dispatch\n", "line 2: a quote is not closed");
     row("more ranks than experts", products("e", 512, "9"), "line 2: has more ranks than experts");
     row("a network without a card", "a,dispatch,l,f,G,w,2,16,8,0,128,,8,256,7168,,7408,u,9,s\n",
         "line 2: spans 2 nodes, and nic_gbit is 0");
-    row("a share of a rank", "a,dispatch,l,f,G,w,2,16.5,8,400,128,,8,256,7168,,7408,u,9,s\n", "line 2: ranks is no whole number");
+    row("a share of a rank", "a,dispatch,l,f,G,w,2,16.5,8,400,128,,8,256,7168,,7408,u,9,s\n", "line 2, column 8: ranks is \"16.5\", not a whole number");
   }
   void what_is_wrong_is_refused_and_nothing_is_lost() {
     QFETCH(QString, text);

@@ -108,33 +108,33 @@ class ContractImportCsvTest : public QObject, private Imports {
     QTest::addColumn<QString>("row");
     QTest::addColumn<QString>("words");
     QTest::newRow("a field too few") << "0,0,2,1,0,5,0.625,0"
-                                     << "has 8 fields, the first row names 9";
+                                     << ": has 8 fields, the line of names has 9";
     QTest::newRow("a field too many") << "0,0,2,1,0,5,0.625,0,1001,1"
-                                      << "has 10 fields, the first row names 9";
+                                      << ": has 10 fields, the line of names has 9";
     QTest::newRow("no number") << "0,0,2,1,0,five,0.625,0,1001"
-                               << "expert is \"five\", not a whole number";
+                               << ", column 6: expert is \"five\", not a whole number";
     QTest::newRow("expert too large") << "0,0,2,1,0,8,0.625,0,1001"
-                                      << "expert 8 is out of range, 0 to 7";
+                                      << ": expert 8 is out of range, 0 to 7";
     QTest::newRow("expert negative") << "0,0,2,1,0,-1,0.625,0,1001"
-                                     << "expert -1 is out of range";
+                                     << ": expert -1 is out of range";
     QTest::newRow("layer too large") << "0,0,2,3,0,5,0.625,0,1001"
-                                     << "layer 3 is out of range";
+                                     << ": layer 3 is out of range";
     QTest::newRow("slot too large") << "0,0,2,1,2,5,0.625,0,1001"
-                                    << "slot 2 is out of range";
+                                    << ": slot 2 is out of range";
     QTest::newRow("phase") << "0,2,2,1,0,5,0.625,0,1001"
-                           << "phase 2 is out of range";
+                           << ": phase 2 is out of range";
     QTest::newRow("residency") << "0,0,2,1,0,5,0.625,3,1001"
-                               << "residency 3 is out of range";
+                               << ": residency 3 is out of range";
     QTest::newRow("NaN") << "0,0,2,1,0,5,nan,0,1001"
-                         << "the weight is not a finite number";
+                         << ", column 7: weight is \"nan\", not a finite number";
     QTest::newRow("infinite") << "0,0,2,1,0,5,-inf,0,1001"
-                              << "the weight is not a finite number";
+                              << ", column 7: weight is \"-inf\", not a finite number";
     QTest::newRow("weight that is no number") << "0,0,2,1,0,5,much,0,1001"
-                                              << "weight is \"much\", not a number";
+                                              << ", column 7: weight is \"much\", not a number";
     QTest::newRow("an expert twice") << "0,0,2,1,0,7,0.625,0,1001"
-                                     << "expert 7 comes twice for step 2 in layer 1";
+                                     << ": expert 7 comes twice for step 2 in layer 1";
     QTest::newRow("a second preamble") << "# route_trace v1"
-                                       << "a second preamble";
+                                       << ": a second preamble";
   }
   void rows_that_are_wrong() {
     QFETCH(QString, row);
@@ -143,8 +143,8 @@ class ContractImportCsvTest : public QObject, private Imports {
     const size_t at = text.find("\n0,0,2,1,0,") + 1;
     text.replace(at, text.find('\n', at) - at, row.toStdString());
     const auto line =
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + (words.startsWith("expert 7") ? 2 : 1);
-    verify_refused(scratch_.write("wrong.csv", text), "line " + std::to_string(line) + ": " + words.toStdString());
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + (words.startsWith(": expert 7") ? 2 : 1);
+    verify_refused(scratch_.write("wrong.csv", text), "line " + std::to_string(line) + words.toStdString());
   }
 
   void a_row_twice() {

@@ -64,8 +64,8 @@ class ContractImportNpyTest : public QObject, private Imports {
     verify_refused(scratch_.write("rank.npy", npy_of("(2, 2)", "<i4", four)), "expected [tokens, layers, k]");
     verify_refused(scratch_.write("rank4.npy", npy_of("(1, 2, 2, 1)", "<i4", four)), "expected [tokens, layers, k]");
     verify_refused(scratch_.write("none.npy", npy_of("(0, 2, 2)", "<i4", std::vector<int32_t>{})), "nothing is in it");
-    verify_refused(scratch_.write("float.npy", npy_of("(2, 1, 2)", "<f4", std::vector<float>{0, 1, 2, 3})), "expected int32 or int64");
-    verify_refused(scratch_.write("short.npy", npy_of("(2, 1, 2)", "<i2", std::vector<int16_t>{0, 1, 2, 3})), "'<i4'");
+    verify_refused(scratch_.write("float.npy", npy_of("(2, 1, 2)", "<f4", std::vector<float>{0, 1, 2, 3})), "expected whole numbers");
+    verify_refused(scratch_.write("short.npy", npy_of("(2, 1, 2)", ">i2", std::vector<int16_t>{0, 1, 2, 3})), "'<i4'");
     verify_refused(scratch_.write("negative.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, -2, 3})),
                    "element [1, 0, 0] is -2");
     verify_refused(scratch_.write("huge.npy", npy_of("(2, 1, 2)", "<i8", std::vector<int64_t>{0, 1, 2, int64_t{1} << 40})),

@@ -105,12 +105,18 @@ class ContractImportSglangTest : public QObject, private Imports {
     }
   }
 
-  void a_model_s_configuration_masks_the_dense_layers() {
-    const std::string config = scratch_.write("four/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 4,
- "n_routed_experts": 6, "first_k_dense_replace": 2, "num_experts_per_tok": 2})");
-    const Json import = imported(fixture("stat.pt"), scratch_.path("masked.storm"), {"--model-config", config});
-    QCOMPARE(import["model"]["layers"].get<int>(), 2);
+  void a_model_s_configuration_says_which_layers_are_dense() {
+    const auto config = [&](const std::string& dense) {
+      return scratch_.write("four/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 6,
+ "num_experts_per_tok": 2, "first_k_dense_replace": )" +
+                                                    dense + "}");
+    };
+    const Json import = imported(fixture("stat.pt"), scratch_.path("masked.storm"), {"--model-config", config("1")});
+    QCOMPARE(import["model"]["layers"].get<int>(), 3);
     QCOMPARE(import["model"]["k"].get<int>(), 2);
+    const std::string none = scratch_.path("none-of-two.storm");
+    VERIFY_REFUSED((Arguments{"import", fixture("stat.pt"), "-o", none, "--model-config", config("2")}), fixture("stat.pt"),
+                   "counts experts in layer 1, which has none by ");
   }
 
   // num_fused_shared_experts: the recorder keeps its id, one behind the slots, beside those of the routed experts.

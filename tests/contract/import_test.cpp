@@ -204,10 +204,6 @@ class ContractImportTest : public QObject, private Imports {
                       wider = scratch_.write("wider.csv", route_trace({3, 16}));
     for (const std::string& trace : {other, wider}) VERIFY_REFUSED((Arguments{"import", trace, "-o", session}), session, "another model");
     QVERIFY(Scratch::read(session) == before);
-    // And two that are of different models: nothing of the first stays.
-    const std::string both = scratch_.path("both.storm");
-    VERIFY_REFUSED((Arguments{"import", scratch_.path("model.csv"), other, "-o", both}), other, "another model");
-    QVERIFY(!std::filesystem::exists(both));
     // A session of a model that was run here.
     const std::string run = scratch_.path("run.storm");
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", run})), Arguments{"run"});

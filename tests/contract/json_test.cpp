@@ -29,16 +29,21 @@ std::string missing(const Json& j, const std::vector<std::string>& paths) {
 }
 
 const std::vector<std::string> kModel = {"model.name",    "model.family",   "model.parameters", "model.weight_bytes",
-                                         "model.routers", "model.branches", "model.weights"};
+                                         "model.routers", "model.branches", "model.weights",    "model.unread_tensors"};
 const std::vector<std::string> kSurroundings = {
     "version",          "dataset.name",      "dataset.batches",        "dataset.cells",           "dataset.cells_without_padding",
     "device.name",      "device.backend",    "device.threads",         "device.core_placement",   "device.peak_gflops",
-    "device.read_gbps", "dataset.by_length", "dataset.cells_as_given", "dataset.cells_by_length", "dataset.note"};
+    "device.read_gbps", "dataset.by_length", "dataset.cells_as_given", "dataset.cells_by_length", "dataset.note",
+    "dataset.masked"};
 const std::vector<std::string> kRun = {"phase",
                                        "baseline",
                                        "optimized",
                                        "speedup",
                                        "speedup_ci95",
+                                       "measurings",
+                                       "between_spread",
+                                       "measured_again_seconds",
+                                       "measured_once",
                                        "verified.passed",
                                        "verified.tolerance",
                                        "verified.max_abs_diff",
@@ -96,8 +101,9 @@ const std::vector<std::string> kRun = {"phase",
                                        "decode"};
 std::vector<std::string> plan(const std::string& name) {
   std::vector<std::string> paths;
-  for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.mean", "latency_ms.runs", "cells_per_s",
-                          "tokens_per_s", "limit_share", "peak_weight_bytes", "peak_activation_bytes", "states", "weights_read"})
+  for (const char* key :
+       {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.mean", "latency_ms.mean_ci95", "latency_ms.runs",
+        "cells_per_s", "tokens_per_s", "limit_share", "peak_weight_bytes", "peak_activation_bytes", "states", "weights_read"})
     paths.push_back(name + "." + key);
   return paths;
 }
@@ -368,7 +374,7 @@ class JsonTest : public QObject {
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"--json", a})), Arguments{"run"});
     const Json j = json_of({"compare", a, a});
     const std::vector<std::string> keys = {
-        "a", "b", "rows[].figure", "rows[].a", "rows[].b", "rows[].difference", "rows[].ci95", "rows[].significant"};
+        "a", "b", "rows[].figure", "rows[].a", "rows[].b", "rows[].difference", "rows[].ci95", "rows[].significant", "rows[].between_runs"};
     VERIFY_KEYS(j, "stormcell.compare/1", all({keys}));
     for (const Json& row : j["rows"]) QVERIFY2(row["difference"].is_null() || row["difference"] == 0.0, row.dump().c_str());
   }

@@ -41,6 +41,9 @@ void ModelCopy::change_config(const std::function<void(nlohmann::json&)>& change
   write("config.json", config.dump(1));
 }
 
+nlohmann::json ModelCopy::header() const { return parts_of(weights()).header; }
+std::string ModelCopy::data() const { return parts_of(weights()).data; }
+
 void ModelCopy::change_header(const std::function<void(nlohmann::json&)>& change) const {
   Parts parts = parts_of(weights());
   change(parts.header);
@@ -53,26 +56,64 @@ void ModelCopy::poison(const std::string& tensor, float value) const {
   write("model.safetensors", safetensors_bytes(parts.header.dump(), 0) + parts.data);
 }
 
-std::string model_with_tokenizer(const Scratch& scratch) {
-  constexpr int64_t kVocabulary = 640;
-  const std::string model = switch_model("encoder-only-dense");
+namespace {
+/// A copy of `model` as NAME of `scratch`, in which `tables`, all of one width, have `vocabulary` rows.
+std::string with_vocabulary(const Scratch& scratch, const std::string& model, const std::string& name,
+                            const std::vector<std::string>& tables, int64_t vocabulary) {
   const auto file = SafetensorsFile::open(model + "/model.safetensors");
   std::vector<TensorToWrite> tensors;
-  std::vector<float> embedding;
+  std::vector<float> table;
   for (const StoredTensor& t : file->tensors()) {
     tensors.push_back({t.name, t.dtype, t.shape, t.bytes.data()});
-    if (t.name != "shared.weight") continue;
-    embedding.resize(static_cast<size_t>(kVocabulary * t.shape[1]));
-    for (size_t i = 0; i < embedding.size(); ++i) embedding[i] = static_cast<float>(i * 37 % 101) / 50.0f - 1.0f;
-    tensors.back().shape[0] = kVocabulary;
-    tensors.back().data = embedding.data();
+    if (std::find(tables.begin(), tables.end(), t.name) == tables.end()) continue;
+    table.resize(static_cast<size_t>(vocabulary * t.shape[1]));
+    for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i * 37 % 101) / 50.0f - 1.0f;
+    tensors.back().shape[0] = vocabulary;
+    tensors.back().data = table.data();
   }
   nlohmann::json config = nlohmann::json::parse(Scratch::read(model + "/config.json"));
-  config["vocab_size"] = kVocabulary;
-  scratch.write("reader/config.json", config.dump(1));
+  config["vocab_size"] = vocabulary;
+  scratch.write(name + "/config.json", config.dump(1));
+  write_safetensors(scratch.path(name + "/model.safetensors"), tensors);
+  return scratch.path(name);
+}
+}  // namespace
+
+std::string mixtral_with_vocabulary(const Scratch& scratch, int64_t vocabulary) {
+  return with_vocabulary(scratch, mixtral_model("top-2-of-4-left-padding"), "mixtral", {"model.embed_tokens.weight", "lm_head.weight"},
+                         vocabulary);
+}
+
+std::string model_with_tokenizer(const Scratch& scratch) {
+  const std::string folder = with_vocabulary(scratch, switch_model("encoder-only-dense"), "reader", {"shared.weight"}, 640);
   scratch.write("reader/spiece.model", Scratch::read(reference("tokenizers/spiece.model")));
-  write_safetensors(scratch.path("reader/model.safetensors"), tensors);
-  return scratch.path("reader");
+  return folder;
+}
+
+std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data) {
+  nlohmann::json chosen = nlohmann::json::object();
+  std::string bytes;
+  for (const std::string& name : names) {
+    nlohmann::json entry = header[name];
+    const auto begin = entry["data_offsets"][0].get<size_t>(), end = entry["data_offsets"][1].get<size_t>();
+    entry["data_offsets"] = {bytes.size(), bytes.size() + end - begin};
+    bytes += data.substr(begin, end - begin);
+    chosen[name] = entry;
+  }
+  return safetensors_bytes(chosen.dump(), 0) + bytes;
+}
+
+ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more) {
+  const std::string outputs = scratch.path("outputs.safetensors");
+  Arguments arguments = short_run("run", model, data, {"--outputs", outputs});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const nlohmann::json result = json_of(arguments);
+  if (!result.is_object()) return {};
+  const std::span<const std::byte> bytes = SafetensorsFile::open(outputs)->find("b0.logits")->bytes;
+  return {result["warnings"].get<std::vector<std::string>>(),
+          {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+          result["dataset"]["masked"].get<int64_t>(),
+          result["model"]["unread_tensors"].get<int64_t>()};
 }
 
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more) {

@@ -22,6 +22,9 @@ class ModelCopy {
   std::string file(const std::string& name) const { return scratch_.path("model/" + name); }
   std::string weights() const { return file("model.safetensors"); }
   void change_config(const std::function<void(nlohmann::json&)>& change) const;
+  /// The header of the weights, and the bytes of all tensors behind it.
+  nlohmann::json header() const;
+  std::string data() const;
   /// Changes the header; the data stay as they are.
   void change_header(const std::function<void(nlohmann::json&)>& change) const;
   /// Writes `value` over the first element of an f32 tensor.
@@ -33,8 +36,22 @@ class ModelCopy {
   Scratch scratch_;
 };
 
+/// A copy of a Mixtral whose embeddings and head have `vocabulary` rows, for a tokenizer of that size. Its folder is in `scratch`.
+std::string mixtral_with_vocabulary(const Scratch& scratch, int64_t vocabulary);
+
 /// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
 std::string model_with_tokenizer(const Scratch& scratch);
+
+/// A safetensors file of some tensors of another, one behind the other in the order of `names`.
+std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data);
+
+/// What `run` says of its first batch, and that batch's logits, bit for bit.
+struct ForwardRun {
+  std::vector<std::string> warnings;
+  std::string logits;
+  int64_t masked = 0, unread_tensors = 0;
+};
+ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more = {});
 
 /// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
 /// many.

@@ -20,6 +20,7 @@ class StreamsTest : public QObject {
     const Json j = {{"schema", "stormcell.optimize/1"},
                     {"speedup", speedup > 0 ? Json(speedup) : Json()},
                     {"speedup_ci95", {low, high}},
+                    {"between_spread", 0.02},
                     {"optimized", {{"latency_ms", {{"median", median}}}}},
                     {"passes", Json::array({{{"name", "dead-path"}, {"applied", true}}})},
                     {"routing", Json::array({{{"router", "encoder.block.1"}, {"load", {1, 2}}}})}};

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const fuzz::MemoryFile file, rewritten;
   for (const CallTimes times : {CallTimes::needed, CallTimes::optional})
     fuzz::refused_or_done([&] {
-      const std::vector<MeasuredCall> calls = read_calls(file.holding(data, size), times, 400);
+      const std::vector<MeasuredCall> calls = read_calls(file.holding(data, size), times, 400).calls;
       fuzz::require(!calls.empty(), "a file has calls");
       nlohmann::ordered_json json = {{"schema", "stormcell.calibration/1"}, {"calls", nlohmann::ordered_json::array()}};
       std::set<std::string> ids;
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       }
       const std::string text = json.dump();
       const std::vector<MeasuredCall> again =
-          read_calls(rewritten.holding(reinterpret_cast<const uint8_t*>(text.data()), text.size()), times);
+          read_calls(rewritten.holding(reinterpret_cast<const uint8_t*>(text.data()), text.size()), times).calls;
       fuzz::require(again.size() == calls.size(), "what was read can be written and read again");
       for (size_t c = 0; c < calls.size(); ++c)
         fuzz::require(again[c].id == calls[c].id && again[c].us == calls[c].us && same_shape(again[c], calls[c]),

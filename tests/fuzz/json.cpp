@@ -5,10 +5,22 @@
 
 using namespace stormcell;
 
+namespace {
+
+/// NaN and the like are written as what they are not.
+bool has_not_finite(const nlohmann::json& value) {
+  if (!value.is_structured()) return is_not_finite(value);
+  for (const nlohmann::json& inner : value)
+    if (has_not_finite(inner)) return true;
+  return false;
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::refused_or_done([&] {
     const nlohmann::json value = parse_json_text({reinterpret_cast<const char*>(data), size}, "input");
-    fuzz::require(parse_json_text(value.dump(), "input") == value, "what was read can be written and read again");
+    fuzz::require(has_not_finite(value) || parse_json_text(value.dump(), "input") == value, "what was read can be written and read again");
   });
   return 0;
 }

@@ -47,6 +47,7 @@ asks libavformat-dev test
 asks libimgui-dev test --fast
 asks qt6-base-dev test --sanitize
 asks libavformat-dev test --sanitize
+asks zlib1g-dev build cli
 asks libpng-dev build cli
 asks clang test --slow
 asks xauth test --slow

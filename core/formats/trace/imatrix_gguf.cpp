@@ -1,16 +1,22 @@
 // llama.cpp's importance matrix as GGUF: beside each stack of experts' weights, `blk.N.ffn_{gate,up,down}_exps.weight.counts` f32 [1,
-// experts] says how many tokens came to each expert while it was made: one sum over all of its text.
+// experts] says how many tokens came to each expert while it was made: one sum over all of its text. Counts of other weights of a layer,
+// f32 [1, 1], say how many tokens there were. A file that was made from the older .dat has one count for a whole stack of experts; one that
+// a .dat was merged into has counted, in every expert, all tokens of that .dat besides.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iomanip>
 #include <map>
-#include <optional>
+#include <numeric>
+#include <sstream>
 #include <string>
 #include <string_view>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_marks.h"
 #include "core/formats/file_text.h"
 #include "core/formats/gguf.h"
 #include "core/formats/trace/trace.h"
@@ -19,17 +25,22 @@ namespace stormcell {
 namespace {
 
 constexpr double kMostCalls = 1e12;
+constexpr int64_t kMostTokens = 1'000'000'000'000;
 constexpr std::array<std::string_view, 4> kStacks = {"gate", "up", "down", "gate_up"};
 constexpr const char* kMakeAgain = "make it again with llama-imatrix";
+constexpr const char* kFreshRun = "llama-imatrix --output-format gguf in a fresh run, with no .dat under --in-file";
 
 class Imatrix {
  public:
   Imatrix(const TraceSource& source, TraceSink& sink) : source_(source), sink_(sink), file_(source.file->bytes(), source.path()) {}
 
   TraceCounts read() {
-    for (const auto& [name, tensor] : file_.tensors())
-      if (const auto layer = layer_of(name)) take(*layer, name, tensor);
+    for (const auto& [name, tensor] : file_.tensors()) {
+      const auto [layer, of_experts] = layer_of(name);
+      if (layer >= 0) of_experts ? take(layer, name, tensor) : take_tokens(layer, tensor);
+    }
     if (loads_.empty()) wrong("holds no counts of experts", "make it from a model with experts");
+    for (const auto& [layer, loads] : loads_) check_choices(layer, loads);
     begin();
     int32_t router = 0;
     for (const auto& [layer, loads] : loads_) {
@@ -44,24 +55,41 @@ class Imatrix {
     bad_input(source_.path(), what, advice);
   }
 
-  /// Of "blk.12.ffn_gate_exps.weight.counts"; empty: another tensor.
-  static std::optional<int32_t> layer_of(std::string_view name) {
-    constexpr std::string_view kBlock = "blk.";
-    if (!name.starts_with(kBlock)) return {};
+  struct Counted {
+    int32_t layer = -1;  ///< -1: nothing that is counted by layers
+    bool experts = false;
+  };
+  /// Of "blk.12.ffn_gate_exps.weight.counts".
+  static Counted layer_of(std::string_view name) {
+    constexpr std::string_view kBlock = "blk.", kCounts = ".weight.counts";
+    if (!name.starts_with(kBlock) || !name.ends_with(kCounts)) return {};
     int32_t layer = 0;
     const char* end = name.data() + name.size();
     const auto [after, error] = std::from_chars(name.data() + kBlock.size(), end, layer);
     if (error != std::errc() || layer < 0 || layer >= kMostTracedLayers) return {};
     const std::string_view rest(after, static_cast<size_t>(end - after));
     for (const std::string_view stack : kStacks)
-      if (rest == ".ffn_" + std::string(stack) + "_exps.weight.counts") return layer;
-    return {};
+      if (rest == ".ffn_" + std::string(stack) + "_exps.weight.counts") return {layer, true};
+    return {layer, false};
+  }
+
+  /// What weights outside the experts counted: every token of the layer.
+  void take_tokens(int32_t layer, const GgufTensor& tensor) {
+    float count;
+    if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != sizeof count) return;
+    std::memcpy(&count, tensor.bytes.data(), sizeof count);
+    if (!(count >= 0 && count < kMostCalls)) return;
+    int64_t& tokens = tokens_[layer];
+    tokens = std::max<int64_t>(tokens, std::llround(count));
   }
 
   void take(int32_t layer, const std::string& name, const GgufTensor& tensor) {
     const int64_t experts = tensor.dims.back();
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != static_cast<size_t>(experts) * sizeof(float))
       wrong(name + " is no f32 [1, experts]");
+    if (experts == 1)
+      wrong(name + " is one count of all experts together, not one of each: it was made from a .dat, which does not count experts",
+            kFreshRun);
     if (experts > kMostTracedBranches) wrong(name + " counts " + counted(experts, "expert"));
     std::vector<int64_t> loads;
     for (int64_t e = 0; e < experts; ++e) {
@@ -76,18 +104,60 @@ class Imatrix {
       wrong(name + " counts " + counted(experts, "expert") + ", the first layer " + std::to_string(loads_.begin()->second.size()));
   }
 
+  int64_t number(const char* key) const {
+    const auto found = file_.numbers().find(key);
+    return found == file_.numbers().end() ? int64_t{0} : found->second;
+  }
+  /// The tokens of all its text; 0: it does not say. Files that were merged may have had chunks of unlike sizes: then it is less.
+  int64_t tokens_of_chunks() const {
+    const int64_t chunks = number("imatrix.chunk_count"), size = number("imatrix.chunk_size");
+    return chunks <= 0 || size <= 0 || size > INT32_MAX || chunks > INT32_MAX || chunks * size > kMostTokens ? 0 : chunks * size;
+  }
+
+  /// A token chooses k experts, each once.
+  void check_choices(int32_t layer, const std::vector<int64_t>& loads) {
+    const auto counted_tokens = tokens_.find(layer);
+    const bool exact = counted_tokens != tokens_.end() && counted_tokens->second > 0;
+    const int64_t tokens = exact ? counted_tokens->second : tokens_of_chunks();
+    if (tokens == 0) return;
+    const auto experts = static_cast<int64_t>(loads.size());
+    const int64_t all = std::accumulate(loads.begin(), loads.end(), int64_t{0}), most = *std::max_element(loads.begin(), loads.end());
+    const int64_t slack = exact ? 0 : std::max<int64_t>(number("imatrix.chunk_size") - 1, 0);  // of chunks that were merged
+    const std::string where = "layer " + std::to_string(layer) + " counts ";
+    if (most > tokens + slack)
+      wrong(where + counted(most, "token") + " of one expert, and " + std::to_string(tokens) + " in all", kFreshRun);
+    const std::string choices = choices_text(all, tokens) + " of a token";
+    if (const int64_t k = source_.model.k; k > 0) {
+      if (exact && all < k * tokens)
+        wrong(where + choices + ", " + source_.model.source + " says " + std::to_string(k), "check that both are of one model");
+      if (all > k * (tokens + slack))
+        wrong(where + choices + ", " + source_.model.source + " says " + std::to_string(k) +
+                  ": a .dat, which counts every token for every expert, was merged into it",
+              kFreshRun);
+    } else if (experts > 2 && all >= experts * tokens) {
+      wrong(where + choices + ", which are all experts: it was made from a .dat, which counts every token for every expert", kFreshRun);
+    } else if (exact && all % tokens != 0) {
+      wrong(where + choices + ", no whole number: a .dat, which counts every token for every expert, was merged into it", kFreshRun);
+    } else if (counts_.warnings.empty() && (all % tokens != 0 || (experts > 2 && 2 * all > experts * tokens))) {
+      counts_.warnings.push_back(source_.path() + ": " + where + choices + " among " + counted(experts, "expert") +
+                                 "; a .dat that was merged into it would do that (--model-config config.json says how many there are)");
+    }
+  }
+  static std::string choices_text(int64_t all, int64_t tokens) {
+    if (all % tokens == 0) return counted(all / tokens, "choice");
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(2) << static_cast<double>(all) / static_cast<double>(tokens) << " choices";
+    return text.str();
+  }
+
   /// Choices of a token, where it says how many tokens there were; 0: they do not divide.
   int64_t k() const {
-    const auto number = [&](const char* key) {
-      const auto found = file_.numbers().find(key);
-      return found == file_.numbers().end() ? int64_t{0} : found->second;
-    };
-    const int64_t chunks = number("imatrix.chunk_count"), size = number("imatrix.chunk_size");
-    if (chunks <= 0 || size <= 0 || size > INT32_MAX || chunks > INT32_MAX) return 0;
-    int64_t all = 0;
-    for (const int64_t load : loads_.begin()->second) all += load;
-    const int64_t k = all / (chunks * size);
-    return all % (chunks * size) == 0 && k <= static_cast<int64_t>(loads_.begin()->second.size()) ? k : 0;
+    const auto& [layer, loads] = *loads_.begin();
+    const auto of_layer = tokens_.find(layer);
+    const int64_t tokens = of_layer != tokens_.end() && of_layer->second > 0 ? of_layer->second : tokens_of_chunks();
+    if (tokens == 0) return 0;
+    const int64_t all = std::accumulate(loads.begin(), loads.end(), int64_t{0}), k = all / tokens;
+    return all % tokens == 0 && k <= static_cast<int64_t>(loads.size()) ? k : 0;
   }
 
   void begin() {
@@ -96,6 +166,9 @@ class Imatrix {
     if (model.branches > 0 && model.branches != branches)
       wrong("counts " + counted(branches, "expert") + ", " + model.source + " says " + std::to_string(model.branches),
             "check that both are of one model");
+    std::vector<int32_t> layers;
+    for (const auto& [layer, loads] : loads_) layers.push_back(layer);
+    check_layers_with_branches(source_, layers);
     const int64_t told = model.k > 0 ? model.k : k();
     TraceHeader header;
     header.model = model.name, header.family = model.family;
@@ -117,14 +190,26 @@ class Imatrix {
   TraceSink& sink_;
   const GgufFile file_;
   std::map<int32_t, std::vector<int64_t>> loads_;  // by layer
+  std::map<int32_t, int64_t> tokens_;              // by layer, as its other weights counted them
   TraceCounts counts_;
 };
 
 }  // namespace
 
-bool is_imatrix_gguf(std::string_view content) {
-  constexpr size_t kLooked = 65536;
-  return GgufFile::is_one(content) && content.substr(0, kLooked).find("imatrix") != std::string_view::npos;
+bool is_imatrix_gguf(std::string_view content) { return is_imatrix_header(content); }
+
+// How many entries there are, then of each: bytes of its name, the name.
+bool is_imatrix_dat(std::string_view content) {
+  constexpr size_t kFirstName = 8;
+  const auto number = [&](size_t at) {
+    uint32_t value = 0;
+    std::memcpy(&value, content.data() + at, sizeof value);
+    return value;
+  };
+  constexpr uint32_t kMostEntries = 1 << 20, kMostName = 256;
+  if (content.size() < kFirstName || number(0) == 0 || number(0) > kMostEntries || number(4) == 0 || number(4) > kMostName) return false;
+  const std::string_view name = content.substr(kFirstName, number(4));
+  return name.size() == number(4) && name.ends_with(".weight");
 }
 
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress&) { return Imatrix(source, sink).read(); }

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
+#include "core/formats/text_encoding.h"
 
 namespace stormcell {
 
@@ -27,7 +28,7 @@ class JsonCursor {
  public:
   static constexpr const char* kRecordAgain = "record it again";
 
-  JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path), at_(text.size() - utf8_text(text, path).size()) {}
 
   [[noreturn]] void wrong(const std::string& what, const std::string& advice = kRecordAgain) const {
     bad_input(path_, "line " + std::to_string(line_) + ": " + what, advice);

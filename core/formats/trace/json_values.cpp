@@ -4,33 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
-#include "core/formats/json_file.h"
 #include "core/formats/trace/json_cursor.h"
 
 namespace stormcell {
-
-void for_each_json_value(std::string_view text, const std::string& path, const std::function<void(const nlohmann::json&, int64_t)>& visit) {
-  JsonCursor cursor(text, path);
-  const auto next = [&] {
-    cursor.peek();
-    const size_t begin = cursor.at();
-    const int64_t line = cursor.line();
-    cursor.skip_value();
-    if (cursor.at() == begin) cursor.wrong("a value is missing");
-    visit(parse_json_text(text.substr(begin, cursor.at() - begin), path + ": line " + std::to_string(line)), line);
-  };
-  if (cursor.at_end()) return;
-  if (!cursor.take('[')) {
-    while (!cursor.at_end()) next();
-    return;
-  }
-  if (!cursor.take(']')) {
-    do next();
-    while (cursor.take(','));
-    cursor.expect(']', "the end of the array");
-  }
-  if (!cursor.at_end()) cursor.wrong("goes on behind the array");
-}
 
 void JsonRow::wrong(const std::string& what) const {
   bad_input(path_, "line " + std::to_string(line_) + ": " + what, JsonCursor::kRecordAgain);

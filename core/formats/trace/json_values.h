@@ -1,23 +1,19 @@
-// Traces of many JSON values in one file: a value a line, as servers append them, or the elements of one array. One is parsed at a time.
+// Checks what a trace says in one JSON value of many.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace stormcell {
 
-/// visit(value, line), in their order.
-void for_each_json_value(std::string_view text, const std::string& path, const std::function<void(const nlohmann::json&, int64_t)>& visit);
-
-/// Checks what is read of such a value; every complaint names the file and the line.
+/// Of one value of JsonLines; every complaint names the file and the line.
 class JsonRow {
  public:
   JsonRow(const nlohmann::json& value, const std::string& path, int64_t line) : value_(value), path_(path), line_(line) {}
 
   [[noreturn]] void wrong(const std::string& what) const;
+  std::string place() const { return path_ + ": line " + std::to_string(line_); }
   int64_t whole(const char* key, int64_t least, int64_t most) const;
   bool has(const char* key) const;
   /// A list of `rows` lists (-1: as many as there are) of equal length, one after the other; `columns` is that length.

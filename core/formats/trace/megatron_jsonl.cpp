@@ -8,6 +8,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
+#include "core/formats/json_lines.h"
 #include "core/formats/trace/json_cursor.h"
 #include "core/formats/trace/json_values.h"
 #include "core/formats/trace/trace.h"
@@ -39,10 +40,11 @@ class MegatronTrace {
  private:
   template <class Visit>
   void for_each_pass(Visit&& visit) {
-    for_each_json_value(source_.text(), source_.path(), [&](const nlohmann::json& value, int64_t line) {
-      progress_.report("reading lines", line, 0);
-      if (!value_at(value, "top_indices").is_array()) return;
-      const JsonRow row(value, source_.path(), line);
+    JsonLines lines(source_.text(), source_.path());
+    for (nlohmann::json value; lines.next(value);) {
+      progress_.report("reading lines", lines.line(), 0);
+      if (!value_at(value, "top_indices").is_array()) continue;
+      const JsonRow row(value, source_.path(), lines.line());
       step_ = row.whole("step", 0, INT64_MAX);
       place_ = {text_at(value, "block") == "mtp", whole_at(value, "mtp_idx"), row.whole("layer", 0, kMostTracedLayers - 1)};
       k_ = row.whole("topk", 1, kMostTracedChoices);
@@ -52,7 +54,8 @@ class MegatronTrace {
       if (!ids_.empty() && columns != k_)
         row.wrong("top_indices has " + counted(columns, "choice") + " of a token, topk is " + std::to_string(k_));
       if (!ids_.empty()) visit(row);  // a pass without tokens says nothing
-    });
+    }
+    counts_.empty_lines = lines.lines().empty_lines();
   }
 
   void look_at(const JsonRow& row) {

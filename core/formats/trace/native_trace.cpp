@@ -47,10 +47,10 @@ struct Segment {
 class NativeTrace {
  public:
   NativeTrace(const TraceSource& source, TraceSink& sink, const Progress& progress)
-      : sink_(sink), progress_(progress), path_(source.path()) {}
+      : source_(source), sink_(sink), progress_(progress), path_(source.path()) {}
 
   TraceCounts read() {
-    file_ = SafetensorsFile::open(path_);
+    file_ = SafetensorsFile::in(source_.file);
     open_cells();
     open_layers();
     batched_ = batches_are_tables();
@@ -368,6 +368,7 @@ class NativeTrace {
     l.row.push_back(static_cast<int32_t>(row));
   }
 
+  const TraceSource& source_;
   TraceSink& sink_;
   const Progress& progress_;
   const std::string path_;

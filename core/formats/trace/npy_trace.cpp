@@ -1,13 +1,14 @@
-// .npy [tokens, layers, k], int32 or int64: what users save from router logits or routed experts. -1 names no branch. Layers without
-// branches, and cells that a server did not record, are filled with zeros by some systems: k > 1 equal choices are no choice.
+// .npy [tokens, layers, k] of whole numbers, as int32 or, from vLLM, int16 and uint8: what users save from router logits or routed experts.
+// -1 names no branch. Layers without branches, and cells that a server did not record, are filled with zeros by some systems: k > 1 equal
+// choices are no choice.
 #include <algorithm>
-#include <cstring>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/trace/trace.h"
+#include "core/formats/whole_number.h"
 
 namespace stormcell {
 namespace {
@@ -33,12 +34,12 @@ class NpyTrace {
   }
 
   void open() {
-    array_ = open_npy(source_.path());
+    array_ = open_npy(source_.path(), progress_);
     if (array_.shape.size() != 3)
       wrong("has the shape " + shape_text(array_.shape) + ", expected [tokens, layers, k]",
             array_.shape.size() == 2 ? "of one choice a layer: numpy.save(FILE, ids[:, :, None])" : kSave);
-    if (array_.dtype != DType::i32 && array_.dtype != DType::i64)
-      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected int32 or int64", "take the top-k first; logits are no choices");
+    if (!is_whole_type(array_.dtype))
+      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected whole numbers", "take the top-k first; logits are no choices");
     tokens_ = array_.shape[0], layers_ = array_.shape[1], k_ = array_.shape[2];
     if (tokens_ == 0 || layers_ == 0 || k_ == 0) wrong("has the shape " + shape_text(array_.shape) + ": nothing is in it");
     if (layers_ > kMostTracedLayers || k_ > kMostTracedChoices || tokens_ >= int64_t{1} << 31)
@@ -54,24 +55,14 @@ class NpyTrace {
     held_from_ = first * layers_ * k_;
   }
 
-  int64_t value(int64_t index) const {
-    const auto at = static_cast<size_t>(index - held_from_);
-    if (array_.dtype == DType::i32) {
-      int32_t v;
-      std::memcpy(&v, held_.data() + at * 4, 4);
-      return v;
-    }
-    int64_t v;
-    std::memcpy(&v, held_.data() + at * 8, 8);
-    return v;
-  }
+  int64_t value(int64_t index) const { return whole_number_at(held_.data(), array_.dtype, static_cast<size_t>(index - held_from_)); }
 
   // Ranges, the number of branches, and which layers are zeros all over.
   void look_over() {
     const int64_t most = source_.model.branches > 0 ? source_.model.branches + source_.model.shared : kMostTracedBranches,
                   row = layers_ * k_;
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
-    std::vector<uint8_t> used(static_cast<size_t>(layers_));
+    std::vector<uint8_t> used(static_cast<size_t>(layers_)), recorded(used.size());
     int64_t largest = -1;
     for (int64_t t = 0; t < tokens_; ++t) {
       if (t % group == 0) {
@@ -86,6 +77,7 @@ class NpyTrace {
               source_.model.branches > 0 ? source_.model.source + " says " + counted(most, "branch") : kSave);
         largest = std::max(largest, v);
         used[static_cast<size_t>(i / k_)] |= v > 0;
+        recorded[static_cast<size_t>(i / k_)] |= v >= 0;
       }
     }
     if (largest < 0) wrong("names no branch: every element is -1");
@@ -98,14 +90,21 @@ class NpyTrace {
       wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +
                 std::to_string(model.moe_layers.size()) + " of them with branches",
             "check that both are of one model");
+    if (whole && k_ > 1) check(used, recorded);
     for (int64_t l = 0; l < layers_; ++l) {
-      const bool has = model.layers > 0
+      const bool has = !model.moe_layers.empty()
                            ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
                            : k_ == 1 || used[static_cast<size_t>(l)] != 0;
       if (has) taken_.push_back(l);
     }
     if (taken_.empty()) wrong("is zero all over: no layer has branches");
     numbered_ = only && !whole;
+  }
+
+  /// Refuses what the model contradicts. Layers that were not recorded contradict nothing; with k = 1 zeros may be choices.
+  void check(std::vector<uint8_t> used, const std::vector<uint8_t>& recorded) const {
+    for (const int32_t layer : source_.model.moe_layers) used[static_cast<size_t>(layer)] |= recorded[static_cast<size_t>(layer)] == 0;
+    routers_of_layers(source_, used);
   }
 
   void begin() {

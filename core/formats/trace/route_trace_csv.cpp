@@ -5,18 +5,19 @@
 //   # layer=0 expert_bytes=3059712 dense_bytes=11953152        (a line a layer; may be missing)
 //   turn,phase,step,layer,slot,expert,weight,residency,expert_bytes[,dropped]
 //
-// Columns are found by name; from weight on they may be missing. phase 0: the prompt, its rows layer by layer; 1: decoding, step by
-// step. The step is the position. The last layer may have seen the prompt's last token alone. A row's expert_bytes is what was read.
+// Columns are found by name, between commas, semicolons or tabs; from weight on they may be missing. phase 0: the prompt, its rows layer by
+// layer; 1: decoding, step by step. The step is the position. The last layer may have seen the prompt's last token alone. A row's
+// expert_bytes is what was read.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <unordered_map>
 #include <utility>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/delimited_text.h"
 #include "core/formats/file_text.h"
 #include "core/formats/trace/trace.h"
 
@@ -31,7 +32,7 @@ constexpr const char* kRecordAgain = "record it again, or cut the file at the en
 enum Column : uint8_t { kTurn, kPhase, kStep, kLayer, kSlot, kExpert, kWeight, kResidency, kBytes, kDropped, kOther };
 constexpr std::array<std::string_view, kOther> kNames = {"turn",   "phase",  "step",      "layer",        "slot",
                                                          "expert", "weight", "residency", "expert_bytes", "dropped"};
-constexpr size_t kNeeded = kWeight;
+constexpr std::span<const std::string_view> kNeeded = std::span(kNames).first(kWeight);
 
 /// Choices of one router in the batch that is being collected.
 struct Rows {
@@ -57,52 +58,38 @@ struct LayerFacts {
 class RouteTrace {
  public:
   RouteTrace(const TraceSource& source, TraceSink& sink, const Progress& progress)
-      : source_(source), sink_(sink), progress_(progress), text_(source.text()) {}
+      : source_(source), sink_(sink), progress_(progress), table_(source.text(), source.path(), TableComments::hash, kRecordAgain) {}
 
   TraceCounts read() {
     read_preamble();
     rows_.resize(static_cast<size_t>(layers_));
     constexpr int64_t kBetweenReports = 1 << 14;
-    std::string_view line;
-    while (next_line(line)) {
-      if (line.empty()) continue;
-      if (line.front() == '#') {
-        if (line.starts_with(kMagic)) wrong("a second preamble begins", "import the parts as files of their own");
+    for (DelimitedText::Line line; (line = table_.next()) != DelimitedText::Line::end;) {
+      if (line == DelimitedText::Line::comment) {
+        if (table_.comment().starts_with(kMagic)) wrong("a second preamble begins", "import the parts as files of their own");
         continue;
       }
-      parse(line);
+      table_.numbers(places_);
       add();
       if (++counts_.rows_read % kBetweenReports == 0) report();
     }
     if (counts_.rows_read == 0) bad_input(source_.path(), "holds no rows, only a preamble", "record it again");
     ended_ = true;
     flush();
+    counts_.empty_lines = table_.lines().empty_lines();
     return counts_;
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what, const std::string& advice) const {
-    bad_input(source_.path(), "line " + std::to_string(line_) + ": " + what, advice);
-  }
-
-  bool next_line(std::string_view& line) {
-    if (at_ >= text_.size()) return false;
-    const void* found = std::memchr(text_.data() + at_, '\n', text_.size() - at_);
-    cut_ = found == nullptr;
-    const size_t end = cut_ ? text_.size() : static_cast<size_t>(static_cast<const char*>(found) - text_.data());
-    line = text_.substr(at_, end - at_);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    at_ = end + 1;
-    ++line_;
-    return true;
-  }
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice) const { table_.wrong(what, advice); }
 
   void report() {
-    progress_.report("reading bytes", static_cast<int64_t>(at_), static_cast<int64_t>(text_.size()));
+    const size_t at = table_.lines().bytes_read(), all = source_.file->size();
+    progress_.report("reading bytes", static_cast<int64_t>(std::min(at, all)), static_cast<int64_t>(all));
     constexpr size_t kKept = size_t{16} << 20;
-    if (at_ < dropped_ + 2 * kKept) return;
-    source_.file->drop_pages(dropped_, at_ - dropped_ - kKept);
-    dropped_ = at_ - kKept;
+    if (at < dropped_ + 2 * kKept) return;
+    source_.file->drop_pages(dropped_, at - dropped_ - kKept);
+    dropped_ = at - kKept;
   }
 
   // Preamble -------------------------------------------------------------------------------------------------------
@@ -140,24 +127,24 @@ class RouteTrace {
   }
 
   void read_preamble() {
-    std::string_view line;
-    if (!next_line(line) || !line.starts_with(kMagic))
+    using Line = DelimitedText::Line;
+    const auto next = [&] {
+      const Line line = table_.next();
+      if (line == Line::end) wrong("the file ends within its preamble", "it may be truncated; record it again");
+      return line == Line::comment ? table_.comment() : std::string();
+    };
+    std::string line = table_.next() == Line::comment ? table_.comment() : std::string();
+    if (!line.starts_with(kMagic))
       wrong("is no route_trace: \"# route_trace v1\" is missing", "check that it is the right file, or name its --format");
     if (line != "# route_trace v1") wrong("is " + in_quotes(line.substr(2)) + ", v1 is known", "not in this version");
     header_.origin["format"] = "route_trace v1";
-    while (next_line(line)) {
-      if (line.empty()) continue;
-      if (line.front() != '#') {
-        if (layers_ == 0) wrong("the preamble has no \"# model= ... n_layer= n_expert= n_expert_used=\"", "record it again");
-        read_columns(line);
-        return;
-      }
-      if (line.find("n_layer=") != std::string_view::npos)
+    for (line = next(); !line.empty(); line = next())
+      if (line.find("n_layer=") != std::string::npos)
         read_model(line);
       else if (line.starts_with("# layer="))
         read_layer(line);
-    }
-    wrong("the file ends within its preamble", "it may be truncated; record it again");
+    if (layers_ == 0) wrong("the preamble has no \"# model= ... n_layer= n_expert= n_expert_used=\"", "record it again");
+    read_columns();
   }
 
   void read_model(std::string_view line) {
@@ -180,76 +167,22 @@ class RouteTrace {
     layer.told = true;
   }
 
-  void read_columns(std::string_view line) {
-    std::array<bool, kOther> seen{};
-    for (size_t begin = 0; begin <= line.size();) {
-      const size_t end = std::min(line.find(',', begin), line.size());
-      const std::string_view name = line.substr(begin, end - begin);
-      const auto at = std::find(kNames.begin(), kNames.end(), name);
-      if (at == kNames.end())
-        header_.origin["columns_not_read"] += (header_.origin["columns_not_read"].empty() ? "" : ",") + std::string(name);
-      columns_.push_back(static_cast<Column>(at - kNames.begin()));
-      if (at != kNames.end() && std::exchange(seen[static_cast<size_t>(at - kNames.begin())], true))
-        wrong("the column " + in_quotes(name) + " occurs twice", "record it again");
-      begin = end + 1;
+  void read_columns() {
+    table_.read_names(kNames, kNeeded);
+    for (const std::string& name : table_.names()) {
+      const auto at = static_cast<size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
+      if (at == kWeight)
+        places_.push_back({nullptr, &weight_});
+      else
+        places_.push_back({at == kOther ? nullptr : &value_[at], nullptr});
+      if (at == kOther) header_.origin["columns_not_read"] += (header_.origin["columns_not_read"].empty() ? "" : ",") + name;
     }
-    for (size_t i = 0; i < kNeeded; ++i)
-      if (!seen[i]) wrong("there is no column \"" + std::string(kNames[i]) + "\"", "the first row names turn,phase,step,layer,slot,expert");
-    weighted_ = seen[kWeight];
-    resident_ = seen[kResidency];
-    measured_ = seen[kBytes];
+    weighted_ = table_.column(kNames[kWeight]) >= 0;
+    resident_ = table_.column(kNames[kResidency]) >= 0;
+    measured_ = table_.column(kNames[kBytes]) >= 0;
   }
 
   // Rows -----------------------------------------------------------------------------------------------------------
-
-  void parse(std::string_view line) {
-    const char *p = line.data(), *const end = p + line.size();
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const Column column = columns_[i];
-      if (column == kWeight) {
-        const auto [after, error] = std::from_chars(p, end, weight_);
-        if (error != std::errc()) refuse(line);
-        p = after;
-      } else if (column == kOther) {
-        while (p != end && *p != ',') ++p;
-      } else {
-        const bool minus = p != end && *p == '-';
-        p += minus;
-        const char* const digits = p;
-        int64_t value = 0;
-        for (; p != end && static_cast<unsigned char>(*p - '0') < 10 && p - digits < 18; ++p) value = value * 10 + (*p - '0');
-        if (p == digits) refuse(line);
-        value_[column] = minus ? -value : value;
-      }
-      const bool last = i + 1 == columns_.size();
-      if (last != (p == end) || (!last && *p != ',')) refuse(line);
-      ++p;
-    }
-    if (weighted_ && !std::isfinite(weight_))
-      wrong("the weight is not a finite number", "record it again; a NaN router is a defect of the run");
-  }
-
-  /// Says what is wrong with a row that could not be read.
-  [[noreturn]] void refuse(std::string_view line) const {
-    const size_t fields = static_cast<size_t>(std::count(line.begin(), line.end(), ',')) + 1;
-    if (fields != columns_.size())
-      wrong("has " + counted(static_cast<int64_t>(fields), "field") + ", the first row names " + std::to_string(columns_.size()),
-            cut_ ? "the file may be truncated; " + std::string(kRecordAgain) : "mend the row or record it again");
-    size_t begin = 0;
-    for (const Column column : columns_) {
-      const size_t end = std::min(line.find(',', begin), line.size());
-      const std::string_view field = line.substr(begin, end - begin);
-      const std::string name(column < kOther ? kNames[column] : "a field");
-      double number = 0;
-      const auto [after, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-      const bool whole = field.find_first_not_of("-0123456789") == std::string_view::npos && field.size() <= 18;
-      if (column < kOther && (error != std::errc() || after != field.data() + field.size() || (column != kWeight && !whole)))
-        wrong(name + " is " + in_quotes(field) + (column == kWeight ? ", not a number" : ", not a whole number"),
-              "mend the row or record it again");
-      begin = end + 1;
-    }
-    wrong("cannot be read: " + in_quotes(line), "mend the row or record it again");
-  }
 
   void check_range(Column column, int64_t below) const {
     if (value_[column] >= 0 && value_[column] < below) return;
@@ -438,16 +371,15 @@ class RouteTrace {
   const TraceSource& source_;
   TraceSink& sink_;
   const Progress& progress_;
-  const std::string_view text_;
-  size_t at_ = 0, dropped_ = 0;
-  int64_t line_ = 0;
-  bool cut_ = false, ended_ = false;  // the last line has no end; the file has ended
+  DelimitedText table_;
+  std::vector<NumberPlace> places_;  // of a row's numbers, by column
+  size_t dropped_ = 0;
+  bool ended_ = false;  // the file has
 
   TraceHeader header_;
   std::vector<LayerFacts> facts_;
   int64_t layers_ = 0, k_ = 1, k_groups_ = 16;
   int32_t branches_ = 1;
-  std::vector<Column> columns_;
   bool weighted_ = false, resident_ = false, measured_ = false, begun_ = false;
 
   std::array<int64_t, kOther> value_{};
@@ -463,7 +395,10 @@ class RouteTrace {
 
 }  // namespace
 
-bool is_route_trace_csv(std::string_view content) { return content.starts_with(kMagic); }
+bool is_route_trace_csv(std::string_view content) {
+  const size_t first = content.find_first_not_of(" \t\r\n\"");
+  return first != std::string_view::npos && content.substr(first).starts_with(kMagic);
+}
 
 TraceCounts read_route_trace_csv(const TraceSource& source, TraceSink& sink, const Progress& progress) {
   return RouteTrace(source, sink, progress).read();

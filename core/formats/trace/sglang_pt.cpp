@@ -1,10 +1,12 @@
 // What SGLang's expert distribution recorder leaves, a file of torch.save(). Modes stat and stat_approx: `logical_count` i32 [steps,
 // layers, experts] of all ranks together, rows of a ring buffer. Modes per_pass and per_token: one file a rank, `records` with a dictionary
-// for each forward pass, in which experts are physical slots, and `last_physical_to_logical_map` [layers, slots].
+// for each forward pass, in which experts are physical slots, and `last_physical_to_logical_map` [layers, slots]. A rank without requests
+// runs idle passes beside the others (attention data-parallel): a pass without tokens counts nothing, and is no step.
 #include <algorithm>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/sha256.h"
 #include "core/formats/torch_file.h"
@@ -39,8 +41,10 @@ class SglangDump {
       read_stat(file_.tensor(counts, "logical_count"));
     else if (root.find("records"))
       read_records();
-    else
+    else {
+      refuse_other_kind(source_.path(), source_.text(), FileUse::trace);
       wrong("has neither logical_count nor records");
+    }
     return counts_;
   }
 
@@ -128,9 +132,34 @@ class SglangDump {
   // --- per_pass, per_token
   void read_records() {
     find_records();
+    if (records_.empty()) {
+      counts_.nothing = "holds no record of a pass";
+      return;
+    }
     read_map();
-    const PickleValue& first = *records_[0].dict;
-    first.find("topk_ids_of_layer") ? read_tokens() : read_passes();
+    const bool tokens = records_[0].dict->find("topk_ids_of_layer") != nullptr;
+    const auto all = std::ssize(records_);
+    std::erase_if(records_, [&](const Record& r) { return tokens ? is_idle(r) : counts_nothing(r); });
+    if (const int64_t idle = all - std::ssize(records_); records_.empty())
+      counts_.nothing = "rank " + std::to_string(rank_) + " was idle: none of its " + counted(all, "pass") + " has a token",
+      counts_.rank_of_nothing = rank_;
+    else if (idle > 0)
+      counts_.warnings.push_back(source_.path() + ": " + with_commas(idle) + " of " + counted(all, "pass") +
+                                 " have no token, and count nothing: rank " + std::to_string(rank_) + " was idle");
+    if (!records_.empty()) tokens ? read_tokens() : read_passes();
+  }
+
+  /// Whatever its shape is besides, it has no element.
+  bool is_idle(const Record& record) const {
+    return file_.tensor(record.dict->find("topk_ids_of_layer"), "topk_ids_of_layer of pass " + std::to_string(record.pass)).elements() == 0;
+  }
+  bool counts_nothing(const Record& record) {
+    const TorchTensor counts =
+        file_.tensor(record.dict->find("global_physical_count"), "global_physical_count of pass " + std::to_string(record.pass));
+    spend(counts.elements());
+    for (int64_t i = 0; i < counts.elements(); ++i)
+      if (counts.whole(i) != 0) return false;
+    return true;
   }
 
   void find_records() {
@@ -146,7 +175,6 @@ class SglangDump {
       rank_ = static_cast<int32_t>(rank);
       records_.push_back(record);
     }
-    if (records_.empty()) wrong("holds no record", "record while the server answers requests");
     std::stable_sort(records_.begin(), records_.end(), [](const Record& a, const Record& b) { return a.pass < b.pass; });
   }
 
@@ -199,7 +227,7 @@ class SglangDump {
   }
   void spend(int64_t elements) {
     spent_ += elements;
-    if (spent_ > 2 * static_cast<int64_t>(source_.file->size())) wrong("its records name more numbers than the file holds");
+    if (spent_ > 3 * static_cast<int64_t>(source_.file->size())) wrong("its records name more numbers than the file holds");
   }
 
   /// The slots of a pass, [layers][slots], and as experts are counted, [layers][experts].

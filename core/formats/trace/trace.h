@@ -13,12 +13,11 @@
 #include "core/base/progress.h"
 #include "core/cell/cell_space.h"
 #include "core/cell/decision.h"
+#include "core/formats/expert_layers.h"
 #include "core/formats/mapped_file.h"
+#include "core/formats/text_lines.h"
 
 namespace stormcell {
-
-/// What a trace may say of its model's size. A trace's own format may hold more, or less.
-inline constexpr int64_t kMostTracedLayers = 4096, kMostTracedBranches = 65536, kMostTracedChoices = 1024, kMostSharedExperts = 64;
 
 /// One router of a traced model.
 struct TraceRouter {
@@ -116,19 +115,28 @@ struct TracedModel {
   int32_t k = 0;                    ///< choices of a cell, 0: not known
   int32_t shared = 0;               ///< experts that every cell goes to; a server may have fused them: ids behind the others (RoutedAlone)
   int32_t layers = 0;               ///< of the model, those without branches included
-  std::vector<int32_t> moe_layers;  ///< numbers of those with branches
+  int32_t further_layers = 0;       ///< layers behind those, which predict further tokens: a recorder may have them, too
+  std::vector<int32_t> moe_layers;  ///< numbers of those with branches; empty: the rule of the family is not known
+  std::string said_by;              ///< the keys that say which layers have branches
+  std::string doubt;                ///< a sentence where the rule of the family is not known
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch, 0: not known
   int64_t kv_width = 0;             ///< numbers that attention keeps of a token in a layer: keys and values, 0: not known
+  /// The file, with the keys that say which layers have branches, for errors.
+  std::string of_rule() const;
 };
-/// From a config.json, by the names of the known families; Error(bad_input) where it has no branches.
+/// From a config.json, by the rules of the known families (expert_layers.h); Error(bad_input) where it has no branches.
 TracedModel read_traced_model(const std::string& config_json);
 
 /// A row is one choice of one cell at one router; of loads it is the count of one branch in one step.
 struct TraceCounts {
   int64_t rows_read = 0;
-  int64_t rows_skipped = 0;  ///< of layers without branches, which some systems fill with zeros
-  int64_t rows_masked = 0;   ///< that name no branch: padding, cells that were not recorded
-  int64_t rows_shared = 0;   ///< of shared experts that the server fused: not routed, and not handed on
+  int64_t rows_skipped = 0;           ///< of layers without branches, which some systems fill with zeros
+  int64_t rows_masked = 0;            ///< that name no branch: padding, cells that were not recorded
+  int64_t rows_shared = 0;            ///< of shared experts that the server fused: not routed, and not handed on
+  EmptyLines empty_lines;             ///< of a text
+  std::vector<std::string> warnings;  ///< each names the file: parts that are missing, figures that are in doubt
+  std::string nothing;                ///< why the sink was handed nothing, not even a begin: "rank 3 was idle: ..."; empty: it was
+  int32_t rank_of_nothing = -1;       ///< then, whose file it is
 };
 
 struct TraceSource {
@@ -154,12 +162,20 @@ struct TraceFormat {
 std::span<const TraceFormat> trace_formats();
 /// By its id; Error(bad_input) with the list where there is none.
 const TraceFormat& find_trace_format(std::string_view id);
-/// By the file's content.
+/// By the file's content. Null where it has none of them, or is no UTF-8.
+const TraceFormat* find_trace_format(const MappedFile& file);
+/// As that. Error(bad_input) with what the file is in place of null.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
 /// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of the model where it is
-/// known, else those that were ever `used`. Error(bad_input): another number of layers than the model's, none with branches.
+/// known, else those that were ever `used`. Error(bad_input): another number of layers than the model's, none with branches, a layer that
+/// has none and was used, or one that has some and was not.
 std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used);
+/// For traces that have only layers with branches, unnumbered: the numbers of `rows` layers, -1: not known. Error(bad_input): the model has
+/// another number of them.
+std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows);
+/// For traces that number their layers with branches. Error(bad_input): the model has no branches in one of them.
+void check_layers_with_branches(const TraceSource& source, const std::vector<int32_t>& layers);
 /// One for each layer that has one, named by the layer's number.
 std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of, int64_t branches, int64_t fan_out);
 
@@ -183,6 +199,8 @@ std::vector<std::string> trtllm_rank_files(const std::string& meta_info);
 bool is_megatron_jsonl(std::string_view content);
 TraceCounts read_megatron_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_imatrix_gguf(std::string_view content);
+/// llama-imatrix's older file, which does not count experts: no trace.
+bool is_imatrix_dat(std::string_view content);
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_native_trace(std::string_view content);
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);

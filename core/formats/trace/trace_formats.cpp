@@ -3,7 +3,10 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/text_encoding.h"
 #include "core/formats/trace/trace.h"
 
 namespace stormcell {
@@ -17,7 +20,8 @@ constexpr std::array kFormats = {
                 is_logical_count_json, read_logical_count_json},
     TraceFormat{"sglang", "SGLang's expert distribution recorder, .pt in each of its modes: stat, stat_approx, per_pass, per_token", "pt",
                 is_sglang_dump, read_sglang_dump},
-    TraceFormat{"routed-experts", "answers of SGLang with return_routed_experts: JSON with base64, one, a list, or one a line", "json",
+    TraceFormat{"routed-experts",
+                "answers with routed_experts of SGLang or vLLM: JSON with base64 or lists, one, a list, one a line, or a stream", "json",
                 is_routed_experts_json, read_routed_experts_json},
     TraceFormat{"vllm-eplb", "vLLM's recording for offline EPLB: JSON lines of eplb_load_stats", "jsonl", is_vllm_eplb_jsonl,
                 read_vllm_eplb_jsonl},
@@ -28,7 +32,7 @@ constexpr std::array kFormats = {
     TraceFormat{"imatrix", "llama.cpp's importance matrix as GGUF: counts of each expert", "gguf", is_imatrix_gguf, read_imatrix_gguf},
     TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", "safetensors", is_native_trace,
                 read_native_trace},
-    TraceFormat{"npy", "numpy.save of int32 or int64 [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace},
+    TraceFormat{"npy", "numpy.save of whole numbers [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace},
 };
 
 std::string known_formats() {
@@ -44,15 +48,25 @@ std::span<const TraceFormat> trace_formats() { return kFormats; }
 const TraceFormat& find_trace_format(std::string_view id) {
   for (const TraceFormat& format : kFormats)
     if (format.id == id) return format;
-  bad_input("--format", in_quotes(id) + " is no format of a trace", "one of " + known_formats());
+  bad_input("--format", in_quotes(id) + " is no format of a trace",
+            advice_on_word(id, kFormats, [](const TraceFormat& f) { return f.id; }));
+}
+
+const TraceFormat* find_trace_format(const MappedFile& file) {
+  std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
+  if (content.empty() || !wide_encoding(content).empty()) return nullptr;
+  content = utf8_text(content, file.path());
+  for (const TraceFormat& format : kFormats)
+    if (format.recognize(content)) return &format;
+  return nullptr;
 }
 
 const TraceFormat& recognize_trace(const MappedFile& file) {
-  if (file.size() == 0) bad_input(file.path(), "is empty, not a routing trace", "record it again");
+  if (const TraceFormat* format = find_trace_format(file)) return *format;
   const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  for (const TraceFormat& format : kFormats)
-    if (format.recognize(content)) return format;
-  bad_input(file.path(), "line 1: is no routing trace of a known format", "--format names one of " + known_formats());
+  refuse_other_kind(file.path(), content, FileUse::trace);
+  refuse_file(file.path(), utf8_text(content, file.path()), FileUse::trace, "is no routing trace of a known format",
+              "--format names one of " + known_formats());
 }
 
 std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts) {

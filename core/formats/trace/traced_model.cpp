@@ -1,11 +1,14 @@
-// What a config.json in the Hugging Face layout says of a model's branches, by the keys of the known families: enough to name the
-// layers of a trace and to size its branches, also for models that this program does not run.
+// A model's branches by its config.json in the Hugging Face layout: enough to name the layers of a trace and to size its branches, also for
+// models that this program does not run.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/expert_fields.h"
+#include "core/formats/expert_layers.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/trace/trace.h"
@@ -15,93 +18,103 @@ namespace {
 
 using Json = nlohmann::json;
 
-int64_t first_of(const Json& config, std::initializer_list<const char*> keys, int64_t least, int64_t most, const std::string& where) {
-  for (const char* key : keys) {
-    const auto found = config.find(key);
-    if (found == config.end() || found->is_null()) continue;
-    if (!found->is_number_integer() || found->get<int64_t>() < least || found->get<int64_t>() > most)
-      bad_input(
-          where,
-          std::string(key) + " is " + found->dump().substr(0, 40) + ", expected " + std::to_string(least) + " to " + std::to_string(most),
-          "check the file");
-    return found->get<int64_t>();
-  }
+constexpr int64_t kMostSize = int64_t{1} << 24;
+
+/// The first key that is there; 0: none is. A list has one entry for each layer; its first entry counts.
+int64_t first_of(const ExpertFields& fields, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys)
+    if (fields.has(key)) {
+      const std::vector<int64_t> all = fields.integers(key, 1, kMostSize);
+      if (!all.empty()) return all.front();
+    }
   return 0;
 }
 
-/// Whether layer `i` has branches, by the rules that the families follow.
-bool has_branches(const Json& config, int64_t i, const std::string& where) {
-  const auto number = [&](const char* key, int64_t otherwise) {
-    return config.contains(key) ? first_of(config, {key}, 0, 1 << 20, where) : otherwise;
-  };
-  if (const auto dense = config.find("mlp_only_layers"); dense != config.end() && dense->is_array())
-    for (const Json& l : *dense)
-      if (l.is_number_integer() && l.get<int64_t>() == i) return false;
-  if (i < number("first_k_dense_replace", 0)) return false;                                 // deepseek
-  if (i % std::max<int64_t>(number("moe_layer_freq", 1), 1) != 0) return false;             // deepseek
-  if ((i + 1) % std::max<int64_t>(number("decoder_sparse_step", 1), 1) != 0) return false;  // qwen2_moe, qwen3_moe
-  const int64_t period = std::max<int64_t>(number("expert_layer_period", 1), 1);            // jamba
-  return period == 1 || i % period == number("expert_layer_offset", 0);
-}
-
-// What is no number of experts says nothing: some families keep a list of layers under such a key.
-int32_t shared_experts(const Json& config) {
-  for (const char* key : {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"})
-    if (const int64_t n = whole_at(config, key); n > 0 && n <= kMostSharedExperts) return static_cast<int32_t>(n);
-  return whole_at(config, "shared_expert_intermediate_size") > 0 ? 1 : 0;  // qwen2_moe
-}
-
 // Latent attention (DeepSeek-V2) keeps one vector and the rotated part of a key; else each head of keys and of values is kept.
-int64_t kv_width_of(const Json& config, int64_t hidden, const std::string& path) {
-  constexpr int64_t kMost = int64_t{1} << 24;
-  if (const int64_t latent = first_of(config, {"kv_lora_rank"}, 1, kMost, path); latent > 0)
-    return latent + first_of(config, {"qk_rope_head_dim"}, 1, kMost, path);
-  const int64_t heads = first_of(config, {"num_attention_heads", "num_heads"}, 1, kMost, path);
-  const int64_t kept = first_of(config, {"num_key_value_heads"}, 1, kMost, path),
-                told = first_of(config, {"head_dim", "d_kv"}, 1, kMost, path);
-  const int64_t width = told > 0 ? told : heads > 0 ? hidden / heads : 0;
+int64_t kv_width_of(const ExpertFields& fields, int64_t hidden) {
+  if (const int64_t latent = first_of(fields, {"kv_lora_rank"}); latent > 0) return latent + first_of(fields, {"qk_rope_head_dim"});
+  const int64_t heads = first_of(fields, {"num_attention_heads", "num_heads", "n_heads"});
+  const int64_t kept = first_of(fields, {"num_key_value_heads", "attn_config.kv_n_heads"}), stated = first_of(fields, {"head_dim", "d_kv"});
+  const int64_t width = stated > 0 ? stated : heads > 0 ? hidden / heads : 0;
   return 2 * width * (kept > 0 ? kept : heads);
+}
+
+/// Advice for a recording that contradicts the rule of the family.
+std::string advice_of(const TracedModel& model) {
+  return model.doubt.empty() ? "check that both are of one model" : "the rule of the family is not known: import without --model-config";
+}
+
+/// "layer 3", "layers 3, 4 and 2 more"
+std::string layers_text(const std::vector<int32_t>& layers) {
+  std::string text = noun_for(static_cast<int64_t>(layers.size()), "layer") + " " + std::to_string(layers[0]);
+  constexpr size_t kNamed = 3;
+  for (size_t i = 1; i < std::min(layers.size(), kNamed); ++i) text += ", " + std::to_string(layers[i]);
+  if (layers.size() > kNamed) text += " and " + std::to_string(layers.size() - kNamed) + " more";
+  return text;
 }
 
 }  // namespace
 
 TracedModel read_traced_model(const std::string& path) {
   const Json config = read_json_file(path);
+  if (!config.is_object() || !config.contains("model_type")) refuse_other_kind(path, FileUse::model_config);
   if (!config.is_object()) bad_input(path, "is no object", "give the model's config.json");
+  const ExpertLayers experts = read_expert_layers(config, path);
+  const ExpertFields fields(*experts.part, {}, path);
   TracedModel model;
   model.source = path;
-  model.branches =
-      static_cast<int32_t>(first_of(config, {"num_local_experts", "num_experts", "n_routed_experts"}, 1, kMostTracedBranches, path));
-  if (model.branches == 0)
-    bad_input(path, "names no number of experts: this model has no branches", "num_experts, num_local_experts or n_routed_experts");
-  model.layers = static_cast<int32_t>(first_of(config, {"num_hidden_layers"}, 1, kMostTracedLayers, path));
-  for (int32_t i = 0; i < model.layers; ++i)
-    if (has_branches(config, i, path)) model.moe_layers.push_back(i);
-  model.k = static_cast<int32_t>(first_of(config, {"num_experts_per_tok", "num_experts_per_token"}, 1, kMostTracedChoices, path));
-  model.shared = shared_experts(config);
-  model.hidden = first_of(config, {"hidden_size", "d_model"}, 1, int64_t{1} << 24, path);
-  model.ffn = first_of(config, {"moe_intermediate_size", "intermediate_size", "d_ff"}, 1, int64_t{1} << 24, path);
-  model.kv_width = kv_width_of(config, model.hidden, path);
-  if (const auto type = config.find("model_type"); type != config.end() && type->is_string()) model.family = type->get<std::string>();
-  if (const auto name = config.find("_name_or_path"); name != config.end() && name->is_string()) model.name = name->get<std::string>();
+  model.branches = experts.experts;
+  model.k = experts.per_token;
+  model.shared = experts.shared;
+  model.doubt = experts.doubt;
+  model.said_by = experts.keys;
+  if (experts.decoder_layers > 0) {
+    model.doubt = path + ": has an encoder and a decoder; the layers with experts are those of the trace";
+  } else {
+    model.layers = experts.layers;
+    model.further_layers = experts.further;
+    model.moe_layers = experts.with_experts;
+  }
+  model.hidden = first_of(fields, {"hidden_size", "d_model"});
+  model.ffn =
+      first_of(fields, {"moe_intermediate_size", "expert_ffn_hidden_size", "ffn_config.ffn_hidden_size", "intermediate_size", "d_ff"});
+  model.kv_width = kv_width_of(fields, model.hidden);
+  model.family = text_at(config, "model_type");
+  model.name = text_at(config, "_name_or_path");
   if (model.name.empty()) model.name = std::filesystem::absolute(path).parent_path().filename().string();
   return model;
 }
 
+std::string TracedModel::of_rule() const { return source + (said_by.empty() ? "" : " (" + said_by + ")"); }
+
 std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used) {
   const TracedModel& model = source.model;
   const auto layers = static_cast<int64_t>(used.size());
-  if (model.layers > 0 && model.layers != layers)
+  if (model.layers > 0 && model.layers != layers && model.layers + model.further_layers != layers)
     bad_input(source.path(), "has " + counted(layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
-              "check that both are of one model");
-  std::vector<int32_t> router_of(used.size(), -1);
+              advice_of(model));
+  std::vector<int32_t> router_of(used.size(), -1), idle, counted_dense;
   int32_t routers = 0;
   for (size_t l = 0; l < used.size(); ++l) {
-    const bool has =
-        model.layers > 0 ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l)) : used[l] != 0;
+    const auto layer = static_cast<int32_t>(l);
+    const bool is_known = !model.moe_layers.empty() && layer < model.layers;
+    const bool has = is_known ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), layer) : used[l] != 0;
+    if (has && !used[l]) idle.push_back(layer);
+    if (!has && used[l]) counted_dense.push_back(layer);
     if (has) router_of[l] = routers++;
   }
-  if (routers == 0) bad_input(source.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
+  if (std::find(used.begin(), used.end(), 1) == used.end())
+    bad_input(source.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
+  if (!counted_dense.empty())
+    bad_input(source.path(),
+              "counts experts in " + layers_text(counted_dense) + ", which " + noun_for(std::ssize(counted_dense), "has", "have") +
+                  " none by " + model.of_rule(),
+              advice_of(model));
+  if (!idle.empty())
+    bad_input(source.path(),
+              "is zero in every step in " + layers_text(idle) + ", which " + noun_for(std::ssize(idle), "has", "have") + " experts by " +
+                  model.of_rule(),
+              advice_of(model));
   return router_of;
 }
 
@@ -116,6 +129,39 @@ std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of,
     router.fan_out = static_cast<int32_t>(fan_out);
   }
   return routers;
+}
+
+void check_layers_with_branches(const TraceSource& source, const std::vector<int32_t>& layers) {
+  const TracedModel& model = source.model;
+  std::vector<int32_t> wrong;
+  for (const int32_t layer : layers)
+    if (layer >= model.layers + model.further_layers ||
+        (layer < model.layers && !std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), layer)))
+      wrong.push_back(layer);
+  if (model.moe_layers.empty() || wrong.empty()) return;
+  bad_input(
+      source.path(),
+      "counts experts in " + layers_text(wrong) + ", which " + noun_for(std::ssize(wrong), "has", "have") + " none by " + model.of_rule(),
+      advice_of(model));
+}
+
+std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows) {
+  const TracedModel& model = source.model;
+  std::vector<int32_t> numbers = model.moe_layers;
+  const auto known = static_cast<int64_t>(numbers.size());
+  if (known == 0) {
+    // A family that is not in the table: as many as the model has layers are all of its layers.
+    for (int32_t l = 0; model.layers == rows && l < model.layers; ++l) numbers.push_back(l);
+    return numbers.empty() ? std::vector<int32_t>(static_cast<size_t>(rows), -1) : numbers;
+  }
+  if (known + model.further_layers == rows)
+    for (int32_t l = 0; l < model.further_layers; ++l) numbers.push_back(model.layers + l);
+  if (std::ssize(numbers) != rows)
+    bad_input(source.path(),
+              "has " + counted(rows, "layer") + ", " + std::to_string(known) + " of " + std::to_string(model.layers) + " have experts by " +
+                  model.of_rule(),
+              advice_of(model));
+  return numbers;
 }
 
 }  // namespace stormcell

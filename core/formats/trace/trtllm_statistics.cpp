@@ -1,6 +1,7 @@
 // TensorRT-LLM's expert statistics: a folder with meta_info.json {num_experts, num_experts_per_token} and, of each rank,
 // rank{R}.safetensors with tensors "{iteration}_{layer}" i64 [experts]. The trace is meta_info.json; ranks' files are found beside it and
-// added up.
+// added up. Each rank writes on its own node, so that a folder that was gathered by hand may lack some: a rank below the largest one that
+// is not there is named. Nothing says how many ranks there were: the last ones cannot be missed.
 #include <algorithm>
 #include <charconv>
 #include <compare>
@@ -13,6 +14,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/missing_numbers.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/safetensors.h"
@@ -43,6 +45,25 @@ std::optional<Place> parse_place(std::string_view name) {
   return place;
 }
 
+/// By rank, links that lead nowhere among them.
+std::map<int64_t, std::string> rank_files(const std::string& meta_info) {
+  constexpr std::string_view kBegin = "rank", kEnd = ".safetensors";
+  const std::filesystem::path folder = std::filesystem::path(meta_info).parent_path();
+  std::map<int64_t, std::string> files;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, none)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kBegin) || !name.ends_with(kEnd) || name.size() <= kBegin.size() + kEnd.size()) continue;
+    const char* const end = name.data() + name.size() - kEnd.size();
+    int32_t rank = -1;
+    const auto [after, error] = std::from_chars(name.data() + kBegin.size(), end, rank);
+    // Not "rank01", which would be the same rank again.
+    if (error == std::errc() && after == end && rank >= 0 && name == "rank" + std::to_string(rank) + std::string(kEnd))
+      files.emplace(rank, (folder / name).string());
+  }
+  return files;
+}
+
 class TrtllmStatistics {
  public:
   TrtllmStatistics(const TraceSource& source, TraceSink& sink, const Progress& progress)
@@ -56,6 +77,7 @@ class TrtllmStatistics {
     open_ranks();
     begin();
     hand_on();
+    doubt_parts();
     return counts_;
   }
 
@@ -65,26 +87,72 @@ class TrtllmStatistics {
   }
 
   void open_ranks() {
-    for (const std::string& path : trtllm_rank_files(source_.path())) {
+    for (const auto& [rank, path] : rank_files(source_.path())) {
       const std::string name = std::filesystem::path(path).filename().string();
-      const auto file = SafetensorsFile::open(path);
+      const auto file = open_rank(path);
+      if (!file) continue;
       for (const StoredTensor& t : file->tensors()) {
         const auto place = parse_place(t.name);
         if (!place) wrong(name, in_quotes(t.name) + " is no iteration_layer");
         if (t.dtype != DType::i64 || t.shape != std::vector<int64_t>{branches_})
           wrong(name, in_quotes(t.name) + " is " + std::string(to_text(t.dtype)) + " " + shape_text(t.shape) + ", expected i64 [" +
-                          std::to_string(branches_) + "]");
+                          std::to_string(branches_) + "]" +
+                          (t.shape == std::vector<int64_t>{branches_ + 1} ? ": the last one may count tokens without an expert" : ""));
         counts_of_[*place].push_back(&t);
         layers_.insert(place->layer);
       }
-      ranks_.push_back(file);
+      ranks_.emplace(rank, file);
     }
-    if (ranks_.empty()) bad_input(source_.path(), "has no rank0.safetensors beside it", kCollect);
-    if (counts_of_.empty()) wrong("rank0.safetensors", "holds no counts");
+    if (ranks_.empty()) bad_input(source_.path(), "has no rank0.safetensors beside it" + joined_damages(), kCollect);
+    if (counts_of_.empty()) wrong("rank" + std::to_string(ranks_.begin()->first) + ".safetensors", "holds no counts");
+  }
+
+  /// Null: it is no whole file of safetensors, as a copy that broke off or a link that leads nowhere.
+  std::shared_ptr<const SafetensorsFile> open_rank(const std::string& path) {
+    try {
+      return SafetensorsFile::open(path);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::bad_input) throw;
+      damages_.emplace_back(e.what());
+      return nullptr;
+    }
+  }
+  std::string joined_damages() const { return damages_.empty() ? "" : " that can be read: " + damages_.front(); }
+
+  /// A rank that is missing, a file that is damaged, counts that one rank has not and the others have.
+  void doubt_parts() {
+    for (const std::string& damage : damages_) counts_.warnings.push_back(damage + "; left out");
+    std::set<int64_t> there;
+    for (const auto& [rank, file] : ranks_) there.insert(rank);
+    if (const auto missing = missing_numbers(there, 0); !missing.empty())
+      counts_.warnings.push_back(source_.path() + ": " + numbered("rank", missing) + (missing.size() == 1 ? " is" : " are") +
+                                 " missing (rank" + std::to_string(missing[0]) + ".safetensors): the loads are those of " +
+                                 counted(std::ssize(there), "rank") + " alone");
+    for (const auto& [rank, file] : ranks_) doubt_rank(rank, *file);
+  }
+  /// A rank may have some of the layers, as of a pipeline, but those in every iteration that any rank has.
+  void doubt_rank(int64_t rank, const SafetensorsFile& file) {
+    std::set<int64_t> iterations;
+    std::set<int32_t> layers;
+    std::set<Place> places;
+    for (const auto& [place, tensors] : counts_of_) iterations.insert(place.iteration);
+    for (const StoredTensor& t : file.tensors()) {
+      const Place place = *parse_place(t.name);
+      places.insert(place), layers.insert(place.layer);
+    }
+    std::string first;
+    int64_t lacks = 0;
+    for (const int64_t iteration : iterations)
+      for (const int32_t layer : layers)
+        if (!places.contains({iteration, layer}) && lacks++ == 0) first = std::to_string(iteration) + "_" + std::to_string(layer);
+    if (lacks > 0)
+      counts_.warnings.push_back(source_.path() + ": rank" + std::to_string(rank) + ".safetensors lacks " + counted(lacks, "tensor") +
+                                 " of counts, the first one " + in_quotes(first));
   }
 
   void begin() {
     const TracedModel& model = source_.model;
+    check_layers_with_branches(source_, {layers_.begin(), layers_.end()});
     TraceHeader header;
     header.model = model.name, header.family = model.family;
     header.origin["format"] = "TensorRT-LLM expert statistics";
@@ -134,7 +202,8 @@ class TrtllmStatistics {
   TraceSink& sink_;
   const Progress& progress_;
   int64_t branches_ = 1, k_ = 1;
-  std::vector<std::shared_ptr<const SafetensorsFile>> ranks_;
+  std::map<int64_t, std::shared_ptr<const SafetensorsFile>> ranks_;
+  std::vector<std::string> damages_;                             // of files of ranks
   std::map<Place, std::vector<const StoredTensor*>> counts_of_;  // of all ranks
   std::set<int32_t> layers_;
   TraceCounts counts_;
@@ -145,11 +214,9 @@ class TrtllmStatistics {
 std::vector<std::string> trtllm_rank_files(const std::string& meta_info) {
   std::vector<std::string> files;
   std::error_code none;
-  for (int rank = 0;; ++rank) {
-    const auto path = std::filesystem::path(meta_info).parent_path() / ("rank" + std::to_string(rank) + ".safetensors");
-    if (!std::filesystem::exists(path, none)) return files;
-    files.push_back(path.string());
-  }
+  for (const auto& [rank, path] : rank_files(meta_info))
+    if (std::filesystem::exists(path, none)) files.push_back(path);
+  return files;
 }
 
 bool is_trtllm_statistics(std::string_view content) {

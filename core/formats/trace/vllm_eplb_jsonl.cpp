@@ -6,6 +6,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
+#include "core/formats/json_lines.h"
 #include "core/formats/trace/json_cursor.h"
 #include "core/formats/trace/json_values.h"
 #include "core/formats/trace/trace.h"
@@ -31,10 +32,11 @@ class VllmLoads {
  private:
   template <class Visit>
   void for_each_step(Visit&& visit) {
-    for_each_json_value(source_.text(), source_.path(), [&](const nlohmann::json& value, int64_t line) {
-      progress_.report("reading lines", line, 0);
-      if (text_at(value, "record_type") != "eplb_load_stats") return;
-      const JsonRow row(value, source_.path(), line);
+    JsonLines lines(source_.text(), source_.path());
+    for (nlohmann::json value; lines.next(value);) {
+      progress_.report("reading lines", lines.line(), 0);
+      if (text_at(value, "record_type") != "eplb_load_stats") continue;
+      const JsonRow row(value, source_.path(), lines.line());
       if (const int64_t version = row.whole("version", 0, INT32_MAX); version != 1)
         row.wrong("version " + std::to_string(version) + " is not known");
       load_ = row.matrix("expert_load", layers_ > 0 ? layers_ : -1, 0, kMostLoad - 1, slots_);
@@ -44,7 +46,8 @@ class VllmLoads {
       map_ = row.matrix("p2l_map", layers_, -1, kMostTracedBranches - 1, slots);
       if (slots != slots_) row.wrong("expert_load has " + counted(slots_, "slot") + ", p2l_map " + std::to_string(slots));
       visit(row);
-    });
+    }
+    counts_.empty_lines = lines.lines().empty_lines();
   }
 
   void look_at(const JsonRow& row) {
@@ -86,11 +89,7 @@ class VllmLoads {
   void begin() {
     const TracedModel& model = source_.model;
     if (model.branches > 0) branches_ = branches_ > model.branches ? model.branches + model.shared : model.branches;
-    if (!model.moe_layers.empty() && static_cast<int64_t>(model.moe_layers.size()) != layers_)
-      bad_input(
-          source_.path(),
-          "has " + counted(layers_, "layer") + ", " + model.source + " has " + std::to_string(model.moe_layers.size()) + " with experts",
-          "check that both are of one model");
+    const std::vector<int32_t> numbers = numbers_of_layers_with_branches(source_, layers_);
     TraceHeader header;
     header.model = model.name, header.family = model.family;
     header.origin["format"] = "vLLM eplb_load_stats";
@@ -99,7 +98,7 @@ class VllmLoads {
     header.recorded_slots = recorded_slots();
     for (int64_t l = 0; l < layers_; ++l) {
       TraceRouter& router = header.routers.emplace_back();
-      router.layer = model.moe_layers.empty() ? -1 : model.moe_layers[static_cast<size_t>(l)];
+      router.layer = numbers[static_cast<size_t>(l)];
       router.name = router.layer >= 0 ? "layer." + std::to_string(router.layer) : "moe." + std::to_string(l);
       router.branches = static_cast<int32_t>(branches_);
       router.fan_out = static_cast<int32_t>(std::clamp<int64_t>(model.k, 1, branches_));

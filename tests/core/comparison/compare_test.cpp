@@ -30,14 +30,90 @@ class CompareTest : public QObject {
 
  private slots:
   void an_interval_decides_whether_a_difference_is_significant() {
-    const std::string a = summary("a", {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}}),
-                      b = summary("b", {{"speedup", 1.3}, {"speedup_ci95", {1.2, 1.4}}}),
-                      c = summary("c", {{"speedup", 1.6}, {"speedup_ci95", {1.5, 1.7}}});
+    const auto run = [this](const char* name, double value, double low, double high) {
+      return summary(name, {{"speedup", value}, {"speedup_ci95", {low, high}}, {"between_spread", 0.02}});
+    };
+    const std::string a = run("a", 1.2, 1.1, 1.3), b = run("b", 1.3, 1.2, 1.4), c = run("c", 1.6, 1.5, 1.7);
     const Comparison near = compare_runs(a, b), far = compare_runs(a, c);
-    QVERIFY(!*find(near, "speedup")->significant && *find(far, "speedup")->significant);
-    // sqrt(0.1^2 + 0.1^2) on both sides of 0.4
-    QVERIFY(std::abs((*find(far, "speedup")->ci95)[0] - (0.4 - 0.141421356)) < 1e-6);
-    QVERIFY(std::abs((*find(far, "speedup")->ci95)[1] - (0.4 + 0.141421356)) < 1e-6);
+    QVERIFY(!*find(near, "speedup")->significant && *find(far, "speedup")->significant && *find(far, "speedup")->between_runs);
+    // Of the logarithms the distances to the ends add as squares; computed by Python.
+    QVERIFY(std::abs((*find(far, "speedup")->ci95)[0] - 0.2436623) < 1e-6);
+    QVERIFY(std::abs((*find(far, "speedup")->ci95)[1] - 0.5790016) < 1e-6);
+    QVERIFY(far.warnings.empty());
+    // Of what no clock measures the values themselves: sqrt(0.1^2 + 0.1^2) on both sides of 0.4.
+    const auto judged = [this](const char* name, double value, double low, double high) {
+      return summary(name, {{"quality", {{"baseline", {{"value", value}, {"value_ci95", {low, high}}}}}}});
+    };
+    const Comparison quality = compare_runs(judged("d", 1.2, 1.1, 1.3), judged("e", 1.6, 1.5, 1.7));
+    const ComparedFigure value = *find(quality, "quality.baseline.value");
+    QVERIFY(*value.significant && !value.between_runs && std::abs((*value.ci95)[0] - (0.4 - 0.141421356)) < 1e-6);
+  }
+
+  void times_of_one_measuring_differ_by_nobody_knows_what_data() {
+    QTest::addColumn<QByteArray>("first");
+    QTest::addColumn<QByteArray>("second");
+    QTest::addColumn<bool>("called");
+    QTest::addColumn<QString>("why");
+    const QByteArray known = R"({"between_spread":0.01})";
+    QTest::newRow("both know the spread") << known << known << true << "";
+    QTest::newRow("an older version") << QByteArray("{}") << known << false << "(one measuring)";
+    QTest::newRow("older versions") << QByteArray("{}") << QByteArray("{}") << false << "(one measuring)";
+    QTest::newRow("a short run") << known << QByteArray(R"({"between_spread":null,"measured_once":"measured for less than 1 s"})") << false
+                                 << "(one measuring: measured for less than 1 s)";
+    QTest::newRow("withheld") << known << QByteArray(R"({"between_spread":0.01,"speedup_withheld":"the ceilings moved"})") << false
+                              << "(not measured well enough: the ceilings moved)";
+    QTest::newRow("no number") << QByteArray(R"({"between_spread":"much"})") << known << false << "(one measuring)";
+  }
+  void times_of_one_measuring_differ_by_nobody_knows_what() {
+    QFETCH(const QByteArray, first);
+    QFETCH(const QByteArray, second);
+    QFETCH(const bool, called);
+    QFETCH(const QString, why);
+    const auto run = [this](const char* name, const QByteArray& more, double by) {
+      Json j = {{"speedup", 1.2 * by},
+                {"speedup_ci95", {1.19 * by, 1.21 * by}},
+                {"routing_speedup", 2 * by},
+                {"routing_speedup_ci95", {1.99 * by, 2.01 * by}},
+                {"baseline", {{"latency_ms", {{"mean", 5 * by}, {"mean_ci95", {4.9 * by, 5.1 * by}}}}}},
+                {"passes", Json::array({{{"name", "unpad"}, {"speedup_own", 1.5 * by}, {"speedup_own_ci95", {1.4 * by, 1.6 * by}}}})},
+                {"item_costs", {{"share", 0.1 * by}, {"share_ci95", {0.09 * by, 0.11 * by}}}}};
+      j.update(Json::parse(more.toStdString()));
+      return summary(name, j);
+    };
+    const Comparison c = compare_runs(run("a", first, 1), run("b", second, 2));
+    for (const char* figure : {"speedup", "routing_speedup", "baseline.latency_ms.mean", "passes.unpad.speedup_own"}) {
+      const ComparedFigure& row = *find(c, figure);
+      QVERIFY2(row.difference && *row.between_runs == called && row.ci95.has_value() == called, figure);
+      QVERIFY2(called ? *row.significant : !row.significant.has_value(), figure);
+    }
+    // Items are the same in every run.
+    QVERIFY(*find(c, "item_costs.share")->significant && !find(c, "item_costs.share")->between_runs);
+    QCOMPARE(c.warnings.empty(), called);
+    for (const std::string& w : c.warnings) QVERIFY2(w.find(why.toStdString()) != std::string::npos, w.c_str());
+  }
+
+  void of_two_phases_each_knows_its_own_spread_and_a_pass_that_was_left_out_none() {
+    const auto run = [this](const char* name, double by, bool left_out) {
+      const Json speed = {{"speedup", by}, {"speedup_ci95", {0.99 * by, 1.01 * by}}};
+      Json j = speed;
+      j["between_spread"] = 0.01;
+      j["decode"] = speed;
+      j["passes"] = Json::array({{{"name", "reorder"}, {"left_out", left_out}}});
+      j["passes"][0]["speedup_own"] = by, j["passes"][0]["speedup_own_ci95"] = {0.99 * by, 1.01 * by};
+      return summary(name, j);
+    };
+    const Comparison c = compare_runs(run("a", 1, false), run("b", 1.5, true)),
+                     kept = compare_runs(run("a", 1, false), run("c", 1.5, false));
+    QVERIFY(*find(c, "speedup")->significant && !*find(c, "decode.speedup")->between_runs);
+    QVERIFY(!*find(c, "passes.reorder.speedup_own")->between_runs && *find(kept, "passes.reorder.speedup_own")->significant);
+  }
+
+  void what_each_process_measured_is_no_figure_of_the_run() {
+    const Json one = {{"speedup", 2}, {"between_spread", 0.01}, {"measurings", Json::array({{{"speedup", 1.9}}, {{"speedup", 2.1}}})}};
+    Json other = one;
+    other["between_spread"] = 0.02, other["measurings"][0]["speedup"] = 1.7;
+    const Comparison c = compare_runs(summary("a", one), summary("b", other));
+    for (const ComparedFigure& row : c.rows) QVERIFY2(!row.figure.starts_with("measurings") && row.significant != true, row.figure.c_str());
   }
 
   void a_measured_figure_without_interval_is_neither() {
@@ -46,6 +122,13 @@ class CompareTest : public QObject {
     const Comparison comparison = compare_runs(a, b);
     QVERIFY(!find(comparison, "baseline.latency_ms.median")->significant.has_value());
     QVERIFY(*find(comparison, "baseline.peak_weight_bytes")->significant);
+  }
+
+  void a_page_of_process_memory_is_no_difference() {
+    const std::string a = summary("a", {{"peak_resident_bytes", 24'117'248}}), b = summary("b", {{"peak_resident_bytes", 24'121'344}});
+    const ComparedFigure row = *find(compare_runs(a, b), "peak_resident_bytes");
+    QCOMPARE(*row.difference, 4096.0);
+    QVERIFY(!row.significant.has_value());
   }
 
   void figures_of_one_alone_have_no_difference() {

@@ -25,7 +25,7 @@ class DatasetBadInputTest : public QObject {
     row("white space only", "x.txt", " \n\t\n\n", "no sequence");
     row("invalid UTF-8", "x.txt", "ab\na\xffz\n", "line 2: byte 2 is not valid UTF-8");
     row("empty JSON lines", "x.jsonl", "\n", "no sequence");
-    row("not JSON", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n{\n", "line 2: not valid JSON");
+    row("not JSON", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n{\n", "line 2: the file ends within the JSON that begins here");
     row("not an object", "x.jsonl", "[1]\n", "line 1: is not a JSON object");
     row("missing text", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n\n{\"txt\":\"a\"}\n",
         "line 3: has no field \"text\" (choose another with --field)");
@@ -42,7 +42,7 @@ class DatasetBadInputTest : public QObject {
         "sequence 1, position 1 of the input: id 30 is outside the model's vocabulary of 30");
     row("negative id", "x.npy", npy_ids("(1, 2)", {1, -1}), "position 1 of the input: id -1");
     row("too long", "x.npy", npy_ids("(1, 9)", {1, 1, 1, 1, 1, 1, 1, 1, 1}), "the model takes at most 8 (--truncate cuts it)");
-    row("unknown kind", "x.csv", "1,2", "is no data this version reads");
+    row("unknown kind", "x.csv", "1,2", "is a table with the columns \"1\", \"2\", not data for a model");
   }
   void broken_data_is_refused() {
     QFETCH(QString, file);

@@ -7,6 +7,7 @@
 #include "core/formats/safetensors_writer.h"
 #include "tests/core/data/letters.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/gzip_bytes.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -69,6 +70,34 @@ class DatasetTest : public QObject {
     // A model without a decoder keeps the targets, for comparison, and gets no decoder ids.
     const Batch plain = open_data(file, letters(), {.target_field = "out"})->batch(0);
     QVERIFY(plain.integers("decoder_input_ids").empty() && plain.targets.size() == 2);
+  }
+
+  void text_of_other_hands_is_the_same_text() {
+    const Scratch scratch;
+    const auto ids_of = [&](const char* name, const std::string& content, int64_t empty) {
+      const auto data = open_data(scratch.write(name, content), letters(), {});
+      const bool said = !data->warnings().empty() && data->warnings()[0].find(" left out; the first is line ") != std::string::npos;
+      return said == (empty > 0) ? data->batch(0).integers("input_ids") : Ids{};
+    };
+    const Ids expected = {3, 4, 1, 5, 1, 0};
+    QCOMPARE(ids_of("x.txt", "ab\nc\n", 0), expected);
+    QCOMPARE(ids_of("x.txt",
+                    "\xEF\xBB\xBF"
+                    "ab\r\n\r\nc",
+                    1),
+             expected);
+    QCOMPARE(ids_of("x.txt", "ab\rc\r", 0), expected);
+    QCOMPARE(ids_of("x.txt.gz", gzip_of("ab\n\nc\n"), 1), expected);
+    QCOMPARE(ids_of("x.jsonl", "\n{\"text\":\"ab\"}\r\n{\"text\":\"c\", \"score\": NaN}", 1), expected);
+    QCOMPARE(ids_of("x.jsonl", "[{\"text\": \"ab\"},\n {\"text\":\n\"c\"}]", 0), expected);
+    QCOMPARE(ids_of("x.jsonl.gz", gzip_of("{\"text\":\"ab\"}\n{\"text\":\"c\"}\n"), 0), expected);
+    QCOMPARE(ids_of("x.npy.gz", gzip_of(npy_ids("(2, 2)", {3, 4, 5, 1})), 0), (Ids{3, 4, 5, 1}));
+    const std::string wide = scratch.write("wide.txt", std::string("\xFF\xFE"
+                                                                   "a\0\n\0",
+                                                                   6));
+    VERIFY_BAD_INPUT(open_data(wide, letters(), {}), wide, "is text in UTF-16");
+    const std::string cut = scratch.write("cut.jsonl", "{\"text\":\"ab\"}\n{\"text\":\"");
+    VERIFY_BAD_INPUT(open_data(cut, letters(), {}), cut, "line 2: the line ends within a text of its JSON");
   }
 
   void long_sequences_are_cut_only_when_asked_and_counted() {

@@ -4,6 +4,7 @@
 #include "core/data/dataset.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/file_bytes.h"
+#include "tests/testing/gzip_bytes.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -109,9 +110,37 @@ class LabelledFoldersTest : public QObject {
     const auto data = opened(scratch.path(""));
     QVERIFY(data->has_labels());
     QCOMPARE(data->batch(0).labels, (Texts{"", "3", "a \"big\" owl"}));
-    QCOMPARE(data->warnings().size(), size_t{1});
+    QCOMPARE(data->warnings().size(), size_t{2});
+    QVERIFY2(data->warnings()[1].find("labels.csv: 1 empty line is left out; the first is line 4") != std::string::npos,
+             data->warnings()[1].c_str());
     QVERIFY2(data->warnings()[0].find("1 picture has no line, and so no label; the first is \"a.npy\"") != std::string::npos,
              data->warnings()[0].c_str());
+  }
+
+  void labels_of_spreadsheets_are_the_same_labels() {
+    const Scratch scratch;
+    picture(scratch, "a.npy"), picture(scratch, "b.npy");
+    const std::string plain = "file,label\na.npy,1\nb.npy,2\n";
+    for (const std::string& text :
+         {plain, "\xEF\xBB\xBF" + plain, std::string("file;label\r\na.npy;1\r\nb.npy;2"), std::string("a.npy\t1\nb.npy\t2\n"),
+          std::string("a.npy, 1\n b.npy ,2 \n"), std::string("file,label,,\na.npy,1,,\nb.npy,2,,\n"),
+          std::string("a.npy,1.0\nb.npy,2.00\n"), std::string("\"a.npy\",1e0\n\"b.npy\",\"2\"\n"), gzip_of(plain)}) {
+      scratch.write("labels.csv", text);
+      const auto data = opened(scratch.path(""));
+      QCOMPARE(data->batch(0).labels, (Texts{"1", "2"}));
+      QVERIFY2(data->warnings().empty(), text.c_str());
+    }
+    // Names of classes stay as they are written.
+    scratch.write("labels.csv", "a.npy,1.0\nb.npy,v2.0\n");
+    QCOMPARE(opened(scratch.path(""))->batch(0).labels, (Texts{"1.0", "v2.0"}));
+    std::filesystem::remove(scratch.path("labels.csv"));
+    scratch.write("labels.csv.gz", gzip_of(plain));
+    QCOMPARE(opened(scratch.path(""))->batch(0).labels, (Texts{"1", "2"}));
+    scratch.write("labels.csv", plain);
+    VERIFY_BAD_INPUT(opened(scratch.path("")), scratch.path(""), "holds \"labels.csv\" and \"labels.csv.gz\"");
+    std::filesystem::remove(scratch.path("labels.csv"));
+    scratch.write("labels.csv.gz", gzip_of(plain).substr(0, 20));
+    VERIFY_BAD_INPUT(opened(scratch.path("")), scratch.path("labels.csv.gz"), "is packed with gzip and ends in the middle");
   }
 
   void a_heading_is_no_line_without_a_picture() {
@@ -152,14 +181,14 @@ class LabelledFoldersTest : public QObject {
       scratch.write("d/labels.csv", text);
       VERIFY_BAD_INPUT(opened(folder), labels, words);
     };
-    refused("a.npy\n", "line 1 is \"a.npy\" (write NAME,LABEL on each line)");
-    refused("\na.npy,1,2\n", "line 2 is");
-    refused(",1\n", "line 1 is");
-    refused("a.npy,1\na.npy,1\n", "line 2 names \"a.npy\" a second time");
-    refused("a.npy,\na.npy,1\n", "line 2 names \"a.npy\" a second time");
-    refused("a.npy,,\n", "line 1 is");
-    refused("\"a.npy,\n", "line 1 is");
-    refused("a.npy,\xff\n", "is not UTF-8");
+    refused("a.npy\n", "line 1: has 1 field, 2 are expected (write NAME,LABEL on each line)");
+    refused("\na.npy,1,2\n", "line 2: has 3 fields, 2 are expected");
+    refused(",1\n", "line 1: has a label and no name");
+    refused("a.npy,1\na.npy,1\n", "line 2: names \"a.npy\" a second time");
+    refused("a.npy,\na.npy,1\n", "line 2: names \"a.npy\" a second time");
+    refused("a.npy;1\nb.npy,1\n", "line 2: has 1 field, 2 are expected");
+    refused("\"a.npy,\n", "line 1: a quote is not closed");
+    refused("a.npy,1\nb.npy,\xff\n", "line 2: is not UTF-8");
     scratch.write("d/labels.csv", "a.npy,1\n");
     picture(scratch, "d/cat/b.npy");
     VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is no picture");

@@ -11,11 +11,10 @@ namespace stormcell::testing {
 /// a is 3, b is 4, ...; pad 0, end 1.
 class Letters : public Tokenizer {
  public:
-  std::vector<int32_t> encode(std::string_view text, bool add_end) const override {
+  std::vector<int32_t> encode(std::string_view text, bool framed) const override {
     std::vector<int32_t> ids;
     for (const char c : text) ids.push_back(c - 'a' + 3);
-    if (add_end) ids.push_back(1);
-    return ids;
+    return framed ? frame_.around(ids) : ids;
   }
   std::string decode(std::span<const int32_t> ids) const override {
     std::string text;
@@ -25,12 +24,13 @@ class Letters : public Tokenizer {
   }
   std::string piece(int32_t) const override { return {}; }
   int32_t pad_id() const override { return 0; }
-  int32_t end_id() const override { return 1; }
+  const TokenFrame& frame() const override { return frame_; }
   int32_t vocabulary_size() const override { return 29; }
   const std::string& path() const override { return path_; }
 
  private:
   std::string path_ = "letters";
+  TokenFrame frame_{{}, {1}};
 };
 
 /// What an encoder asks for, and a decoder beside it.

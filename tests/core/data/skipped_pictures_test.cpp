@@ -51,7 +51,7 @@ class SkippedPicturesTest : public QObject {
     row("no pixel", npy(0, 4, 3), "is a picture of [0, 4, 3]");
     row("not finite", npy(4, 4, 3, std::numeric_limits<float>::infinity()), "it holds pixels that are not finite (");
     row("no picture", "no array", "is no picture that this version reads (it reads ");
-    row("empty", "", "is empty (");
+    row("empty", "", "is empty, not a picture that this version reads (");
     row("two extents", npy_of("(4, 4)", "<f4", std::vector<float>(16)), "the array has the shape [4, 4]");
     row("integers", npy_of("(4, 4, 3)", "<i4", std::vector<int32_t>(48)), "the array holds i32");
     row("an array that ends early", npy_of("(4, 4, 3)", "<f4", std::vector<float>(47)), "");

@@ -140,7 +140,7 @@ class BatchInputsTest : public QObject {
     const std::shared_ptr<const Model> model = open_model("demo:switch-names");
     DataOptions options;
     options.max_length = model->max_length, options.vocabulary = model->vocabulary, options.inputs = model->inputs;
-    options.pad_id = model->tokens.pad, options.end_id = model->tokens.end, options.decoder_start_id = model->tokens.decoder_start;
+    options.pad_id = model->tokens.pad, options.decoder_start_id = model->tokens.decoder_start;
     options.resources = resources_folder();
     const auto data = Dataset::open("demo:switch-names-sample", model->tokenizer, options);
     QCOMPARE(data->fingerprint(), std::string("c409d49186c66785"));

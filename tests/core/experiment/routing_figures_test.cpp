@@ -176,7 +176,7 @@ enum class Plan { forward, unpadded, generated };
 void count_model(const std::string& spec, const std::string& file, DataOptions options, Plan kind, Met& met) {
   const auto model = open_model(spec);
   options.vocabulary = model->vocabulary, options.inputs = model->inputs, options.classes = model->classes;
-  options.pad_id = model->tokens.pad, options.end_id = model->tokens.end, options.decoder_start_id = model->tokens.decoder_start;
+  options.pad_id = model->tokens.pad, options.decoder_start_id = model->tokens.decoder_start;
   const auto data = Dataset::open(file, model->tokenizer, options);
   const int64_t most = kind == Plan::generated ? 5 : 0;
   std::shared_ptr<const Graph> graph = kind == Plan::generated ? model->generate() : model->forward;

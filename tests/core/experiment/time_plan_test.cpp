@@ -14,8 +14,8 @@ namespace stormcell::testing {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Stage kInOrder[] = {Stage::thresholds, Stage::profile, Stage::passes, Stage::measure,
-                              Stage::verify,     Stage::figures, Stage::exits,  Stage::record};
+constexpr Stage kInOrder[] = {Stage::thresholds, Stage::profile, Stage::passes, Stage::measure, Stage::verify,
+                              Stage::again,      Stage::figures, Stage::exits,  Stage::record};
 
 /// Seconds that a test sets.
 struct SetClock {

@@ -33,9 +33,10 @@ class PictureFormatsTest : public QObject {
                                      {"BMP", "BM\x3a\0\0\0\0\0\0\0"s}}) {
       const std::string other = scratch.write("other.png", head);
       VERIFY_BAD_INPUT(open_picture(other), other,
-                       "is a "s + name + " picture, which this version does not read (convert it to PNG or JPEG)");
+                       "is a "s + name + " picture, not a picture that this version reads (convert it to PNG or JPEG)");
     }
-    QVERIFY(!other_file(scratch.write("BM.txt", "BM and more text")));
+    const std::string words = scratch.write("BM.txt", "BM and more text");
+    VERIFY_BAD_INPUT(open_picture(words), words, "is no picture that this version reads (it reads ");
   }
 
   void a_size_beyond_the_limit_is_refused() {

@@ -1,4 +1,4 @@
-#include "app/cli/child_process.h"
+#include "core/base/child_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 
-namespace stormcell::cli {
+namespace stormcell {
 namespace {
 
 constexpr int kPollMs = 50;
@@ -20,9 +20,7 @@ constexpr size_t kKeptErrors = size_t{64} << 10;
 
 struct Pipe {
   int ends[2] = {-1, -1};
-  Pipe() {
-    if (pipe2(ends, O_CLOEXEC) != 0) failed("batch", std::string("cannot start a job: ") + std::strerror(errno));
-  }
+  bool open() { return pipe2(ends, O_CLOEXEC) == 0; }
   ~Pipe() {
     for (const int end : ends)
       if (end >= 0) close(end);
@@ -45,7 +43,7 @@ struct Pipe {
   dup2(nothing, STDIN_FILENO);
   if (options.silent) dup2(nothing, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  if (chdir(options.folder.c_str()) == 0) execv("/proc/self/exe", arguments);
+  if (chdir(options.folder.c_str()) == 0) execv(options.program.c_str(), arguments);
   _exit(127);
 }
 
@@ -67,8 +65,8 @@ ChildResult run_child(const ChildOptions& options, const CancellationToken& canc
 
   ChildResult result;
   Pipe errors;
-  const pid_t child = fork();
-  if (child < 0) failed("batch", std::string("cannot start a job: ") + std::strerror(errno));
+  const pid_t child = errors.open() ? fork() : -1;
+  if (child < 0) failed(std::string(options.called_for), std::string("cannot start a process: ") + std::strerror(errno));
   if (child == 0) become(options, arguments.data(), errors.ends[1]);
   errors.close_write();
 
@@ -95,4 +93,4 @@ ChildResult run_child(const ChildOptions& options, const CancellationToken& canc
   return result;
 }
 
-}  // namespace stormcell::cli
+}  // namespace stormcell

@@ -1,0 +1,17 @@
+// Numbers that a row of parts lacks: ranks, shards, files of a set.
+#pragma once
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stormcell {
+
+/// Those from `first` to the largest one that are not there, at most kMostMissing.
+inline constexpr size_t kMostMissing = 1000;
+std::vector<int64_t> missing_numbers(const std::set<int64_t>& there, int64_t first);
+/// "rank 1", "ranks 1 and 3", "ranks 1, 2, 3 and 40 more".
+std::string numbered(std::string_view one, const std::vector<int64_t>& numbers);
+
+}  // namespace stormcell

@@ -1,0 +1,73 @@
+// What a process does that measures a run again: opens, replays, times, and nothing else.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/experiment/exit_thresholds.h"
+#include "core/experiment/experiment.h"
+#include "core/experiment/fresh_measuring.h"
+#include "core/experiment/measured_plans.h"
+#include "core/experiment/profile_split.h"
+#include "core/experiment/workload.h"
+
+namespace stormcell {
+namespace {
+
+constexpr const char* kWhere = "the run to measure again";
+
+/// Each process begins elsewhere, so that few executions of each do not time the same batches only.
+std::vector<int64_t> batches_of(const FreshRequest& request, const Experiment::State& s) {
+  std::vector<int64_t> batches =
+      request.beside_baseline ? split_batches(s.data->batch_count(), s.options.profile_split).measured : all_batches(*s.data);
+  constexpr int64_t kParts = 5;
+  const auto count = static_cast<int64_t>(batches.size());
+  std::rotate(batches.begin(), batches.begin() + request.number * std::max<int64_t>(count / kParts, 1) % count, batches.end());
+  return batches;
+}
+
+std::unique_ptr<ReadyPlan> plan_of(Workload& work, const PlanConfig& config, const Progress& progress) {
+  work.annotate({config.annotations, kWhere});
+  PipelineResult replayed = replay_config(work.pass_input({}), config, kWhere);
+  PassConfiguration taken;
+  for (const PassOutcome& outcome : replayed.outcomes)
+    if (outcome.cumulative.applied) taken.emplace(outcome.pass->id, saved_parameters(outcome));
+  const auto graph = std::make_shared<const Graph>(std::move(replayed.graph));
+  std::vector<std::string> warnings;
+  work.check_fits(graph, taken, warnings);
+  return work.make_plan(taken.empty() ? "baseline" : "optimized", graph, taken, progress);
+}
+
+FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConfig& config, const Progress& progress) {
+  Experiment::State& s = work.state();
+  std::unique_ptr<ReadyPlan> baseline;
+  if (request.beside_baseline) baseline = work.make_baseline(progress);
+  const std::unique_ptr<ReadyPlan> plan = plan_of(work, config, progress);
+  MeasuredPlans plans(s, baseline ? std::vector{baseline.get(), plan.get()} : std::vector{plan.get()}, progress);
+  MirroredJob job = plans.job(batches_of(request, s), request.seconds);
+  job.least_chains = kLeastFreshChains;
+  plans.warm_up(job.batches.front());
+  // As the run itself measures under a budget.
+  if (s.store->budget() > 0 && baseline) set_order(job, plan->result.milliseconds, s.budget.settling_batches());
+  if (s.store->budget() > 0 && !baseline) job.stretch = 1, job.lead = s.budget.settling_batches();
+  const MirroredTimes times = measure_mirrored(job, progress);
+  if (!baseline) return {{}, {}, times.baseline_latency()};
+  if (!tells_speed(times)) failed(kWhere, why_not_stated("a speed-up", times));
+  const Ratio speedup = times.speedup(0);
+  return {Measuring{speedup.value, speedup.ci95}, times.baseline_latency(0), times.plan_latency(0)};
+}
+
+}  // namespace
+
+std::string measure_afresh(const std::string& text, const Progress& progress) {
+  const FreshRequest request = parse_fresh_request(text, kWhere);
+  const std::optional<ExperimentOptions> options = parse_settings(request.settings);
+  if (!options) bad_input(kWhere, "has no settings", "optimize and run write it for themselves");
+  const std::unique_ptr<Experiment::State> state = Experiment::State::open(*options, progress);
+  const Experiment::State::Call call(*state, progress);
+  const PlanConfig config = parse_plan_config(request.config, kWhere);
+  check_model_of(config, *state->model, kWhere);
+  check_thresholds(*state, config.exits, kWhere);
+  const Experiment::State::ThresholdsInUse in_use(*state, config.exits);
+  return to_json(measure(*workloads(*state).front(), request, config, progress));
+}
+
+}  // namespace stormcell

@@ -1,0 +1,184 @@
+#include "core/experiment/measure_again.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "core/base/child_process.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/scratch_folder.h"
+#include "core/formats/file_text.h"
+#include "core/summary/latency.h"
+
+namespace stormcell {
+namespace {
+
+constexpr double kWorthRepeating = 1;  // seconds: a shorter look at a plan is no measurement that others are compared with
+constexpr double kOwnShare = 5.0 / 8;
+constexpr int64_t kProcesses = 4;
+constexpr double kMostShare = 0.75;  // of what was asked for, that the fresh processes may take with their opening
+constexpr const char* kStandardInput = "-";
+
+/// Why nothing is measured again, whatever it would take; empty: it is.
+std::string why_not(const Experiment::State& state, double seconds) {
+  if (seconds < kWorthRepeating) return fmt::format("measured for less than {:g} s", kWorthRepeating);
+  if (state.options.data == kStandardInput) return "the data came from standard input, which another process cannot read again";
+  return {};
+}
+
+/// The last line of its standard error that is no warning, without the program's name.
+std::string last_line(const std::string& errors) {
+  constexpr std::string_view kProgram = "stormcell: ", kWarning = "stormcell: warning:";
+  std::string found;
+  for (size_t at = 0; at < errors.size();) {
+    const size_t end = std::min(errors.find('\n', at), errors.size());
+    const std::string line = errors.substr(at, end - at);
+    if (line.starts_with(kProgram) && !line.starts_with(kWarning)) found = line.substr(kProgram.size());
+    at = end + 1;
+  }
+  return found;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) failed(path, "cannot be written");
+}
+
+FreshFigures in_a_process(const std::string& program, const FreshRequest& request, const Progress& progress) {
+  const ScratchFolder folder;
+  const std::string asked = folder.path() + "/request.json", answer = folder.path() + "/figures.json";
+  write_text(asked, to_json(request));
+  ChildOptions child;
+  child.arguments = {"measure-again", asked, answer};
+  child.silent = true, child.program = program, child.called_for = "measuring again";
+  const ChildResult ended = run_child(child, progress.cancel);
+  progress.cancel.check();
+  if (ended.exit != 0) {
+    const std::string said = last_line(ended.errors);
+    failed("measuring again", said.empty() ? "the process ended with " + std::to_string(ended.exit) : said);
+  }
+  return parse_fresh_figures(read_file_text(answer, size_t{1} << 20), answer);
+}
+
+Latency together(const std::vector<Latency>& all) {
+  if (all.size() < kLeastMeasurings) return all.empty() ? Latency() : all.front();
+  Latency l;
+  std::vector<double> medians, p95s;
+  std::vector<Measuring> means;
+  l.min = all.front().min;
+  for (const Latency& of : all) {
+    medians.push_back(of.median), p95s.push_back(of.p95);
+    means.push_back({of.mean, {of.mean, of.mean}});
+    l.min = std::min(l.min, of.min), l.runs += of.runs, l.mean += of.mean / static_cast<double>(all.size());
+  }
+  l.median = median(medians), l.p95 = median(p95s);
+  if (const std::optional<Pooled> p = pooled(means)) l.mean_ci95 = {{l.mean * p->ci95[0] / p->value, l.mean * p->ci95[1] / p->value}};
+  return l;
+}
+
+}  // namespace
+
+double own_seconds(const Experiment::State& state, double seconds) {
+  return why_not(state, seconds).empty() ? kOwnShare * seconds : seconds;
+}
+
+void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress) {
+  why_once_ = why_not(state, time.seconds);
+  if (!why_once_.empty()) return;
+  request.seconds = (1 - kOwnShare) * time.seconds / kProcesses;
+  const int64_t executions = kLeastFreshChains * (request.beside_baseline ? 4 : 2) + 2;
+  const double each = state.open_seconds + state.store->load_seconds() +
+                      std::max(request.seconds, static_cast<double>(executions) * time.execution_ms * 1e-3);
+  const double most = std::min(std::max(kMostShare * time.seconds, time.took / 2), time.most_seconds);
+  constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurings) - 1;
+  if (each * kLeastFresh > time.most_seconds) {
+    why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time, and the time limit has no room for it", each);
+    return;
+  }
+  if (each * kLeastFresh > most) {
+    why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time; --measure-seconds {:.0f} has room for it", each,
+                            std::ceil(kLeastFresh / kMostShare * 1.5 * each));
+    return;
+  }
+  in_processes_ = !time.program.empty();
+  const double begin = seconds_now();
+  try {
+    for (request.number = 1; request.number <= kProcesses; ++request.number) {
+      const double spent = seconds_now() - begin;
+      if (request.number > kLeastFresh && spent + spent / static_cast<double>(request.number - 1) > most) break;
+      progress.report("measuring again", request.number - 1, kProcesses);
+      const std::string where = "measuring again";
+      list_.push_back(in_processes_ ? in_a_process(time.program, request, progress)
+                                    : parse_fresh_figures(measure_afresh(to_json(request), {progress.cancel}), where));
+    }
+  } catch (const std::exception& e) {  // memory that gives out, too: the run's own figures stay
+    progress.cancel.check();
+    why_once_ = e.what();
+  }
+  seconds_ = seconds_now() - begin;
+  if (list_.size() >= kLeastMeasurings) why_once_.clear();
+}
+
+std::optional<Pooled> Measurings::speedup() const {
+  std::vector<Measuring> values;
+  for (const FreshFigures& f : list_)
+    if (f.speedup) values.push_back(*f.speedup);
+  return pooled(values);
+}
+
+std::optional<Pooled> Measurings::spread() const {
+  if (list_.empty() || list_.front().speedup) return speedup();
+  std::vector<Measuring> means;
+  for (const FreshFigures& f : list_) means.push_back({f.plan.mean, {f.plan.mean, f.plan.mean}});
+  return pooled(means);
+}
+
+Latency Measurings::baseline_latency() const {
+  std::vector<Latency> all;
+  for (const FreshFigures& f : list_)
+    if (f.baseline) all.push_back(*f.baseline);
+  return together(all);
+}
+
+Latency Measurings::plan_latency() const {
+  std::vector<Latency> all;
+  for (const FreshFigures& f : list_) all.push_back(f.plan);
+  return together(all);
+}
+
+void Measurings::tell(RunSummaryFigures& figures) const {
+  figures.measurings.clear();
+  for (const FreshFigures& f : list_) {
+    MeasuringFigures& m = figures.measurings.emplace_back();
+    m.fresh_process = in_processes_ && figures.measurings.size() > 1;
+    if (f.speedup) m.speedup = f.speedup->value, m.speedup_ci95 = f.speedup->ci95;
+    if (f.baseline) m.baseline_ms = f.baseline->mean;
+    m.plan_ms = f.plan.mean;
+  }
+  if (const auto p = spread()) figures.between_spread = p->spread;
+  if (list_.size() > 1) figures.measured_again_seconds = seconds_;
+  figures.measured_once = why_once_;
+}
+
+void widen_others(const Pooled& spread, RunSummaryFigures& figures) {
+  const auto widen = [&](const std::optional<double>& value, std::optional<std::array<double, 2>>& ci95) {
+    if (value && ci95) ci95 = widened({*value, *ci95}, spread);
+  };
+  for (PassReport& p : figures.passes) {
+    if (p.left_out) continue;  // its reason quotes what it was left out by
+    widen(p.speedup_alone, p.speedup_alone_ci95);
+    widen(p.speedup_own, p.speedup_own_ci95);
+    widen(p.speedup_cumulative, p.speedup_cumulative_ci95);
+  }
+  widen(figures.routing_speedup, figures.routing_speedup_ci95);
+  if (figures.exit_target) {
+    widen(figures.exit_target->speedup, figures.exit_target->speedup_ci95);
+    widen(figures.exit_target->speedup_over_model, figures.exit_target->speedup_over_model_ci95);
+  }
+}
+
+}  // namespace stormcell

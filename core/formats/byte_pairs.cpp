@@ -1,0 +1,119 @@
+#include "core/formats/byte_pairs.h"
+
+#include <cstdio>
+#include <queue>
+
+#include "core/formats/unicode.h"
+
+namespace stormcell {
+namespace {
+uint64_t key_of(int32_t left, int32_t right) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+}
+}  // namespace
+
+BytePairs::BytePairs(std::span<const Piece> pieces, const BytePairRules& rules)
+    : unknown_(rules.unknown), fuse_unknown_(rules.fuse_unknown), byte_fallback_(rules.byte_fallback), whole_words_(rules.whole_words) {
+  ids_.reserve(pieces.size());
+  for (size_t id = 0; id < pieces.size(); ++id)
+    if (!pieces[id].text.empty()) ids_.emplace(pieces[id].text, static_cast<int32_t>(id));
+  merges_.reserve(rules.merges.size());
+  // Of a pair that occurs twice the later rank counts, as in the reference.
+  for (size_t rank = 0; rank < rules.merges.size(); ++rank)
+    merges_[key_of(rules.merges[rank].left, rules.merges[rank].right)] = {static_cast<int32_t>(rank), rules.merges[rank].joined};
+}
+
+std::optional<int32_t> BytePairs::find(std::string_view piece) const {
+  const auto at = ids_.find(piece);
+  if (at == ids_.end()) return {};
+  return at->second;
+}
+
+const BytePairs::Merge* BytePairs::merge_of(int32_t left, int32_t right) const {
+  const auto at = merges_.find(key_of(left, right));
+  return at == merges_.end() ? nullptr : &at->second;
+}
+
+bool BytePairs::add_bytes(std::string_view character, std::vector<Symbol>& symbols) const {
+  std::vector<Symbol> bytes;
+  for (const char c : character) {
+    char name[8];
+    std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    const std::optional<int32_t> id = find(name);
+    if (!id) return false;
+    bytes.push_back({*id, -1, -1});
+  }
+  symbols.insert(symbols.end(), bytes.begin(), bytes.end());
+  return true;
+}
+
+/// One symbol a character; false where one has none.
+bool BytePairs::start(std::string_view word, std::vector<Symbol>& symbols) const {
+  bool after_unknown = false;
+  while (!word.empty()) {
+    const std::string_view character = word.substr(0, first_character(word).size);
+    word.remove_prefix(character.size());
+    if (const std::optional<int32_t> id = find(character)) {
+      symbols.push_back({*id, -1, -1});
+    } else if (byte_fallback_ && add_bytes(character, symbols)) {
+    } else if (!unknown_) {
+      return false;
+    } else {
+      if (!(after_unknown && fuse_unknown_)) symbols.push_back({*unknown_, -1, -1});
+      after_unknown = true;
+      continue;
+    }
+    after_unknown = false;
+  }
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    symbols[i].before = static_cast<int32_t>(i) - 1;
+    symbols[i].behind = i + 1 < symbols.size() ? static_cast<int32_t>(i) + 1 : -1;
+  }
+  return true;
+}
+
+/// The pair of lowest rank first, of equal ones the leftmost.
+void BytePairs::join(std::vector<Symbol>& symbols) const {
+  struct Candidate {
+    int32_t rank, at, joined;
+    bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
+  };
+  std::priority_queue<Candidate> queue;
+  const auto consider = [&](int32_t at) {
+    if (at < 0 || symbols[static_cast<size_t>(at)].behind < 0) return;
+    const Symbol& left = symbols[static_cast<size_t>(at)];
+    if (const Merge* merge = merge_of(left.id, symbols[static_cast<size_t>(left.behind)].id)) queue.push({merge->rank, at, merge->joined});
+  };
+  for (size_t i = 0; i < symbols.size(); ++i) consider(static_cast<int32_t>(i));
+  while (!queue.empty()) {
+    const Candidate best = queue.top();
+    queue.pop();
+    Symbol& left = symbols[static_cast<size_t>(best.at)];
+    if (left.id < 0 || left.behind < 0) continue;
+    Symbol& right = symbols[static_cast<size_t>(left.behind)];
+    const Merge* merge = merge_of(left.id, right.id);
+    if (!merge || merge->joined != best.joined) continue;  // one of the two was joined meanwhile
+    left.id = best.joined;
+    left.behind = right.behind;
+    right.id = -1;
+    if (left.behind >= 0) symbols[static_cast<size_t>(left.behind)].before = best.at;
+    consider(left.before);
+    consider(best.at);
+  }
+}
+
+bool BytePairs::encode(std::string_view word, std::vector<int32_t>& ids) const {
+  if (whole_words_)
+    if (const std::optional<int32_t> id = find(word)) {
+      ids.push_back(*id);
+      return true;
+    }
+  std::vector<Symbol> symbols;
+  if (!start(word, symbols)) return false;
+  join(symbols);
+  for (const Symbol& symbol : symbols)
+    if (symbol.id >= 0) ids.push_back(symbol.id);
+  return true;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,18 @@
+// The model of a tokenizer.json of the kind BPE, checked: its pieces by id, and its merges.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "core/formats/byte_pairs.h"
+#include "core/formats/tokenizer_parts.h"
+
+namespace stormcell {
+
+struct BytePairModel {
+  std::vector<Piece> pieces;  ///< without text where no piece has the id
+  BytePairRules rules;
+};
+
+BytePairModel parse_byte_pairs(const nlohmann::json& model, const TokenizerParts& parts);
+
+}  // namespace stormcell

@@ -1,0 +1,247 @@
+#include "core/formats/delimited_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/formats/file_text.h"
+#include "core/formats/table_number.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::array kSeparators = {',', ';', '\t'};
+constexpr std::string_view kBlanks = " \t";
+constexpr size_t kMostQuoted = size_t{1} << 16;  // bytes of a field over several lines
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(kBlanks);
+  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
+bool is_error_of_spreadsheet(std::string_view field) {
+  constexpr std::array<std::string_view, 7> kErrors = {"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"};
+  return std::find(kErrors.begin(), kErrors.end(), field) != kErrors.end();
+}
+
+}  // namespace
+
+void DelimitedText::wrong(const std::string& what, const std::string& advice) const {
+  bad_input(place(), what, advice.empty() ? advice_ : advice);
+}
+void DelimitedText::wrong_field(size_t column, const std::string& what, const std::string& advice) const {
+  bad_input(place() + ", column " + std::to_string(column + 1), what, advice.empty() ? advice_ : advice);
+}
+
+std::string DelimitedText::name_of(size_t column) const {
+  return column < names_.size() && !names_[column].empty() ? names_[column] : "the field";
+}
+
+// Lines ---------------------------------------------------------------------------------------------------------------
+
+DelimitedText::Line DelimitedText::find_filled() {
+  begin_ = 0;
+  do {
+    const std::string_view line = trimmed(lines_.line());
+    if (comments_ == TableComments::hash && (line.starts_with('#') || line.starts_with("\"#"))) {
+      check_comment(line);
+      return Line::comment;
+    }
+    if (!is_empty_row(line)) return Line::row;
+    lines_.count_empty();
+  } while (lines_.next());
+  return Line::end;
+}
+
+bool DelimitedText::next_row() {
+  Line line = next();
+  while (line == Line::comment) line = next();
+  return line == Line::row;
+}
+
+/// A spreadsheet writes an empty row as separators alone.
+bool DelimitedText::is_empty_row(std::string_view line) const { return line.find_first_not_of(" \t\r\v\f,;") == std::string_view::npos; }
+
+/// A formula that failed in the first column is no comment.
+void DelimitedText::check_comment(std::string_view line) const {
+  const std::string_view first = line.substr(line.starts_with('"'), line.find_first_of(",;\t\"", 1) - line.starts_with('"'));
+  if (is_error_of_spreadsheet(trimmed(first)))
+    wrong_field(0, "is " + in_quotes(first) + ", an error of the spreadsheet", "mend the formula");
+}
+
+std::string DelimitedText::comment() const {
+  std::string_view line = trimmed(lines_.line());
+  std::string text;
+  if (line.starts_with('"')) {
+    size_t at = 1;
+    for (; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
+      at += line[at] == '"';
+      text += line[at];
+    }
+    line.remove_prefix(std::min(line.size(), at + 1));
+  }
+  text += line;
+  text.resize(text.find_last_not_of(" \t,;") + 1);
+  return text;
+}
+
+// Columns -------------------------------------------------------------------------------------------------------------
+
+void DelimitedText::read_names(std::span<const std::string_view> known, std::span<const std::string_view> needed) {
+  int64_t most = -1;
+  separator_ = kSeparators[0];
+  for (const char separator : kSeparators) {
+    if (split(lines_.line(), separator) == Split::behind_quote) continue;
+    int64_t found = 0;
+    for (size_t i = 0; i < used_; ++i) found += std::find(known.begin(), known.end(), fields_[i]) != known.end();
+    if (found > most) most = found, separator_ = separator;
+  }
+  columns_ = 0;
+  split_row();
+  while (used_ > 0 && fields_[used_ - 1].empty()) --used_;
+  names_.assign(fields_.begin(), fields_.begin() + static_cast<std::ptrdiff_t>(used_));
+  columns_ = names_.size();
+  if (columns_ == 0) wrong("has no names of columns");
+  for (size_t i = 0; i < columns_; ++i)
+    if (!names_[i].empty() && column(names_[i]) != static_cast<int64_t>(i))
+      wrong_field(i, "the column " + in_quotes(names_[i]) + " stands there twice");
+  for (const std::string_view name : needed)
+    if (column(name) < 0) {
+      std::string there;
+      for (size_t i = 0; i < std::min<size_t>(columns_, 6); ++i) add_to_list(there, names_[i].substr(0, 24));
+      wrong("has no column " + std::string(name) + "; the first columns are " + in_quotes(there));
+    }
+}
+
+int64_t DelimitedText::column(std::string_view name) const {
+  const auto at = std::find(names_.begin(), names_.end(), name);
+  return at == names_.end() ? -1 : at - names_.begin();
+}
+
+void DelimitedText::separate(size_t columns) {
+  columns_ = columns, separator_ = kSeparators[0];
+  for (const char separator : kSeparators)
+    if (split(lines_.line(), separator) != Split::behind_quote && used_ == columns) {
+      separator_ = separator;
+      return;
+    }
+}
+
+// Fields --------------------------------------------------------------------------------------------------------------
+
+/// Into the first used_ of fields_.
+DelimitedText::Split DelimitedText::split(std::string_view line, char separator) {
+  used_ = 0;
+  for (size_t at = 0;; ++at) {
+    if (used_ == fields_.size()) fields_.emplace_back();
+    std::string& field = fields_[used_++];
+    field.clear();
+    size_t begin = at;
+    while (begin < line.size() && (line[begin] == ' ' || (line[begin] == '\t' && separator != '\t'))) ++begin;
+    if (begin < line.size() && line[begin] == '"') {
+      for (at = begin + 1; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
+        at += line[at] == '"';
+        field += line[at];
+      }
+      if (at >= line.size()) return Split::open_quote;
+      const size_t end = std::min(line.find(separator, ++at), line.size());
+      if (!trimmed(line.substr(at, end - at)).empty()) return Split::behind_quote;
+      at = end;
+    } else {
+      at = std::min(line.find(separator, begin), line.size());
+      field = trimmed(line.substr(begin, at - begin));
+    }
+    if (at == line.size()) return Split::whole;
+  }
+}
+
+/// A quoted field may hold the ends of lines.
+void DelimitedText::split_row() {
+  begin_ = lines_.number();
+  const size_t most = lines_.line().size() + kMostQuoted;
+  Split done = split(lines_.line(), separator_);
+  for (; done == Split::open_quote; done = split(lines_.line(), separator_))
+    if (lines_.line().size() > most || !lines_.extend()) wrong("a quote is not closed", "close it");
+  if (done == Split::behind_quote) wrong_field(used_ - 1, "goes on behind its closing quote", "write a quote within quotes twice");
+}
+
+const std::vector<std::string>& DelimitedText::fields() {
+  split_row();
+  while (used_ > columns_ && fields_[used_ - 1].empty()) --used_;
+  if (used_ != columns_) refuse_fields();
+  fields_.resize(columns_);
+  return fields_;
+}
+
+void DelimitedText::refuse_fields() const {
+  const std::string named =
+      names_.empty() ? std::to_string(columns_) + " are expected" : "the line of names has " + std::to_string(columns_);
+  std::string advice;
+  if (used_ < columns_ && !lines_.is_ended())
+    advice = "the file may be cut; get it again";
+  else if (used_ > columns_ && separator_ == ',')
+    advice = "write a point for decimals, and put a field that holds a comma in double quotes";
+  wrong("has " + counted(static_cast<int64_t>(used_), "field") + ", " + named, advice);
+}
+
+// Numbers -------------------------------------------------------------------------------------------------------------
+
+bool DelimitedText::plain_numbers(std::span<const NumberPlace> places) {
+  const std::string_view line = lines_.line();
+  const char *p = line.data(), *const end = p + line.size(), separator = separator_;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const NumberPlace& place = places[i];
+    if (place.whole) {
+      const bool minus = p != end && *p == '-';
+      p += minus;
+      const char* const digits = p;
+      int64_t value = 0;
+      for (; p != end && static_cast<unsigned char>(*p - '0') < 10 && p - digits < 18; ++p) value = value * 10 + (*p - '0');
+      if (p == digits) return false;
+      *place.whole = minus ? -value : value;
+    } else if (place.real) {
+      const auto [after, error] = std::from_chars(p, end, *place.real);
+      if (error != std::errc() || !std::isfinite(*place.real)) return false;
+      p = after;
+    } else {
+      for (; p != end && *p != separator; ++p)
+        if (*p == '"') return false;
+    }
+    const bool last = i + 1 == places.size();
+    if (last != (p == end) || (!last && *p != separator)) return false;
+    ++p;
+  }
+  return true;
+}
+
+void DelimitedText::read_numbers(std::span<const NumberPlace> places) {
+  fields();
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].whole) *places[i].whole = whole(i);
+    if (places[i].real) *places[i].real = static_cast<float>(real(i));
+  }
+}
+
+int64_t DelimitedText::whole(size_t column) const {
+  const auto value = whole_in(fields_[column]);
+  if (!value) refuse_number(column, true);
+  return *value;
+}
+
+double DelimitedText::real(size_t column) const {
+  const auto value = real_in(fields_[column]);
+  if (!value) refuse_number(column, false);
+  return *value;
+}
+
+void DelimitedText::refuse_number(size_t column, bool whole) const {
+  const NumberFault fault = fault_of_number(fields_[column], whole);
+  wrong_field(column, name_of(column) + " is " + (fields_[column].empty() ? "" : in_quotes(fields_[column]) + ", ") + fault.what,
+              fault.advice);
+}
+
+}  // namespace stormcell

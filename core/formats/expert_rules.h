@@ -1,0 +1,53 @@
+// The rules by which families of models say which of their layers have experts: the table's types. How to add a row: docs/add-a-family.md.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace stormcell {
+
+/// How a key of config.json says which layers have experts; n is the key's value, i a layer, counted from 0.
+enum class ExpertRule : uint8_t {
+  words,       ///< a list with a word for each layer, "sparse" or "dense"
+  pattern,     ///< a text with a letter for each layer, E: experts
+  listed,      ///< the layers with experts, as a list or as a text with commas
+  flags,       ///< a list with 0 or 1 for each layer; a number under the key is left to `every`
+  from,        ///< i >= n; of several numbers the least
+  until,       ///< i <= n; -1: the last layer; of several numbers the largest
+  every,       ///< i is a multiple of n, or n is a list with 0 or 1 for each layer
+  each,        ///< i + 1 is a multiple of n; 0: no layer has experts
+  after_each,  ///< i is 1 more than a multiple of n, n = 1: every layer; 0: no layer
+  period,      ///< i is `second` more than a multiple of n
+  except,      ///< i is not in the list n; without the list the first `otherwise` layers are dense
+  enabled,     ///< all layers where n is true, else none
+  needed,      ///< the file must have this key, or one that decides
+};
+/// True for keys that say it alone, where they are there: the other keys of the family are not looked at.
+constexpr bool decides(ExpertRule rule) {
+  return rule == ExpertRule::words || rule == ExpertRule::pattern || rule == ExpertRule::listed || rule == ExpertRule::flags;
+}
+
+struct ExpertKey {
+  ExpertRule rule;
+  std::string_view key;
+  int32_t otherwise = 0;         ///< value without the key; not for those that decide
+  std::string_view second = {};  ///< period: the key of the offset; after_each: the number of layers with experts, where the key is missing
+  int32_t second_otherwise = 0;
+};
+
+/// One family: what its configuration class assumes where a key is missing, and its rules. A layer has experts where all of them say so.
+struct ExpertFamily {
+  std::string_view name;                           ///< "model_type" of the part of config.json that names the experts
+  int32_t layers = 0, experts = 0, per_token = 0;  ///< 0: the file must say it
+  std::span<const ExpertKey> keys;
+  std::string_view layers_key = "num_hidden_layers";
+  std::span<const ExpertKey> decoder_keys = {};  ///< of a second stack
+  std::string_view decoder_layers_key = {};      ///< empty: there is none
+};
+
+/// The table, by name.
+std::span<const ExpertFamily> expert_families();
+/// The keys whose meaning is the same in all families that have them: for families that are not in the table.
+std::span<const ExpertKey> keys_of_any_family();
+
+}  // namespace stormcell

@@ -1,0 +1,154 @@
+#include "core/formats/file_kind.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+namespace {
+
+struct UseName {
+  FileUse use;
+  std::string_view name;
+};
+constexpr std::array kUseNames = {
+    UseName{FileUse::trace, "a routing trace"},
+    UseName{FileUse::model, "a model"},
+    UseName{FileUse::model_config, "a model's config.json"},
+    UseName{FileUse::data, "data for a model"},
+    UseName{FileUse::session, "a session"},
+    UseName{FileUse::placement, "a placement"},
+    UseName{FileUse::calls, "a table of measured calls"},
+    UseName{FileUse::calibration, "a calibration"},
+    UseName{FileUse::cluster, "a cluster"},
+    UseName{FileUse::configuration, "a configuration that optimize wrote"},
+    UseName{FileUse::jobs, "a list of jobs"},
+    UseName{FileUse::tokenizer, "a tokenizer"},
+    UseName{FileUse::index, "an index of weights"},
+    UseName{FileUse::tensors, "a safetensors file"},
+    UseName{FileUse::array, "a NumPy array"},
+    UseName{FileUse::picture, "a picture that this version reads"},
+    UseName{FileUse::json, "JSON"},
+};
+
+std::string name_of(std::string_view path) {
+  std::string name(path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1));
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name;
+}
+
+/// As a shell takes it.
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+,:@%#=";
+  if (!path.empty() && path[0] != '#' && path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string word = "'";
+  for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+std::string with_path(std::string_view remedy, const std::string& path) {
+  constexpr std::string_view kFile = "FILE";
+  std::string text(remedy);
+  const std::string word = shell_word(path);
+  for (size_t at = 0; (at = text.find(kFile, at)) != std::string::npos; at += word.size()) text.replace(at, kFile.size(), word);
+  return text;
+}
+
+/// A descriptor of a regular file; -1: there is none that can be read. A pipe is not waited for.
+class Opened {
+ public:
+  explicit Opened(const std::string& path) {
+    if (path.find('\0') != std::string::npos) return;
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status {};
+    if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+    regular_ = true, size_ = static_cast<uint64_t>(status.st_size);
+  }
+  ~Opened() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  bool is_regular() const { return regular_; }
+  uint64_t size() const { return size_; }
+  std::string read(uint64_t at) const {
+    std::string bytes(std::min<uint64_t>(kLookedAt, size_ - at), '\0');
+    size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t got = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(at + done));
+      if (got <= 0) break;
+      done += static_cast<size_t>(got);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+
+ private:
+  int descriptor_ = -1;
+  bool regular_ = false;
+  uint64_t size_ = 0;
+};
+
+void refuse_known(const std::string& path, const std::optional<KnownFile>& known, FileUse wanted) {
+  if (known && !known->remedy.empty() && !known->kind->uses.has(wanted))
+    bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)), known->remedy);
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::optional<KnownFile>& known, FileUse wanted, const std::string& what,
+                         const std::string& advice) {
+  if (!known) bad_input(path, what, advice);
+  if (known->kind->uses.has(wanted)) bad_input(path, what + ": it is " + known->name, advice);
+  bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)), known->remedy.empty() ? advice : known->remedy);
+}
+
+}  // namespace
+
+std::string_view to_text(FileUse use) {
+  return std::find_if(kUseNames.begin(), kUseNames.end(), [&](const UseName& u) { return u.use == use; })->name;
+}
+
+FileLook::FileLook(std::string_view first, std::string_view last, uint64_t bytes, std::string_view path)
+    : head(first.substr(0, kLookedAt)),
+      tail(last.empty() ? first.substr(first.size() - std::min(first.size(), kLookedAt)) : last),
+      size(bytes),
+      name(name_of(path)),
+      json(outline_json(head)) {}
+
+std::optional<KnownFile> known_kind(const FileLook& look, const std::string& path) {
+  for (const FileKind& kind : file_kinds()) {
+    if (!look.head.starts_with(kind.begins) || (kind.is && !kind.is(look))) continue;
+    KnownFile known{&kind, std::string(kind.name), with_path(kind.remedy, path)};
+    if (kind.detail) known.name += kind.detail(look);
+    return known;
+  }
+  return std::nullopt;
+}
+
+std::optional<KnownFile> known_file(const std::string& path) {
+  const Opened file(path);
+  if (!file.is_regular()) return std::nullopt;
+  const std::string head = file.read(0), tail = file.size() > kLookedAt ? file.read(file.size() - kLookedAt) : std::string();
+  return known_kind({head, tail, file.size(), path}, path);
+}
+
+void refuse_other_kind(const std::string& path, FileUse wanted) { refuse_known(path, known_file(path), wanted); }
+
+void refuse_other_kind(const std::string& path, std::string_view content, FileUse wanted) {
+  refuse_known(path, known_kind({content, path}, path), wanted);
+}
+
+void refuse_file(const std::string& path, FileUse wanted, const std::string& what, const std::string& advice) {
+  refuse(path, known_file(path), wanted, what, advice);
+}
+
+void refuse_file(const std::string& path, std::string_view content, FileUse wanted, const std::string& what, const std::string& advice) {
+  refuse(path, known_kind({content, path}, path), wanted, what, advice);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,115 @@
+#include "core/formats/json_lines.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
+
+namespace stormcell {
+namespace {
+
+constexpr const char* kCut = "the file may be cut; get it again";
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool ends_word(char c) { return is_space(c) || c == ',' || c == ']' || c == '}' || c == '[' || c == '{' || c == '"'; }
+
+}  // namespace
+
+void JsonLines::wrong(const std::string& what) const {
+  bad_input(lines_.where() + ": line " + std::to_string(lines_.number()), what, kCut);
+}
+
+bool JsonLines::next(nlohmann::json& value) {
+  if (!find_value()) return false;
+  line_ = lines_.number();
+  find_end();
+  value = parse_json_text(lines_.line().substr(at_, end_ - at_), lines_.where(), {}, line_);
+  at_ = end_;
+  return true;
+}
+
+/// Goes to where the next value begins.
+bool JsonLines::find_value() {
+  if (state_ == State::begin) {
+    if (!lines_.next_filled()) return false;
+    at_ = 0, state_ = State::lines;
+    skip_space();
+    if (peek() == '[') state_ = State::array, ++at_;
+  }
+  if (state_ == State::end) return false;
+  if (!skip_space()) {
+    if (state_ == State::array) wrong("the file ends within its array");
+    return false;
+  }
+  if (state_ == State::lines) return true;
+  if (peek() == ']') {
+    ++at_;
+    state_ = State::end;
+    if (skip_space()) wrong("goes on behind its array: " + in_quotes(lines_.line().substr(at_, 12)));
+    return false;
+  }
+  if (between_) {
+    if (peek() != ',') wrong("expected ',' between values, got " + in_quotes(lines_.line().substr(at_, 12)));
+    ++at_;
+    if (!skip_space()) wrong("the file ends within its array");
+  }
+  between_ = true;
+  return true;
+}
+
+/// Goes on to the next line where this one holds no more. False at the end of the file.
+bool JsonLines::skip_space() {
+  for (;;) {
+    const std::string_view line = lines_.line();
+    while (at_ < line.size() && is_space(line[at_])) ++at_;
+    if (at_ < line.size()) return true;
+    // Within an array an empty line is no line left out.
+    if (!(state_ == State::array ? lines_.next() : lines_.next_filled())) return false;
+    at_ = 0;
+  }
+}
+
+/// Brackets and texts alone are looked at: whether it is JSON, the parser says.
+void JsonLines::find_end() {
+  int64_t depth = 0;
+  bool text = false;
+  end_ = at_;
+  for (;;) {
+    const std::string_view line = lines_.line();
+    for (; end_ < line.size(); ++end_) {
+      const char c = line[end_];
+      if (text) {
+        if (c == '\\')
+          ++end_;
+        else if (c == '"')
+          text = false;
+        if (text || depth > 0) continue;
+        ++end_;
+        return;
+      }
+      if (c == '"') {
+        text = true;
+      } else if (c == '[' || c == '{') {
+        if (++depth > JsonLimits().depth) {  // the parser says so
+          ++end_;
+          return;
+        }
+      } else if (c == ']' || c == '}') {
+        if (--depth <= 0) {
+          end_ += depth == 0;
+          return;
+        }
+      } else if (depth == 0 && end_ > at_ && ends_word(c)) {
+        return;
+      }
+    }
+    if (depth == 0 && !text) return;
+    if (text || !lines_.extend()) {
+      end_ = line.size();
+      bad_input(place(), text ? "the line ends within a text of its JSON" : "the file ends within the JSON that begins here", kCut);
+    }
+  }
+}
+
+}  // namespace stormcell

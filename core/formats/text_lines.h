@@ -1,0 +1,94 @@
+// Lines of a text, whichever editor or shell it went through: a byte order mark, CRLF, the CR alone of old spreadsheets, and a last line
+// without an end. Delimited text, JSON lines and plain text are all read through it, so that all number their lines alike.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "core/base/progress.h"
+#include "core/formats/file_range.h"
+
+namespace stormcell {
+
+/// Lines without anything in them, which are left out.
+struct EmptyLines {
+  int64_t count = 0, first = 0;  ///< the number of the first, from 1
+  /// "FILE: 3 empty lines are left out; the first is line 7". Empty: there were none.
+  std::string warning(const std::string& where) const;
+};
+
+class TextLines {
+ public:
+  /// Of a text that outlives it. Error(bad_input) that begins with `where`: UTF-16 or UTF-32.
+  TextLines(std::string_view text, std::string where);
+  /// Of a file, or of standard input ("-"). A file is read piece by piece and may be packed with gzip; a line has at most `most` bytes.
+  TextLines(const std::string& path, size_t most, const Progress& progress);
+  TextLines(const TextLines&) = delete;
+  TextLines& operator=(const TextLines&) = delete;
+
+  /// Goes to the next line, an empty one too. False behind the last.
+  bool next() {
+    begin_ = next_;
+    return take_line(next_);
+  }
+  /// Joins the next line to the one at hand, with what is between; number() then is the number of the last. False behind the last.
+  bool extend() { return take_line(next_); }
+  /// Goes to the next line that holds more than blanks; those before it are counted.
+  bool next_filled() {
+    while (next()) {
+      if (!is_blank(line_)) return true;
+      count_empty();
+    }
+    return false;
+  }
+
+  std::string_view line() const { return line_; }  ///< without its end; until the next call
+  int64_t number() const { return number_; }       ///< from 1
+  bool is_ended() const { return ended_; }         ///< false: the last line, and the file ends in it
+  const std::string& where() const { return where_; }
+  std::string place() const { return where_ + ": line " + std::to_string(number_); }  ///< "FILE: line 7"
+  size_t bytes_read() const { return dropped_ + next_; }
+
+  const EmptyLines& empty_lines() const { return empty_; }
+  void count_empty() {
+    if (empty_.count++ == 0) empty_.first = number_;
+  }
+
+  static bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\v\f") == std::string_view::npos; }
+
+ private:
+  bool take_line(size_t from) {
+    const void* const end = from < text_.size() ? std::memchr(text_.data() + from, end_, text_.size() - from) : nullptr;
+    if (!end) return take_far_line(from);
+    end_line(static_cast<size_t>(static_cast<const char*>(end) - text_.data()));
+    return true;
+  }
+  void end_line(size_t end) {
+    line_ = text_.substr(begin_, end - begin_);
+    if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
+    next_ = end + 1;
+    ++number_;
+    if (line_.size() > most_) refuse_long(number_);
+  }
+  [[noreturn]] void refuse_long(int64_t number) const;
+  bool take_far_line(size_t from);
+  bool read_more();
+  void begin(std::string_view text);
+
+  std::string where_;
+  std::string_view text_;  // all, or what is held of a file
+  size_t begin_ = 0, next_ = 0;
+  std::string_view line_;
+  int64_t number_ = 0;
+  EmptyLines empty_;
+  char end_ = '\n';
+  bool ended_ = true;
+  FileRange file_;  // none: the text is there, or standard input was read whole
+  size_t read_ = 0, dropped_ = 0, most_ = std::numeric_limits<size_t>::max();
+  std::string held_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,178 @@
+#include "core/formats/weight_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/formats/file_kind.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
+#include "core/formats/open_file.h"
+
+namespace stormcell {
+namespace {
+namespace fs = std::filesystem;
+constexpr size_t kMaxIndex = size_t{256} << 20;
+constexpr const char *kSingle = "model.safetensors", *kIndex = "model.safetensors.index.json";
+
+std::string in_folder(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
+
+// The names of the files in a folder, sorted.
+std::vector<std::string> file_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator it(folder, error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) names.push_back(it->path().filename().string());
+  if (error) bad_input(folder, "cannot be listed: " + error.message(), "check its permissions");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The first three of a list in quotes, and how many follow.
+std::string first_three(const std::vector<std::string>& names) {
+  std::string list;
+  for (size_t i = 0; i < std::min<size_t>(3, names.size()); ++i) add_to_list(list, in_quotes(names[i]));
+  return names.size() > 3 ? list + " and " + with_commas(static_cast<int64_t>(names.size()) - 3) + " more" : list;
+}
+
+/// Files that a download left behind before it ended, of the folder and of what Hugging Face's downloads keep in it.
+std::vector<std::string> unfinished_downloads(const std::string& folder) {
+  constexpr std::array<std::string_view, 6> kEndings = {".incomplete", ".part", ".partial", ".crdownload", ".aria2", ".download"};
+  std::vector<std::string> found;
+  for (const char* place : {"", ".cache/huggingface/download"}) {
+    std::error_code error;
+    for (fs::directory_iterator it(fs::path(folder) / place, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      if (std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return name.ends_with(ending); }))
+        found.push_back(name);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string advice_on_missing(const std::string& folder) {
+  const std::vector<std::string> unfinished = unfinished_downloads(folder);
+  if (unfinished.empty()) return "download them again";
+  return "the download did not end, it left " + in_quotes(unfinished.front()) + ": start it again";
+}
+
+/// What a shard lacks, for a list; empty: it is there.
+std::string lack_of(const std::string& path) {
+  std::error_code error;
+  const bool there = fs::exists(path, error);
+  if (!there) return is_named(path) ? "a link that leads nowhere" : "not there";
+  return fs::is_regular_file(path, error) && fs::file_size(path, error) == 0 ? "empty" : "";
+}
+
+void check_shards(const std::string& folder, const std::string& index, const std::set<std::string>& shards) {
+  std::string list;
+  int64_t missing = 0;
+  for (const std::string& shard : shards) {
+    const std::string lack = lack_of(in_folder(folder, shard));
+    if (!lack.empty() && ++missing <= 3) add_to_list(list, in_quotes(shard) + " (" + lack + ")");
+  }
+  if (missing == 0) return;
+  if (missing > 3) list += " and " + with_commas(missing - 3) + " more";
+  std::string advice = advice_on_missing(folder);
+  if (is_named(in_folder(folder, kSingle)) && !shards.contains(kSingle))
+    advice = "or, if the model.safetensors beside it is the whole model, remove the index; else " + advice;
+  bad_input(
+      index,
+      "names " + counted(static_cast<int64_t>(shards.size()), "shard") + ", of which " + with_commas(missing) + " cannot be read: " + list,
+      advice);
+}
+
+/// Mistral's own layout of the same weights, which publishers put beside: known, and no contradiction.
+bool is_other_layout(std::string_view name) { return name.starts_with("consolidated"); }
+
+/// Weight files of the folder that are not used, in the order of their names.
+std::vector<std::string> unused_files(const std::string& folder, const std::set<std::string>& used) {
+  std::vector<std::string> unused;
+  for (const std::string& name : file_names(folder))
+    if (name.ends_with(".safetensors") && !used.contains(name) && !is_other_layout(name)) unused.push_back(name);
+  return unused;
+}
+
+void warn_of_unused(WeightFolder& found, const std::string& folder, const std::set<std::string>& used, const std::string& why) {
+  std::vector<std::string> unused = unused_files(folder, used);
+  if (const auto single = std::find(unused.begin(), unused.end(), kSingle); single != unused.end()) {
+    unused.erase(single);
+    found.warnings.push_back(found.index + ": " + counted(static_cast<int64_t>(used.size()), "file is", "files are") +
+                             " used that the index names; model.safetensors beside it is not (vLLM and SGLang take the index, " +
+                             "transformers takes model.safetensors)");
+  }
+  if (!unused.empty())
+    found.warnings.push_back(folder + ": " +
+                             counted(static_cast<int64_t>(unused.size()), ".safetensors file is", ".safetensors files are") +
+                             " not used, " + why + ": " + first_three(unused));
+}
+
+[[noreturn]] void refuse_folder(const std::string& folder) {
+  const std::vector<std::string> names = file_names(folder);
+  bool pickled = false;
+  for (const std::string& name : names) {
+    pickled |= name.starts_with("pytorch_model") && name.ends_with(".bin");
+    if (name.ends_with(".safetensors"))
+      bad_input(folder, "holds " + in_quotes(name) + " but neither model.safetensors nor model.safetensors.index.json",
+                "name the file itself if it is the whole model, or add the index");
+  }
+  if (pickled)
+    bad_input(
+        folder, "holds its weights only as pytorch_model.bin, a program rather than data",
+        "convert it: 1. pip install torch numpy safetensors; 2. cd " + folder +
+            "; 3. python3 -c \"import glob,torch,safetensors.torch as s; d={}; [d.update(torch.load(f,'cpu',weights_only=True)) for f in "
+            "glob.glob('pytorch_model*.bin')]; s.save_file({k:v.clone().contiguous() for k,v in d.items()},'model.safetensors')\"");
+  if (const std::vector<std::string> unfinished = unfinished_downloads(folder); !unfinished.empty())
+    bad_input(folder, "holds no weights, but a download that did not end: " + first_three(unfinished), "start the download again");
+  bad_input(folder, "holds no weights", "expected model.safetensors, or model.safetensors.index.json and its shards");
+}
+}  // namespace
+
+std::map<std::string, std::string> parse_weight_index(std::string_view json, const std::string& path) {
+  const nlohmann::json root = parse_json_text(json, path);
+  const auto map = root.is_object() ? root.find("weight_map") : root.end();
+  if (!root.is_object() || map == root.end() || !map->is_object() || map->empty())
+    bad_input(path, "has no weight_map", "get the file again; it names the shard of every tensor");
+  std::map<std::string, std::string> shard_of;
+  for (const auto& [tensor, shard] : map->items()) {
+    if (!shard.is_string()) bad_input(path, "tensor " + in_quotes(tensor) + ": its shard is not a file name", "get the file again");
+    const auto& name = shard.get_ref<const std::string&>();
+    // A shard lies beside its index: a name that leads elsewhere is a mistake, or worse.
+    if (name.empty() || name.find('/') != std::string::npos || name.find('\0') != std::string::npos || !name.ends_with(".safetensors"))
+      bad_input(path, "tensor " + in_quotes(tensor) + ": " + in_quotes(name) + " is not the name of a .safetensors file beside it",
+                "get the file again");
+    shard_of[tensor] = name;
+  }
+  return shard_of;
+}
+
+WeightFolder find_weight_files(const std::string& folder) {
+  WeightFolder found;
+  const std::string single = in_folder(folder, kSingle), index = in_folder(folder, kIndex);
+  if (!is_named(index)) {
+    if (!is_named(single)) refuse_folder(folder);
+    found.files = {single};
+    warn_of_unused(found, folder, {kSingle}, "model.safetensors is the whole model without an index");
+    return found;
+  }
+  found.index = index;
+  const std::string content = read_file_text(index, kMaxIndex);
+  refuse_other_kind(index, content, FileUse::index);
+  found.shard_of = parse_weight_index(content, index);
+  std::set<std::string> shards;
+  for (const auto& [tensor, shard] : found.shard_of) shards.insert(shard);
+  check_shards(folder, index, shards);
+  for (const std::string& shard : shards) found.files.push_back(in_folder(folder, shard));
+  warn_of_unused(found, folder, shards, "which the index does not name");
+  return found;
+}
+
+}  // namespace stormcell

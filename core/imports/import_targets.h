@@ -1,0 +1,45 @@
+// The sessions that an import writes: one for each model.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/formats/trace/trace.h"
+#include "core/imports/import.h"
+#include "core/session/session_writer.h"
+
+namespace stormcell {
+
+/// How many routers there are, and the most branches and choices of one of them.
+TracedShape shape_of(const TraceHeader& header);
+
+/// The session of the first model is `session`, that of the second "S-2.storm" beside "S.storm", and so on.
+std::string session_of_model(const std::string& session, size_t number);
+/// Of the session that is there its model's fingerprint; empty: there is none that can be read.
+std::string fingerprint_in(const std::string& session);
+
+/// Each session is opened by the first trace of its model that has a header: what cannot be read changes nothing.
+class ImportTargets {
+ public:
+  explicit ImportTargets(const ImportOptions& options) : options_(options) {}
+
+  /// That of the trace's model: the one that this import opened, or a session of the name that holds it, or the first free name.
+  SessionWriter& open(const TraceHeader& header, const std::string& trace);
+  /// Throws Error(bad_input) where the session that -o names is there and of none of the models.
+  void check() const;
+  void keep();
+  void take_back();
+
+ private:
+  struct Target {
+    std::string fingerprint;
+    std::unique_ptr<SessionWriter> session;
+  };
+  std::string place_of(const std::string& fingerprint) const;
+
+  const ImportOptions& options_;
+  std::vector<Target> targets_;
+  ModelSummary first_;  ///< of the first trace, for the complaint of check()
+};
+
+}  // namespace stormcell

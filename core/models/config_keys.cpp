@@ -1,0 +1,235 @@
+// Defaults and names are those of transformers 5.24.0: configuration_utils.py, generation/configuration_utils.py and the configuration
+// classes of its text models. tests/reference/check_config_keys.py holds the tables of Mixtral and Switch Transformers to the classes.
+#include "core/models/config_keys.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::json;
+using enum KeyUse;
+
+constexpr ConfigKey kOfAll[] = {
+    {harmless, "model_type"},
+    {harmless, "architectures"},
+    {harmless, "torch_dtype"},
+    {harmless, "dtype"},
+    {harmless, "transformers_version"},
+    {harmless, "name_or_path"},
+    {harmless, "stormcell_weights"},
+    {harmless, "stormcell_calibration"},
+    {harmless, "return_dict"},
+    {harmless, "output_hidden_states"},
+    {harmless, "output_attentions"},
+    {harmless, "use_cache"},
+    {harmless, "use_return_dict"},
+    {harmless, "attn_implementation"},
+    {harmless, "experts_implementation"},
+    {harmless, "chunk_size_feed_forward"},
+    {harmless, "gradient_checkpointing"},
+    {harmless, "torchscript"},
+    {harmless, "tokenizer_class"},
+    {harmless, "finetuning_task"},
+    {harmless, "task_specific_params"},
+    {harmless, "problem_type"},
+    {harmless, "prefix"},
+    {harmless, "id2label"},
+    {harmless, "label2id"},
+    {harmless, "num_labels"},
+    {harmless, "bos_token_id"},
+    {harmless, "eos_token_id"},
+    {harmless, "pad_token_id"},
+    {harmless, "sep_token_id"},
+    {harmless, "decoder_start_token_id"},
+    // Training alone.
+    {harmless, "initializer_range"},
+    {harmless, "initializer_factor"},
+    {harmless, "dropout"},
+    {harmless, "dropout_rate"},
+    {harmless, "hidden_dropout"},
+    {harmless, "hidden_dropout_prob"},
+    {harmless, "attention_dropout"},
+    {harmless, "attention_probs_dropout_prob"},
+    {harmless, "classifier_dropout"},
+    {harmless, "drop_path_rate"},
+    {harmless, "tf_legacy_loss"},
+    {harmless, "pretraining_tp"},
+    // Other weights, or another network.
+    {fixed, "quantization_config", "null", "quantised weights are not in this version"},
+    {fixed, "compression_config", "null", "compressed weights are not in this version"},
+    {fixed, "per_layer_config", "{}", "layers with settings of their own are not in this version"},
+    {fixed, "pruned_heads", "{}", "pruned heads are not in this version"},
+    {fixed, "add_cross_attention", "false", "a decoder that attends to another model is not in this version"},
+    {fixed, "tie_encoder_decoder", "false", "an encoder and a decoder of the same weights are not in this version"},
+    // Generation: decoding is greedy.
+    {defaulted, "max_length", "20"},
+    {defaulted, "min_length", "0"},
+    {defaulted, "do_sample", "false"},
+    {defaulted, "early_stopping", "false"},
+    {defaulted, "num_beams", "1"},
+    {defaulted, "num_beam_groups", "1"},
+    {defaulted, "diversity_penalty", "0.0"},
+    {defaulted, "temperature", "1.0"},
+    {defaulted, "top_k", "50"},
+    {defaulted, "top_p", "1.0"},
+    {defaulted, "typical_p", "1.0"},
+    {defaulted, "repetition_penalty", "1.0"},
+    {defaulted, "length_penalty", "1.0"},
+    {defaulted, "no_repeat_ngram_size", "0"},
+    {defaulted, "encoder_no_repeat_ngram_size", "0"},
+    {defaulted, "num_return_sequences", "1"},
+    {defaulted, "output_scores", "false"},
+    {defaulted, "return_dict_in_generate", "false"},
+    {defaulted, "remove_invalid_values", "false"},
+};
+
+constexpr std::string_view kScaled = "scaled rotary positions are not in this version";
+constexpr std::string_view kPartial = "rotary positions of a part of each head are not in this version";
+constexpr std::string_view kBias = "biases are not in this version of the family";
+constexpr std::string_view kNorm = "norms of queries and keys are not in this version of the family";
+constexpr std::string_view kCap = "capped logits are not in this version of the family";
+constexpr std::string_view kScale = "scaled layers are not in this version of the family";
+constexpr std::string_view kShared = "shared experts are not in this version of the family";
+constexpr std::string_view kDense = "layers without experts are not in this version of the family";
+constexpr std::string_view kRouting = "this routing is not in this version of the family";
+constexpr std::string_view kPositions = "these positions are not in this version of the family";
+
+constexpr ConfigKey kOfText[] = {
+    {fixed, "rope_parameters", "null", kPositions},
+    {fixed, "rope_scaling", "null", kScaled},
+    {fixed, "partial_rotary_factor", "1.0", kPartial},
+    {fixed, "rotary_pct", "1.0", kPartial},
+    {fixed, "no_rope_layers", "[]", kPositions},
+    {fixed, "alibi", "false", kPositions},
+    {fixed, "sliding_window", "null", "windows of attention are not in this version of the family"},
+    {fixed, "attention_chunk_size", "null", "chunks of attention are not in this version of the family"},
+    {fixed, "attention_bias", "false", kBias},
+    {fixed, "attention_out_bias", "false", kBias},
+    {fixed, "qkv_bias", "false", kBias},
+    {fixed, "use_qkv_bias", "false", kBias},
+    {fixed, "mlp_bias", "false", kBias},
+    {fixed, "use_bias", "false", kBias},
+    {fixed, "add_bias_linear", "false", kBias},
+    {fixed, "lm_head_bias", "false", kBias},
+    {fixed, "use_qk_norm", "false", kNorm},
+    {fixed, "qk_norm", "false", kNorm},
+    {fixed, "qk_layernorm", "false", kNorm},
+    {fixed, "attn_logit_softcapping", "null", kCap},
+    {fixed, "final_logit_softcapping", "null", kCap},
+    {fixed, "logit_softcapping", "null", kCap},
+    {fixed, "router_logit_softcapping", "0.0", kCap},
+    {fixed, "moe_router_logit_softcapping", "0.0", kCap},
+    {fixed, "clip_qkv", "null", "clipped queries, keys and values are not in this version of the family"},
+    {fixed, "swiglu_limit", "null", "clipped activations are not in this version of the family"},
+    {fixed, "query_pre_attn_scalar", "null", kScale},
+    {fixed, "attention_multiplier", "null", kScale},
+    {fixed, "embedding_multiplier", "1.0", kScale},
+    {fixed, "residual_multiplier", "1.0", kScale},
+    {fixed, "logits_scaling", "1.0", kScale},
+    {fixed, "logit_scale", "1.0", kScale},
+    {fixed, "scale_emb", "1.0", kScale},
+    {fixed, "scale_depth", "null", kScale},
+    {fixed, "n_shared_experts", "0", kShared},
+    {fixed, "num_shared_experts", "0", kShared},
+    {fixed, "shared_expert_intermediate_size", "0", kShared},
+    {fixed, "first_k_dense_replace", "0", kDense},
+    {fixed, "num_dense_layers", "0", kDense},
+    {fixed, "moe_layer_freq", "1", kDense},
+    {fixed, "mlp_only_layers", "[]", kDense},
+    {fixed, "norm_topk_prob", "true", kRouting},
+    {fixed, "scoring_func", "\"softmax\"", kRouting},
+    {fixed, "topk_method", "\"greedy\"", kRouting},
+    {fixed, "routed_scaling_factor", "1.0", kRouting},
+    {fixed, "n_group", "1", kRouting},
+    {fixed, "topk_group", "1", kRouting},
+    {fixed, "is_causal", "true", "attention to later tokens is not in this version of the family"},
+    {harmless, "output_router_logits"},
+    {harmless, "router_aux_loss_coef"},
+    {harmless, "router_z_loss_coef"},
+    {harmless, "router_jitter_noise"},
+};
+
+/// The keys of one file against the tables of one family.
+class KeyCheck {
+ public:
+  KeyCheck(const std::string& where, std::span<const std::span<const ConfigKey>> tables) : where_(where), tables_(tables) {}
+
+  void look_at(const Json& object, const std::string& prefix) {
+    for (const auto& [key, value] : object.items()) {
+      if (value.is_null() || (prefix.empty() && key.starts_with("_"))) continue;
+      const std::string name = prefix + key;
+      const ConfigKey* row = find(name);
+      if (!row)
+        strangers_.push_back(name);
+      else
+        look_at(*row, name, value, object);
+    }
+  }
+  const std::vector<std::string>& strangers() const { return strangers_; }
+
+ private:
+  const ConfigKey* find(std::string_view name) const {
+    for (const auto& table : tables_)
+      for (const ConfigKey& row : table)
+        if (row.key == name) return &row;
+    return nullptr;
+  }
+
+  void look_at(const ConfigKey& row, const std::string& name, const Json& value, const Json& object) {
+    switch (row.use) {
+      case group:
+        if (!value.is_object()) refuse(name, value, "an object");
+        return look_at(value, name + ".");
+      case alias: {
+        const auto main = object.find(std::string(row.value));
+        if (main != object.end() && !main->is_null() && *main != value)
+          refuse(name, value, "the value of " + in_quotes(row.value) + ", another name of the same");
+        return;
+      }
+      case fixed:
+        if (value != Json::parse(row.value)) refuse(name, value, std::string(row.value) + ": " + std::string(row.why));
+        return;
+      case defaulted:
+        if (value != Json::parse(row.value)) strangers_.push_back(name);
+        return;
+      case read:
+      case harmless:
+        return;
+    }
+  }
+
+  [[noreturn]] void refuse(const std::string& name, const Json& value, const std::string& expected) const {
+    std::string came = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (came.size() > 80) came = came.substr(0, 77) + "...";
+    bad_input(where_, in_quotes(name) + ": expected " + expected + ", got " + came, "use a model that this version runs");
+  }
+
+  const std::string& where_;
+  std::span<const std::span<const ConfigKey>> tables_;
+  std::vector<std::string> strangers_;
+};
+
+}  // namespace
+
+std::span<const ConfigKey> keys_of_all() { return kOfAll; }
+std::span<const ConfigKey> keys_of_text() { return kOfText; }
+
+std::vector<std::string> check_config_keys(const Json& config, const std::string& where, std::string_view family,
+                                           std::span<const std::span<const ConfigKey>> tables) {
+  KeyCheck check(where, tables);
+  check.look_at(config, {});
+  if (check.strangers().empty()) return {};
+  std::string strangers, keys;
+  for (const std::string& key : check.strangers()) add_to_list(strangers, in_quotes(key));
+  for (const ConfigKey& row : tables.front())
+    if (row.use == read) add_to_list(keys, row.key);
+  return {where + ": nothing reads " + strangers + "; the keys of " + std::string(family) + " are " + keys};
+}
+
+}  // namespace stormcell

@@ -1,0 +1,77 @@
+#include "core/planning/launched_line.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace stormcell {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\f\v";
+
+std::vector<std::string> split(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::string_view without_tag(std::string_view line) {
+  constexpr size_t kMostTag = 300;  // names of hosts and times are in it
+  for (const std::string_view stream : {"<stdout>:", "<stderr>:"})
+    if (const size_t at = line.substr(0, kMostTag).find(stream); at != std::string_view::npos) return line.substr(at + stream.size());
+  return line;
+}
+
+/// A '#' within a word is none that begins a comment, unless a tag is glued to it: "0:#", "name|#".
+size_t comment_in(std::string_view line) {
+  for (size_t at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1))
+    if (at == 0 || kSpace.find(line[at - 1]) != std::string_view::npos ||
+        std::string_view(":|]>").find(line[at - 1]) != std::string_view::npos)
+      return at;
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+LaunchedLine launched_line(std::string_view line) {
+  LaunchedLine out;
+  line = without_tag(line);
+  const size_t at = comment_in(line);
+  if (at == std::string_view::npos) {
+    out.words = split(line);
+    return out;
+  }
+  out.comment = true;
+  out.before = split(line.substr(0, at)).size();
+  out.words = split(line.substr(at + 1));
+  out.words.insert(out.words.begin(), "#");
+  return out;
+}
+
+bool is_rule_of_mpirun(const std::vector<std::string>& words) {
+  constexpr size_t kShortest = 20;
+  return words.size() == 1 && words[0].size() >= kShortest && words[0].find_first_not_of('-') == std::string::npos;
+}
+
+bool is_said_by_launcher(const std::vector<std::string>& words) {
+  if (words.empty()) return false;
+  const std::string& first = words[0];
+  if (first.starts_with('[') && first.ends_with(']') && first.find(':') != std::string::npos) return true;
+  std::string small = first;
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  return small == "warning:" || small == "libibverbs:";
+}
+
+std::string named_perf(const std::vector<std::string>& words) {
+  constexpr std::string_view kEnd = "_perf";
+  for (std::string_view word : words) {
+    if (const size_t folder = word.rfind('/'); folder != std::string_view::npos) word.remove_prefix(folder + 1);
+    if (word.size() > kEnd.size() && word.ends_with(kEnd) &&
+        std::all_of(word.begin(), word.end(), [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); }))
+      return std::string(word);
+  }
+  return {};
+}
+
+}  // namespace stormcell

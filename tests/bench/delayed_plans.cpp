@@ -1,0 +1,20 @@
+// The program with plans that take longer than they do: STORMCELL_DELAY_MS of computing more, in each measured execution of a plan that is
+// not the baseline. What it finds beside the ordinary program is a difference of known size (tests/bench/spread_between_runs.py).
+#include <cstdlib>
+
+#include "core/base/clock.h"
+#include "core/experiment/measured_plans.h"
+
+namespace stormcell {
+
+double run_timed(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
+  static const char* const said = std::getenv("STORMCELL_DELAY_MS");
+  static const double delay = said ? std::atof(said) : 0;
+  state.run_batch(plan, batch, {});
+  if (plan.name() == "baseline" || delay <= 0) return plan.result.milliseconds;
+  const double begin = seconds_now();
+  while ((seconds_now() - begin) * 1e3 < delay) continue;
+  return plan.result.milliseconds + delay;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,172 @@
+// Runs that measure again in fresh processes: what they state, what those processes take and refuse, and what a run says that measured
+// once.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tests/contract/models.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+using Json = nlohmann::json;
+
+bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+
+/// Student's t of 95 %, from tables, by how many processes there were.
+double student_t(size_t processes) { return std::array{0.0, 0.0, 12.706, 4.303, 3.182, 2.776}.at(processes); }
+
+}  // namespace
+
+class MeasuredAgainTest : public QObject {
+  Q_OBJECT
+  Scratch scratch_;
+
+  std::string request_of(const Json& run, bool beside_baseline) const {
+    return scratch_.write(
+        "request.json",
+        Json{{"beside_baseline", beside_baseline}, {"settings", run["settings"]}, {"config", run["config"]}, {"seconds", 0}, {"number", 3}}
+            .dump());
+  }
+  Json measured(const std::string& request) const {
+    const std::string figures = scratch_.path("figures.json");
+    const Arguments arguments = {"measure-again", request, figures};
+    const Ended ended = run_program(arguments);
+    if (ended.exit != 0 || !ended.out.empty()) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
+    return Json::parse(Scratch::read(figures), nullptr, false);
+  }
+  static bool is_latency(const Json& l) {
+    return l["runs"].get<int64_t>() >= 3 && 0 < l["min"] && l["min"] <= l["median"] && l["median"] <= l["p95"] && l["min"] <= l["mean"];
+  }
+
+ private slots:
+  void a_fresh_process_measures_the_plan_beside_the_baseline_or_alone() {
+    const Json optimized = json_of(short_run("optimize", switch_model(), "random:9x5", {"--batch", "1", "--only", "vertical-fusion"}));
+    const Json pair = measured(request_of(optimized, true));
+    QVERIFY2(is_latency(pair["plan"]) && is_latency(pair["baseline"]), pair.dump().c_str());
+    QVERIFY2(0 < pair["speedup_ci95"][0] && pair["speedup_ci95"][0] <= pair["speedup"] && pair["speedup"] <= pair["speedup_ci95"][1],
+             pair.dump().c_str());
+    const Json alone = measured(request_of(json_of(short_run("run", switch_model(), "random:9x5")), false));
+    QVERIFY2(is_latency(alone["plan"]) && !alone.contains("baseline") && !alone.contains("speedup"), alone.dump().c_str());
+  }
+
+  void it_replays_decoding_budgets_and_thresholds_data() {
+    QTest::addColumn<QStringList>("arguments");
+    const auto row = [](const char* name, const Arguments& arguments) {
+      QStringList words;
+      for (const std::string& a : arguments) words << QString::fromStdString(a);
+      QTest::newRow(name) << words;
+    };
+    row("decoding", short_run("optimize", switch_model(), switch_data(), {"--phase", "decode", "--max-new-tokens", "3"}));
+    row("a budget", short_run("optimize", switch_model(), "random:8x5", {"--batch", "1", "--weight-budget", "2MiB"}));
+    row("an annotation", short_run("optimize", switch_model(), "random:8x5", {"--annotate", "*.wi.kernel=linear.plain"}));
+    row("batches of like length", short_run("optimize", switch_model(), "random:8x5", {"--batch", "2", "--bucket-by-length"}));
+    row("the first batches", short_run("optimize", switch_model(), "random:8x5", {"--batch", "1", "--profile-split", "first"}));
+    row("another format", short_run("optimize", switch_model(), "random:8x5", {"--dtype", "bf16", "--tolerance", "1"}));
+    row("exits", short_run("optimize", "demo:msdnet-digits", "demo:msdnet-digits-sample", {"--target-latency", "60%", "--batches", "8"}));
+  }
+  void it_replays_decoding_budgets_and_thresholds() {
+    QFETCH(const QStringList, arguments);
+    Arguments words;
+    for (const QString& w : arguments) words.push_back(w.toStdString());
+    const Json run = json_of(words);
+    const Json pair = measured(request_of(run, true));
+    QVERIFY2(is_latency(pair["plan"]) && is_latency(pair["baseline"]) && pair["speedup"] > 0, pair.dump().c_str());
+  }
+
+  void what_is_no_request_is_refused() {
+    const Json run = json_of(short_run("run", switch_model(), switch_data()));
+    Json other = run, none = run;
+    other["config"]["model"]["fingerprint"] = std::string(64, 'a');
+    none["settings"]["model"] = scratch_.path("no such model");
+    const std::string figures = scratch_.path("refused.json");
+    for (const std::string& request :
+         {scratch_.write("broken.json", "{"), scratch_.write("list.json", "[]"), scratch_.write("empty.json", "{}"),
+          request_of(other, true), request_of(none, false), scratch_.path("not there")}) {
+      const Ended ended = run_program({"measure-again", request, figures});
+      QVERIFY2(ended.exit == 2 && std::count(ended.err.begin(), ended.err.end(), '\n') == 1, ended.err.c_str());
+      QVERIFY(!std::filesystem::exists(figures));
+    }
+  }
+
+  void no_help_names_it() { QVERIFY(!holds(run_program({"--help"}).out, "measure-again")); }
+
+  /// Whether there was time for it is the machine's matter; that what is stated fits what was measured is not.
+  void the_speed_up_is_that_of_all_processes() {
+    const std::string file = scratch_.path("run.json"), session = scratch_.path("again.storm");
+    const Arguments arguments = {"optimize",
+                                 switch_model(),
+                                 "--data",
+                                 "random:16x5",
+                                 "--batch",
+                                 "2",
+                                 "--measure-seconds",
+                                 "2",
+                                 "--only",
+                                 "unpad,vertical-fusion",
+                                 "--keep-all",
+                                 "--threads",
+                                 "1",
+                                 "--verify-seconds",
+                                 "0",
+                                 "--json",
+                                 file,
+                                 "-o",
+                                 session};
+    const Ended ended = run_program(arguments);
+    VERIFY_DONE(ended, arguments);
+    const Json j = Json::parse(Scratch::read(file), nullptr, false), &list = j["measurings"];
+    const std::string lists = run_program({"inspect", session}).out;
+    if (!j["measured_once"].is_null()) {
+      QVERIFY2(list.size() < 3 && j["between_spread"].is_null() && holds(lists, "measured once"), j.dump(1).c_str());
+      return;
+    }
+    QVERIFY2(list.size() >= 3 && !list[0]["fresh_process"].get<bool>() && list[1]["fresh_process"].get<bool>(), list.dump().c_str());
+    double mean = 0, squares = 0, plan_ms = 0, within = 0;
+    const auto n = static_cast<double>(list.size());
+    for (const Json& m : list) {
+      mean += std::log(m["speedup"].get<double>()) / n, plan_ms += m["plan_ms"].get<double>() / n;
+      within += std::pow(std::log(m["speedup_ci95"][1].get<double>() / m["speedup_ci95"][0].get<double>()) / 2, 2);
+    }
+    for (const Json& m : list) squares += std::pow(std::log(m["speedup"].get<double>()) - mean, 2);
+    const double spread = std::sqrt(squares / (n - 1)),
+                 half = std::max(student_t(list.size()) * spread / std::sqrt(n), std::sqrt(within) / n);
+    const auto is = [](const Json& figure, double expected) { return std::fabs(figure.get<double>() / expected - 1) < 2e-3; };
+    QVERIFY2(is(j["speedup"], std::exp(mean)) && is(j["between_spread"], spread), j.dump(1).c_str());
+    QVERIFY2(is(j["speedup_ci95"][0], std::exp(mean - half)) && is(j["speedup_ci95"][1], std::exp(mean + half)), j.dump(1).c_str());
+    QVERIFY2(is(j["optimized"]["latency_ms"]["mean"], plan_ms), j.dump(1).c_str());
+    const Json& ends = j["optimized"]["latency_ms"]["mean_ci95"];
+    QVERIFY2(ends[0] <= plan_ms && plan_ms <= ends[1] && j["measured_again_seconds"] > 0, j.dump(1).c_str());
+    QVERIFY(j["passes"].back()["speedup_cumulative"] == j["speedup"] || !j["passes"].back()["applied"].get<bool>());
+    QVERIFY2(holds(ended.out, "; again in " + std::to_string(list.size() - 1) + " fresh processes, which took ") &&
+                 holds(ended.out, std::to_string(list.size()) + " measurings, between which it varies by "),
+             ended.out.c_str());
+    QVERIFY2(!holds(lists, "measured once"), lists.c_str());
+    // A run beside itself: no warning, and no difference.
+    const Json same = run_program({"compare", file, file, "--json", "-"}).json();
+    QVERIFY2(same["warnings"].empty(), same.dump(1).c_str());
+    for (const Json& row : same["rows"]) QVERIFY2(row["significant"].is_null() || !row["significant"].get<bool>(), row.dump().c_str());
+  }
+
+  void a_run_that_measured_once_says_why() {
+    const Arguments arguments = short_run("optimize", switch_model(), "random:9x5", {"--batch", "1", "--only", "vertical-fusion"});
+    const Ended ended = run_program(arguments);
+    QVERIFY2(holds(ended.out, "one measuring: the spread between runs is not known (measured for less than 1 s)"), ended.out.c_str());
+    const Json j = json_of(arguments);
+    QVERIFY(j["measurings"].size() == 1 && j["between_spread"].is_null() && j["measured_again_seconds"].is_null());
+    QVERIFY(j["optimized"]["latency_ms"]["mean_ci95"].is_null() && j["speedup_ci95"].size() == 2);
+    // Lines on standard input can be read once.
+    Surroundings around;
+    around.input = "one line\nand another\n";
+    const Ended lines = run_program({"run", model_with_tokenizer(scratch_), "--data", "-", "--measure-seconds", "1", "--verify-seconds",
+                                     "0", "--threads", "1", "--json", "-"},
+                                    around);
+    QVERIFY2(holds(lines.json()["measured_once"].get<std::string>(), "standard input"), lines.err.c_str());
+  }
+};
+
+STORMCELL_TEST(MeasuredAgainTest)
+
+}  // namespace stormcell::testing
+
+#include "measured_again_test.moc"

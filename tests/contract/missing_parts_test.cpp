@@ -1,0 +1,242 @@
+// Recordings of which parts are missing: what is missing is named, what is there is read.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numeric>
+
+#include "tests/contract/imports.h"
+#include "tests/contract/server_traces.h"
+#include "tests/contract/sglang_dumps.h"
+
+namespace stormcell::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Loads = std::vector<std::vector<int64_t>>;
+
+/// Counts of layer 3 of a rank in iterations 100 and 101, as in the sums below.
+void write_rank(const std::string& folder, int rank, size_t experts = 4) {
+  std::vector<int64_t> a = {1 + rank, 2, 3, 4}, b = {0, 10 * rank, 0, 1};
+  a.resize(experts, 7), b.resize(experts, 7);
+  const std::vector<TensorToWrite> tensors = {{"100_3", DType::i64, {static_cast<int64_t>(experts)}, a.data()},
+                                              {"101_3", DType::i64, {static_cast<int64_t>(experts)}, b.data()}};
+  write_safetensors(folder + "/rank" + std::to_string(rank) + ".safetensors", tensors);
+}
+std::vector<int64_t> loads_of_ranks(const std::vector<int>& ranks) {
+  std::vector<int64_t> loads(4);
+  for (const int rank : ranks) loads[0] += 1 + rank, loads[1] += 2 + 10 * rank, loads[2] += 3, loads[3] += 4 + 1;
+  return loads;
+}
+
+/// Loads of experts in layers 1 and 2.
+Loads loads_of_passes(const std::vector<DumpedPass>& passes) {
+  Loads loads(2, std::vector<int64_t>(4));
+  for (const DumpedPass& pass : passes)
+    for (const auto& token : pass)
+      for (size_t l = 0; l < 2; ++l)
+        for (const int32_t expert : token[l]) ++loads[l][static_cast<size_t>(expert)];
+  return loads;
+}
+const DumpedPass kThree = {{{{0, 1}, {2, 3}}}, {{{0, 2}, {3, 1}}}, {{{3, 1}, {0, 2}}}};
+const DumpedPass kOne = {{{{1, 2}, {3, 0}}}};
+
+}  // namespace
+
+class ContractMissingPartsTest : public QObject, private Imports {
+  Q_OBJECT
+  int count_ = 0;
+  std::string new_folder() {
+    const std::string folder = scratch_.path("part" + std::to_string(count_++));
+    fs::create_directory(folder);
+    return folder;
+  }
+  std::string new_session() { return scratch_.path("s" + std::to_string(count_++) + ".storm"); }
+
+  /// Its loads, and of its warnings one that holds each of the words, which come without others.
+  void verify_import(const std::string& trace, const Loads& loads, const std::vector<std::string>& words, const Arguments& more = {}) {
+    const std::string session = new_session();
+    const Json import = imported(trace, session, more);
+    const Json& warnings = import["warnings"];
+    QVERIFY2(warnings.size() == words.size(), warnings.dump().c_str());
+    for (size_t i = 0; i < words.size(); ++i)
+      QVERIFY2(warnings[i].get<std::string>().find(words[i]) != std::string::npos, warnings.dump().c_str());
+    const Json analysis = analyzed(session);
+    QCOMPARE(analysis["routers"].size(), loads.size());
+    for (size_t r = 0; r < loads.size(); ++r) QVERIFY2(loads_of(analysis, r) == loads[r], analysis["routers"][r].dump().c_str());
+    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
+  }
+
+ private slots:
+  void ranks_of_tensorrt_llm_are_named_data() {
+    QTest::addColumn<QList<int>>("there");
+    QTest::addColumn<QString>("missing");
+    QTest::newRow("all") << QList<int>{0, 1, 2} << "";
+    QTest::newRow("a hole") << QList<int>{0, 2} << "rank 1 is missing (rank1.safetensors)";
+    QTest::newRow("the first") << QList<int>{1, 2} << "rank 0 is missing (rank0.safetensors)";
+    QTest::newRow("one alone") << QList<int>{1} << "rank 0 is missing (rank0.safetensors)";
+    QTest::newRow("two of two digits") << QList<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12}
+                                       << "ranks 10 and 11 are missing (rank10.safetensors)";
+    QTest::newRow("many") << QList<int>{0, 15} << "ranks 1, 2, 3, 4, 5, 6, 7 and 7 more are missing";
+  }
+  void ranks_of_tensorrt_llm_are_named() {
+    QFETCH(QList<int>, there);
+    QFETCH(QString, missing);
+    const std::string folder = new_folder();
+    const std::vector<int> ranks(there.begin(), there.end());
+    for (const int rank : ranks) write_rank(folder, rank);
+    const std::string meta = folder + "/meta_info.json";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    const std::vector<std::string> words = missing.isEmpty() ? std::vector<std::string>{} : std::vector{missing.toStdString()};
+    verify_import(meta, {loads_of_ranks(ranks)}, words);
+    verify_import(folder, {loads_of_ranks(ranks)}, words);
+  }
+
+  void files_of_ranks_that_cannot_be_read_are_named() {
+    const std::string folder = new_folder(), meta = folder + "/meta_info.json", broken = folder + "/rank1.safetensors";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    for (const int rank : {0, 1, 2}) write_rank(folder, rank);
+    const std::string whole = Scratch::read(broken);
+    const std::vector<std::string> names = {"rank1.safetensors", "rank 1 is missing"};
+    std::ofstream(broken) << whole.substr(0, whole.size() - 9);  // a copy that broke off
+    verify_import(meta, {loads_of_ranks({0, 2})}, names);
+    std::ofstream(broken) << "";
+    verify_import(meta, {loads_of_ranks({0, 2})}, names);
+    fs::remove(broken);
+    fs::create_symlink("/nowhere/rank1.safetensors", broken);
+    verify_import(meta, {loads_of_ranks({0, 2})}, names);
+    fs::remove(broken);
+    std::ofstream(broken + ".part") << whole;
+    verify_import(folder, {loads_of_ranks({0, 2})}, {"rank1.safetensors.part: is a download that is not finished", "rank 1 is missing"});
+    fs::remove(folder + "/rank0.safetensors"), fs::remove(folder + "/rank2.safetensors");
+    VERIFY_REFUSED((Arguments{"import", meta, "-o", new_session()}), meta, "has no rank0.safetensors beside it");
+  }
+
+  void counts_of_another_number_of_experts_name_the_tensor() {
+    const std::string folder = new_folder(), meta = folder + "/meta_info.json";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    write_rank(folder, 0, 5);
+    VERIFY_REFUSED((Arguments{"import", meta, "-o", new_session()}), meta,
+                   "rank0.safetensors: \"100_3\" is i64 [5], expected i64 [4]: the last one may count tokens without an expert");
+  }
+
+  // A stage of a pipeline has layers of its own; of its layers each iteration must be there.
+  void iterations_that_a_rank_lacks_are_named() {
+    const std::string folder = new_folder(), meta = folder + "/meta_info.json";
+    std::ofstream(meta) << R"({"num_experts": 2, "num_experts_per_token": 1})";
+    const std::vector<int64_t> a = {1, 2}, b = {3, 4};
+    write_safetensors(folder + "/rank0.safetensors",
+                      std::vector<TensorToWrite>{{"5_0", DType::i64, {2}, a.data()}, {"6_0", DType::i64, {2}, b.data()}});
+    write_safetensors(folder + "/rank1.safetensors",
+                      std::vector<TensorToWrite>{{"5_1", DType::i64, {2}, a.data()}, {"6_1", DType::i64, {2}, a.data()}});
+    verify_import(meta, {{4, 6}, {2, 4}}, {});
+    write_safetensors(folder + "/rank1.safetensors", std::vector<TensorToWrite>{{"5_1", DType::i64, {2}, a.data()}});
+    verify_import(meta, {{4, 6}, {1, 2}}, {"rank1.safetensors lacks 1 tensor of counts, the first one \"6_1\""});
+  }
+
+  void passes_without_tokens_count_nothing_data() {
+    QTest::addColumn<int>("shape");
+    QTest::newRow("between") << 0;
+    QTest::newRow("first") << 1;
+    QTest::newRow("last, several") << 2;
+  }
+  void passes_without_tokens_count_nothing() {
+    QFETCH(int, shape);
+    const DumpedPass idle;
+    const std::vector<std::vector<DumpedPass>> shapes = {{kThree, idle, kOne}, {idle, kThree, kOne}, {kThree, kOne, idle, idle, idle}};
+    const std::vector<DumpedPass>& passes = shapes[static_cast<size_t>(shape)];
+    const std::string trace = scratch_.write("idle.pt", per_token_dump(0, passes)), session = new_session();
+    const Json import = imported(trace, session);
+    const Loads loads = loads_of_passes({kThree, kOne});
+    for (size_t r = 0; r < 2; ++r) QVERIFY(loads_of(analyzed(session), r) == loads[r]);
+    QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});
+    QCOMPARE(import["rows_read"].get<int64_t>(), int64_t{4 * 2 * 2});
+    QVERIFY2(import["warnings"].dump().find("have no token, and count nothing: rank 0 was idle") != std::string::npos,
+             import.dump().c_str());
+    // An idle pass is of no phase that is known, and takes the phases from no other.
+    QVERIFY(std::find(import["lacks"].begin(), import["lacks"].end(), Json("phases")) == import["lacks"].end());
+  }
+
+  void an_idle_pass_of_the_server_itself_counts_nothing() {
+    const std::string session = new_session();
+    imported(source_folder() + "/tests/reference/sglang/idle-pass.pt", session);
+    const Json analysis = analyzed(session);
+    QVERIFY((loads_of(analysis, 0) == std::vector<int64_t>{2, 2, 1, 1} && loads_of(analysis, 1) == std::vector<int64_t>{1, 1, 2, 2}));
+    QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});
+  }
+
+  void counts_of_an_idle_pass_are_no_step() {
+    const std::vector<int32_t> some = {0, 0, 0, 0, 1, 2, 3, 4, 4, 3, 2, 1}, none(12);
+    const std::string trace = scratch_.write("counts.pt", per_pass_dump(2, {some, none, some})), session = new_session();
+    const Json import = imported(trace, session);
+    QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});
+    QVERIFY((loads_of(analyzed(session), 0) == std::vector<int64_t>{2, 4, 6, 8}));
+    QVERIFY2(import["warnings"].dump().find("1 of 3 passes have no token") != std::string::npos, import.dump().c_str());
+  }
+
+  void a_rank_that_was_always_idle_is_named_and_left_out() {
+    const std::string folder = new_folder();
+    std::ofstream(folder + "/a_0.pt") << per_token_dump(0, {kThree, kOne});
+    std::ofstream(folder + "/b_1.pt") << per_token_dump(1, {{}, {}});
+    std::ofstream(folder + "/c_2.pt") << per_token_dump(2, {kOne});
+    verify_import(folder, loads_of_passes({kThree, kOne}), {"b_1.pt: rank 1 was idle: none of its 2 passes has a token; left out"});
+    VERIFY_REFUSED((Arguments{"import", folder + "/b_1.pt", "-o", new_session()}), folder + "/b_1.pt",
+                   "holds nothing: no token was recorded");
+    // By what the dumps say: their names differ by a time as well.
+    fs::remove(folder + "/b_1.pt");
+    verify_import(folder, loads_of_passes({kThree, kOne}), {": rank 1 is missing, by the largest rank that is there, 2"});
+    const std::string session = new_session();
+    imported(folder, session);
+    const Json merged = json_of({"merge", session, "-o", new_session(), "--json", "-"});
+    QVERIFY2(merged["warnings"].dump().find("rank 1 is missing") != std::string::npos, merged.dump().c_str());
+  }
+
+  void numbered_files_of_a_folder_are_named_data() {
+    QTest::addColumn<QStringList>("names");
+    QTest::addColumn<QString>("missing");
+    QTest::newRow("ranks") << QStringList{"router_rank0.npy", "router_rank1.npy"} << "";
+    QTest::newRow("a rank") << QStringList{"router_rank0.npy", "router_rank2.npy"} << "router_rank1.npy is missing beside";
+    QTest::newRow("rank 0") << QStringList{"rank1.npy", "rank2.npy"} << "rank0.npy is missing beside";
+    QTest::newRow("zeros before") << QStringList{"part-00001.npy", "part-00002.npy", "part-00004.npy"}
+                                  << "part-00003.npy is missing beside";
+    QTest::newRow("of so many") << QStringList{"x-00001-of-00004.npy", "x-00003-of-00004.npy"} << "x-00002-of-00004.npy, ";
+    QTest::newRow("the last of so many") << QStringList{"x-00001-of-00003.npy", "x-00002-of-00003.npy"}
+                                         << "x-00003-of-00003.npy is missing";
+    QTest::newRow("of so many from zero") << QStringList{"x-0-of-3.npy", "x-1-of-3.npy"} << "x-2-of-3.npy is missing beside";
+    QTest::newRow("one of so many") << QStringList{"x-00002-of-00002.npy"} << "x-00001-of-00002.npy is missing";
+    QTest::newRow("days") << QStringList{"day5.npy", "day6.npy"} << "";
+    QTest::newRow("far apart") << QStringList{"step100.npy", "step200.npy"} << "";
+    QTest::newRow("a word alike") << QStringList{"frank1.npy", "frank2.npy"} << "";
+    QTest::newRow("two numbers") << QStringList{"tp0_dp0.npy", "tp0_dp2.npy", "tp0_dp3.npy"} << "tp0_dp1.npy is missing beside";
+  }
+  void numbered_files_of_a_folder_are_named() {
+    QFETCH(QStringList, names);
+    QFETCH(QString, missing);
+    const std::string folder = new_folder();
+    int32_t own = 0;  // files of one content are one trace
+    for (const QString& name : names)
+      std::ofstream(folder + "/" + name.toStdString()) << npy_of("(3, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, own++, 7});
+    const Json import = imported(folder, new_session());
+    QCOMPARE(import["runs"].size(), static_cast<size_t>(names.size()));
+    const std::string warnings = import["warnings"].dump();
+    QVERIFY2(missing.isEmpty() ? import["warnings"].empty() : warnings.find(missing.toStdString()) != std::string::npos, warnings.c_str());
+  }
+
+  void files_of_a_folder_that_hold_nothing_yet_are_named() {
+    const std::string folder = new_folder();
+    std::ofstream(folder + "/whole.npy") << npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3});
+    std::ofstream(folder + "/empty.npy") << "";
+    std::ofstream(folder + "/more.npy.incomplete") << npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3});
+    fs::create_symlink(folder + "/gone.npy", folder + "/linked.npy");
+    verify_import(folder, {{1, 1, 1, 1}},
+                  {"empty.npy: is empty; left out", "linked.npy: is a link that leads nowhere, to ",
+                   "more.npy.incomplete: is a download that is not finished"});
+    VERIFY_REFUSED((Arguments{"import", folder + "/linked.npy", "-o", new_session()}), folder + "/linked.npy",
+                   "is a link that leads nowhere, to ");
+  }
+};
+
+STORMCELL_TEST(ContractMissingPartsTest)
+
+}  // namespace stormcell::testing
+
+#include "missing_parts_test.moc"

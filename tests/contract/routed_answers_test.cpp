@@ -1,0 +1,317 @@
+// Answers with routed experts in every form that servers write them: of each the loads, positions and phases are those that were made up.
+#include <filesystem>
+#include <functional>
+
+#include "tests/contract/imports.h"
+#include "tests/contract/server_traces.h"
+#include "tests/testing/file_bytes.h"
+
+namespace stormcell::testing {
+namespace {
+
+using Loads = std::vector<std::vector<int64_t>>;
+/// Of a token the two experts in each of two layers; layer 0 of the model's three is dense.
+using Token = std::array<std::array<int32_t, 2>, 2>;
+using Tokens = std::vector<Token>;
+
+std::string base64_of_bytes(const std::string& bytes) { return QByteArray::fromStdString(bytes).toBase64().toStdString(); }
+
+/// Numbers of tokens [first, end), with the dense layer or without.
+std::vector<int32_t> numbers(const Tokens& tokens, size_t first, size_t end, bool all_layers) {
+  std::vector<int32_t> out;
+  for (size_t t = first; t < end; ++t) {
+    if (all_layers) out.insert(out.end(), {0, 0});
+    for (const auto& layer : tokens[t]) out.insert(out.end(), layer.begin(), layer.end());
+  }
+  return out;
+}
+template <class T>
+std::string npy_base64(const Tokens& tokens, size_t first, size_t end, bool all_layers, const char* type) {
+  const std::vector<int32_t> ids = numbers(tokens, first, end, all_layers);
+  const std::string shape = "(" + std::to_string(end - first) + ", " + (all_layers ? "3" : "2") + ", 2)";
+  return "\"" + base64_of_bytes(npy_of(shape, type, std::vector<T>(ids.begin(), ids.end()))) + "\"";
+}
+std::string lists(const Tokens& tokens, size_t first, size_t end) {
+  nlohmann::json json = nlohmann::json::array();
+  for (size_t t = first; t < end; ++t) json.push_back(tokens[t]);
+  return json.dump();
+}
+std::string raw(const Tokens& tokens, size_t first, size_t end, bool all_layers = true) {
+  return "\"" + base64_of(numbers(tokens, first, end, all_layers)) + "\"";
+}
+
+Loads loads_of_tokens(const Tokens& tokens, size_t first, size_t end) {
+  Loads loads(2, std::vector<int64_t>(4));
+  for (size_t t = first; t < end; ++t)
+    for (size_t l = 0; l < 2; ++l)
+      for (const int32_t expert : tokens[t][l]) ++loads[l][static_cast<size_t>(expert)];
+  return loads;
+}
+Loads sum(const Loads& a, const Loads& b) {
+  Loads loads = a;
+  for (size_t l = 0; l < loads.size(); ++l)
+    for (size_t e = 0; e < loads[l].size(); ++e) loads[l][e] += b[l][e];
+  return loads;
+}
+
+/// Three tokens of a prompt and three of an answer, the last of which is not computed on.
+const Tokens kTokens = {{{{0, 1}, {3, 0}}}, {{{1, 2}, {3, 1}}}, {{{2, 3}, {3, 2}}}, {{{3, 0}, {3, 0}}}, {{{2, 0}, {1, 3}}}};
+constexpr size_t kPrompt = 3, kAll = 5;
+const std::string kUsage = R"("usage": {"prompt_tokens": 3, "completion_tokens": 3, "total_tokens": 6})";
+
+std::string vllm(const std::string& prompt, const std::string& completion, const std::string& usage = kUsage) {
+  return R"({"id": "cmpl-1", "object": "text_completion", "prompt_routed_experts": )" + prompt +
+         R"(, "choices": [{"index": 0, "text": "x", "finish_reason": "length", "routed_experts": )" + completion + "}], " + usage + "}";
+}
+std::string sglang(const std::string& routed, int prompt = 3, int completion = 3, const std::string& more = "") {
+  return R"({"text": "x", "meta_info": {"id": "a", "prompt_tokens": )" + std::to_string(prompt) + R"(, "completion_tokens": )" +
+         std::to_string(completion) + more + R"(, "routed_experts": )" + routed + "}}";
+}
+
+}  // namespace
+
+class ContractRoutedAnswersTest : public QObject, private Imports {
+  Q_OBJECT
+  int count_ = 0;
+  std::string config() { return scratch_.write("three/config.json", kThreeLayers); }
+  std::string new_session() { return scratch_.path("r" + std::to_string(count_++) + ".storm"); }
+
+  Json verify_loads(const std::string& text, const Loads& loads, const std::string& session, const std::string& name = "answers.json",
+                    std::string config = {}) {
+    if (config.empty()) config = this->config();
+    const Json import = imported(scratch_.write(name, text), session, {"--model-config", config});
+    const Json analysis = analyzed(session);
+    if (analysis["routers"].size() != loads.size()) QTest::qFail(analysis.dump().c_str(), __FILE__, __LINE__);
+    for (size_t r = 0; r < loads.size(); ++r)
+      if (loads_of(analysis, r) != loads[r])
+        QTest::qFail((text.substr(0, 300) + analysis["routers"][r].dump()).c_str(), __FILE__, __LINE__);
+    return import;
+  }
+  void verify_refused_answer(const std::string& text, const std::string& words) {
+    const std::string file = scratch_.write("wrong.json", text), none = scratch_.path("none.storm");
+    VERIFY_REFUSED((Arguments{"import", file, "-o", none, "--model-config", config()}), file, words);
+    QVERIFY(!std::filesystem::exists(none));
+  }
+
+ private slots:
+  void every_form_has_the_same_loads_data() {
+    QTest::addColumn<QByteArray>("text");
+    const auto row = [](const char* name, const std::string& text) { QTest::newRow(name) << QByteArray::fromStdString(text); };
+    const auto npy = [](size_t first, size_t end, bool all = false) { return npy_base64<int32_t>(kTokens, first, end, all, "<i4"); };
+    row("vLLM 0.21, lists", vllm(lists(kTokens, 0, kPrompt), lists(kTokens, kPrompt, kAll)));
+    row("vLLM, .npy apart", vllm(lists(kTokens, 0, kPrompt), npy(kPrompt, kAll)));
+    row("vLLM, both .npy", vllm(npy(0, kPrompt), npy(kPrompt, kAll)));
+    row("vLLM, all in the choice", vllm("null", npy(0, kAll)));
+    row("vLLM, all in the choice, all layers", vllm("null", npy(0, kAll, true)));
+    row("vLLM, all in the choice and the prompt again", vllm(npy(0, kPrompt), npy(0, kAll)));
+    row("int16", vllm("null", npy_base64<int16_t>(kTokens, 0, kAll, false, "<i2")));
+    row("uint8", vllm("null", npy_base64<uint8_t>(kTokens, 0, kAll, true, "|u1")));
+    row("uint16", vllm("null", npy_base64<uint16_t>(kTokens, 0, kAll, false, "<u2")));
+    row("int64", vllm("null", npy_base64<int64_t>(kTokens, 0, kAll, false, "<i8")));
+    row("lists of all", vllm("null", lists(kTokens, 0, kAll)));
+    row("a list of answers", "[" + vllm("null", npy(0, kAll)) + "]");
+    row("chat", R"({"id": "chatcmpl-1", "object": "chat.completion", "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
+                    R"(, "choices": [{"index": 0, "message": {"role": "assistant", "content": "x"}, "routed_experts": )" +
+                    npy(kPrompt, kAll) + "}], " + kUsage + "}");
+    row("vLLM's LLM class", R"({"request_id": "0", "prompt_token_ids": [1, 2, 3], "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
+                                R"(, "outputs": [{"index": 0, "token_ids": [4, 5, 6], "routed_experts": )" + lists(kTokens, kPrompt, kAll) +
+                                "}]}");
+    row("vLLM's batches", R"({"id": "b", "custom_id": "r-1", "response": {"status_code": 200, "request_id": "q", "body": )" +
+                              vllm("null", npy(0, kAll)) + R"(}, "error": null})");
+    row("vLLM's /inference/v1/generate", R"({"request_id": "g", "choices": [{"index": 0, "token_ids": [4, 5, 6], "routed_experts": )" +
+                                             npy(0, kAll) + R"(}], "prompt_token_ids": [1, 2, 3]})");
+    row("Dynamo, with its shape", R"({"id": "d", "choices": [{"index": 0, "message": {}}], "nvext": {"routed_experts": {"data": )" +
+                                      ("\"" + base64_of(numbers(kTokens, 0, kAll, false)) + "\"") +
+                                      R"(, "shape": [5, 2, 2], "dtype": "int32", "start": 0}}, )" + kUsage + "}");
+    const std::vector<int32_t> ids = numbers(kTokens, 0, kAll, false);
+    const std::vector<uint8_t> bytes(ids.begin(), ids.end());
+    row("bytes with their shape",
+        vllm("null", R"({"data": ")" + base64_of_bytes({bytes.begin(), bytes.end()}) + R"(", "shape": [5, 2, 2]})"));
+    row("SGLang", sglang(raw(kTokens, 0, kAll)));
+    row("SGLang, layers with experts alone", sglang(raw(kTokens, 0, kAll, false)));
+    row("SGLang's OpenAI endpoints", R"({"id": "s", "choices": [{"index": 0, "text": "x"}], "sglext": {"routed_experts": )" +
+                                         raw(kTokens, 0, kAll) + "}, " + kUsage + "}");
+    row("SGLang's OpenAI endpoints, in the choice",
+        R"({"id": "s", "choices": [{"index": 0, "text": "x", "meta_info": {"routed_experts": )" + raw(kTokens, 0, kAll) + "}}], " + kUsage +
+            "}");
+    row("a padding row at the end",
+        vllm("null", R"([[[0, 1], [3, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]], [[0, 0], [0, 0]]])"));
+    row("rows of -1",
+        vllm("null",
+             R"([[[0, 1], [3, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]], [[-1, -1], [-1, -1]]])"));
+    row("numbers with a point",
+        vllm("null", R"([[[0.0, 1.0], [3.0, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]]])"));
+    row("without counts", R"({"prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) + R"(, "choices": [{"routed_experts": )" +
+                              lists(kTokens, kPrompt, kAll) + "}]}");
+  }
+  void every_form_has_the_same_loads() {
+    QFETCH(QByteArray, text);
+    const std::string session = new_session();
+    const Json import = verify_loads(text.toStdString(), loads_of_tokens(kTokens, 0, kAll), session);
+    QCOMPARE(import["rows_read"].get<int64_t>(), int64_t{5 * 2 * 2});
+    const SessionReader reader(session);
+    QCOMPARE(reader.sequences(1), int64_t{1});
+    QVERIFY((reader.phases(1) == std::vector<Phase>{Phase::prefill, Phase::decode}));
+    QCOMPARE(reader.spaces(1, 0)[0].cells.step, 0);
+    QCOMPARE(reader.spaces(1, 1)[0].cells.step, static_cast<int>(kPrompt));
+    // Rows that name no expert are counted and named.
+    const bool masked = import["rows_masked"].get<int64_t>() > 0;
+    QCOMPARE(masked, import["warnings"].dump().find("name no branch") != std::string::npos);
+  }
+
+  void answers_a_line_are_requests_of_their_own() {
+    const std::string npy = npy_base64<int32_t>(kTokens, 0, kAll, false, "<i4");
+    const std::string text = vllm("null", npy) + "\n" + sglang(raw(kTokens, 0, kAll)) + "\n" + R"({"error": {"message": "too long"}})" +
+                             "\n" + vllm("null", "null") + "\n";
+    const std::string session = new_session();
+    const Loads one = loads_of_tokens(kTokens, 0, kAll);
+    const Json import = verify_loads(text, sum(one, one), session, "answers.jsonl");
+    QCOMPARE(SessionReader(session).sequences(1), int64_t{2});
+    QVERIFY2(import["warnings"].dump().find("2 of 4 answers have no routed_experts, and count nothing") != std::string::npos,
+             import.dump().c_str());
+  }
+
+  // The prompt was computed on once, whatever many choices there are.
+  void choices_of_one_answer_share_its_prompt() {
+    const Tokens other = {{{{1, 3}, {0, 2}}}, {{{0, 3}, {2, 1}}}};
+    const std::string text = R"({"id": "n", "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
+                             R"(, "choices": [{"index": 0, "routed_experts": )" + lists(kTokens, kPrompt, kAll) +
+                             R"(}, {"index": 1, "routed_experts": )" + lists(other, 0, 2) +
+                             R"(}], "usage": {"prompt_tokens": 3, "completion_tokens": 6}})";
+    const std::string session = new_session();
+    verify_loads(text, sum(loads_of_tokens(kTokens, 0, kAll), loads_of_tokens(other, 0, 2)), session);
+    const SessionReader reader(session);
+    QCOMPARE(reader.sequences(1), int64_t{2});
+    QCOMPARE(reader.spaces(1, 2)[0].cells.step, static_cast<int>(kPrompt));
+  }
+
+  void streams_are_read_once_data() {
+    QTest::addColumn<QByteArray>("text");
+    const auto row = [](const char* name, const std::vector<std::string>& chunks, const char* done = "data: [DONE]\n\n") {
+      std::string text;
+      for (const std::string& chunk : chunks) text += "data: " + chunk + "\n\n";
+      QTest::newRow(name) << QByteArray::fromStdString(text + done);
+    };
+    const std::string none = R"({"text": "", "meta_info": {"id": "a", "prompt_tokens": 3, "completion_tokens": 1}})";
+    row("in the last chunk", {none, sglang(raw(kTokens, 0, kAll))});
+    row("all so far in each", {sglang(raw(kTokens, 0, 3), 3, 1), sglang(raw(kTokens, 0, 4), 3, 2), sglang(raw(kTokens, 0, kAll))});
+    row("each its own", {sglang(raw(kTokens, 0, 3), 3, 1), sglang(raw(kTokens, 3, 4), 3, 2), sglang(raw(kTokens, 4, kAll))});
+    row("without an end", {none, sglang(raw(kTokens, 0, kAll))}, "");
+    const auto chunk = [](const std::string& field) {
+      return R"({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"})" + field + "}]}";
+    };
+    row("of choices, with the counts behind",
+        {chunk(""), chunk(R"(, "routed_experts": )" + npy_base64<int16_t>(kTokens, 0, kAll, false, "<i2")),
+         R"({"id": "c", "object": "chat.completion.chunk", "choices": [], )" + kUsage + "}"});
+    row("with comments and names of events", {none, sglang(raw(kTokens, 0, kAll)) + "\n\nevent: end\nid: 7\n: ping"});
+  }
+  void streams_are_read_once() {
+    QFETCH(QByteArray, text);
+    const std::string session = new_session();
+    verify_loads(text.toStdString(), loads_of_tokens(kTokens, 0, kAll), session, "stream.txt");
+    QCOMPARE(SessionReader(session).sequences(1), int64_t{1});
+    // Two streams in one file are two answers.
+    const std::string two =
+        QByteArray(text).replace("\"id\": \"a\"", "\"id\": \"b\"").replace("\"id\": \"c\"", "\"id\": \"d\"").toStdString();
+    const Loads one = loads_of_tokens(kTokens, 0, kAll);
+    verify_loads(text.toStdString() + "\n" + two, sum(one, one), new_session(), "streams.txt");
+  }
+
+  void rows_that_begin_in_the_middle_have_their_positions_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<int>("first");
+    const auto row = [](const char* name, const std::string& text, int first) {
+      QTest::newRow(name) << QByteArray::fromStdString(text) << first;
+    };
+    row("SGLang, within the prompt", sglang(raw(kTokens, 2, kAll)), 2);
+    row("SGLang, at the answer", sglang(raw(kTokens, 3, kAll)), 3);
+    row("SGLang, a row alone", sglang(raw(kTokens, 4, kAll)), 4);
+    row("SGLang, which says where", sglang(raw(kTokens, 2, kAll), 3, 3, R"(, "routed_experts_start_len": 2)"), 2);
+    row("vLLM, the answer alone", vllm("null", lists(kTokens, 3, kAll)), 3);
+    row("vLLM, the prompt's begin left out", vllm(lists(kTokens, 1, kPrompt), lists(kTokens, kPrompt, kAll)), 1);
+    row("Dynamo's start",
+        vllm("null",
+             R"({"data": ")" + base64_of(numbers(kTokens, 2, kAll, false)) + R"(", "shape": [3, 2, 2], "dtype": "int32", "start": 2})"),
+        2);
+  }
+  void rows_that_begin_in_the_middle_have_their_positions() {
+    QFETCH(QByteArray, text);
+    QFETCH(int, first);
+    const std::string session = new_session();
+    const Json import = verify_loads(text.toStdString(), loads_of_tokens(kTokens, static_cast<size_t>(first), kAll), session);
+    const SessionReader reader(session);
+    QCOMPARE(reader.spaces(1, 0)[0].cells.step, first);
+    QCOMPARE(reader.phases(1).size(), first < 3 ? size_t{2} : size_t{1});
+    QVERIFY2(import["warnings"].dump().find("1 of 1 answers lack rows of " + std::to_string(first) + " token") != std::string::npos,
+             import["warnings"].dump().c_str());
+  }
+
+  // 4 rows of 4 layers are as many numbers as 8 of the 2 with experts: what is in them decides.
+  void as_many_numbers_in_another_layout_are_told_apart() {
+    const std::string four =
+        scratch_.write("four/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 4,
+ "first_k_dense_replace": 2, "num_experts_per_tok": 2, "hidden_size": 64, "moe_intermediate_size": 32})");
+    std::vector<int32_t> rows;
+    const Tokens last = {{{{1, 3}, {1, 0}}}, {{{1, 2}, {3, 2}}}, {{{2, 3}, {3, 0}}}, {{{0, 3}, {3, 1}}}};
+    for (const Token& t : last) rows.insert(rows.end(), {0, 0, 0, 0, t[0][0], t[0][1], t[1][0], t[1][1]});
+    const std::string session = new_session();
+    verify_loads(sglang("\"" + base64_of(rows) + "\"", 6, 3), loads_of_tokens(last, 0, 4), session, "halved.jsonl", four);
+    QCOMPARE(SessionReader(session).spaces(1, 0)[0].cells.step, 4);
+    // Eight tokens of the two layers are those.
+    Tokens all = last;
+    all.insert(all.end(), last.begin(), last.end());
+    const std::string whole = new_session();
+    verify_loads(sglang(raw(all, 0, 8, false), 6, 3), loads_of_tokens(all, 0, 8), whole, "whole.jsonl", four);
+    QCOMPARE(SessionReader(whole).spaces(1, 0)[0].cells.step, 0);
+  }
+
+  void answers_that_cannot_be_are_refused() {
+    const std::string npy = npy_base64<int32_t>(kTokens, 0, kAll, false, "<i4");
+    const auto in_choice = [](const std::string& field) { return vllm("null", field); };
+    verify_refused_answer(in_choice("\"k05VTVBZAQB2AHsn\""), "line 1: choices[0].routed_experts: is truncated");
+    verify_refused_answer(in_choice(npy_base64<float>(kTokens, 0, kAll, false, "<f4")), "is an .npy of f32, expected whole numbers");
+    verify_refused_answer(in_choice("\"" + base64_of_bytes(npy_of("(5, 4)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
+                          "has the shape [5, 4], expected [tokens, layers, k]");
+    verify_refused_answer(in_choice("\"" + base64_of_bytes(npy_of("(5, 4, 1)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
+                          "has the shape [5, 4, 1], ");
+    verify_refused_answer(in_choice("[[[0, 1], [2]]]"), "has layers of unlike numbers of choices");
+    verify_refused_answer(in_choice("[[[0, 1], [2, 3]], [[0, 1]]]"), "has tokens of unlike numbers of layers");
+    verify_refused_answer(in_choice("[[0, 1], [2, 3]]"), "is a list of lists of other things than lists");
+    verify_refused_answer(in_choice("[[[0, 1.5], [2, 3]]]"), "holds what is no whole number: 1.5");
+    verify_refused_answer(in_choice("[[[0, 1], [2, 4]]]"), "names expert 4");
+    verify_refused_answer(in_choice("[[[0, 1], [2, 2]]]"), "names expert 2 twice");
+    verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [5, 2, 2]}"), "has 3 bytes for the shape [5, 2, 2]");
+    verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [3, 1, 1], \"dtype\": \"float16\"}"),
+                          "holds \"float16\", expected whole numbers");
+    verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [3, 1, 1], \"encoding\": \"base85\"}"), "is encoded as \"base85\"");
+    verify_refused_answer(in_choice("12"), "is neither base64 nor a list");
+    verify_refused_answer(sglang(raw({kTokens[0], kTokens[1], kTokens[2], kTokens[3], kTokens[4], kTokens[0], kTokens[1]}, 0, 7)),
+                          "more tokens than the 6");
+    verify_refused_answer(sglang(raw(kTokens, 2, kAll), 3, 3, R"(, "routed_experts_start_len": 1)"),
+                          "begins at token 1 and has 3 rows, of 6 tokens");
+    verify_refused_answer(vllm(lists(kTokens, 0, kPrompt), lists(kTokens, kPrompt, 4)),
+                          "have 4 rows, the prompt and the answer have 3 and 3 tokens");
+    verify_refused_answer(vllm("null", "null"), "has no answer with routed_experts (SGLang: send return_routed_experts");
+    verify_refused_answer("data: " + sglang(npy) + "\noops\n", "line 2: is no line of a stream of events: \"oops\"");
+  }
+
+  void an_array_by_itself_is_read_data() {
+    QTest::addColumn<QByteArray>("file");
+    const std::vector<int32_t> ids = numbers(kTokens, 0, kAll, false);
+    const auto row = [&]<class T>(const char* type, T) {
+      QTest::newRow(type) << QByteArray::fromStdString(npy_of("(5, 2, 2)", type, std::vector<T>(ids.begin(), ids.end())));
+    };
+    row("<i2", int16_t{}), row("|u1", uint8_t{}), row("|i1", int8_t{}), row("<u2", uint16_t{}), row("<u4", uint32_t{}),
+        row("<i4", int32_t{}), row("<i8", int64_t{});
+  }
+  void an_array_by_itself_is_read() {
+    QFETCH(QByteArray, file);
+    verify_loads(file.toStdString(), loads_of_tokens(kTokens, 0, kAll), new_session(), "ids.npy");
+  }
+};
+
+STORMCELL_TEST(ContractRoutedAnswersTest)
+
+}  // namespace stormcell::testing
+
+#include "routed_answers_test.moc"

@@ -1,0 +1,31 @@
+#include "core/formats/tokenizer_config.h"
+
+#include "core/formats/sentencepiece_model.h"
+#include "tests/fuzz/tokenizer_use.h"
+
+using namespace stormcell;
+
+namespace {
+/// A tokenizer that any configuration may be said of.
+std::string small_model() {
+  return plain_unigram_model(
+      std::vector<Piece>{
+          {"<unk>", 0, PieceType::unknown}, {"<s>", 0, PieceType::control}, {"</s>", 0, PieceType::control}, {"a", -1}, {" ", -1}},
+      false);
+}
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::string kModel = small_model();
+  const std::string_view json(reinterpret_cast<const char*>(data), size);
+  fuzz::refused_or_done([&] {
+    const TokenizerConfig config = parse_tokenizer_config(json, "input");
+    for (const FrameRule rule : {FrameRule{}, FrameRule{.begin = true, .end = false}}) {
+      const auto tokenizer = Tokenizer::from_sentencepiece(kModel, "model", rule, config);
+      for (const std::vector<int32_t>* ids : {&tokenizer->frame().before, &tokenizer->frame().behind})
+        for (const int32_t id : *ids) fuzz::require(id >= 0 && id < tokenizer->vocabulary_size(), "special tokens are in the vocabulary");
+      fuzz::use(*tokenizer);
+    }
+  });
+  return 0;
+}
