@@ -330,14 +330,13 @@ Table make_simulation_table(const SimulationPage& page) {
   if (page.part == SimulationPart::exchange) return exchange_table(page);
   if (page.part == SimulationPart::messages) return message_table(page);
   Table table = phases_table();
-  table.rows.push_back({page.contents, Value(), Value(), Value(), Value(), Value(), Value(), Value(), tr("what is in every step here")});
   const auto add_step = [&](const QString& what, const StepTimes& s, const QString& note) {
-    table.rows.push_back(row_of(what, Value(), s.phases, s.mean_ms, s.p50_ms, s.p95_ms, note));
+    const QString said = note.isEmpty() ? page.contents : tr("%1; %2").arg(page.contents.chopped(1), note);
+    table.rows.push_back(row_of(what, Value(), s.phases, s.mean_ms, s.p50_ms, s.p95_ms, said));
   };
   if (page.part == SimulationPart::clusters) {
     table.columns.push_back(
         {tr("Times by"), tr("Which phases go by measured calls, with their start-up times; all others by data sheets, without")});
-    table.rows.back().push_back(Value());
     for (const ShownCluster& c : page.clusters) {
       if (c.fault.isEmpty())
         add_step(c.name, c.step, c.chosen ? tr("%1; chosen").arg(c.about) : c.about);
