@@ -1,5 +1,7 @@
 #include "core/formats/torch_file.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
@@ -14,6 +16,8 @@ constexpr size_t kMostPickle = size_t{1} << 28;
 }  // namespace
 
 int64_t TorchTensor::elements() const {
+  // Else sizes beside a 0 might overflow.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t all = 1;
   for (const int64_t n : shape) all *= n;
   return all;
@@ -58,10 +62,11 @@ TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name)
   TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset, from.strides};
   if (!is_whole_type(from.dtype)) wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
   const auto held = static_cast<int64_t>(tensor.bytes.size() / element_size(from.dtype));
+  // One without elements needs no storage, whatever its other sizes are.
+  if (std::find(from.shape.begin(), from.shape.end(), 0) != from.shape.end()) return {from.dtype, from.shape, {}, 0, from.strides};
   // The last element, without overflow: nothing may lie beyond what is there.
   int64_t last = from.offset, all = 1;
   for (size_t d = 0; d < from.shape.size(); ++d) {
-    if (from.shape[d] == 0) return {from.dtype, from.shape, {}, 0, from.strides};
     const int64_t steps = from.shape[d] - 1;
     if (last >= held || (steps > 0 && from.strides[d] > (held - last) / steps) || from.shape[d] > held / all)
       wrong(name + " " + shape_text(from.shape) + " is larger than its storage");

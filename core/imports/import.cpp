@@ -162,12 +162,10 @@ class TraceRun : public TraceSink {
   int32_t rank_of_file() const { return header_rank_; }
 
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
-    if (step != step_) {
-      end_step();
-      step_ = step;
-      filled_ = &begin_record();
-    }
-    filled_->add_loads({router, counts});
+    if (step != step_) end_step();
+    step_ = step;
+    held_.push_back({router, counts_.size(), counts.size()});
+    counts_.insert(counts_.end(), counts.begin(), counts.end());
   }
 
   /// The figures of this trace alone.
@@ -183,6 +181,7 @@ class TraceRun : public TraceSink {
     figures_.warnings = counts.warnings;
     if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
       figures_.warnings.push_back(std::move(left_out));
+    count_idle_steps();
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
     find_how(figures_);
@@ -198,9 +197,23 @@ class TraceRun : public TraceSink {
     record.rank = rank_;
     return record;
   }
+  /// A step in which no expert was chosen, as of an idle pass, counts nothing.
   void end_step() {
-    if (filled_) recorder_->submit();
-    filled_ = nullptr;
+    if (held_.empty()) return;
+    if (std::any_of(counts_.begin(), counts_.end(), [](int64_t count) { return count != 0; })) {
+      BatchRecord& record = begin_record();
+      for (const HeldLoads& h : held_) record.add_loads({h.router, std::span(counts_).subspan(h.begin, h.size)});
+      recorder_->submit();
+    } else {
+      ++idle_steps_;
+    }
+    held_.clear(), counts_.clear();
+  }
+  void count_idle_steps() {
+    if (idle_steps_ == 0) return;
+    if (batches_ == 0) bad_input(source_.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
+    figures_.warnings.push_back(source_.path() + ": " + with_commas(idle_steps_) + " of " + with_commas(idle_steps_ + batches_) +
+                                " steps have no load, and count nothing");
   }
 
   const ImportOptions& options_;
@@ -210,7 +223,13 @@ class TraceRun : public TraceSink {
   int64_t batches_ = 0, server_step_ = -1;
   int32_t rank_ = -1, header_rank_ = -1;
   int64_t step_ = -1;
-  BatchRecord* filled_ = nullptr;  // of the step whose loads are coming
+  struct HeldLoads {
+    int32_t router;
+    size_t begin, size;
+  };
+  std::vector<HeldLoads> held_;  // of the step whose loads are coming
+  std::vector<int64_t> counts_;
+  int64_t idle_steps_ = 0;
   ImportFigures figures_;
   std::unique_ptr<RunWriter> writer_;
   std::unique_ptr<Recorder> recorder_;

@@ -52,6 +52,20 @@ class ContractMissingPartsTest : public QObject, private Imports {
   }
   std::string new_session() { return scratch_.path("s" + std::to_string(count_++) + ".storm"); }
 
+  /// Over all of its runs.
+  void verify_loads(const std::string& session, const Loads& loads) {
+    const SessionReader reader(session);
+    Loads all(loads.size(), std::vector<int64_t>(loads.empty() ? 0 : loads[0].size()));
+    for (const RunSummary& run : reader.runs()) {
+      QCOMPARE(reader.layout(run.id).routers.size(), loads.size());
+      for (size_t r = 0; r < loads.size(); ++r) {
+        const std::vector<int64_t> of_run = reader.total_loads(run.id, static_cast<int32_t>(r)).load;
+        QCOMPARE(of_run.size(), all[r].size());
+        for (size_t e = 0; e < of_run.size(); ++e) all[r][e] += of_run[e];
+      }
+    }
+    for (size_t r = 0; r < loads.size(); ++r) QCOMPARE(all[r], loads[r]);
+  }
   /// Its loads, and of its warnings one that holds each of the words, which come without others.
   void verify_import(const std::string& trace, const Loads& loads, const std::vector<std::string>& words, const Arguments& more = {}) {
     const std::string session = new_session();
@@ -60,10 +74,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QVERIFY2(warnings.size() == words.size(), warnings.dump().c_str());
     for (size_t i = 0; i < words.size(); ++i)
       QVERIFY2(warnings[i].get<std::string>().find(words[i]) != std::string::npos, warnings.dump().c_str());
-    const Json analysis = analyzed(session);
-    QCOMPARE(analysis["routers"].size(), loads.size());
-    for (size_t r = 0; r < loads.size(); ++r) QVERIFY2(loads_of(analysis, r) == loads[r], analysis["routers"][r].dump().c_str());
-    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
+    verify_loads(session, loads);
   }
 
  private slots:
@@ -147,7 +158,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string trace = scratch_.write("idle.pt", per_token_dump(0, passes)), session = new_session();
     const Json import = imported(trace, session);
     const Loads loads = loads_of_passes({kThree, kOne});
-    for (size_t r = 0; r < 2; ++r) QVERIFY(loads_of(analyzed(session), r) == loads[r]);
+    verify_loads(session, loads);
     QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});
     QCOMPARE(import["rows_read"].get<int64_t>(), int64_t{4 * 2 * 2});
     QVERIFY2(import["warnings"].dump().find("have no token, and count nothing: rank 0 was idle") != std::string::npos,
@@ -159,8 +170,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
   void an_idle_pass_of_the_server_itself_counts_nothing() {
     const std::string session = new_session();
     imported(source_folder() + "/tests/reference/sglang/idle-pass.pt", session);
-    const Json analysis = analyzed(session);
-    QVERIFY((loads_of(analysis, 0) == std::vector<int64_t>{2, 2, 1, 1} && loads_of(analysis, 1) == std::vector<int64_t>{1, 1, 2, 2}));
+    verify_loads(session, {{2, 2, 1, 1}, {1, 1, 2, 2}});
+    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
     QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});
   }
 
@@ -169,7 +180,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string trace = scratch_.write("counts.pt", per_pass_dump(2, {some, none, some})), session = new_session();
     const Json import = imported(trace, session);
     QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});
-    QVERIFY((loads_of(analyzed(session), 0) == std::vector<int64_t>{2, 4, 6, 8}));
+    verify_loads(session, {{2, 4, 6, 8}, {8, 6, 4, 2}});
     QVERIFY2(import["warnings"].dump().find("1 of 3 passes have no token") != std::string::npos, import.dump().c_str());
   }
 
@@ -178,16 +189,40 @@ class ContractMissingPartsTest : public QObject, private Imports {
     std::ofstream(folder + "/a_0.pt") << per_token_dump(0, {kThree, kOne});
     std::ofstream(folder + "/b_1.pt") << per_token_dump(1, {{}, {}});
     std::ofstream(folder + "/c_2.pt") << per_token_dump(2, {kOne});
-    verify_import(folder, loads_of_passes({kThree, kOne}), {"b_1.pt: rank 1 was idle: none of its 2 passes has a token; left out"});
+    verify_import(folder, loads_of_passes({kThree, kOne, kOne}), {"b_1.pt: rank 1 was idle: none of its 2 passes has a token; left out"});
     VERIFY_REFUSED((Arguments{"import", folder + "/b_1.pt", "-o", new_session()}), folder + "/b_1.pt",
                    "holds nothing: no token was recorded");
     // By what the dumps say: their names differ by a time as well.
     fs::remove(folder + "/b_1.pt");
-    verify_import(folder, loads_of_passes({kThree, kOne}), {": rank 1 is missing, by the largest rank that is there, 2"});
+    verify_import(folder, loads_of_passes({kThree, kOne, kOne}), {": rank 1 is missing, by the largest rank that is there, 2"});
     const std::string session = new_session();
     imported(folder, session);
     const Json merged = json_of({"merge", session, "-o", new_session(), "--json", "-"});
     QVERIFY2(merged["warnings"].dump().find("rank 1 is missing") != std::string::npos, merged.dump().c_str());
+  }
+
+  void steps_without_load_count_nothing() {
+    const std::string line = R"({"record_type":"eplb_load_stats","version":1,"step":)",
+                      map = R"(,"num_ranks":2,"num_layers":1,"p2l_map":[[0,1,2,3]],"expert_load":[[)";
+    const std::string some = "4,3,2,1]]}\n", none = "0,0,0,0]]}\n";
+    const std::string trace = scratch_.write("eplb.jsonl", line + "5" + map + some + line + "6" + map + none + line + "7" + map + some);
+    verify_import(trace, {{8, 6, 4, 2}}, {"eplb.jsonl: 1 of 3 steps have no load, and count nothing"});
+    const std::string zero = scratch_.write("zero.jsonl", line + "5" + map + none);
+    VERIFY_REFUSED((Arguments{"import", zero, "-o", new_session()}), zero, "is zero all over: no expert was ever chosen");
+  }
+
+  void a_rank_of_megatron_without_tokens_is_left_out() {
+    const std::string folder = new_folder();
+    std::ofstream(folder + "/router_trace_rank1.jsonl") << megatron_trace();
+    std::ofstream(folder + "/router_trace_rank0.jsonl")
+        << R"({"step":0,"block":"decoder","layer":1,"rank":0,"num_tokens":0,"topk":2,"top_indices":[]})"
+        << "\n";
+    verify_import(folder, {{3, 3, 3, 3}, {4, 3, 2, 3}}, {"rank 0 was idle: none of its passes has a token; left out"});
+    fs::remove(folder + "/router_trace_rank0.jsonl");
+    const std::string text = QString::fromStdString(megatron_trace()).replace("\"rank\":1", "\"rank\":3").toStdString();
+    std::ofstream(folder + "/router_trace_rank3.jsonl") << text;
+    const Json import = imported(folder, new_session());
+    QVERIFY2(import["warnings"].dump().find("router_trace_rank0.jsonl, ") != std::string::npos, import["warnings"].dump().c_str());
   }
 
   void numbered_files_of_a_folder_are_named_data() {

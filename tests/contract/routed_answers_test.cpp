@@ -80,11 +80,11 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
                     std::string config = {}) {
     if (config.empty()) config = this->config();
     const Json import = imported(scratch_.write(name, text), session, {"--model-config", config});
-    const Json analysis = analyzed(session);
-    if (analysis["routers"].size() != loads.size()) QTest::qFail(analysis.dump().c_str(), __FILE__, __LINE__);
+    const SessionReader reader(session);
     for (size_t r = 0; r < loads.size(); ++r)
-      if (loads_of(analysis, r) != loads[r])
-        QTest::qFail((text.substr(0, 300) + analysis["routers"][r].dump()).c_str(), __FILE__, __LINE__);
+      if (const std::vector<int64_t> load = reader.total_loads(1, static_cast<int32_t>(r)).load; load != loads[r])
+        QTest::qFail((text.substr(0, 300) + ": " + Json(load).dump()).c_str(), __FILE__, __LINE__);
+    if (reader.layout(1).routers.size() != loads.size()) QTest::qFail("another number of layers", __FILE__, __LINE__);
     return import;
   }
   void verify_refused_answer(const std::string& text, const std::string& words) {
@@ -94,9 +94,14 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
   }
 
  private slots:
-  void every_form_has_the_same_loads_data() {
-    QTest::addColumn<QByteArray>("text");
-    const auto row = [](const char* name, const std::string& text) { QTest::newRow(name) << QByteArray::fromStdString(text); };
+  // All in one call: a run each.
+  void every_form_has_the_same_loads() {
+    std::vector<std::string> names;
+    Arguments arguments = {"import"};
+    const auto row = [&](const char* name, const std::string& text) {
+      arguments.push_back(scratch_.write("form" + std::to_string(names.size()) + ".json", text));
+      names.emplace_back(name);
+    };
     const auto npy = [](size_t first, size_t end, bool all = false) { return npy_base64<int32_t>(kTokens, first, end, all, "<i4"); };
     row("vLLM 0.21, lists", vllm(lists(kTokens, 0, kPrompt), lists(kTokens, kPrompt, kAll)));
     row("vLLM, .npy apart", vllm(lists(kTokens, 0, kPrompt), npy(kPrompt, kAll)));
@@ -143,20 +148,26 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
         vllm("null", R"([[[0.0, 1.0], [3.0, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]]])"));
     row("without counts", R"({"prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) + R"(, "choices": [{"routed_experts": )" +
                               lists(kTokens, kPrompt, kAll) + "}]}");
-  }
-  void every_form_has_the_same_loads() {
-    QFETCH(QByteArray, text);
     const std::string session = new_session();
-    const Json import = verify_loads(text.toStdString(), loads_of_tokens(kTokens, 0, kAll), session);
-    QCOMPARE(import["rows_read"].get<int64_t>(), int64_t{5 * 2 * 2});
+    arguments.insert(arguments.end(), {"-o", session, "--model-config", config(), "--json", "-"});
+    const Json import = json_of(arguments);
+    QCOMPARE(import["runs"].size(), names.size());
+    const auto forms = static_cast<int64_t>(names.size());
+    QCOMPARE(import["rows_read"].get<int64_t>(), forms * 5 * 2 * 2);
+    // Rows that name no expert are counted and named: two forms have one token of them.
+    QCOMPARE(import["rows_masked"].get<int64_t>(), int64_t{2 * 2 * 2});
+    QVERIFY2(import["warnings"].dump().find("8 of " + std::to_string(forms * 20 + 8) + " rows name no branch") != std::string::npos,
+             import["warnings"].dump().c_str());
     const SessionReader reader(session);
-    QCOMPARE(reader.sequences(1), int64_t{1});
-    QVERIFY((reader.phases(1) == std::vector<Phase>{Phase::prefill, Phase::decode}));
-    QCOMPARE(reader.spaces(1, 0)[0].cells.step, 0);
-    QCOMPARE(reader.spaces(1, 1)[0].cells.step, static_cast<int>(kPrompt));
-    // Rows that name no expert are counted and named.
-    const bool masked = import["rows_masked"].get<int64_t>() > 0;
-    QCOMPARE(masked, import["warnings"].dump().find("name no branch") != std::string::npos);
+    const Loads loads = loads_of_tokens(kTokens, 0, kAll);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto run = static_cast<int64_t>(i) + 1;
+      for (int32_t r = 0; r < 2; ++r) QVERIFY2(reader.total_loads(run, r).load == loads[static_cast<size_t>(r)], names[i].c_str());
+      QVERIFY2(reader.sequences(run) == 1, names[i].c_str());
+      QVERIFY2((reader.phases(run) == std::vector<Phase>{Phase::prefill, Phase::decode}), names[i].c_str());
+      QVERIFY2(reader.spaces(run, 0)[0].cells.step == 0 && reader.spaces(run, 1)[0].cells.step == int{kPrompt}, names[i].c_str());
+    }
+    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
   }
 
   void answers_a_line_are_requests_of_their_own() {
@@ -295,18 +306,22 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     verify_refused_answer("data: " + sglang(npy) + "\noops\n", "line 2: is no line of a stream of events: \"oops\"");
   }
 
-  void an_array_by_itself_is_read_data() {
-    QTest::addColumn<QByteArray>("file");
+  void arrays_by_themselves_are_read() {
     const std::vector<int32_t> ids = numbers(kTokens, 0, kAll, false);
-    const auto row = [&]<class T>(const char* type, T) {
-      QTest::newRow(type) << QByteArray::fromStdString(npy_of("(5, 2, 2)", type, std::vector<T>(ids.begin(), ids.end())));
+    Arguments arguments = {"import"};
+    const auto add = [&]<class T>(const char* type, T) {
+      const std::string name = "array" + std::to_string(arguments.size()) + ".npy";
+      arguments.push_back(scratch_.write(name, npy_of("(5, 2, 2)", type, std::vector<T>(ids.begin(), ids.end()))));
     };
-    row("<i2", int16_t{}), row("|u1", uint8_t{}), row("|i1", int8_t{}), row("<u2", uint16_t{}), row("<u4", uint32_t{}),
-        row("<i4", int32_t{}), row("<i8", int64_t{});
-  }
-  void an_array_by_itself_is_read() {
-    QFETCH(QByteArray, file);
-    verify_loads(file.toStdString(), loads_of_tokens(kTokens, 0, kAll), new_session(), "ids.npy");
+    add("<i2", int16_t{}), add("|u1", uint8_t{}), add("|i1", int8_t{}), add("<u2", uint16_t{}), add("<u4", uint32_t{}),
+        add("<i4", int32_t{}), add("<i8", int64_t{});
+    const std::string session = new_session();
+    arguments.insert(arguments.end(), {"-o", session, "--model-config", config(), "--json", "-"});
+    QCOMPARE(json_of(arguments)["runs"].size(), size_t{7});
+    const SessionReader reader(session);
+    const Loads loads = loads_of_tokens(kTokens, 0, kAll);
+    for (int64_t run = 1; run <= 7; ++run)
+      for (int32_t r = 0; r < 2; ++r) QCOMPARE(reader.total_loads(run, r).load, loads[static_cast<size_t>(r)]);
   }
 };
 

@@ -30,7 +30,13 @@ class MegatronTrace {
 
   TraceCounts read() {
     for_each_pass([&](const JsonRow& row) { look_at(row); });
-    if (routers_.empty()) bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
+    if (routers_.empty() && rank_ < 0)
+      bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
+    if (routers_.empty()) {
+      counts_.nothing = "rank " + std::to_string(rank_) + " was idle: none of its passes has a token";
+      counts_.rank_of_nothing = static_cast<int32_t>(rank_);
+      return counts_;
+    }
     begin();
     for_each_pass([&](const JsonRow& row) { take(row); });
     flush();
@@ -139,7 +145,7 @@ class MegatronTrace {
   int64_t first_rank_ = -1, last_step_ = -1, largest_ = 0, batch_ = 0;
   // Of the line at hand.
   Place place_;
-  int64_t step_ = 0, k_ = 1, rank_ = 0;
+  int64_t step_ = 0, k_ = 1, rank_ = -1;
   std::vector<int64_t> ids_;
   // Of the micro-batch at hand.
   std::map<int32_t, std::vector<int32_t>> passes_;
