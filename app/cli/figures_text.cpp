@@ -15,6 +15,7 @@
 #include "core/summary/limit_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/time_text.h"
 
 namespace stormcell::cli {
 namespace {
@@ -140,6 +141,7 @@ std::string phase_text(const RunSummaryFigures& f, bool verbose, PhaseTitle titl
   }
   for (size_t i = 0; i < f.annotated.size(); ++i) rows.push_back({i == 0 ? "annotated" : "", f.annotated[i]});
   add_budget(rows, f.weight_budget, reading_plans(f));
+  if (const std::string took = time_taken_words(f); !took.empty()) rows.push_back({"time", took});
   if (f.unloaded_weight_bytes > 0) rows.push_back({"not needed", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   add_session(rows, f.session, f.session_run);
   return rows.empty() ? text : text + "\n" + table_text(rows, {});

@@ -117,7 +117,7 @@ class Run {
     if (const auto spread = measurings_.spread()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     verify();
-    if (std::optional<ExitRecord> record = record_exits(work_, progress_)) {
+    if (std::optional<ExitRecord> record = record_exits(work_, all_batches(*s_.data), progress_)) {
       record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
       result_->exits = exit_curve(*record);
     }

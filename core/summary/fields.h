@@ -22,6 +22,7 @@
 #include <type_traits>
 
 #include "core/base/run_kind.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
@@ -394,6 +395,9 @@ void fields(auto& v, Of<ExitTarget> auto& t) {
   v("speedup", t.speedup);
   v("speedup_ci95", t.speedup_ci95);
   v.withheld("speedup_withheld", t.withheld);
+  v("speedup_over_model", t.speedup_over_model);
+  v("speedup_over_model_ci95", t.speedup_over_model_ci95);
+  v.derived("exits_taken", exits_taken_text(t));
 }
 
 void fields(auto& v, Of<ItemSpent> auto& i) {
@@ -499,6 +503,11 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
     plans("baseline", f.baseline_operators);
     plans("optimized", f.optimized_operators);
   });
+  v("time_limit_seconds", f.time_limit_seconds);
+  v("expected_seconds", f.expected_seconds);
+  v("elapsed_seconds", f.elapsed_seconds);
+  v("passes_tried_on", f.passes_tried_on);
+  v("left_out_for_time", f.left_out_for_time);
   v("load_seconds", f.load_seconds);
   v("unloaded_weight_bytes", f.unloaded_weight_bytes);
   v("peak_resident_bytes", f.peak_resident_bytes);

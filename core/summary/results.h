@@ -361,6 +361,10 @@ struct ExitTarget {
   std::optional<double> speedup;  ///< of the baseline with these thresholds over the one with the model's own, from paired executions
   std::optional<std::array<double, 2>> speedup_ci95;
   std::optional<SpeedupWithheld> withheld = {};  ///< why it is not stated
+  /// Of the plan that is kept, thresholds and passes together, over the model as it came, with its own thresholds and no pass: the
+  /// headline.
+  std::optional<double> speedup_over_model;
+  std::optional<std::array<double, 2>> speedup_over_model_ci95;
 };
 
 /// One item, by what it went through.
@@ -476,6 +480,12 @@ struct RunSummaryFigures {
   std::optional<ExitTarget> exit_target;            ///< --target-quality, --target-latency
   /// Nothing: no routers, decoding, or a plan that does not decide all of them.
   std::optional<ItemCostFigures> item_costs;
+  // optimize
+  std::optional<double> time_limit_seconds;               ///< of the whole command; nothing: there was none
+  std::optional<std::array<double, 2>> expected_seconds;  ///< of it, as it was said before its first stage
+  std::optional<double> elapsed_seconds;                  ///< of it, until the result was written
+  std::optional<int64_t> passes_tried_on;                 ///< batches on which passes were tried one by one; nothing: they were not
+  std::vector<std::string> left_out_for_time;             ///< a sentence each
 
   bool is_verified() const { return verified && verified->passed; }
   /// Whether intervals of times hold the spread between runs.

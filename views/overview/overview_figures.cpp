@@ -125,6 +125,14 @@ void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   const auto add = [&](const QString& name, const QString& note, const QString& value) {
     page.figures.push_back({.name = name, .note = note, .tip = tips.join("<br>"), .before = value, .apart = true});
   };
+  if (t.speedup_over_model)
+    add(tr("Gain over the model as it came"), tr("thresholds and passes together, beside its own thresholds"),
+        times_text(*t.speedup_over_model));
+  if (const std::vector<std::string> taken = exits_taken_text(t); !taken.empty()) {
+    QStringList all;
+    for (const std::string& sentence : taken) all << to_qstring(sentence);
+    add(tr("Exits that take all or none"), tr("of those held out"), all.join("; "));
+  }
   add(tr("Target of the exits"), to_qstring(exit_target_text(t)), t.met ? tr("met") : tr("missed"));
   if (!thresholds.isEmpty())
     add(tr("Thresholds found for it, by exit"), tr("both plans run with them, not with the model's own"), thresholds.join(", "));

@@ -7,6 +7,7 @@
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -30,7 +31,17 @@ Tone tone_of(const std::optional<std::array<double, 2>>& ci) {
   return Tone::plain;
 }
 
+/// What a target brought over the model as it came, and what of it the passes did.
+std::pair<QString, Tone> target_headline(const ExitTarget& t) {
+  QString text = to_qstring(over_model_sentence(t)) + ".";
+  text[0] = text[0].toUpper();
+  if (!t.speedup_over_model) return {text, Tone::warn};
+  const auto& ci = t.speedup_over_model_ci95;
+  return {text, ci && (*ci)[0] > 1 ? Tone::good : ci && (*ci)[1] < 1 ? Tone::bad : Tone::plain};
+}
+
 std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
+  if (f.exit_target && f.is_verified()) return target_headline(*f.exit_target);
   const SpeedVerdict verdict = speed_verdict(f);
   const QString sentence = to_qstring(speed_sentence(verdict));
   switch (verdict) {

@@ -161,6 +161,13 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(targeted, " of the operations of the whole network over all 1,000 pictures. <strong>"));
     QVERIFY(has(all, ">exit 1 (<code>exits.0.router</code>)<"));
     QCOMPARE(flaw(targeted), QString());
+    QVERIFY(!has(targeted, "Speed-up over the model as it came"));
+    t.speedup_over_model = 2.5, t.speedup_over_model_ci95 = {{2.25, 2.75}}, t.held_out.items = {750, 0};
+    const std::string gained = page(f, testing::two_stacks());
+    QCOMPARE(flaw(gained), QString());
+    for (const char* text : {"Speed-up over the model as it came", "exit 1 takes all 750 pictures",
+                             "2.5 [2.25, 2.75] times as fast as the model as it came, with its own thresholds"})
+      QVERIFY2(has(gained, text), text);
     for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
                              "met on 750 pictures that it was not found on", "compares the plan with the oracle at these thresholds"})
       QVERIFY2(has(QString::fromStdString(targeted).replace("&#39;", "'").toStdString(), text), text);
