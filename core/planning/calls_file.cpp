@@ -180,7 +180,14 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
   for (const TextField& f : kTexts) known.emplace_back(f.name);
   for (const CountField& f : kCounts) known.emplace_back(f.name);
   for (const RealField& f : kReals) known.emplace_back(f.name);
-  if (std::find(table.fields().begin(), table.fields().end(), "op") == table.fields().end()) refuse_other_kind(path, text, FileUse::calls);
+  // A file of another kind is named as that, whatever its first line looks like as a row.
+  try {
+    table.read_names(known, {});
+  } catch (const Error&) {
+    refuse_other_kind(path, text, FileUse::calls);
+    throw;
+  }
+  if (table.column("op") < 0) refuse_other_kind(path, text, FileUse::calls);
   constexpr std::array<std::string_view, 3> kNeeded = {"op", "gpu", "us"};
   table.read_names(known, std::span(kNeeded).first(times == CallTimes::needed ? 3 : 2));
   CallsFile out;

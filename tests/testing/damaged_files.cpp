@@ -114,7 +114,7 @@ std::vector<DamagedFile> damaged_json() {
   row("two values", "1 2", "column 3");
   row("comment", "// no\n1", "line 1");
   row("single quotes", "{'a':1}", "line 1");
-  row("NaN", "[NaN]", "line 1");
+  row("nan", "[nan]", "line 1");
   row("infinite number", "[1e999]", "line 1");
   row("duplicate key", "{\"a\":1,\n\"a\":2}", "line 2, column 3: the key \"a\" occurs twice");
   row("duplicate key by escape", R"({"a":1,"\u0061":2})", "occurs twice");

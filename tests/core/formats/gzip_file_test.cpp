@@ -15,7 +15,7 @@ namespace {
 /// 100,000 zero bytes as `gzip -9 -n` packs them.
 std::string many_zeros() {
   std::string file("\x1f\x8b\x08\0\0\0\0\0\x02\x03\xed\xc1\x31\x01\0\0\0\xc2\xa0\xf5\x4f\x6d\x0d\x0f\xa0", 25);
-  file += std::string(94, '\0');
+  file += std::string(96, '\0');
   return file + std::string("\x80\x57\x03\x7d\x95\x11\xd4\xa0\x86\x01\0", 11);
 }
 
