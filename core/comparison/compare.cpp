@@ -119,6 +119,18 @@ std::optional<StoredPlacement> placement_to_compare(const SessionReader& session
   return session.named_placement(selector);
 }
 
+/// What is the same but for the order of a sum is no difference.
+void round_figures(Json& value) {
+  constexpr double kDigits = 1e12;
+  if (value.is_number_float()) {
+    const double v = value.get<double>();
+    const double scale = v == 0 || !std::isfinite(v) ? 1 : std::exp2(std::floor(std::log2(std::fabs(v))));
+    value = std::round(v / scale * kDigits) / kDigits * scale;
+  } else if (value.is_structured()) {
+    for (Json& member : value) round_figures(member);
+  }
+}
+
 /// What the placement is, without what it was compared with when it was made.
 Json placement_figures(const StoredPlacement& placement, const SessionReader& session) {
   Json json = Json::parse(placement.summary, nullptr, false);
@@ -126,6 +138,7 @@ Json placement_figures(const StoredPlacement& placement, const SessionReader& se
     bad_input(session.path() + "#" + std::to_string(placement.id), "is a placement without figures", "place again");
   for (const char* key : {"front", "differences", "run", "placement", "already_stored", "seconds", "chosen", "advice"}) json.erase(key);
   if (json.contains("model") && json["model"].is_object()) json["model"]["fingerprint"] = session.summary().model.fingerprint;
+  round_figures(json);
   return json;
 }
 

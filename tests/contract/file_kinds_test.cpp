@@ -143,6 +143,8 @@ class FileKindsTest : public QObject, protected Placements {
     VERIFY_REFUSED((Arguments{"place", session_, "--cluster", "8x-h100", "--solver", "jiont"}), "--solver", "(did you mean joint?)");
     VERIFY_REFUSED((Arguments{"inspect", "preset:swich-base-8"}), "preset:swich-base-8", "(did you mean switch-base-8");
     VERIFY_REFUSED((Arguments{"inspect", "switch-base-8"}), "switch-base-8", "(did you mean preset:switch-base-8");
+    VERIFY_REFUSED((Arguments{"inspect", "swich-base-8"}), "swich-base-8", "(did you mean preset:switch-base-8");
+    VERIFY_REFUSED((Arguments{"inspect", "moon"}), "moon", "name a folder with config.json");
     VERIFY_REFUSED((Arguments{"inspect", "demo:switch-name"}), "demo:switch-name", "(did you mean switch-names");
     VERIFY_REFUSED((Arguments{"import", trace, "-o", none, "--format", "routetrace"}), "--format", "(did you mean route-trace");
     VERIFY_REFUSED((Arguments{"export", session_, "--format", "sglng"}), "--format", "(did you mean sglang");

@@ -236,7 +236,7 @@ std::vector<FileHead> file_heads() {
       {"utf-16", "calls.csv", utf16("op,gpu,us\n", false), "text in UTF-16", "iconv -f UTF-16"},
       {"utf-16", "calls.csv", "\xfe\xff\0o\0p"s, "text in UTF-16", "iconv -f UTF-16"},
       {"utf-32", "calls.csv", "\xff\xfe\0\0o\0\0\0"s, "text in UTF-32", "iconv -f UTF-32"},
-      {"carriage-returns", "calls.csv", "op,gpu,us\rdispatch,H100,3\r", "carriage returns alone", "tr "},
+      {"carriage-returns", "calls.csv", "op,gpu,us\rdispatch,H100,3\r", "text whose lines end with carriage returns alone", "tr "},
 
       {"route-trace", "t.csv", "# route_trace v1\n# model=x n_layer=1 n_expert=2 n_expert_used=1\n" + csv, "a routing trace",
        "stormcell import "},
