@@ -64,7 +64,7 @@ std::string advice_on_missing(const std::string& folder) {
   return "the download did not end, it left " + in_quotes(unfinished.front()) + ": start it again";
 }
 
-/// What a shard lacks, for a list; empty: it is there.
+/// The defect of a shard, for a list; empty: it has none.
 std::string lack_of(const std::string& path) {
   std::error_code error;
   const bool there = fs::exists(path, error);

@@ -2,6 +2,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/run_kind.h"
+#include "core/summary/stated_speedups.h"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,14 @@ std::string measured_again_text(const RunSummaryFigures& f) {
                                                                     " in this process, which opened the model anew: the program stormcell "
                                                                     "was not found";
   return fmt::format("; again {}, which took {:.1f} s", where, *f.measured_again_seconds);
+}
+
+std::string basis_text(const RunSummaryFigures& f) {
+  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or("");
+  if (basis == "pairs") return whole + ", which gain alike: a median over pairs";
+  if (basis == "batches") return whole + ", which gain unlike: a median a batch";
+  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike";
+  return whole;
 }
 
 }  // namespace
@@ -51,11 +60,8 @@ std::string spread_text(const RunSummaryFigures& f) {
 }
 
 std::string speedup_basis_text(const RunSummaryFigures& f) {
-  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or(""), spread = "; " + spread_text(f);
-  if (basis == "pairs") return whole + ", which gain alike: a median over pairs" + spread;
-  if (basis == "batches") return whole + ", which gain unlike: a median a batch" + spread;
-  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike" + spread;
-  return whole + spread;
+  const std::string unknown = unknown_conditions_text(f);
+  return basis_text(f) + "; " + spread_text(f) + (unknown.empty() ? "" : "; " + unknown);
 }
 
 }  // namespace stormcell

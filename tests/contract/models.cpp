@@ -116,6 +116,12 @@ ForwardRun forward_run(const Scratch& scratch, const std::string& model, const s
           result["model"]["unread_tensors"].get<int64_t>()};
 }
 
+bool states_or_withholds(const nlohmann::json& figures, const std::string& key) {
+  const std::string why = key.starts_with("routing_") ? "routing_speedup_withheld" : "speedup_withheld";
+  const bool stated = figures[key].is_number(), withheld = figures[why].is_string() && !figures[why].get<std::string>().empty();
+  return figures[key].is_null() != stated && (stated || withheld);
+}
+
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more) {
   Arguments all = {verb, model, "--data", data};
   if (verb != "generate") all.insert(all.end(), {"--measure-seconds", "0"});

@@ -116,6 +116,7 @@ class WeightShardsTest : public QObject {
     row("one cut", second, "truncated");
     row("one a pointer of Git LFS", second, "git lfs pull");
     row("one a page", second, "HTML");
+    row("one with a list of parts beside it", second, "is a download that did not end");
     row("an index of another sharding", index, "names 3 shards, of which 3 cannot be read");
     row("an index of another sharding beside the whole model", index, "remove the index");
     row("a tensor in another shard", index, "the index says");
@@ -142,6 +143,7 @@ class WeightShardsTest : public QObject {
     if (kind == "a link that leads nowhere") fs::remove(second), fs::create_symlink("../../blobs/0123", second);
     if (kind == "one cut") model.write(name_of(2, 2), content.substr(0, content.size() - 64));
     if (kind == "one a pointer of Git LFS") model.write(name_of(2, 2), kPointer);
+    if (kind == "one with a list of parts beside it") model.write(name_of(2, 2) + ".aria2", "x");
     if (kind == "one a page") model.write(name_of(2, 2), kPage);
     if (kind.starts_with("an index of another sharding")) {
       int i = 0;
