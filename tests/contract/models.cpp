@@ -109,8 +109,14 @@ ForwardRun forward_run(const Scratch& scratch, const std::string& model, const s
   arguments.insert(arguments.end(), more.begin(), more.end());
   const nlohmann::json result = json_of(arguments);
   if (!result.is_object()) return {};
-  const std::span<const std::byte> bytes = SafetensorsFile::open(outputs)->find("b0.logits")->bytes;
-  return {result["warnings"].get<std::vector<std::string>>(),
+  const auto file = SafetensorsFile::open(outputs);
+  const std::span<const std::byte> bytes = file->find("b0.logits")->bytes;
+  auto warnings = result["warnings"].get<std::vector<std::string>>();
+  // Other tests may be at work meanwhile.
+  std::erase_if(warnings, [](const std::string& warning) {
+    return warning.find("measur") != std::string::npos || warning.starts_with("the machine");
+  });
+  return {std::move(warnings),
           {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
           result["dataset"]["masked"].get<int64_t>(),
           result["model"]["unread_tensors"].get<int64_t>()};

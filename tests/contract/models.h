@@ -45,7 +45,7 @@ std::string model_with_tokenizer(const Scratch& scratch);
 /// A safetensors file of some tensors of another, one behind the other in the order of `names`.
 std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data);
 
-/// Warnings and counts of a `run`, and the logits of its first batch, bit for bit.
+/// Warnings of a `run`, save those of its measuring, its counts, and the logits of its first batch, bit for bit.
 struct ForwardRun {
   std::vector<std::string> warnings;
   std::string logits;
