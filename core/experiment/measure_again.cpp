@@ -91,8 +91,10 @@ void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, 
   if (!why_once_.empty()) return;
   request.seconds = (1 - kOwnShare) * time.seconds / kProcesses;
   const int64_t executions = kLeastFreshChains * (request.beside_baseline ? 4 : 2) + 2;
-  const double each = state.open_seconds + state.store->load_seconds() +
-                      std::max(request.seconds, static_cast<double>(executions) * time.execution_ms * 1e-3);
+  const double execution = time.execution_ms * 1e-3;
+  const double filling = state.store->budget() > 0 ? static_cast<double>(state.data->batch_count()) * execution : 0;
+  const double each =
+      state.open_seconds + state.store->load_seconds() + filling + std::max(request.seconds, static_cast<double>(executions) * execution);
   const double most = std::min(std::max(kMostShare * time.seconds, time.took / 2), time.most_seconds);
   constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurings) - 1;
   if (each * kLeastFresh > time.most_seconds) {

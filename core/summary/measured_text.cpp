@@ -17,8 +17,9 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
   return text + fmt::format("{} of the other {}", measured, s.measured);
 }
 
-/// "; again in 4 fresh processes, which took 4.1 s". Empty: measured once.
+/// "; again in 4 fresh processes, which took 4.1 s", or why not. Empty: an older version, or nothing that could be repeated.
 std::string measured_again_text(const RunSummaryFigures& f) {
+  if (!f.measured_once.empty()) return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
   if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
   const auto again = static_cast<int64_t>(f.measurings.size()) - 1;
   const std::string where = f.measurings.back().fresh_process ? "in " + counted(again, "fresh process", "fresh processes")
@@ -56,7 +57,7 @@ std::string measured_text(const RunSummaryFigures& f) {
 std::string spread_text(const RunSummaryFigures& f) {
   if (f.between_spread)
     return fmt::format("{} measurings, between which it varies by {:.1f} %", f.measurings.size(), 100 * *f.between_spread);
-  return "one measuring: the spread between runs is not known" + (f.measured_once.empty() ? "" : " (" + f.measured_once + ")");
+  return "one measuring: another run may differ by more than its interval says";
 }
 
 std::string speedup_basis_text(const RunSummaryFigures& f) {

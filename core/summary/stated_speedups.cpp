@@ -53,6 +53,12 @@ std::optional<SpeedupWithheld> disturbed(const RunSummaryFigures& f) {
   return why_withheld(machine);
 }
 
+/// Of each process, too.
+void clear_speedup(RunSummaryFigures& f) {
+  f.speedup = {}, f.speedup_ci95 = {};
+  for (MeasuringFigures& m : f.measurings) m.speedup = {}, m.speedup_ci95 = {};
+}
+
 }  // namespace
 
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
@@ -81,7 +87,7 @@ void withhold_speedups(RunSummaryFigures& f) {
   const std::optional<SpeedupWithheld> machine = disturbed(f), why = why_withheld(speedup_conditions(f));
   if (f.speedup && why) {
     f.withheld = why;
-    f.speedup = {}, f.speedup_ci95 = {};
+    clear_speedup(f);
   }
   for (PassReport& pass : f.passes)
     if (machine || f.withheld) withhold(machine ? *machine : *f.withheld, pass);
@@ -120,7 +126,7 @@ std::string unknown_conditions_text(const RunSummaryFigures& f) {
 
 RunSummaryFigures with_stated_speedups(RunSummaryFigures f) {
   if (f.decode) f.decode = std::make_shared<RunSummaryFigures>(with_stated_speedups(*f.decode));
-  if (!f.is_verified()) f.speedup = {}, f.speedup_ci95 = {}, f.withheld = {};
+  if (!f.is_verified()) clear_speedup(f), f.withheld = {};
   withhold_speedups(f);
   if (!f.is_verified())
     for (PassReport& pass : f.passes) pass.withheld = {};
