@@ -153,7 +153,7 @@ class ContractAnalyzeTest : public QObject, private Imports {
     profiled(switch_model(), "weights.storm"), profiled(copy.folder(), "other-weights.storm");
     const std::string other = scratch_.path("other-weights.storm");
     VERIFY_REFUSED((Arguments{"analyze", scratch_.path("weights.storm"), "--against", other}), other,
-                   "is of another model than " + scratch_.path("weights.storm") + ": other weights of the same name");
+                   "is of another model than " + scratch_.path("weights.storm") + ": " + copy.folder() + " and not " + switch_model());
   }
 
   void a_recording_whose_model_is_not_known_is_judged_with_a_doubt() {

@@ -78,6 +78,9 @@ std::string summary_of(const Conditions& c) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// Of a page what a person reads first.
+std::string beginning(const std::string& told) { return told.substr(std::min(told.find("<h1"), told.size()), 2000); }
+
 }  // namespace
 
 class ContractWithheldTest : public QObject {
@@ -108,8 +111,8 @@ class ContractWithheldTest : public QObject {
       QVERIFY2(run["speedup"].is_null() && run["speedup_ci95"].is_null(), run.dump().c_str());
       QVERIFY2(has(run["speedup_withheld"].get<std::string>(), words), run.dump().c_str());
       for (const std::string& told : {list, page}) {
-        QVERIFY2(has(told, "not measured well enough: ") && has(told, words), (c.name + ("\n" + told)).c_str());
-        for (const char* figure : {"1.87", "1.86", "1.88"}) QVERIFY2(!has(told, figure), (c.name + ("\n" + told)).c_str());
+        QVERIFY2(has(told, "not measured well enough: ") && has(told, words), (c.name + ("\n" + beginning(told))).c_str());
+        for (const char* figure : {"1.87", "1.86", "1.88"}) QVERIFY2(!has(told, figure), (c.name + ("\n" + beginning(told))).c_str());
       }
       // 1.87 is above 0.5: it fails because nobody knows.
       for (const char* condition : {"speedup<0.5", "speedup_ci95[0]<0.5", "passes.unpad.speedup_own<0.5", "speedup<0.5*a"}) {

@@ -46,7 +46,7 @@ CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
   row.equal = f.difference && *f.difference == 0;
   row.difference = difference_text(f, name);
   const bool is_withheld = !withheld[0].empty() || !withheld[1].empty();
-  row.meaning = is_withheld ? Meaning::withheld : meaning_of(f, judged ? better_of(row.path) : Better::neither);
+  row.meaning = is_withheld ? Meaning::withheld : meaning_of(f, judged ? better_of(f.figure) : Better::neither);
   if (f.difference && *f.a != 0 && name.relative) {
     const double unit = std::abs(*f.a);
     row.relative = *f.difference / unit;
@@ -118,8 +118,6 @@ QString definition_of(Meaning meaning) {
   }
   return {};
 }
-
-Better better_of(const QString& path) { return better_of(path.toStdString()); }
 
 int CompareModel::count(Meaning meaning) const {
   int64_t count = 0;

@@ -55,9 +55,6 @@ struct CompareLine {
 };
 std::vector<CompareLine> make_lines(const CompareModel& model, const CompareFilter& filter);
 
-/// Of the figure's dotted path.
-using stormcell::better_of;
-Better better_of(const QString& path);
 /// The rows that the filter shows.
 Table make_compare_table(const CompareModel& model, const CompareFilter& filter = {{}, CompareShow::all});
 
