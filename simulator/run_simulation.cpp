@@ -16,8 +16,10 @@ constexpr double kTenth = 0.1;
 /// What all steps together do, by layer and GPU.
 class StepSums {
  public:
-  StepSums(const CostModel& model, std::vector<Variation> variations, const Placement& placement)
+  /// `rest_s`: of each step, beside its phases.
+  StepSums(const CostModel& model, std::vector<Variation> variations, const Placement& placement, double rest_s)
       : model_(model),
+        rest_s_(rest_s),
         variations_(std::move(variations)),
         alone_(without_uplinks(model)),
         varied_s_(variations_.size()),
@@ -46,8 +48,8 @@ class StepSums {
     }
   }
   void end_step() {
-    seconds_.push_back(scheduled_s(costs_[0]));
-    for (size_t v = 0; v < variations_.size(); ++v) varied_s_[v] += scheduled_s(costs_[v + 1]);
+    seconds_.push_back(scheduled_s(costs_[0]) + rest_s_);
+    for (size_t v = 0; v < variations_.size(); ++v) varied_s_[v] += scheduled_s(costs_[v + 1]) + rest_s_;
   }
 
   void tell_times(SimulateFigures& f) const {
@@ -64,6 +66,7 @@ class StepSums {
     }
     for (size_t v = 0; v < variations_.size(); ++v)
       f.sensitivity.push_back({variations_[v].figure, all > 0 ? (varied_s_[v] / all - 1) / kTenth : 0});
+    if (rest_s_ > 0) f.sensitivity.push_back({"stated rest", rest_s_ * steps / all});
   }
 
   void tell_gpus(const Placement& placement, SimulateFigures& f) const {
@@ -139,6 +142,7 @@ class StepSums {
   }
 
   const CostModel& model_;
+  const double rest_s_;
   const std::vector<Variation> variations_;
   const CostModel alone_;  // of a GPU by itself
   std::vector<std::vector<std::vector<LayerCost>>> costs_;
@@ -210,7 +214,8 @@ std::vector<Variation> variations_of(const CostModel& model) {
 
 void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress, SimulateFigures& f) {
   const CostModel& model = objective.model();
-  StepSums sums(model, variations_of(model), placement);
+  const double rest_s = f.rest_ms.value_or(0) / 1e3;
+  StepSums sums(model, variations_of(model), placement, rest_s);
   StepWork work = objective.work_of(placement);
   const size_t micro_batches = f.overlap == Overlap::two_batch ? 2 : 1;
   f.steps = objective.count(DataPart::fitted);
@@ -228,13 +233,12 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
     sums.end_step();
   }
   const auto steps = static_cast<double>(f.steps);
-  f.serial_ms = 1e3 * serial_s / steps;
+  f.serial_ms = 1e3 * (serial_s / steps + rest_s);
   f.remote_bytes = (delivered_rows * model.dispatch_row_bytes + returned_rows * model.combine_row_bytes) / steps;
   sums.tell_times(f);
   sums.tell_gpus(placement, f);
   sums.tell_links(f);
   f.tokens_per_step = objective.mean_tokens();
-  if (f.tokens_per_step && f.mean_ms > 0) f.tokens_per_s = *f.tokens_per_step / f.mean_ms * 1e3;
 }
 
 }  // namespace stormcell

@@ -15,10 +15,12 @@
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/summary/capacity_text.h"
+#include "core/summary/step_contents.h"
 #include "simulator/network/exchange.h"
 #include "simulator/network/filling.h"
 #include "simulator/network/network.h"
 #include "simulator/run_simulation.h"
+#include "simulator/step_rate.h"
 
 namespace stormcell {
 namespace {
@@ -36,6 +38,11 @@ bool is_oversubscription(double factor) { return factor >= 1 && factor <= kMostF
   does_not_fit("--capacity-factor", text, "a factor above 0, at most " + most_factor_text() + ", for example 1.25");
 }
 bool is_capacity_factor(double factor) { return factor > 0 && factor <= kMostFactor; }
+
+[[noreturn]] void refuse_rest_ms(std::string_view text) {
+  does_not_fit("--rest-ms", text, "milliseconds above 0 and at most 3,600,000, for example 4.5");
+}
+bool is_rest_ms(double ms) { return ms > 0 && ms <= kMostRestMs; }
 
 /// Nothing where the whole text is no number.
 std::optional<double> factor_in(std::string_view text) {
@@ -64,6 +71,7 @@ void check_options(const SimulateOptions& options) {
   if (!is_oversubscription(options.oversubscription)) refuse_oversubscription(std::to_string(options.oversubscription));
   if (const double factor = options.step.capacity_factor; factor != 0 && !is_capacity_factor(factor))
     refuse_capacity_factor(std::to_string(factor));
+  if (options.rest_ms && !is_rest_ms(*options.rest_ms)) refuse_rest_ms(std::to_string(*options.rest_ms));
 }
 
 std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTask& task) {
@@ -75,7 +83,9 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
             "engine's step; of the others " +
                 sheets
           : sheets,
-      "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense layers are not in it",
+      f.rest_ms ? "a step is the sum of its layers' dispatch, slowest GPU's experts, combine, and of the stated rest: attention, norms, "
+                  "sampling, which nothing overlaps"
+                : "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense layers are not in it",
       task.cluster.rank_cost.empty()
           ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
           : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
@@ -230,6 +240,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   f.residence = to_text(task.objective->residence()), f.step_kind = task.objective->steps();
   f.overlap = overlap_of(options), f.oversubscription = options.oversubscription;
   f.sizes = *task.sizes, f.calibration = task.calibration;
+  f.rest_ms = options.rest_ms, f.contents = step_contents(f.rest_ms);
   for (size_t l = 0; l < task.layout.routers.size(); ++l)
     f.layers.push_back({task.layout.routers[l].name, task.layer_numbers[l], 0, 0, 0, 0});
   f.lacks = lacks_of_import(task.run);
@@ -274,6 +285,12 @@ double parse_capacity_factor(std::string_view text) {
   return *factor;
 }
 
+double parse_rest_ms(std::string_view text) {
+  const std::optional<double> ms = factor_in(text);
+  if (!ms || !is_rest_ms(*ms)) refuse_rest_ms(text);
+  return *ms;
+}
+
 SimulateFigures simulate(const SimulateOptions& options, const Progress& progress) {
   check_options(options);
   const SessionPath path = parse_session_path(options.session);
@@ -293,6 +310,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
   if (f.calibration) f.trust = trust_of(f);
+  state_rate(f);
   f.deployment = compare_deployment(options.made_from, task_options(options).from, session, task);
   if (f.deployment && !f.deployment->model_doubt.empty()) f.warnings.push_back(f.deployment->model_doubt);
   if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)

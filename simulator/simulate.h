@@ -25,6 +25,8 @@ struct SimulateOptions {
   std::string overlap;          ///< of overlaps(); empty: none
   std::string calibration;      ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
   double oversubscription = 1;  ///< what the network ports of a node could send / what its uplink carries
+  /// Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling. Nothing: nobody states them.
+  std::optional<double> rest_ms = {};
   int64_t collective = -1;      ///< a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
   int64_t collective_step = 0;  ///< of the costed ones
 };
@@ -45,6 +47,9 @@ inline constexpr double kMostFactor = 1000;
 double parse_oversubscription(std::string_view text);
 /// Above 0; Error(bad_input) that names --capacity-factor otherwise.
 double parse_capacity_factor(std::string_view text);
+/// Milliseconds above 0; Error(bad_input) that names --rest-ms otherwise.
+double parse_rest_ms(std::string_view text);
+inline constexpr double kMostRestMs = 3.6e6;  ///< an hour
 
 /// What one GPU needs by itself in a layer: its own messages through its own ports, its own experts. Means over steps.
 struct SimulatedShare {
@@ -128,9 +133,12 @@ struct SimulateFigures {
   int64_t steps = 0;
   int64_t dropped_choices = 0;              ///< by a capacity while it was recorded: they cost nothing
   std::optional<CapacityFigures> capacity;  ///< null: none was asked for
+  std::string contents;                     ///< what is in a step (step_contents()): every result begins with it
+  std::optional<double> rest_ms;            ///< of each step, stated; nothing overlaps it
   double mean_ms = 0, p50_ms = 0, p95_ms = 0;
   double serial_ms = 0;  ///< mean of what the same phases take without overlap
   std::optional<double> tokens_per_step, tokens_per_s;
+  std::string why_no_tokens_per_s;          ///< empty: they are stated
   double remote_bytes = 0, wire_bytes = 0;  ///< of a step, there and back: to other GPUs, and sent for that
   std::vector<SimulatedLayer> layers;
   std::vector<SimulatedGpu> gpus;

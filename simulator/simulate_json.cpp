@@ -87,6 +87,7 @@ Json json_of(const DeploymentFigures& d) {
 
 std::string to_json(const SimulateFigures& f) {
   Json json = json_of_verb("simulate");
+  json["contents"] = f.contents;
   json["kind"] = "simulated";
   json["session"] = f.session;
   json["run"] = f.run;
@@ -103,8 +104,10 @@ std::string to_json(const SimulateFigures& f) {
   json["dropped_choices"] = f.dropped_choices;
   json["capacity"] = f.capacity ? json_of(*f.capacity, f.dropped_choices) : Json();
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};
+  json["rest_ms"] = or_null(f.rest_ms);
   json["tokens_per_step"] = or_null(f.tokens_per_step);
   json["tokens_per_s"] = or_null(f.tokens_per_s);
+  json["tokens_per_s_withheld"] = text_or_null(f.why_no_tokens_per_s);
   json["remote_bytes"] = f.remote_bytes;
   json["wire_bytes"] = f.wire_bytes;
   json["sizes"] = {{"hidden", f.sizes.hidden}, {"branch_bytes", f.sizes.branch_bytes}, {"source", f.sizes.source}};

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 
 #include "core/exports/text_output.h"
+#include "core/summary/time_text.h"
 
 namespace stormcell::cli {
 namespace {
@@ -29,18 +29,6 @@ std::string one_line(std::string_view text) {
 void put(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
-}
-
-std::string duration(double seconds) {
-  char text[48];
-  if (seconds < 60) {
-    std::snprintf(text, sizeof text, "%.0f s", std::max(0.0, seconds));
-  } else if (seconds < 3600) {
-    std::snprintf(text, sizeof text, "%.0f min %02.0f s", std::floor(seconds / 60), std::fmod(std::floor(seconds), 60));
-  } else {
-    std::snprintf(text, sizeof text, "%.1f h", seconds / 3600);
-  }
-  return text;
 }
 
 size_t terminal_width() {
@@ -116,6 +104,14 @@ void Console::report(std::string_view stage, int64_t done, int64_t total) {
   draw(done, total);
 }
 
+void Console::expect(double low, double high) {
+  const std::string line = "expected time: " + expected_words(low, high);
+  log(line);
+  if (options_.quiet) return;
+  end_progress();
+  put(line + " (--time-limit SECONDS bounds it)\n");
+}
+
 void Console::begin_stage(std::string_view stage, int64_t done) {
   stage_ = stage;
   stage_done_ = done;
@@ -145,7 +141,7 @@ void Console::draw(int64_t done, int64_t total) {
   if (total > 0 && rate > 0 && seconds > 0.3) {
     char text[32];
     std::snprintf(text, sizeof text, rate < 10 ? ", %.1f/s, " : ", %.0f/s, ", rate);
-    line += text + duration(static_cast<double>(total - done) / rate) + " left";
+    line += text + duration_words(static_cast<double>(total - done) / rate) + " left";
   }
   if (!remark_.empty()) line += "; " + remark_;
   line = one_line(line);

@@ -1,6 +1,7 @@
 #include "app/cli/figures_text.h"
 
 #include <algorithm>
+#include <array>
 
 #include "app/cli/answers_text.h"
 #include "app/cli/numbers_text.h"
@@ -14,6 +15,7 @@
 #include "core/summary/limit_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/time_text.h"
 
 namespace stormcell::cli {
 namespace {
@@ -60,6 +62,16 @@ std::string plans_text(RunSummaryFigures f) {
   return text;
 }
 
+/// A pass whose speed-ups are withheld: the table tells which of them, a line below it why.
+std::string gain_text(const PassReport& p, const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci95) {
+  return !value && p.withheld ? "withheld" : ratio_text(value, ci95);
+}
+
+std::string withheld_text(const std::vector<PassReport>& passes) {
+  const auto first = std::find_if(passes.begin(), passes.end(), [](const PassReport& p) { return p.withheld.has_value(); });
+  return first == passes.end() ? std::string() : "withheld: " + not_measured_text(*first->withheld) + "\n";
+}
+
 std::string passes_text(const RunSummaryFigures& f) {
   const std::vector<PassReport>& passes = f.passes;
   if (passes.empty()) return {};
@@ -69,8 +81,8 @@ std::string passes_text(const RunSummaryFigures& f) {
                     p.applied    ? "applied"
                     : p.left_out ? "left out"
                                  : "not applied",
-                    ratio_text(p.speedup_alone, p.speedup_alone_ci95), ratio_text(p.speedup_own, p.speedup_own_ci95),
-                    ratio_text(p.speedup_cumulative, p.speedup_cumulative_ci95),
+                    gain_text(p, p.speedup_alone, p.speedup_alone_ci95), gain_text(p, p.speedup_own, p.speedup_own_ci95),
+                    gain_text(p, p.speedup_cumulative, p.speedup_cumulative_ci95),
                     p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-",
                     p.reason});
   // A run of a configuration measures no pass on its own: columns that say nothing go.
@@ -83,7 +95,7 @@ std::string passes_text(const RunSummaryFigures& f) {
   for (size_t column = 2; column + 1 < rows[0].size(); ++column) right.push_back(column);
   const bool guarded = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.guard_hits + p.fallbacks > 0; });
   const bool owned = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.speedup_own.has_value(); });
-  return "\n" + table_text(rows, right) +
+  return "\n" + table_text(rows, right) + withheld_text(passes) +
          (owned ? "its own: the plan with the pass and those above it against the plan without it\n" : "") +
          (guarded ? "guard misses: over all batches, each guard counted " + guards_counted(f.phase) + "\n" : "");
 }
@@ -129,6 +141,7 @@ std::string phase_text(const RunSummaryFigures& f, bool verbose, PhaseTitle titl
   }
   for (size_t i = 0; i < f.annotated.size(); ++i) rows.push_back({i == 0 ? "annotated" : "", f.annotated[i]});
   add_budget(rows, f.weight_budget, reading_plans(f));
+  if (const std::string took = time_taken_words(f); !took.empty()) rows.push_back({"time", took});
   if (f.unloaded_weight_bytes > 0) rows.push_back({"not needed", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   add_session(rows, f.session, f.session_run);
   return rows.empty() ? text : text + "\n" + table_text(rows, {});

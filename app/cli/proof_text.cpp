@@ -6,6 +6,7 @@
 #include "app/cli/numbers_text.h"
 #include "core/base/counted.h"
 #include "core/base/run_kind.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/verdict_text.h"
@@ -32,13 +33,22 @@ void add_speedup(Rows& rows, const RunSummaryFigures& f) {
   const SpeedVerdict verdict = speed_verdict(f);
   const std::string sentence(speed_sentence(verdict));
   const bool faster = verdict == SpeedVerdict::faster;
+  // For a target the gain is that over the model as it came; beside equal thresholds the passes alone are compared.
+  const bool of_target = f.exit_target && f.is_verified();
+  if (of_target) rows.push_back({"speed-up", over_model_sentence(*f.exit_target)});
+  const std::string title = of_target ? "  by passes alone" : "speed-up";
+  if (verdict == SpeedVerdict::withheld) {
+    rows.push_back({title, not_measured_text(*f.withheld)});
+    rows.push_back({"", std::string(what_to_do(*f.withheld))});
+    return;
+  }
   if (!faster && verdict != SpeedVerdict::slower && verdict != SpeedVerdict::not_measurable) {
-    rows.push_back({"speed-up", sentence});
+    rows.push_back({title, sentence});
     return;
   }
   const auto& ci = f.speedup_ci95;
-  rows.push_back({"speed-up", ratio_text(*f.speedup) +
-                                  (ci ? "  95 % interval " + number_text((*ci)[0]) + " to " + number_text((*ci)[1]) : std::string())});
+  rows.push_back(
+      {title, ratio_text(*f.speedup) + (ci ? "  95 % interval " + number_text((*ci)[0]) + " to " + number_text((*ci)[1]) : std::string())});
   if (!faster) rows.push_back({"", sentence});
   rows.push_back({"", speedup_basis_text(f)});
   rows.push_back({"", "the plan beside the baseline on the same batch, one right after the other"});

@@ -25,7 +25,9 @@ std::string to_text(const SessionRuns& list) {
     const std::string number = "#" + std::to_string(run.id);
     rows.push_back({number, run.kind + (says_decoding(run.phase, run.kind) ? ", decode" : "") + (run.name.empty() ? "" : " " + run.name),
                     run.status, count_text(run.batches), run.started, given(run.baseline_ms), given(run.optimized_ms),
-                    ratio_text(run.speedup, run.speedup_ci95) + (run.speedup && !run.knows_spread ? " measured once" : ""),
+                    run.speedup_withheld
+                        ? std::string(kNotMeasured)
+                        : ratio_text(run.speedup, run.speedup_ci95) + (run.speedup && !run.knows_spread ? " measured once" : ""),
                     !run.verified   ? "-"
                     : *run.verified ? "yes"
                                     : "NO",
@@ -37,6 +39,7 @@ std::string to_text(const SessionRuns& list) {
     if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + counted(run.threads, "thread") : "");
     if (run.weight_budget > 0) on += "; " + budget_word(run.weight_budget);
     about.push_back({number, on});
+    if (run.speedup_withheld) about.push_back({"", "speed-up " + not_measured_text(*run.speedup_withheld)});
     if (!run.annotations.empty()) about.push_back({"", "annotated " + joined(run.annotations)});
     about.push_back({"", "keeps " + (run.keeps.empty() ? std::string("nothing but its figures") : joined(run.keeps))});
   }

@@ -11,7 +11,10 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/comparison/compare.h"
+#include "core/comparison/direction.h"
+#include "core/comparison/withheld_figures.h"
 #include "core/exports/text_output.h"
+#include "core/summary/withheld.h"
 
 namespace stormcell::cli {
 namespace {
@@ -41,39 +44,109 @@ bool is_of_budget(const std::string& figure) {
 std::string meaning_text(const ComparedFigure& row) {
   if (!row.a || !row.b) return "only in one";
   if (!row.difference) return "not comparable";
+  if (!row.comparable) return "must not be compared";
   if (row.between_runs && !*row.between_runs) return "spread between runs not known";
   if (row.ci95) return *row.significant ? "significant" : "not significant";
   return row.significant ? *row.significant ? "differs" : "" : "measured, without interval";
 }
 
-std::string comparison_text(const Comparison& comparison, bool verbose) {
-  std::vector<std::vector<std::string>> rows = {{"figure", "a", "b", "difference", "95 % interval", ""}};
+/// Which rows stand above which: what is worse first, what may be chance and what cannot be compared last.
+int rank(const ComparedFigure& r) {
+  if (!r.difference || !r.comparable) return 6;
+  if (*r.difference == 0) return 7;
+  const Better better = better_of(r.figure);
+  const bool worse = better != Better::neither && (*r.difference < 0) != (better == Better::less);
+  if (r.significant) return !*r.significant ? 5 : worse ? 0 : better == Better::neither ? 2 : 4;
+  return worse ? 1 : 3;
+}
+double relative(const ComparedFigure& r) { return r.difference && *r.a != 0 ? std::fabs(*r.difference / *r.a) : 0; }
+
+/// How much is shown: all of it, or at most kMostLines lines.
+enum class Shown : uint8_t { short_table, details, all };
+constexpr size_t kMostLines = 40;
+
+using Row = std::vector<std::string>;
+
+/// The first rows that there is room for; `left` counts the others.
+std::vector<Row> first_of(std::vector<Row> rows, size_t room, int64_t& left) {
+  if (rows.size() <= room) return rows;
+  left += static_cast<int64_t>(rows.size() - room);
+  rows.resize(room);
+  return rows;
+}
+
+bool is_withheld(const ComparedFigure& row, const Comparison& c) {
+  return (!row.a && !why_withheld(row.figure, c.withheld[0]).empty()) || (!row.b && !why_withheld(row.figure, c.withheld[1]).empty());
+}
+
+struct FigureRows {
+  std::vector<Row> rows;
   int64_t equal = 0, left_out = 0;
+};
+FigureRows figure_rows(const Comparison& comparison, Shown shown) {
+  FigureRows table;
+  std::vector<const ComparedFigure*> order;
   for (const ComparedFigure& r : comparison.rows) {
     const bool same = r.a == r.b;
-    equal += same;
-    if (!verbose && (same || (!r.difference && !is_of_budget(r.figure)) || is_detail(r.figure))) {
-      left_out += !same;
+    table.equal += same;
+    if (shown == Shown::short_table &&
+        (same || (!r.difference && !is_of_budget(r.figure) && !is_withheld(r, comparison)) || is_detail(r.figure))) {
+      table.left_out += !same;
       continue;
     }
-    rows.push_back({r.figure, figure_text(r.figure, r.a), figure_text(r.figure, r.b),
-                    r.difference ? (*r.difference > 0 ? "+" : "") + figure_text(r.figure, r.difference) : "-",
-                    r.ci95 ? number_text((*r.ci95)[0]) + " to " + number_text((*r.ci95)[1]) : "-", meaning_text(r)});
+    order.push_back(&r);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const ComparedFigure* x, const ComparedFigure* y) {
+    return rank(*x) != rank(*y) ? rank(*x) < rank(*y) : relative(*x) > relative(*y);
+  });
+  for (const ComparedFigure* r : order)
+    table.rows.push_back({r->figure, figure_text(r->figure, r->a), figure_text(r->figure, r->b),
+                          r->difference ? (*r->difference > 0 ? "+" : "") + figure_text(r->figure, r->difference) : "-",
+                          r->ci95 ? number_text((*r->ci95)[0]) + " to " + number_text((*r->ci95)[1]) : "-",
+                          is_withheld(*r, comparison) ? kNotMeasured : meaning_text(*r)});
+  return table;
+}
+
+/// Routers, the one whose routing lies farthest apart first.
+std::vector<Row> distance_rows(const Comparison& comparison, Shown shown) {
+  std::vector<RoutingDistance> distances = comparison.routing;
+  std::stable_sort(distances.begin(), distances.end(), [](const auto& x, const auto& y) { return x.total_variation > y.total_variation; });
+  std::vector<Row> rows;
+  for (const RoutingDistance& d : distances)
+    if (shown != Shown::short_table || d.total_variation > 0)
+      rows.push_back({d.router, number_text(d.total_variation), number_text(d.jensen_shannon_bits) + " bit"});
+  return rows;
+}
+
+std::string table_below(Row head, std::vector<Row> rows, const std::vector<size_t>& right) {
+  rows.insert(rows.begin(), std::move(head));
+  return table_text(rows, right);
+}
+
+std::string comparison_text(const Comparison& comparison, Shown shown) {
+  constexpr size_t kAround = 11, kOfRouting = 8;  // lines of both tables that are no rows; routers that always have room
+  FigureRows figures = figure_rows(comparison, shown);
+  std::vector<Row> distances = distance_rows(comparison, shown);
+  int64_t more = 0;
+  if (shown != Shown::all) {
+    const size_t room = kMostLines - kAround,
+                 of_routing = std::min(distances.size(), std::max(kOfRouting, room - std::min(room, figures.rows.size())));
+    figures.rows = first_of(std::move(figures.rows), room - of_routing, more);
+    distances = first_of(std::move(distances), of_routing, more);
   }
   std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";
-  if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4}) + "\n";
-  text += counted(equal, "figure is equal", "figures are equal");
-  if (left_out > 0)
-    text += ", " + counted(left_out, "is a detail, not comparable or in one run only", "are details, not comparable or in one run only") +
-            ": --verbose and --json show all";
+  if (!figures.rows.empty())
+    text += table_below({"figure", "a", "b", "difference", "95 % interval", ""}, std::move(figures.rows), {1, 2, 3, 4}) + "\n";
+  text += counted(figures.equal, "figure is equal", "figures are equal");
+  if (figures.left_out > 0)
+    text += ", " +
+            counted(figures.left_out, "is a detail, not comparable or in one run only", "are details, not comparable or in one run only") +
+            ": --all and --json show them";
   text += "\n";
+  if (more > 0) text += counted(more, "more line differs", "more lines differ") + " less: --all shows them\n";
   if (comparison.routing.empty()) return text;
-  std::vector<std::vector<std::string>> distances = {{"routing of", "total variation", "Jensen-Shannon"}};
-  for (const RoutingDistance& d : comparison.routing)
-    if (verbose || d.total_variation > 0)
-      distances.push_back({d.router, number_text(d.total_variation), number_text(d.jensen_shannon_bits) + " bit"});
-  if (distances.size() == 1) return text + "\nevery branch gets the same share of cells in both runs\n";
-  return text + "\n" + table_text(distances, {1, 2}) +
+  if (distances.empty()) return text + "\nevery branch gets the same share of cells in both runs\n";
+  return text + "\n" + table_below({"routing of", "total variation", "Jensen-Shannon"}, std::move(distances), {1, 2}) +
          "distances between the shares of the branches: 0: the same shares; total variation 1: no branch in common\n";
 }
 
@@ -87,6 +160,7 @@ class CompareVerb : public Verb {
                    "'optimized.latency_ms.median>1.05*a'")
         ->type_name("CONDITION")
         ->allow_extra_args(false);
+    app.add_flag("--all", all_, "every figure, equal ones and details too; without it at most 40 lines, the worst first");
     add_json_option(app, json_);
   }
 
@@ -99,9 +173,12 @@ class CompareVerb : public Verb {
     std::vector<FailVerdict> verdicts;
     for (const FailCondition& c : conditions) verdicts.push_back(judge(c, comparison));
     for (const std::string& w : comparison.warnings) console.warning(w);
+    for (size_t side = 0; side < 2; ++side)
+      if (const std::string why = why_withheld("speedup", comparison.withheld[side]); !why.empty())
+        console.warning((side == 0 ? comparison.a : comparison.b) + ": the speed-up was " + kNotMeasured + ": " + why);
     json.write(to_json(comparison));
     json.finish();
-    console.print(comparison_text(comparison, console.options().verbose));
+    console.print(comparison_text(comparison, all_ ? Shown::all : console.options().verbose ? Shown::details : Shown::short_table));
     std::string reasons;
     for (const FailVerdict& v : verdicts)
       if (v.fails) add_to_list(reasons, v.reason, "; ");
@@ -112,6 +189,7 @@ class CompareVerb : public Verb {
  private:
   std::string a_, b_, json_;
   std::vector<std::string> conditions_;
+  bool all_ = false;
 };
 
 }  // namespace

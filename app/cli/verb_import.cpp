@@ -30,8 +30,11 @@ std::string import_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
   const auto known = [&] {
     if (f.files_known == 0) return;
-    rows.push_back({"left out", counted(f.files_known, "file") + " that the session has already" +
-                                    (f.files_known == 1 && f.runs_known.size() == 1 ? ", as #" + std::to_string(f.runs_known[0]) : "")});
+    std::string as;
+    for (const ImportedSession& s : f.sessions)
+      if (f.files_known == 1 && !s.runs_known.empty())
+        as = ", as " + (s.session == f.session ? "" : s.session) + "#" + std::to_string(s.runs_known[0]);
+    rows.push_back({"left out", counted(f.files_known, "file") + " that the session has already" + as});
   };
   if (f.format.empty()) {
     rows.push_back({"read", "nothing: there is no new file"});

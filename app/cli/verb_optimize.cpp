@@ -7,6 +7,7 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/child_process.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
@@ -23,6 +24,10 @@ class OptimizeVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "optimize", experiment_);
     add_measure_option(app, optimize_.measure_seconds, experiment_);
+    app.add_option_function<std::string>(
+           "--time-limit", [this](const std::string& text) { optimize_.time_limit = parse_optimize_limit(text); },
+           "of the whole command: fewer batches, plans and comparisons where they do not fit; one batch is always verified (none)")
+        ->type_name("SECONDS");
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;
     for (const PassLine& pass : list_passes()) add_to_list(known, pass.id + (pass.lossy ? "*" : ""), " ");
@@ -41,6 +46,7 @@ class OptimizeVerb : public Verb {
   }
 
   int execute(Console& console) override {
+    optimize_.begun = seconds_now();
     check_pass_ids("--enable", optimize_.passes.enable);
     check_pass_ids("--disable", optimize_.passes.disable);
     check_pass_ids("--only", optimize_.passes.only);

@@ -11,6 +11,7 @@
 #include "core/base/listed_words.h"
 #include "core/planning/place.h"
 #include "core/report/report.h"
+#include "core/summary/step_contents.h"
 #include "core/summary/table_times.h"
 
 namespace stormcell::cli {
@@ -92,7 +93,7 @@ std::string to_text(const PlaceFigures& f) {
                                   std::to_string(f.sizes->hidden) + " wide (" + sizes_source_text(*f.sizes) + ")"});
   if (!f.backend.empty())
     about.push_back({"a step", f.step_kind + ", experts reached " + f.backend + "; " + count_text(f.costed_fit) + " fitted and " +
-                                   count_text(f.costed_held_out) + " held out are costed"});
+                                   count_text(f.costed_held_out) + " held out are costed: " + step_contents()});
   if (f.spare)
     about.push_back(
         {"spare slots",

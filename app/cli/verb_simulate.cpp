@@ -13,6 +13,7 @@
 #include "core/base/listed_words.h"
 #include "core/report/simulation_report.h"
 #include "core/summary/capacity_text.h"
+#include "core/summary/step_contents.h"
 #include "core/summary/table_times.h"
 #include "simulator/simulate.h"
 
@@ -98,6 +99,15 @@ std::string deployment_text(const SimulateFigures& f) {
          (d.why_not.empty() ? "their slots got them\n" : "their slots got them, which is not told: " + d.why_not + "\n");
 }
 
+/// What is in it stands beside the figure, and the reason where there is none.
+std::string rate_of(const SimulateFigures& f) {
+  if (!f.tokens_per_s) {
+    const std::string advice = f.tokens_per_step ? " (--rest-ms states the rest of a step, --calibration has measured calls)" : "";
+    return "not stated: " + f.why_no_tokens_per_s + advice;
+  }
+  return count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most: a step of " + rate_contents(f.rest_ms);
+}
+
 std::string to_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(static_cast<int64_t>(f.layers.size()), "layer") + " of " + counted(f.branches, "expert")},
@@ -110,19 +120,20 @@ std::string to_text(const SimulateFigures& f) {
       {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) + " wide (" +
                     sizes_source_text(f.sizes) + ")"}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
-  const TableTimes of_step({f.mean_ms, f.p50_ms, f.p95_ms, f.serial_ms});
+  const TableTimes of_step({f.mean_ms, f.p50_ms, f.p95_ms, f.serial_ms, f.rest_ms.value_or(f.mean_ms)});
   std::vector<std::vector<std::string>> times = {{"a step, simulated", of_step.text(f.mean_ms) + " " + of_step.unit() +
                                                                            " as a mean, median " + of_step.text(f.p50_ms) +
                                                                            ", 95 % below " + of_step.text(f.p95_ms)}};
+  if (f.rest_ms) times.push_back({"stated rest of it", of_step.text(*f.rest_ms) + " " + of_step.unit()});
   if (f.overlap != Overlap::none) times.push_back({"without overlap", of_step.text(f.serial_ms) + " " + of_step.unit()});
-  if (f.tokens_per_s) times.push_back({"tokens a second", count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most"});
+  times.push_back({"tokens a second", rate_of(f)});
   if (const auto& c = f.capacity)
     times.push_back({"dropped choices", (c->dropped > 0 ? share_text(c->dropped_share()) + " of them, " : std::string("none, ")) +
                                             capacity_text(c->factor, c->dropped_share())});
   times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
-  std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) + deployment_text(f) +
-                     sensitivity_text(f) + (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) +
-                     "\nassumed\n";
+  std::string text = f.contents + "\n\n" + table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) +
+                     deployment_text(f) + sensitivity_text(f) + (f.calibration ? calibration_text(*f.calibration) : std::string()) +
+                     collective_text(f) + "\nassumed\n";
   for (const std::string& line : f.assumptions) text += "  " + line + "\n";
   return text;
 }
@@ -148,6 +159,10 @@ class SimulateVerb : public Verb {
            "--capacity-factor", [this](const std::string& text) { simulate_.step.capacity_factor = parse_capacity_factor(text); },
            "what if an expert took at most so many times its even share of a step's choices, and the others were dropped (all are taken)")
         ->type_name("FACTOR");
+    app.add_option_function<std::string>(
+           "--rest-ms", [this](const std::string& text) { simulate_.rest_ms = parse_rest_ms(text); },
+           "milliseconds of a step that are neither experts nor exchange: attention, norms, sampling (not stated)")
+        ->type_name("MS");
     add_text(app, "--phase", simulate_.phase, "only steps of this phase (all)", "prefill|decode");
     add_whole_number(app, "--collective", simulate_.collective, 0,
                      "a layer, counted from 0: its messages of one step share links in time (none)");

@@ -104,6 +104,7 @@ void write_view(const ExportRequest& request) {
   view->setAccessibleName(entry.title);
   view->resize(request.size);
   settle(*view, background, document.context(), request.selection, request.controls, request.patience);
+  if (view->refuses()) throw Trouble{view->message()};
   if (!view->has_content())
     std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry.id, qPrintable(view->message().simplified()));
   const QString suffix = QFileInfo(request.file).suffix();

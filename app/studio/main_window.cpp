@@ -93,6 +93,7 @@ QString result_of(const RunLine& run) {
   QStringList words;
   const RunSummaryFigures& figures = run.result->figures;
   if (figures.speedup) words << views::to_text(views::Gain{*figures.speedup, figures.speedup_ci95});
+  if (figures.withheld) words << MainWindow::tr("speed-up %1").arg(QString::fromStdString(not_measured_text(*figures.withheld)));
   QStringList left_out;
   for (const QString& pass : views::default_passes())
     if (!chosen->enabled.contains(pass)) left_out << pass;

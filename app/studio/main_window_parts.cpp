@@ -258,6 +258,7 @@ namespace {
 QString outcome(const RunSummaryFigures& f) {
   const auto& ci = f.speedup_ci95;
   if (!f.optimized && f.verified && f.verified->passed) return MainWindow::tr("verified: nothing was gained, the plan is the baseline's");
+  if (f.withheld) return MainWindow::tr("verified: the speed-up was %1").arg(QString::fromStdString(not_measured_text(*f.withheld)));
   if (!f.speedup) return MainWindow::tr("its result could not be verified");
   if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
     return MainWindow::tr("verified: no measurable difference, 95 % interval %1 to %2 times the baseline")

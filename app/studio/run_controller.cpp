@@ -7,6 +7,7 @@
 
 #include "app/studio/fault_text.h"
 #include "app/studio/window_sink.h"
+#include "core/base/clock.h"
 
 namespace stormcell::studio {
 namespace {
@@ -60,6 +61,7 @@ void RunController::start_work(const Work& work) {
 
 RunController::Work RunController::work_of(const RunRequest& request) {
   return [this, request](const Progress& progress) -> Deliver {
+    const double begun = seconds_now();
     // Only this thread touches what is kept until end().
     const std::string revision = files_revision(request.experiment);
     if (!kept_ || !(kept_->options() == request.experiment) || revision != kept_revision_) {
@@ -69,6 +71,7 @@ RunController::Work RunController::work_of(const RunRequest& request) {
       ++opened_;
     }
     OptimizeOptions optimize = request.optimize;
+    optimize.begun = begun;
     if (optimize.measuring_program.empty()) optimize.measuring_program = program_beside_this().toStdString();
     auto figures = kept_->optimize(optimize, progress);
     return [this, figures] { emit finished(figures); };

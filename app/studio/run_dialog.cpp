@@ -46,6 +46,13 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   const auto allow_new_tokens = [this] { new_tokens_->setEnabled(phase_->currentData() != "forward"); };
   connect(phase_, &QComboBox::currentIndexChanged, this, allow_new_tokens);
   allow_new_tokens();
+  time_limit_ = new QSpinBox(this);
+  constexpr int kDay = 86400;
+  time_limit_->setRange(0, kDay);
+  time_limit_->setSpecialValueText(tr("none"));
+  time_limit_->setSuffix(tr(" s"));
+  time_limit_->setAccessibleName(tr("Time limit"));
+  time_limit_->setToolTip(tr("Of the whole run, the model's opening included: fewer batches, plans and comparisons where they do not fit"));
   label_ = new QLineEdit(this);
   label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label; of pictures folders or labels.csv say it"));
   inputs_ = new QCheckBox(tr("Record texts, tokens and small pictures (whoever gets the session can see them)"), this);
@@ -58,6 +65,7 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   form->addRow(tr("Phase"), phase_);
   form->addRow(tr("New tokens"), new_tokens_);
   form->addRow(tr("Label"), label_);
+  form->addRow(tr("Time limit"), time_limit_);
   form->addRow(QString(), inputs_);
   buttons_ = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
   buttons_->button(QDialogButtonBox::Ok)->setText(tr("Run"));
@@ -108,6 +116,7 @@ RunRequest RunDialog::request() const {
   r.experiment.label_field = label_->text().toStdString();
   r.experiment.record_inputs = inputs_->isChecked();
   r.optimize.session = session().toStdString();
+  r.optimize.time_limit = time_limit_->value();
   return r;
 }
 

@@ -25,7 +25,7 @@ class RunDialog : public QDialog {
   void check();
 
   QLineEdit *model_, *data_, *session_, *label_;
-  QSpinBox *batch_, *batches_, *new_tokens_;
+  QSpinBox *batch_, *batches_, *new_tokens_, *time_limit_;
   QComboBox* phase_;
   QCheckBox *by_length_, *inputs_;
   QDialogButtonBox* buttons_;

@@ -17,13 +17,14 @@ class WindowSink : public ProgressSink {
   WindowSink(QObject* to, Show show, std::chrono::milliseconds patience = {});
   void report(std::string_view stage, int64_t done, int64_t total) override;
   void remark(std::string_view text) override;
+  void expect(double low, double high) override;
 
  private:
   using Clock = std::chrono::steady_clock;
   QObject* to_;
   Show show_;
   std::string stage_;
-  QString remark_;
+  QString remark_, expected_;
   Clock::time_point next_, stage_began_ = Clock::now();
 };
 

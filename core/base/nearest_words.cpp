@@ -83,9 +83,11 @@ std::vector<std::string> nearest_words(std::string_view word, const std::vector<
   return words;
 }
 
+std::string did_you_mean(const std::vector<std::string>& near) { return "did you mean " + either(near) + "?"; }
+
 std::string advice_on_word(std::string_view word, const std::vector<std::string>& known, std::string_view otherwise) {
   const std::vector<std::string> near = nearest_words(word, known);
-  if (!near.empty()) return "did you mean " + either(near) + "?";
+  if (!near.empty()) return did_you_mean(near);
   return otherwise.empty() ? either(known) : std::string(otherwise) + joined(known);
 }
 

@@ -11,6 +11,9 @@ namespace stormcell {
 /// part of the other, the same parts in another order, and the same letters with other case or other hyphens.
 std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known);
 
+/// "did you mean a, b or c?"; of at least one word.
+std::string did_you_mean(const std::vector<std::string>& near);
+
 /// What to do about a word that is none of `known`: "did you mean a, b or c?" where some are near, else "one of a, b, ..., z".
 /// `otherwise` replaces "one of "; where it is empty the list is "a, b or c".
 std::string advice_on_word(std::string_view word, const std::vector<std::string>& known, std::string_view otherwise = "one of ");

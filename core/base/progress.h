@@ -32,6 +32,8 @@ class ProgressSink {
   virtual void report(std::string_view stage, int64_t done, int64_t total) = 0;
   /// What else there is to say of what runs, in a few words, until something else is said: shown with the next report.
   virtual void remark(std::string_view) {}
+  /// Seconds that the whole call is expected to take, once that is known.
+  virtual void expect(double /*low*/, double /*high*/) {}
 };
 
 /// What a long call gets: a token to poll and a sink that may be null.

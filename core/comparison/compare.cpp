@@ -15,8 +15,11 @@
 #include "core/comparison/analyze.h"
 #include "core/comparison/run_terms.h"
 #include "core/comparison/timed_difference.h"
+#include "core/comparison/withheld_figures.h"
 #include "core/exports/text_output.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/json_file.h"
+#include "core/readings/same_model.h"
 #include "core/readings/session_lookup.h"
 #include "core/readings/session_runs.h"
 #include "core/session/session_reader.h"
@@ -53,6 +56,8 @@ constexpr const char* kInterval = "_ci95";
 
 struct Figures {
   std::string name;
+  RoutedModel model;
+  WithheldFigures withheld;
   Json summary;
   std::vector<std::pair<std::string, double>> values;
   std::map<std::string, double, std::less<>> value_of;
@@ -104,12 +109,26 @@ Json routing_figures(const Json& imported, const std::string& session, const Run
   return j;
 }
 
+constexpr const char* kNameEither = "name S.storm, S.storm#RUN or a file that --json wrote";
+
 /// Nothing: the selector names a run, or none of both.
 std::optional<StoredPlacement> placement_to_compare(const SessionReader& session, const std::string& selector) {
   if (selector.empty()) return {};
   for (const RunSummary& run : session.runs())
     if (selector == std::to_string(run.id) || selector == run.name) return {};
   return session.named_placement(selector);
+}
+
+/// What is the same but for the order of a sum is no difference.
+void round_figures(Json& value) {
+  constexpr double kDigits = 1e12;
+  if (value.is_number_float()) {
+    const double v = value.get<double>();
+    const double scale = v == 0 || !std::isfinite(v) ? 1 : std::exp2(std::floor(std::log2(std::fabs(v))));
+    value = std::round(v / scale * kDigits) / kDigits * scale;
+  } else if (value.is_structured()) {
+    for (Json& member : value) round_figures(member);
+  }
 }
 
 /// What the placement is, without what it was compared with when it was made.
@@ -119,30 +138,67 @@ Json placement_figures(const StoredPlacement& placement, const SessionReader& se
     bad_input(session.path() + "#" + std::to_string(placement.id), "is a placement without figures", "place again");
   for (const char* key : {"front", "differences", "run", "placement", "already_stored", "seconds", "chosen", "advice"}) json.erase(key);
   if (json.contains("model") && json["model"].is_object()) json["model"]["fingerprint"] = session.summary().model.fingerprint;
+  round_figures(json);
   return json;
 }
 
 bool is_placement(const Json& summary) { return summary["schema"] == "stormcell.place/1"; }
 
-Json summary_of(const std::string& name) {
+/// Before the text is read as JSON, whose complaint would be of a comma.
+void refuse_other_summary(const std::string& file, const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{')
+    refuse_file(file, text, FileUse::session, "is neither a session nor a summary that --json wrote", kNameEither);
+}
+
+std::string text_at(const Json& j, const char* object, const char* key) {
+  const auto at = j.find(object);
+  if (at == j.end() || !at->is_object()) return {};
+  const auto value = at->find(key);
+  return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+/// As a summary tells it, without the layout that a session has.
+RoutedModel model_of(const Json& summary, const std::string& file) {
+  RoutedModel made{file, {}, true, {}};
+  const bool imported = summary["schema"].get<std::string>().starts_with("stormcell.import/");
+  made.model.name = text_at(summary, "model", "name");
+  made.model.fingerprint = text_at(summary, "model", "fingerprint");
+  made.model.form = imported ? "trace" : text_at(summary, "model", "weights") == "seeded" ? "seeded" : ModelSummary().form;
+  made.is_named = !made.model.name.empty();
+  if (const auto routing = summary.find("routing"); routing != summary.end() && routing->is_array())
+    for (const Json& r : *routing)
+      if (r.is_object() && r.contains("branches") && r["branches"].is_number_integer())
+        made.routers.push_back({-1, r["branches"].get<int32_t>()});
+  return made;
+}
+
+/// Sets `model`, too.
+Json summary_of(const std::string& name, RoutedModel& model) {
   const SessionPath path = parse_session_path(name);
   std::string text;
   std::optional<RunSummary> imported;
   if (!path.run.empty() || is_session_file(path.file)) {
     const SessionReader session(path.file);
-    if (const std::optional<StoredPlacement> placement = placement_to_compare(session, path.run))
+    if (const std::optional<StoredPlacement> placement = placement_to_compare(session, path.run)) {
+      model = {path.file, session.summary().model, !session.summary().model.name.empty(), {}};
       return placement_figures(*placement, session);
+    }
     RunSummary run = run_to_compare(session, path.run);
     text = run.summary;
+    model = routed_model(path.file, session.summary().model, run, session.layout(run.id));
     if (run_kind(run.kind) == RunKind::import) imported = std::move(run);
   } else {
     text = read_text(path.file);
+    refuse_other_summary(path.file, text);
   }
   parse_json_text(text, path.file);  // with the place of every mistake
   Json summary = Json::parse(text, nullptr, false);
   if (!summary.is_object() || !summary.contains("schema") || !summary["schema"].is_string() ||
       !summary["schema"].get<std::string>().starts_with("stormcell."))
-    bad_input(name, "is neither a session nor a summary that --json wrote", "name S.storm, S.storm#RUN or such a file");
+    refuse_file(name, text, FileUse::session, "is neither a session nor a summary that --json wrote", kNameEither);
+  if (model.named.empty()) model = model_of(summary, path.file);
+  withhold_speedups(summary);
   return imported ? routing_figures(summary, path.file, *imported) : summary;
 }
 
@@ -157,7 +213,12 @@ void collect(const Json& value, const std::string& path, Figures& into) {
     for (const auto& [key, member] : value.items()) {
       if (path.empty() && std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end()) continue;
       // Lists of what was found, and an item's number in the data, are no figures.
-      if (key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item" || key == "measurings")
+      if (is_withheld_key(key)) {
+        if (member.is_string()) into.withheld[below(key)] = member.get<std::string>();
+        continue;
+      }
+      if (key == "other_load" || key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item" ||
+          key == "measurings")
         continue;
       if (key.ends_with(kInterval)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
@@ -184,46 +245,41 @@ void collect(const Json& value, const std::string& path, Figures& into) {
 Figures figures_of(const std::string& name) {
   Figures f;
   f.name = name;
-  f.summary = summary_of(name);
+  f.summary = summary_of(name, f.model);
   collect(f.summary, "", f);
   return f;
 }
 
-std::string text_at(const Json& j, const char* object, const char* key) {
-  const auto at = j.find(object);
-  if (at == j.end() || !at->is_object()) return {};
-  const auto value = at->find(key);
-  return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
-}
-
-/// By their fingerprints, or, where a trace says no more, by their names.
+/// Nobody knows that the two are of one model, where both name theirs and the names differ.
 void compare_models(const Figures& a, const Figures& b, Comparison& c) {
-  const auto at = [](const Figures& f, const char* key) { return text_at(f.summary, "model", key); };
-  for (const char* key : {"fingerprint", "name"}) {
-    const std::string x = at(a, key), y = at(b, key);
-    if (x.empty() || y.empty()) continue;
-    c.same_model = x == y;
-    if (!c.same_model)
-      c.warnings.push_back("the models differ: " + at(a, "name") + " and " + at(b, "name") + ", so nothing is better or worse");
-    return;
-  }
+  const std::string &x = a.model.model.name, &y = b.model.model.name;
+  if (!a.model.is_named || !b.model.is_named || x == y || same_model(a.model, b.model) == SameModel::yes) return;
+  c.same_model = false;
+  c.warnings.push_back("the models differ: " + x + " and " + y + ", so nothing is better or worse");
 }
 
-void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 3>, 5> rows = {
-      {{"dataset", "name", "the data differ"},
-       {"cluster", "name", "the clusters differ"},
-       {"device", "name", "the processors differ"},
-       {"device", "isa", "the instruction sets in use differ"},
+/// True where one of them does.
+bool warn_where_data_differ(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
+  constexpr const char* kSo = ", so times must not be compared, and nothing is better or worse";
+  const std::string x = text_at(a.summary, "dataset", "name"), y = text_at(b.summary, "dataset", "name");
+  const bool others = !x.empty() && !y.empty() && x != y;
+  if (others) warnings.push_back("the data differ: " + x + " and " + y + kSo);
+  const auto cells_a = a.value_of.find("dataset.cells"), cells_b = b.value_of.find("dataset.cells");
+  if (cells_a == a.value_of.end() || cells_b == b.value_of.end() || cells_a->second == cells_b->second) return others;
+  warnings.push_back("the amounts of data differ: " + std::to_string(static_cast<int64_t>(cells_a->second)) + " and " +
+                     std::to_string(static_cast<int64_t>(cells_b->second)) + " cells" + (others ? "" : kSo));
+  return true;
+}
+
+void warn_where_machines_differ(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
+  const std::array<std::array<const char*, 3>, 3> rows = {
+      {{"device", "name", "the processors differ, so times must not be compared"},
+       {"device", "isa", "the instruction sets in use differ, so times must not be compared"},
        {"device", "core_placement", "the threads ran on different cores, so times must not be compared"}}};
   for (const auto& [object, key, what] : rows) {
     const std::string x = text_at(a.summary, object, key), y = text_at(b.summary, object, key);
     if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);
   }
-  const auto cells_a = a.value_of.find("dataset.cells"), cells_b = b.value_of.find("dataset.cells");
-  if (cells_a != a.value_of.end() && cells_b != b.value_of.end() && cells_a->second != cells_b->second)
-    warnings.push_back("the amounts of data differ: " + std::to_string(static_cast<int64_t>(cells_a->second)) + " and " +
-                       std::to_string(static_cast<int64_t>(cells_b->second)) + " cells");
 }
 
 void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
@@ -234,9 +290,11 @@ void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<
     const auto x = a.value_of.find(figure), y = b.value_of.find(figure);
     if (x == a.value_of.end() || y == b.value_of.end() || x->second <= 0 || y->second <= 0) continue;
     if (std::max(x->second, y->second) <= kFar * std::min(x->second, y->second)) continue;
-    char text[200];
-    std::snprintf(text, sizeof text, "the measured ceilings of %s differ: %.3g and %.3g %s; the machine was not the same, or busy", what,
-                  x->second, y->second, unit);
+    char text[240];
+    std::snprintf(
+        text, sizeof text,
+        "the measured ceilings of %s differ: %.3g and %.3g %s; the machine was not the same, or busy, so times must not be compared", what,
+        x->second, y->second, unit);
     warnings.emplace_back(text);
   }
 }
@@ -342,6 +400,12 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
   return row;
 }
 
+/// What a warning says must not be compared means nothing, however far it lies apart.
+void bar_times(Comparison& c) {
+  for (ComparedFigure& row : c.rows)
+    if (is_of_time(row.figure)) row.comparable = false, row.significant = {};
+}
+
 }  // namespace
 
 Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
@@ -349,7 +413,9 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   if (is_placement(a.summary) != is_placement(b.summary))
     bad_input(name_b, is_placement(b.summary) ? "is a placement, and " + name_a + " a run" : "is a run, and " + name_a + " a placement",
               "compare two runs, or two placements");
+  check_like_models(a.model, b.model);
   Comparison c;
+  c.withheld = {a.withheld, b.withheld};
   c.a = name_a;
   c.b = name_b;
   const std::set<std::string> padded = figures_with_padding_in_one(a, b);
@@ -373,8 +439,11 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   add_interval_ends(a, 0, c);
   add_interval_ends(b, 1, c);
   compare_models(a, b, c);
-  warn_where_different(a, b, c.warnings);
+  c.same_data = !warn_where_data_differ(a, b, c.warnings);
+  const size_t before = c.warnings.size();
+  warn_where_machines_differ(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);
+  if (!c.same_model || !c.same_terms || !c.same_data || c.warnings.size() > before) bar_times(c);
   warn_of_single_measurings(a, b, c);
   return c;
 }
@@ -391,12 +460,15 @@ std::string to_json(const Comparison& comparison) {
                     {"difference", or_null(row.difference)},
                     {"ci95", or_null(row.ci95)},
                     {"significant", or_null(row.significant)},
-                    {"between_runs", or_null(row.between_runs)}});
+                    {"between_runs", or_null(row.between_runs)},
+                    {"comparable", row.comparable}});
   j["rows"] = std::move(rows);
   j["routing"] = Json::array();
   for (const RoutingDistance& d : comparison.routing)
     j["routing"].push_back({{"router", d.router}, {"total_variation", d.total_variation}, {"jensen_shannon_bits", d.jensen_shannon_bits}});
   j["warnings"] = comparison.warnings;
+  // Of each side, by the key that says it: speed-ups that were not measured well enough.
+  j["withheld"] = {{"a", Json(comparison.withheld[0])}, {"b", Json(comparison.withheld[1])}};
   return json_text(j);
 }
 

@@ -19,6 +19,7 @@ struct ComparedFigure {
   /// Of a time that both runs have an interval of: both intervals hold the spread between runs. Where not, nothing tells a difference from
   /// chance, and `ci95` and `significant` are empty.
   std::optional<bool> between_runs = {};
+  bool comparable = true;  ///< false: a warning says that it must not be compared; then nothing is significant
 };
 
 /// How far apart two routings lie: 0: same shares in both runs; 1: no branch is used by both.
@@ -34,12 +35,16 @@ struct Comparison {
   std::vector<RoutingDistance> routing;  ///< of the routers that both have, by their loads
   /// "speedup_ci95[0]": an end of an interval, for conditions.
   std::map<std::string, std::array<std::optional<double>, 2>> interval_ends;
-  bool same_model = true;             ///< else no figure of one is better or worse than the other's
-  bool same_terms = true;             ///< phase and budget for weights; else the same
+  bool same_model = true;  ///< as far as it is known; else no figure of one is better or worse than the other's
+  bool same_terms = true;  ///< phase and budget for weights; else the same
+  bool same_data = true;   ///< else the same
+  /// By side, of the speed-ups that were not measured well enough: why, by the path of its key ("speedup_withheld").
+  std::array<std::map<std::string, std::string, std::less<>>, 2> withheld;
   std::vector<std::string> warnings;  ///< why the two must not be compared: models, phases, budgets, data, machines that differ
 };
 
-/// S.storm, S.storm#RUN or a file that --json wrote. Imported runs have no figures but those of their routing. Throws Error.
+/// S.storm, S.storm#RUN or a file that --json wrote. Imported runs have no figures but those of their routing. Throws Error, of two models
+/// the refusal of check_like_models().
 Comparison compare_runs(const std::string& a, const std::string& b);
 
 /// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, true or false, or a multiple of the same figure of

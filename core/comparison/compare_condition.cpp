@@ -7,6 +7,8 @@
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
 #include "core/comparison/compare.h"
+#include "core/comparison/withheld_figures.h"
+#include "core/summary/withheld.h"
 
 namespace stormcell {
 namespace {
@@ -81,6 +83,13 @@ std::optional<ComparedFigure> find_figure(const std::string& name, const Compari
   return std::nullopt;
 }
 
+/// Why there is none on a side.
+std::string null_text(const std::string& figure, const Comparison& comparison, size_t side) {
+  const std::string why = why_withheld(figure, comparison.withheld[side]);
+  const std::string& name = side == 0 ? comparison.a : comparison.b;
+  return figure + (why.empty() ? " is null in " + name : " was " + std::string(kNotMeasured) + " in " + name + ": " + why);
+}
+
 /// True of a figure that both runs have, and of which the comparison states no difference; of an end of an interval as of its figure.
 bool is_apart(const std::string& name, const Comparison& comparison) {
   const size_t end = name.find("_ci95[");
@@ -103,8 +112,8 @@ FailVerdict judge(const FailCondition& condition, const Comparison& comparison) 
   if (condition.of_a && is_apart(condition.figure, comparison))
     bad_input("--fail-if", "\"" + condition.text + "\": " + condition.figure + " of these two runs is not comparable",
               "ask for a number instead of a, or compare runs of the same phase and of the same cells");
-  if (!row->b) return {true, condition.figure + " is null in " + comparison.b};
-  if (condition.of_a && !row->a) return {true, condition.figure + " is null in " + comparison.a};
+  if (!row->b) return {true, null_text(condition.figure, comparison, 1)};
+  if (condition.of_a && !row->a) return {true, null_text(condition.figure, comparison, 0)};
   const double left = *row->b, right = condition.of_a ? condition.factor * *row->a : condition.factor;
   const std::string& op = condition.compare;
   const bool fails = op == "<"    ? left < right

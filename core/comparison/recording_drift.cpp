@@ -51,13 +51,6 @@ bool has_order(const Recording& recording) {
   return std::find(lacks.begin(), lacks.end(), "order") == lacks.end();
 }
 
-/// "48 routers of 128 branches"
-std::string shape_text(const RunLayout& layout) {
-  const std::vector<int32_t> branches = branches_of(layout);
-  return counted(static_cast<int64_t>(branches.size()), "router") +
-         (branches.empty() ? std::string() : " of " + counted(*std::max_element(branches.begin(), branches.end()), "branch"));
-}
-
 }  // namespace
 
 std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift) {
@@ -76,23 +69,13 @@ std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Pr
 }
 
 std::string check_same_routers(const Recording& recording, const Recording& other) {
-  constexpr const char* kAdvice = "name a session of the same model";
-  const auto &a = recording.layout.routers, &b = other.layout.routers;
-  const bool alike = std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const RouterInfo& x, const RouterInfo& y) {
-    return x.branches == y.branches && (x.layer < 0 || y.layer < 0 || x.layer == y.layer);
-  });
-  if (!alike) {
-    const std::string shape = shape_text(recording.layout), other_shape = shape_text(other.layout);
-    bad_input("--against",
-              other.name() + " has " + other_shape + ", " + recording.name() + " " + shape +
-                  (shape == other_shape ? ", of which some are in other layers or have other branches" : ""),
-              kAdvice);
-  }
-  const ModelSummary &ours = recording.reader.summary().model, &theirs = other.reader.summary().model;
-  const SameModel same = same_model(ours, recording.run, theirs, other.run);
-  if (same == SameModel::no)
-    bad_input("--against", other.name() + " is of another model than " + recording.name() + ": " + other_model_text(theirs, ours), kAdvice);
-  return same == SameModel::yes ? std::string() : model_doubt_text(other.name(), theirs, other.run, ours, recording.run);
+  const RoutedModel a = recording.model(), b = other.model();
+  check_like_models(a, b);
+  if (!have_like_routers(a, b))
+    bad_input(other.name(), "has other routers than " + recording.name() + ": " + shape_text(b) + " and not " + shape_text(a),
+              "name a run whose plan leaves the same routers");
+  if (same_model(a, b) == SameModel::yes) return {};
+  return model_doubt_text(other.name(), b.model, other.run, a.model, recording.run);
 }
 
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress) {

@@ -7,6 +7,7 @@
 #include "core/base/progress.h"
 #include "core/comparison/analyze.h"
 #include "core/profile/drift.h"
+#include "core/readings/same_model.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 
@@ -17,6 +18,7 @@ struct Recording {
   explicit Recording(const std::string& named)
       : path(parse_session_path(named)), reader(path.file), run(choose_recorded_run(reader, path.run)), layout(reader.layout(run.id)) {}
   std::string name() const { return path.file + "#" + std::to_string(run.id); }
+  RoutedModel model() const { return routed_model(path.file, reader.summary().model, run, layout); }
   SessionPath path;
   SessionReader reader;
   RunSummary run;
@@ -31,8 +33,8 @@ std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift);
 /// Between the halves of counts, whose batches are steps in their order.
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress);
 
-/// Why nobody knows that the other one is of this model; empty: it is. Error(bad_input) that names --against, where it is of another or has
-/// other routers.
+/// Why nobody knows that the other one is of this model; empty: it is. Error(bad_input) that names the other one, where it is of another or
+/// has other routers.
 std::string check_same_routers(const Recording& recording, const Recording& other);
 /// `routes`: the choices of `recording`, null where they were not read. Where either has no choices its batches are its steps.
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress);

@@ -70,6 +70,11 @@ bool is_of_phase(std::string_view figure) {
   return has_any(figure, kWords);
 }
 
+bool is_of_time(std::string_view figure) {
+  constexpr std::array<std::string_view, 4> kWords = {"_ms", "seconds", "record_overhead", "record_work"};
+  return is_of_phase(figure) || has_any(figure, kWords);
+}
+
 bool is_sum_of_executions(std::string_view figure) {
   constexpr std::array<std::string_view, 7> kKeys = {
       "executions", "reads", "bytes_read", "bytes_filled", "evictions", "stall_seconds", "weight_budget.measured_"};

@@ -17,6 +17,11 @@ int64_t turns_of(const std::vector<int32_t>& decoded, int64_t new_tokens) {
   return turns;
 }
 
+size_t count_applied(const PipelineResult& passed, PassResult PassOutcome::*way) {
+  return static_cast<size_t>(
+      std::count_if(passed.outcomes.begin(), passed.outcomes.end(), [way](const PassOutcome& o) { return (o.*way).applied; }));
+}
+
 }  // namespace
 
 std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, const std::map<int64_t, std::vector<int32_t>>& baseline,
@@ -33,10 +38,17 @@ std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, co
 }
 
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
-                           const Progress& progress) {
+                           const Progress& progress, const ChooseTrying& choose) {
   Candidates c;
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
   c.passed = run_passes(work.pass_input(profile), chosen, on_their_own);
+  const size_t upon = count_applied(c.passed, &PassOutcome::cumulative), alone = count_applied(c.passed, &PassOutcome::alone);
+  // The first pass that applies is alone anyway.
+  if (choose) c.trying = choose(upon, alone > 0 ? alone - 1 : 0);
+  c.only_together = c.trying == Trying::together && upon > 1;
+  const PassOutcome* last = nullptr;
+  for (const PassOutcome& outcome : c.passed.outcomes)
+    if (outcome.cumulative.applied) last = &outcome;
   const auto add = [&](const PassResult& result, const PlanPromises& promises, const std::string& name,
                        const PassConfiguration& configuration) {
     if (!result.applied) return kNoPlan;
@@ -51,7 +63,8 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
       until.emplace(outcome.pass->id, saved_parameters(outcome));
       promises.add(outcome.cumulative);
     }
-    c.cumulative_of.push_back(add(outcome.cumulative, promises, "up to " + std::string(outcome.pass->id), until));
+    const bool is_tried = !c.only_together || &outcome == last;
+    c.cumulative_of.push_back(is_tried ? add(outcome.cumulative, promises, "up to " + std::string(outcome.pass->id), until) : kNoPlan);
     if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
     progress.report("passes", static_cast<int64_t>(c.cumulative_of.size()), static_cast<int64_t>(chosen.size()));
   }
@@ -65,7 +78,7 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
       own.add(outcome.alone);
       return add(outcome.alone, own, id, {{id, saved_parameters(outcome.options, outcome.alone)}});
     };
-    c.alone_of.push_back(on_their_own == OnTheirOwn::no ? kNoPlan : first ? 0 : add_alone());
+    c.alone_of.push_back(on_their_own == OnTheirOwn::no || c.trying != Trying::all ? kNoPlan : first ? 0 : add_alone());
   }
   c.wrong.resize(c.plans.size()), c.unlike.resize(c.plans.size());
   return c;
@@ -73,6 +86,7 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
 
 std::vector<Contribution> contributions_of(const Candidates& c, const ReadyPlan& baseline, const MirroredTimes& times) {
   std::vector<Contribution> list;
+  if (c.only_together) return list;
   size_t before = kNoPlan;
   for (size_t i = 0; i < c.cumulative_of.size(); ++i) {
     const size_t plan = c.cumulative_of[i];

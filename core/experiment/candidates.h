@@ -1,5 +1,6 @@
 // The plans of one pipeline, ready to run: each pass upon those before it, and each on its own.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "core/experiment/leave_out.h"
 #include "core/experiment/mirrored.h"
+#include "core/experiment/time_plan.h"
 #include "core/experiment/workload.h"
 #include "core/passes/pipeline.h"
 
@@ -20,6 +22,8 @@ struct Candidates {
   std::vector<std::unique_ptr<ReadyPlan>> plans;
   std::vector<size_t> cumulative_of, alone_of;  ///< by outcome: its plan, kNoPlan where the pass changed nothing
   size_t final_plan = kNoPlan;                  ///< all passes together; kNoPlan: none applied
+  Trying trying = Trying::all;                  ///< where not all are tried, the others have no plan
+  bool only_together = false;                   ///< several passes applied, and none has a plan but the last, upon all others
   std::vector<std::string> wrong;               ///< by plan: how it differs from the baseline (differences_from() of verify.h)
   std::vector<std::string> unlike;              ///< by plan: unlike_turns()
   /// Why the plan has no speed-up over the baseline; empty: it has one.
@@ -32,10 +36,13 @@ struct Candidates {
 std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, const std::map<int64_t, std::vector<int32_t>>& baseline,
                          int64_t new_tokens);
 
+/// Which plans are made, once it is known how many passes apply upon each other and how many plans more they are on their own.
+/// Empty: all.
+using ChooseTrying = std::function<Trying(size_t upon, size_t alone)>;
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
-                           const Progress& progress);
+                           const Progress& progress, const ChooseTrying& choose = {});
 
-/// What each pass that applied brought upon those before it.
+/// What each pass that applied brought upon those before it. Nothing where several were tried together alone.
 std::vector<Contribution> contributions_of(const Candidates& candidates, const ReadyPlan& baseline, const MirroredTimes& times);
 /// What all together brought; only where there is a final plan.
 Contribution total_of(const Candidates& candidates, const ReadyPlan& baseline, const MirroredTimes& times);

@@ -60,6 +60,8 @@ void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_
   figures.dense_baseline_ms = times.baseline_latency(0);
   const Ratio beside = times.speedup(0);
   if (!(beside.value > 0)) return;
+  figures.routing_withheld = too_few(beside, std::ssize(batches));
+  if (figures.routing_withheld) return;
   figures.routing_speedup = 1 / beside.value;
   if (beside.ci95[0] > 0) figures.routing_speedup_ci95 = {{1 / beside.ci95[1], 1 / beside.ci95[0]}};
 }

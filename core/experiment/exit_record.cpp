@@ -175,7 +175,7 @@ std::vector<double> ExitRecord::thresholds() const {
   return list;
 }
 
-std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress) {
+std::optional<ExitRecord> record_exits(Workload& work, const std::vector<int64_t>& batches, const Progress& progress) {
   Experiment::State& s = work.state();
   const TaskAnswer& answer = s.model->answer;
   const QualityTask* task = quality_task(answer.task);
@@ -189,10 +189,10 @@ std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress)
   record.chain = std::move(*chain), record.task = task, record.item = std::string(s.data->item_noun());
   record.confidence.resize(record.chain.tests.size());
   record.scores.resize(record.exits());
-  for (int64_t b = 0; b < s.data->batch_count(); ++b) {
-    progress.report("exits", b, s.data->batch_count());
+  for (size_t b = 0; b < batches.size(); ++b) {
+    progress.report("exits", static_cast<int64_t>(b), static_cast<int64_t>(batches.size()));
     progress.cancel.check();
-    const Batch batch = s.data->batch(b, progress.cancel);
+    const Batch batch = s.data->batch(batches[b], progress.cancel);
     plan->use(batch.picture);
     if (!record.baseline_operations.contains(batch.picture))
       record.baseline_operations.emplace(batch.picture, operations_by_exit(*plan->program->graph, answer));

@@ -64,8 +64,8 @@ struct ExitRecord {
   std::vector<double> thresholds() const;
 };
 
-/// Every batch once, each router's decision given: go on. Nothing where the model has no exits.
-std::optional<ExitRecord> record_exits(Workload& work, const Progress& progress);
+/// Every one of `batches` once, each router's decision given: go on. Nothing where the model has no exits.
+std::optional<ExitRecord> record_exits(Workload& work, const std::vector<int64_t>& batches, const Progress& progress);
 
 /// Decisions by which all `items` of a batch answer at one exit.
 ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t exit, int64_t items);

@@ -12,6 +12,7 @@
 #include "core/experiment/exit_costs.h"
 #include "core/experiment/exit_times.h"
 #include "core/experiment/measured_plans.h"
+#include "core/experiment/time_plan.h"
 #include "core/formats/file_text.h"
 #include "core/summary/exit_target.h"
 
@@ -34,8 +35,11 @@ void check_exits(Workload& work, const std::string& option) {
     bad_input(option, "the data are one batch: thresholds would be judged on what they are found on", "give more, or a smaller --batch");
 }
 
-ExitRecord record_or_refuse(Workload& work, const std::string& option, const Progress& progress) {
-  std::optional<ExitRecord> record = record_exits(work, progress);
+/// Both parts of a split, ascending.
+std::vector<int64_t> both_parts(const ProfileSplit& split) { return FittingBatches{split.profiled, split.measured}.all(); }
+
+ExitRecord record_or_refuse(Workload& work, const std::string& option, const ProfileSplit& split, const Progress& progress) {
+  std::optional<ExitRecord> record = record_exits(work, both_parts(split), progress);
   if (!record || record->judged() == 0)
     bad_input(option, work.state().data->name() + " does not say what is right, by which thresholds are judged",
               "give labels: a folder for each class, labels.csv or --label-field");
@@ -81,17 +85,19 @@ ExitPoint point(const ExitRecord& record, const std::vector<size_t>& items, cons
 
 class ThresholdSearch {
  public:
-  ThresholdSearch(Workload& work, std::string option, const std::vector<ChosenPass>& chosen, const Progress& progress)
+  ThresholdSearch(Workload& work, std::string option, const std::vector<ChosenPass>& chosen, ProfileSplit split, double most_executions,
+                  const Progress& progress)
       : work_(work),
         s_(work.state()),
         option_(std::move(option)),
         chosen_(chosen),
         progress_(progress),
-        split_(split_batches(s_.data->batch_count(), s_.options.profile_split)) {}
+        split_(std::move(split)),
+        most_executions_(most_executions) {}
 
   FoundTarget run() {
     check_exits(work_, option_);
-    FoundTarget found{{}, {}, record_or_refuse(work_, option_, progress_), {}, {}};
+    FoundTarget found{{}, {}, record_or_refuse(work_, option_, split_, progress_), {}, {}};
     ExitRecord& record = found.record;
     record.count_in(expected_graphs(work_, chosen_, record.chain), s_.model->answer);
     found.searched_items = record.judged_of(split_.profiled), found.held_out_items = record.judged_of(split_.measured);
@@ -100,7 +106,7 @@ class ThresholdSearch {
       bad_input(option_, "one part of the data has no labels: nothing to " + std::string(searched.empty() ? "search" : "judge") + " on",
                 "give labels of all, or another --profile-split");
     set_target(found);
-    if (found.figures.of == Bounded::latency) times_ = measure_exit_times(work_, record.chain, split_, progress_);
+    if (found.figures.of == Bounded::latency) times_ = measure_exit_times(work_, record.chain, split_, most_executions_, progress_);
     const ExitAim aim = aim_of(found);
     progress_.report("searching thresholds", 0, 0);
     const ExitCase of = record.exit_case(searched, cost_of(record, searched));
@@ -148,6 +154,7 @@ class ThresholdSearch {
   const std::vector<ChosenPass>& chosen_;
   const Progress& progress_;
   ProfileSplit split_;
+  double most_executions_;
   ExitTimes times_;  // empty: nobody asked
 };
 
@@ -233,18 +240,28 @@ bool holds(const ExitTarget& t) {
   return (t.of == Bounded::operations ? t.held_out.mean_cost : t.held_out_ms.value_or(0)) <= t.target + kSlack;
 }
 
-/// The model's own thresholds as the baseline, for once: what the others bring.
-void measure_beside_own(Workload& work, ReadyPlan& plan, const std::vector<int64_t>& batches, double seconds, const Progress& progress,
-                        ExitTarget& t) {
+/// The model's own thresholds as the baseline, for once: what the others bring, and what they and the passes bring together.
+void measure_beside_own(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const std::vector<int64_t>& batches,
+                        const BesideOwn& measured, const Progress& progress, ExitTarget& t) {
   Experiment::State& s = work.state();
   const auto own = s.make_plan("own thresholds", GraphOfSize([&s](PictureSize size) { return s.with_own_thresholds(size); }), 0, progress);
-  MeasuredPlans plans(s, {own.get(), &plan}, progress);
-  const MirroredJob job = plans.job(batches, seconds);
+  std::vector<ReadyPlan*> beside = {own.get(), &plan};
+  if (optimized && optimized != &plan) beside.push_back(optimized);
+  MeasuredPlans plans(s, beside, progress);
+  MirroredJob job = plans.job(batches, measured.seconds);
+  job.most_seconds = measured.most_seconds;
   plans.warm_up(batches.front());
   const MirroredTimes times = measure_mirrored(job, progress);
-  const Ratio ratio = times.speedup(0);
-  if (!(ratio.value > 0) || !tells_speed(times)) return;
-  t.speedup = ratio.value, t.speedup_ci95 = ratio.ci95;
+  if (!tells_speed(times)) return;
+  const auto state = [&](size_t number, std::optional<double>& speedup, std::optional<std::array<double, 2>>& ci95) {
+    const Ratio ratio = times.speedup(number);
+    if (ratio.value > 0) speedup = ratio.value, ci95 = ratio.ci95;
+  };
+  // The rounds are the same for all plans, and so is the reason.
+  t.withheld = too_few(times.speedup(0), std::ssize(batches));
+  if (t.withheld) return;
+  state(0, t.speedup, t.speedup_ci95);
+  state(beside.size() - 2, t.speedup_over_model, t.speedup_over_model_ci95);
 }
 
 }  // namespace
@@ -269,19 +286,27 @@ void check_target(const ExperimentOptions& options) {
     bad_input(option, "is of a forward pass, and --phase " + options.phase + " decodes", "leave one of them out");
 }
 
-std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const Progress& progress) {
+void check_target(Experiment::State& state) {
+  const std::string option = option_of(state.options);
+  if (option.empty()) return;
+  ForwardPass work(state);
+  check_exits(work, option);
+}
+
+std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
+                                           double most_executions, const Progress& progress) {
   const std::string option = option_of(state.options);
   if (option.empty()) return std::nullopt;
   ForwardPass work(state);
-  return ThresholdSearch(work, option, chosen, progress).run();
+  return ThresholdSearch(work, option, chosen, split, most_executions, progress).run();
 }
 
-ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out_batches,
-                            std::optional<double> seconds, const Progress& progress) {
+ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const FoundTarget& found,
+                            const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured, const Progress& progress) {
   ExitTarget t = found.figures;
   run_held_out(work, plan, found.record, held_out_batches, progress, t);
   t.met = holds(t);
-  if (seconds) measure_beside_own(work, plan, held_out_batches, *seconds, progress, t);
+  if (measured) measure_beside_own(work, plan, optimized, held_out_batches, *measured, progress, t);
   return t;
 }
 

@@ -28,12 +28,21 @@ void check_target(const ExperimentOptions& options);
 /// Operations are those of the plan that `chosen` is expected to make. Nothing where no target was asked for. Throws Error(bad_input) that
 /// names the option: a model without exits, data that do not say what is right, one batch alone; a target beyond what any thresholds
 /// reach, with the best that they do.
-std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const Progress& progress);
+/// `split`: the batches to search on and to judge on. `most_executions`: as measure_exit_times() has it.
+std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
+                                           double most_executions, const Progress& progress);
+/// Throws Error(bad_input) where no thresholds can be searched for at all: a model without exits, one batch alone. Nothing is run.
+void check_target(Experiment::State& state);
 
-/// Really runs `held_out_batches` with `plan`, which has the thresholds that were found, and measures for so many seconds what
-/// they bring beside the model's own; nothing: not at all, as of a result that states no speed.
-ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, const FoundTarget& found, const std::vector<int64_t>& held_out_batches,
-                            std::optional<double> seconds, const Progress& progress);
+/// How long plans are measured beside the model as it came: seconds that are wanted, and at which it ends whatever was reached.
+struct BesideOwn {
+  double seconds = 0, most_seconds = 0;
+};
+/// Really runs `held_out_batches` with `plan`, the baseline that has the thresholds that were found, and measures what they bring beside
+/// the model's own, alone and with `optimized`, the plan that is kept (null: the baseline). `measured` is nothing: neither, as of a result
+/// that states no speed.
+ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const FoundTarget& found,
+                            const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured, const Progress& progress);
 
 /// Throws Error(bad_input) that names `where` unless these are thresholds of the model's exits, all of them, in the order in which they
 /// run.

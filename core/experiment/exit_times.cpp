@@ -38,7 +38,8 @@ void time_exits(Workload& work, ReadyPlan& plan, const ExitChain& chain, int64_t
 
 }  // namespace
 
-ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const ProfileSplit& split, const Progress& progress) {
+ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const ProfileSplit& split, double most_executions,
+                             const Progress& progress) {
   const Dataset& data = *work.state().data;
   std::map<Kind, std::vector<int64_t>> profiled, alike;
   for (const int64_t b : split.profiled) profiled[kind_of(data, b)].push_back(b);
@@ -46,11 +47,13 @@ ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const Profi
   for (const int64_t b : split.measured)
     if (const Kind kind = kind_of(data, b); !profiled.contains(kind)) alike[kind].push_back(b);
   const auto plan = work.make_baseline(progress);
+  const double of_batch = (kTimed + 1) * static_cast<double>(chain.costs.size());
+  const auto most = static_cast<size_t>(std::clamp(most_executions / of_batch, 1.0, static_cast<double>(kBatches)));
   std::map<Kind, std::vector<double>> of_kind;
   for (const auto& [kind, batches] : alike) {
     progress.report("timing exits", static_cast<int64_t>(of_kind.size()), static_cast<int64_t>(alike.size()));
     std::vector<std::vector<double>> times(chain.costs.size());
-    const size_t some = std::min(batches.size(), std::max<size_t>(1, kBatches / alike.size()));
+    const size_t some = std::min(batches.size(), std::max<size_t>(1, most / alike.size()));
     for (size_t i = 0; i < some; ++i) time_exits(work, *plan, chain, batches[i * batches.size() / some], progress, times);
     for (const std::vector<double>& of_exit : times) of_kind[kind].push_back(median(of_exit));
   }

@@ -15,7 +15,9 @@ using ExitTimes = std::map<int64_t, std::vector<double>>;
 
 /// Of every batch of the data. Batches of as many items of one size are alike: of each kind some are measured with decisions given, the
 /// exits in turn, and all have their medians. Batches that were held out are measured only where no profiled one is of their kind.
-ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const ProfileSplit& split, const Progress& progress);
+/// `most_executions`: about so many of the baseline, infinity: as many as steady medians need; each kind has one batch at least.
+ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const ProfileSplit& split, double most_executions,
+                             const Progress& progress);
 
 /// [exits][items] Milliseconds by which the mean over the items is the mean over their batches, each of which is taken as the mean of its
 /// items: an item of a batch of few weighs as much as several of a full one. `batch`: of each item.

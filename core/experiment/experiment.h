@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/progress.h"
@@ -36,10 +37,15 @@ struct OptimizeOptions {
   std::string session;
   double measure_seconds = 8;  ///< measuring of all plans together, mirrored; half as long again where a pass is left out
   bool alone = true;           ///< also measure each pass on its own
+  double time_limit = 0;       ///< seconds of the whole command from `begun` on; 0: none
+  double begun = 0;            ///< when it began, as seconds_now() says; 0: where optimize() is called
   /// File of the program `stormcell`, which measures again in fresh processes; empty: this process opens the model again for that.
   std::string measuring_program;
   HalfDone half_done = {};
 };
+
+/// Seconds above 0, a day at most; Error(bad_input) that names --time-limit otherwise.
+double parse_optimize_limit(std::string_view text);
 
 class Experiment {
  public:

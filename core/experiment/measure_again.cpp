@@ -91,10 +91,16 @@ void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, 
   if (!why_once_.empty()) return;
   request.seconds = (1 - kOwnShare) * time.seconds / kProcesses;
   const int64_t executions = kLeastFreshChains * (request.beside_baseline ? 4 : 2) + 2;
-  const double each = state.open_seconds + state.store->load_seconds() +
-                      std::max(request.seconds, static_cast<double>(executions) * time.execution_ms * 1e-3);
-  const double most = std::max(kMostShare * time.seconds, time.took / 2);
+  const double execution = time.execution_ms * 1e-3;
+  const double filling = state.store->budget() > 0 ? static_cast<double>(state.data->batch_count()) * execution : 0;
+  const double each =
+      state.open_seconds + state.store->load_seconds() + filling + std::max(request.seconds, static_cast<double>(executions) * execution);
+  const double most = std::min(std::max(kMostShare * time.seconds, time.took / 2), time.most_seconds);
   constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurings) - 1;
+  if (each * kLeastFresh > time.most_seconds) {
+    why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time, and the time limit has no room for it", each);
+    return;
+  }
   if (each * kLeastFresh > most) {
     why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time; --measure-seconds {:.0f} has room for it", each,
                             std::ceil(kLeastFresh / kMostShare * 1.5 * each));
@@ -171,7 +177,10 @@ void widen_others(const Pooled& spread, RunSummaryFigures& figures) {
     widen(p.speedup_cumulative, p.speedup_cumulative_ci95);
   }
   widen(figures.routing_speedup, figures.routing_speedup_ci95);
-  if (figures.exit_target) widen(figures.exit_target->speedup, figures.exit_target->speedup_ci95);
+  if (figures.exit_target) {
+    widen(figures.exit_target->speedup, figures.exit_target->speedup_ci95);
+    widen(figures.exit_target->speedup_over_model, figures.exit_target->speedup_over_model_ci95);
+  }
 }
 
 }  // namespace stormcell

@@ -4,6 +4,7 @@
 // fresh ones, each of which measures what is stated. They cost their opening besides. Where that takes too long there are fewer, or none,
 // and the run says so.
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,11 @@
 namespace stormcell {
 
 struct MeasuringTime {
-  double seconds = 0;       ///< that were asked for
-  std::string program;      ///< OptimizeOptions::measuring_program
-  double took = 0;          ///< that this process measured, really
-  double execution_ms = 0;  ///< of one batch, about
+  double seconds = 0;                                             ///< that were asked for
+  std::string program;                                            ///< OptimizeOptions::measuring_program
+  double took = 0;                                                ///< that this process measured, really
+  double execution_ms = 0;                                        ///< of one batch, about
+  double most_seconds = std::numeric_limits<double>::infinity();  ///< that fresh processes may take: what a limit of time leaves
 };
 /// Of these seconds, so many for this process.
 double own_seconds(const Experiment::State& state, double seconds);

@@ -1,22 +1,31 @@
 #include "core/experiment/measured_plans.h"
 
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/plan_figures.h"
+#include "core/experiment/profile_split.h"
 #include "core/machine/memory.h"
 
 namespace stormcell {
 
 void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                    const std::function<void(const Batch&)>& then) {
-  const int64_t batches = state.data->batch_count();
-  for (int64_t b = 0; b < batches; ++b) {
-    progress.report(what, b, batches);
-    const Batch batch = state.data->batch(b, progress.cancel);
-    state.run_batch(plan, batch, options);
+  run_over_batches(state, plan, what, options, progress, all_batches(*state.data), [&](const Batch& batch) {
     then(batch);
+    return true;
+  });
+}
+
+void run_over_batches(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+                      const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then) {
+  for (size_t i = 0; i < batches.size(); ++i) {
+    progress.report(what, static_cast<int64_t>(i), static_cast<int64_t>(batches.size()));
+    const Batch batch = state.data->batch(batches[i], progress.cancel);
+    state.run_batch(plan, batch, options);
+    if (!then(batch)) return;
   }
 }
 
@@ -77,9 +86,12 @@ void set_figures(const Workload& work, const Measured& measured, const std::vect
   if (probes) {
     s.probe(1, progress);
     warn_of_noise(s, measured.spread, measured.others, r.warnings);
+    r.other_load = measured.others.share();
   }
-  for (const MeasuredPlan& p : plans) p.operators = operator_times(s, p.plan, progress);
-  for (const MeasuredPlan& p : plans) set_limit_share(*p.figures, p.plan, s, measured.batches, progress);
+  for (const MeasuredPlan& p : plans) p.operators = operator_times(s, p.plan, measured.further, progress);
+  const std::set<int64_t> ran(measured.batches.begin(), measured.batches.end());
+  if (static_cast<int64_t>(ran.size()) < measured.further)
+    for (const MeasuredPlan& p : plans) set_limit_share(*p.figures, p.plan, s, measured.batches, progress);
   r.device = device_figures(s);
 }
 

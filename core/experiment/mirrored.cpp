@@ -240,7 +240,8 @@ double MirroredTimes::unlike_fills() const {
 void set_order(MirroredJob& job, double milliseconds, int64_t settling) {
   const auto count = static_cast<int64_t>(job.batches.size());
   const auto executions = static_cast<double>(2 * job.plans + 1);
-  const double room = std::min(job.seconds * 1e3 / (static_cast<double>(kLeastRounds) * executions * std::max(milliseconds, 1e-6)), 1e9);
+  const double room =
+      std::min(job.seconds * 1e3 / (static_cast<double>(job.least_chains) * executions * std::max(milliseconds, 1e-6)), 1e9);
   job.lead = std::clamp<int64_t>(std::min<int64_t>(settling, std::llround(2 * room)), 1, count);
   job.stretch = std::clamp<int64_t>(std::llround(room) - (job.plans > 0 ? job.lead : 0), std::min<int64_t>(count, 2), count);
 }
@@ -252,8 +253,12 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
   DataOrder in_order(job);
   const double begin = clock();
   constexpr size_t kMostChains = 4000;  // more would not narrow an interval that anybody reads
-  for (size_t i = 0; i < static_cast<size_t>(job.least_chains) || (times.chains.size() < kMostChains && clock() - begin < job.seconds);
-       ++i) {
+  const auto goes_on = [&](size_t rounds) {
+    const double spent = clock() - begin;
+    if (rounds > 0 && spent >= job.most_seconds) return false;
+    return rounds < static_cast<size_t>(job.least_chains) || (times.chains.size() < kMostChains && spent < job.seconds);
+  };
+  for (size_t i = 0; goes_on(i); ++i) {
     progress.report("measuring", std::llround(10 * (clock() - begin)), std::llround(10 * job.seconds));
     if (job.stretch > 0) {
       in_order.run(i, times.chains);

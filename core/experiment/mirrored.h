@@ -12,17 +12,19 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "core/base/progress.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/paired_speedup.h"
 #include "core/summary/results.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 
-/// Fewer rounds say little about an interval.
-inline constexpr int64_t kLeastRounds = 7;
+/// Fewer rounds say little about an interval, and of fewer pairs no speed-up is stated.
+inline constexpr int64_t kLeastRounds = kFewestPairs;
 
 /// Milliseconds of a plan, and of the baseline before and after it.
 struct Mirrored {
@@ -82,10 +84,11 @@ struct MirroredJob {
   std::function<int64_t()> filled;                              ///< bytes of slots that were filled so far; empty: not counted
   std::function<double(size_t plan)> finish;  ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
   int64_t least_chains = kLeastRounds;
+  double most_seconds = std::numeric_limits<double>::infinity();  ///< from then on no chain begins; the first one is run in any case
 };
 /// Sets the stretch and the lead of a job: its batches take `milliseconds` each, and a plan that went through `settling` of them finds in
-/// the slots what it left itself. kLeastRounds stretches take about the job's seconds, two batches each at least where there are two; the
-/// lead is cut where it would take more than twice that time.
+/// the slots what it left itself. Its least rounds of stretches take about the job's seconds, two batches each at least where there are
+/// two; the lead is cut where it would take more than twice that time.
 void set_order(MirroredJob& job, double milliseconds, int64_t settling);
 /// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to 64 of them twice. A
 /// round is one way through them; where the time does not suffice for kLeastRounds of those, up to 20 equal parts of what was run.

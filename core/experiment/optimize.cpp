@@ -1,7 +1,12 @@
 // The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the optimised run's record.
 #include <algorithm>
+#include <optional>
 
+#include "core/base/bounded_number.h"
 #include "core/base/clock.h"
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/dense_plan.h"
 #include "core/experiment/exit_costs.h"
@@ -9,6 +14,7 @@
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
+#include "core/experiment/first_batches.h"
 #include "core/experiment/item_costs.h"
 #include "core/experiment/measure_again.h"
 #include "core/experiment/measured_plans.h"
@@ -17,10 +23,13 @@
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/time_figures.h"
+#include "core/experiment/time_plan.h"
 #include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
 #include "core/machine/memory.h"
 #include "core/summary/exit_target.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 namespace {
@@ -28,17 +37,20 @@ namespace {
 class Optimization {
  public:
   /// `found`: the thresholds that its baseline has in the place of the model's own; null: none were asked for.
-  Optimization(Workload& work, const FoundTarget* found, const OptimizeOptions& options, const Progress& progress)
+  Optimization(Workload& work, const FoundTarget* found, const OptimizeOptions& options, const TimeShare& time, const Progress& progress)
       : work_(work),
         found_(found),
         s_(work.state()),
         options_(options),
         progress_(progress),
+        time_(time),
         chosen_(select_passes(options.passes)),
-        split_(split_batches(s_.data->batch_count(), s_.options.profile_split)),
+        split_(time.split),
         quality_(quality_meter(work)),
-        result_(start_summary(work, RunKind::optimize)) {
+        result_(start_summary(work, RunKind::optimize)),
+        gains_(std::ssize(split_.measured)) {
     result_->split = figures_of(split_);
+    set_time(time_, s_.data->batch_count(), *result_);
   }
 
   std::shared_ptr<RunSummaryFigures> run() {
@@ -64,9 +76,10 @@ class Optimization {
     gains_.tell(result_->passes, result_->warnings);
     set_figures();
     // Apart from the plans: one that takes several times as long would leave them few rounds.
-    if (s_.options.dense) measure_dense(work_, *baseline_, split_.measured, options_.measure_seconds / 4, *result_, progress_);
+    measure_dense();
     set_exits();
     if (const auto spread = measurings_.speedup()) widen_others(*spread, *result_);
+    withhold_speedups(*result_);
     set_total();
   }
 
@@ -74,13 +87,24 @@ class Optimization {
   void measure_again() {
     const size_t plan = candidates_.final_plan;
     if (plan == kNoPlan || !states_speed() || !candidates_.no_speed(plan).empty()) return;
-    const Ratio own = times_.speedup(plan);
-    const Latency baseline = times_.baseline_latency(plan);
-    measurings_ = Measurings({Measuring{own.value, own.ci95}, baseline, times_.plan_latency(plan)});
-    measurings_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean},
-                    {true, result_->settings, result_->config}, progress_);
+    const Ratio own = stated().speedup(stated_plan());
+    const Latency baseline = stated().baseline_latency(stated_plan());
+    measurings_ = Measurings({Measuring{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
+    measurings_.ask(
+        s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean, time_.plan.allowed(Stage::again)},
+        {true, result_->settings, result_->config}, progress_);
     measurings_.tell(*result_);
   }
+
+  void measure_dense() {
+    if (!s_.options.dense) return;
+    const double least = static_cast<double>(kLeastRounds) * executions_of_round(1, false) * time_.first.batch;
+    const double allowed = time_.plan.allowed(Stage::exits);
+    if (least > allowed) return leave_out_for_time("--dense was not measured");
+    stormcell::measure_dense(work_, *baseline_, split_.measured, std::min(options_.measure_seconds / 4, allowed), *result_, progress_);
+  }
+
+  void leave_out_for_time(const std::string& sentence) { result_->left_out_for_time.push_back(sentence); }
 
   /// Of what was stopped, or gave out, between its two recordings the session would have a finished profile and nothing else: a run that
   /// recorded nothing says so.
@@ -94,7 +118,11 @@ class Optimization {
 
   /// All from one recorded run; what was searched for, on the batches that were not.
   void set_exits() {
-    std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, progress_);
+    if (!found_ && time_.plan.left() <= 0) {
+      if (exit_chain(*work_.graph(), s_.model->answer)) leave_out_for_time("the curve of exits was not recorded");
+      return;
+    }
+    std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, batches_, progress_);
     if (!record) return;
     // By the operations of the plan that is kept: what is exported, if it is right.
     record->count_in(result_->verified->passed ? graphs_with_exits(work_, candidates_.passed, record->chain) : std::nullopt,
@@ -111,8 +139,10 @@ class Optimization {
           "the thresholds were searched for a plan in which work waits for the exits before it, and the one that was "
           "kept takes more: " +
           exit_point_text(found.figures, found.figures.fitted, {}) + " where they were found");
-    const auto seconds = states_speed() ? std::optional(options_.measure_seconds / 4) : std::nullopt;
-    result_->exit_target = judge_thresholds(work_, *baseline_, found, split_.measured, seconds, progress_);
+    // The headline is measured as long as the plans were.
+    std::optional<BesideOwn> beside;
+    if (states_speed()) beside = {options_.measure_seconds / 2, time_.plan.allowed(Stage::exits)};
+    result_->exit_target = judge_thresholds(work_, *baseline_, &optimized(), found, split_.measured, beside, progress_);
   }
 
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
@@ -125,11 +155,12 @@ class Optimization {
     execute.record = execute.events = true;
     execute.outputs = quality_.open();
     ItemCosts item_costs(work_);
-    run_over_data(s_, *baseline_, "profiling", execute, progress_, [&](const Batch& batch) {
-      batch_ms_ += baseline_->result.milliseconds / static_cast<double>(s_.data->batch_count());
+    run_over_batches(s_, *baseline_, "profiling", execute, progress_, batches_, [&](const Batch& batch) {
+      batch_ms_ += baseline_->result.milliseconds / static_cast<double>(batches_.size());
       session.add(batch, split_.part_of(batch.index));
       item_costs.add(*baseline_, batch);
       quality_.add(JudgedAs::baseline, batch, baseline_->result.outputs);
+      return true;
     });
     result_->routing = router_figures(session.profile());
     result_->item_costs = item_costs.figures();
@@ -141,7 +172,7 @@ class Optimization {
   /// All passes, then without those that lose, until none does: what is left was measured as it is. A plan that computes something else
   /// than the baseline has no speed by which anything could be left out: it stays, and the verification fails.
   void find_plan() {
-    candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
+    candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_, ways());
     for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
     const double seconds = own_seconds(s_, options_.measure_seconds);
     measure(seconds);
@@ -152,12 +183,55 @@ class Optimization {
       if (lost.empty()) break;
       for (const LeftOut& pass : lost) leave_out(pass);
       candidates_ = {};  // before the next ones are made
-      candidates_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_);
+      candidates_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_, ways());
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
       if (candidates_.final_plan != kNoPlan) measure(seconds / 2);
     }
+    if (candidates_.final_plan != kNoPlan && candidates_.trying == Trying::briefly) measure_together();
+    tell_trying();
   }
+
+  /// All plans, fewer of them, or fewer rounds: as there is time.
+  ChooseTrying ways() {
+    return [this](size_t upon, size_t alone) {
+      TryChoice choice{upon,        alone, time_.first.batch, s_.store->budget() > 0, time_.is_long(), time_.plan.allowed(Stage::measure),
+                       kLeastRounds};
+      // Nothing is measured: there is nothing to spare.
+      if (options_.measure_seconds == 0) choice.is_long = false;
+      return way_of_trying(choice);
+    };
+  }
+  void tell_trying() {
+    if (candidates_.trying == Trying::briefly && result_->passes_tried_on)
+      leave_out_for_time("passes were tried on " + counted(*result_->passes_tried_on, "batch") + ", each upon those before it");
+    if (candidates_.only_together)
+      leave_out_for_time("passes were measured all together, none by itself: none was left out for what it lost");
+  }
+
+  /// The plan that is kept beside the baseline, after passes were tried briefly: what is stated comes from here.
+  void measure_together() {
+    MeasuredPlans plans(s_, {baseline_.get(), &optimized()}, progress_);
+    together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds, time_.plan.allowed(Stage::measure));
+    const size_t last = candidates_.final_plan;
+    candidates_.unlike[last] = unlike_turns(optimized().decoded, baseline_->decoded, work_.new_tokens());
+  }
+  MirroredTimes run_job(MeasuredPlans& plans, double seconds, int64_t chains, double most) {
+    MirroredJob job = plans.job(split_.measured, std::min(seconds, most));
+    job.least_chains = chains, job.most_seconds = most;
+    // Under a budget what an execution has to read depends on the batch before it, and the slots are all plans'.
+    if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
+    plans.warm_up(split_.measured.front());
+    const ProcessorTimes before = processor_times();
+    const double begin = seconds_now();
+    MirroredTimes times = measure_mirrored(job, progress_);
+    measured_seconds_ += seconds_now() - begin;
+    others_.add(before, processor_times());
+    return times;
+  }
+  /// What is stated of the plan that is kept, and its number there.
+  const MirroredTimes& stated() const { return together_ ? *together_ : times_; }
+  size_t stated_plan() const { return together_ ? 0 : candidates_.final_plan; }
 
   std::vector<LeftOut> lost_passes() {
     const Contribution total = total_of(candidates_, *baseline_, times_);
@@ -165,7 +239,8 @@ class Optimization {
     std::vector<PassReport> counted = result_->passes;
     add_guard_counts(optimized(), counted);
     std::vector<LeftOut> lost = passes_that_always_miss(counted, times_.batches);
-    return lost.empty() ? passes_to_leave_out(contributions_of(candidates_, *baseline_, times_), total) : lost;
+    if (!lost.empty() || candidates_.only_together) return lost;
+    return passes_to_leave_out(contributions_of(candidates_, *baseline_, times_), total);
   }
 
   PassReport reported(const PassOutcome& outcome) const {
@@ -191,6 +266,7 @@ class Optimization {
     PassReport fresh = reported(outcome);
     fresh.speedup_alone = report(fresh.name).speedup_alone;
     fresh.speedup_alone_ci95 = report(fresh.name).speedup_alone_ci95;
+    fresh.withheld = report(fresh.name).withheld;
     report(fresh.name) = fresh;
   }
 
@@ -205,17 +281,13 @@ class Optimization {
   /// All plans mirrored with the baseline over the batches that were not profiled.
   void measure(double seconds) {
     MeasuredPlans plans(s_, all_plans(), progress_);
-    MirroredJob job = plans.job(split_.measured, seconds);
-    // Under a budget what an execution has to read depends on the batch before it, and the slots are all plans'.
-    if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
     compare_with_baseline();
     for (ReadyPlan* plan : all_plans()) plan->guards.clear();
-    plans.warm_up(split_.measured.front());
-    const ProcessorTimes before = processor_times();
-    const double begin = seconds_now();
-    times_ = measure_mirrored(job, progress_);
-    measured_seconds_ += seconds_now() - begin;
-    others_.add(before, processor_times());
+    const bool briefly = candidates_.trying == Trying::briefly;
+    constexpr double kOfTrial = 0.5;  // of the time; the rest is for what is stated
+    const double most = time_.plan.allowed(Stage::measure) * (briefly ? kOfTrial : 1);
+    times_ = run_job(plans, seconds * (briefly ? kOfTrial : 1), briefly ? kBriefRounds : kLeastRounds, most);
+    if (!candidates_.only_together && candidates_.final_plan != kNoPlan) result_->passes_tried_on = times_.batches;
     for (size_t p = 0; p < candidates_.plans.size(); ++p)
       candidates_.unlike[p] = unlike_turns(candidates_.plans[p]->decoded, baseline_->decoded, work_.new_tokens());
   }
@@ -240,7 +312,13 @@ class Optimization {
 
   /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
   void verify() {
-    Verification& v = result_->verified.emplace(stormcell::verify(work_, optimized(), baseline_.get(), verify_options(s_), progress_));
+    VerifyOptions how = verify_options(s_);
+    how.all_seconds = std::min(how.all_seconds, time_.plan.allowed(Stage::verify));
+    how.oracle_seconds = std::min(how.oracle_seconds, how.all_seconds / 1.5);
+    Verification& v = result_->verified.emplace(stormcell::verify(work_, optimized(), baseline_.get(), how, progress_));
+    if (how.all_seconds < verify_options(s_).all_seconds && v.batches + v.baseline_batches < s_.data->batch_count())
+      leave_out_for_time("the verification compared " + counted(v.batches + v.baseline_batches, "batch") + " of " +
+                         std::to_string(s_.data->batch_count()));
     // What is measured was compared with the baseline on a batch that the verification may not have come to.
     if (candidates_.final_plan != kNoPlan && !candidates_.wrong[candidates_.final_plan].empty()) {
       v.reasons.push_back("beside the baseline: " + candidates_.wrong[candidates_.final_plan]);
@@ -254,13 +332,18 @@ class Optimization {
   }
 
   /// A run that fails is never reported as a speed-up, nor what depends on who read the weights.
-  bool states_speed() const { return result_->verified->passed && tells_speed(times_); }
+  bool states_speed() const { return result_->verified->passed && tells_speed(stated()) && !has_few_rounds(); }
+  /// Too few rounds were run for an interval: the time was up.
+  bool has_few_rounds() const { return candidates_.final_plan != kNoPlan && stated().rounds < kLeastRounds; }
 
   void set_gains() {
     if (candidates_.final_plan != kNoPlan) set_gains_of_plans();
-    if (!tells_speed(times_)) result_->warnings.push_back(why_not_stated("a speed-up", times_));
+    if (!tells_speed(stated())) result_->warnings.push_back(why_not_stated("a speed-up", stated()));
+    if (has_few_rounds())
+      result_->warnings.push_back("the speed-up was not measured well enough: " + counted(stated().rounds, "round") + " of " +
+                                  std::to_string(kLeastRounds) + " fitted into the time (more --time-limit, or fewer --batches)");
     if (states_speed()) return;
-    for (PassReport& pass : result_->passes) pass.clear_gains();
+    for (PassReport& pass : result_->passes) pass.clear_gains(), pass.withheld = {};
     result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
   }
   void set_gains_of_plans() {
@@ -280,10 +363,15 @@ class Optimization {
                                     "; compare the tokens per second of the two");
       return;
     }
-    const Ratio all = times_.speedup(candidates_.final_plan);
+    const Ratio all = stated().speedup(stated_plan());
     result_->speedup = all.value;
     result_->speedup_ci95 = all.ci95;
     result_->speedup_basis = std::string(to_text(all.basis));
+    if (!together_) return;
+    // The last pass reaches what is stated.
+    const auto at = std::find(candidates_.cumulative_of.begin(), candidates_.cumulative_of.end(), candidates_.final_plan);
+    PassReport& last = report(candidates_.passed.outcomes[static_cast<size_t>(at - candidates_.cumulative_of.begin())].pass->id);
+    last.speedup_cumulative = all.value, last.speedup_cumulative_ci95 = all.ci95;
   }
 
   /// The speed-up of all processes, which the last pass that applied reaches.
@@ -301,17 +389,19 @@ class Optimization {
   void set_figures() {
     RunSummaryFigures& r = *result_;
     const bool both = candidates_.final_plan != kNoPlan;
-    const size_t last = candidates_.final_plan;
+    const size_t last = stated_plan();
+    const MirroredTimes& times = stated();
     // Of the baseline the executions around the plan, for they are what the speed-up comes from.
-    Latency before = both ? times_.baseline_latency(last) : times_.baseline_latency(), after;
-    if (both) after = times_.plan_latency(last);
+    Latency before = both ? times.baseline_latency(last) : times.baseline_latency(), after;
+    if (both) after = times.plan_latency(last);
     if (measurings_.speedup()) before = measurings_.baseline_latency(), after = measurings_.plan_latency();
-    const TimedReads read = both ? times_.baseline_reads(last) : times_.baseline_reads();
+    const TimedReads read = both ? times.baseline_reads(last) : times.baseline_reads();
     std::vector<MeasuredPlan> plans{{*baseline_, before, read, r.baseline, r.baseline_operators}};
     // Without a pass that applied there is no other plan, and nothing to compare.
-    if (both) plans.push_back({optimized(), after, times_.plan_reads(last), r.optimized, r.optimized_operators});
-    Measured how = measured(times_);
+    if (both) plans.push_back({optimized(), after, times.plan_reads(last), r.optimized, r.optimized_operators});
+    Measured how = measured(times);
     how.others = others_;
+    how.further = time_.further_batches(Stage::figures, plans.size());
     stormcell::set_figures(work_, how, plans, options_.measure_seconds > 0, r, progress_);
   }
 
@@ -331,8 +421,16 @@ class Optimization {
       if (session.open()) session.add(batch);
       if (judges) quality_.add(JudgedAs::optimized, batch, optimized().result.outputs);
     };
+    size_t ran = 0;
     if (session.open() || judges || !optimized().program->guards.empty())
-      run_over_data(s_, optimized(), "recording", execute, progress_, add);
+      run_over_batches(s_, optimized(), "recording", execute, progress_, batches_, [&](const Batch& batch) {
+        add(batch);
+        ++ran;
+        return time_.plan.left() > 0;
+      });
+    if (ran > 0 && ran < batches_.size())
+      leave_out_for_time("the optimised plan ran on " + counted(static_cast<int64_t>(ran), "batch") + " of the " +
+                         std::to_string(batches_.size()) + " that were profiled or measured");
     r.quality = quality_.figures(r.warnings);
     tell_of_guards(optimized(), r);
     set_figures_at_end(optimized(), r);
@@ -340,6 +438,7 @@ class Optimization {
     tell_of_budget(s_, r.weight_budget, r.warnings);
     if (r.verified->passed && s_.model->changed_files)
       for (std::string& change : s_.model->changed_files()) r.warnings.push_back(std::move(change) + ", after it was verified");
+    end_time(time_, r);
     r.session_run = session.finish(to_json(r));
   }
 
@@ -348,8 +447,10 @@ class Optimization {
   Experiment::State& s_;
   const OptimizeOptions& options_;
   const Progress& progress_;
+  const TimeShare time_;
   std::vector<ChosenPass> chosen_;
   ProfileSplit split_;
+  const std::vector<int64_t> batches_ = FittingBatches{split_.profiled, split_.measured}.all();
   QualityMeter quality_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> baseline_;
@@ -359,18 +460,44 @@ class Optimization {
   Candidates candidates_;
   OtherLoad others_;  // while measuring
   double measured_seconds_ = 0;
-  Measurings measurings_;  // of what is stated
-  MirroredTimes times_;    // of the plans, or, where none is left, the last in which the baseline ran
+  Measurings measurings_;                  // of what is stated
+  MirroredTimes times_;                    // of the plans, or, where none is left, the last in which the baseline ran
+  std::optional<MirroredTimes> together_;  // of the plan that is kept alone, where passes were tried briefly
 };
 
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
   const State::Call call(*state_, progress);
-  const std::optional<FoundTarget> found = find_thresholds(*state_, select_passes(optimize.passes), progress);
+  const std::vector<ChosenPass> chosen = select_passes(optimize.passes);
+  check_target(*state_);
+  std::vector<TimeShare> shares = time_shares(*state_, optimize, chosen.size(), progress);
+  TimeShare& first = shares.front();
+  const bool asks = has_target(state_->options);
+  // A target may still be refused: in one line, unless that takes long to find out.
+  if (!asks || first.is_long()) tell_expected(first, progress);
+  if (asks) first.fit_batches();
+  const double executions = first.plan.allowed(Stage::thresholds) / std::max(first.first.batch, 1e-9);
+  const std::optional<FoundTarget> found = find_thresholds(*state_, chosen, first.split, executions, progress);
+  if (asks && !first.is_long()) tell_expected(first, progress);
   const State::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
-  return of_each_phase(*state_, optimize.half_done,
-                       [&](Workload& work) { return Optimization(work, found ? &*found : nullptr, optimize, progress).run(); });
+  size_t phase = 0;
+  return of_each_phase(*state_, optimize.half_done, [&](Workload& work) {
+    TimeShare own = shares[phase];
+    own.plan = own.plan.part(shares.size() - phase++);
+    if (!found) own.fit_batches();
+    return Optimization(work, found ? &*found : nullptr, optimize, own, progress).run();
+  });
+}
+
+double parse_optimize_limit(std::string_view text) {
+  constexpr double kDay = 86400;
+  try {
+    const double seconds = bounded_number<double>("--time-limit", text, {0, kDay});
+    if (seconds > 0) return seconds;
+  } catch (const Error&) {  // said below
+  }
+  does_not_fit("--time-limit", text, "seconds above 0 and at most 86400, for example 60");
 }
 
 }  // namespace stormcell

@@ -8,6 +8,7 @@
 #include "core/base/lcg.h"
 #include "core/base/student_t.h"
 #include "core/summary/latency.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 namespace {
@@ -232,10 +233,20 @@ Ratio paired_ratio(const std::vector<PairedVisit>& visits) {
   if (visits.empty()) return {};
   size_t rounds = 0, fewest = SIZE_MAX;
   for (const PairedVisit& v : visits) rounds = std::max(rounds, static_cast<size_t>(v.round) + 1);
-  for (const auto& [batch, list] : by_batch(visits)) fewest = std::min(fewest, list.size());
-  if (batch_gains(visits) == BatchGains::alike) return with_interval(AllPairs(visits), rounds, RatioBasis::all_pairs);
-  if (fewest >= kOften) return with_interval(BatchByBatch(visits), rounds, RatioBasis::batches);
-  return with_interval(Totals(visits), rounds, RatioBasis::totals);
+  const auto batches = by_batch(visits);
+  for (const auto& [batch, list] : batches) fewest = std::min(fewest, list.size());
+  Ratio ratio = batch_gains(visits) == BatchGains::alike ? with_interval(AllPairs(visits), rounds, RatioBasis::all_pairs)
+                : fewest >= kOften                       ? with_interval(BatchByBatch(visits), rounds, RatioBasis::batches)
+                                                         : with_interval(Totals(visits), rounds, RatioBasis::totals);
+  ratio.pairs = std::ssize(visits), ratio.batches = std::ssize(batches);
+  return ratio;
+}
+
+std::optional<SpeedupWithheld> too_few(const Ratio& ratio, int64_t held_out) {
+  SpeedupConditions few;
+  few.pairs = ratio.pairs, few.batches = ratio.batches, few.held_out = held_out;
+  few.gains_alike = ratio.basis == RatioBasis::all_pairs;
+  return why_withheld(few);
 }
 
 }  // namespace stormcell

@@ -76,11 +76,15 @@ void add_guard_counts(const ReadyPlan& plan, std::vector<PassReport>& passes) {
       pass.guard_hits += counts->second.hits, pass.fallbacks += counts->second.misses;
 }
 
-void Gains::set(const PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,
+void Gains::set(PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,
                 std::optional<std::array<double, 2>>& ci95) {
   value.reset(), ci95.reset();
   if (!wrong.empty()) {
     withheld_.try_emplace(pass.name, wrong);
+    return;
+  }
+  if (const std::optional<SpeedupWithheld> few = too_few(ratio, held_out_)) {
+    pass.withheld = few;
     return;
   }
   value = ratio.value;

@@ -19,17 +19,20 @@ void add_held_out(const std::vector<ConstantClaim>& claims, const LoadProfile& h
 /// Counts of the plan's guards, to the applied pass that makes them.
 void add_guard_counts(const ReadyPlan& plan, std::vector<PassReport>& passes);
 
-/// Speed-ups of passes. One that comes from a plan that computes something else than the baseline is none: it is withheld, and that is
-/// said.
+/// Speed-ups of passes. One that comes from a plan that computes something else than the baseline is none, and one of too few pairs is not
+/// stated: both are withheld, and that is said.
 class Gains {
  public:
+  /// `held_out`: batches that could be measured.
+  explicit Gains(int64_t held_out) : held_out_(held_out) {}
   /// Sets a figure of `pass`. `wrong`: how a plan that it comes from differs from the baseline; empty: not at all.
-  void set(const PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,
+  void set(PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,
            std::optional<std::array<double, 2>>& ci95);
   /// Adds what was withheld to the passes' reasons and to the warnings.
   void tell(std::vector<PassReport>& passes, std::vector<std::string>& warnings) const;
 
  private:
+  int64_t held_out_;
   std::map<std::string, std::string> withheld_;  ///< by pass: why
 };
 

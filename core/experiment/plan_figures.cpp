@@ -69,9 +69,9 @@ PlanFigures plan_figures(const Workload& work, const ReadyPlan& plan, const Late
   return f;
 }
 
-std::vector<OperatorTime> operator_times(Experiment::State& s, ReadyPlan& plan, const Progress& progress) {
+std::vector<OperatorTime> operator_times(Experiment::State& s, ReadyPlan& plan, int64_t most, const Progress& progress) {
   std::map<std::string, OperatorTime> times;
-  const int64_t batches = std::min<int64_t>(s.data->batch_count(), 8);
+  const int64_t batches = std::min<int64_t>(s.data->batch_count(), std::clamp<int64_t>(most, 1, 8));
   const double stalled = s.store->counters().stall_seconds;
   for (int64_t b = 0; b < batches; ++b) {
     progress.report("time by operator", b, batches);

@@ -27,6 +27,7 @@
 #include "core/machine/memory.h"
 #include "core/passes/pipeline.h"
 #include "core/summary/latency.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 namespace {
@@ -114,8 +115,9 @@ class Run {
     set_figures();
     if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
     if (const auto spread = measurings_.spread()) widen_others(*spread, *result_);
+    withhold_speedups(*result_);
     verify();
-    if (std::optional<ExitRecord> record = record_exits(work_, progress_)) {
+    if (std::optional<ExitRecord> record = record_exits(work_, all_batches(*s_.data), progress_)) {
       record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
       result_->exits = exit_curve(*record);
     }

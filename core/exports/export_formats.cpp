@@ -65,9 +65,9 @@ constexpr std::string_view kPlanned[] = {"ktransformers-mask", "moe-infinity"};
 const ExportFormat& find_export_format(std::string_view id) {
   for (const ExportFormat& format : kFormats)
     if (format.id == id) return format;
-  const std::string advice = advice_on_word(id, kFormats, [](const ExportFormat& f) { return f.id; });
-  if (id.empty()) bad_input("--format", "is missing", advice);
   const bool planned = std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned);
+  const std::string advice = advice_on_word(planned ? "" : id, kFormats, [](const ExportFormat& f) { return f.id; });
+  if (id.empty()) bad_input("--format", "is missing", advice);
   bad_input("--format", "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no format"), advice);
 }
 

@@ -18,7 +18,7 @@ BytePairs::BytePairs(std::span<const Piece> pieces, const BytePairRules& rules)
   for (size_t id = 0; id < pieces.size(); ++id)
     if (!pieces[id].text.empty()) ids_.emplace(pieces[id].text, static_cast<int32_t>(id));
   merges_.reserve(rules.merges.size());
-  // Of a pair that occurs twice the later rank counts, as in the reference.
+  // A pair that occurs twice has its later rank, as in the reference.
   for (size_t rank = 0; rank < rules.merges.size(); ++rank)
     merges_[key_of(rules.merges[rank].left, rules.merges[rank].right)] = {static_cast<int32_t>(rank), rules.merges[rank].joined};
 }

@@ -28,7 +28,7 @@ constexpr std::array kUseNames = {
     UseName{FileUse::cluster, "a cluster"},
     UseName{FileUse::configuration, "a configuration that optimize wrote"},
     UseName{FileUse::jobs, "a list of jobs"},
-    UseName{FileUse::tokenizer, "a tokenizer"},
+    UseName{FileUse::tokenizer, "a tokenizer that this version reads"},
     UseName{FileUse::index, "an index of weights"},
     UseName{FileUse::tensors, "a safetensors file"},
     UseName{FileUse::array, "a NumPy array"},

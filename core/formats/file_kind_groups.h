@@ -16,6 +16,7 @@ std::span<const FileKind> coding_kinds();
 std::span<const FileKind> text_trace_kinds();
 std::span<const FileKind> own_kinds();  ///< JSON and text of this program
 std::span<const FileKind> json_kinds();
+std::span<const FileKind> server_kinds();
 std::span<const FileKind> text_table_kinds();
 std::span<const FileKind> text_form_kinds();
 

@@ -157,7 +157,7 @@ constexpr std::array kTensorFiles = {
     FileKind{"sentencepiece", "a SentencePiece tokenizer", kFolderOfModel, FileUse::tokenizer, "", is_sentencepiece},
     FileKind{"tiktoken", "a tiktoken vocabulary", kFolderOfModel, kNone, "IQ== 0\n"},
     FileKind{"imatrix-dat", "an importance matrix of llama.cpp in the old form, a .dat without counts of single experts",
-             "make it again with llama-imatrix -o imatrix.gguf", kNone, "", is_imatrix_dat},
+             "it cannot be converted: make it again in a fresh run of llama-imatrix --output-format gguf", kNone, "", is_imatrix_dat},
 };
 
 }  // namespace

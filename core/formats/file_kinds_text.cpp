@@ -48,14 +48,15 @@ constexpr std::array kCodings = {
              "write it with line feeds: tr '\\r' '\\n' < FILE > NEW", kNone, "", has_only_carriage_returns},
 };
 
-// Routing traces as text, in the order of trace_formats().
+// Routing traces as text, in the order of trace_formats(). They are known by a word anywhere in their first bytes, which the vocabulary of
+// a tokenizer may hold: JSON of models is tried before.
 constexpr std::array kTraces = {
     FileKind{"route-trace", "a routing trace of the form route_trace", kImport, FileUse::trace, "", is_trace<is_route_trace_csv>},
     FileKind{"router-trace", "a routing trace of the form RouterTrace", kImport, FileUse::trace, "", is_trace<is_router_trace_json>},
-    FileKind{"logical-count", "counts of experts of SGLang", kImport, FileUse::trace, "", is_trace<is_logical_count_json>},
-    FileKind{"routed-experts", "answers of a server with routed_experts", kImport, FileUse::trace, "", is_trace<is_routed_experts_json>},
+    FileKind{"logical-count", "a dump of SGLang's counts of experts", kImport, FileUse::trace, "", is_trace<is_logical_count_json>},
+    FileKind{"routed-experts", "a file of answers with routed_experts", kImport, FileUse::trace, "", is_trace<is_routed_experts_json>},
     FileKind{"vllm-eplb", "a recording of vLLM's expert loads", kImport, FileUse::trace, "", is_trace<is_vllm_eplb_jsonl>},
-    FileKind{"trtllm", "TensorRT-LLM's expert statistics", kImport, FileUse::trace, "", is_trace<is_trtllm_statistics>},
+    FileKind{"trtllm", "the head of TensorRT-LLM's expert statistics", kImport, FileUse::trace, "", is_trace<is_trtllm_statistics>},
     FileKind{"megatron", "a routing trace of Megatron-LM", kImport, FileUse::trace, "", is_trace<is_megatron_jsonl>},
 };
 
@@ -67,22 +68,16 @@ constexpr std::array kOwn = {
     FileKind{"calibration", "a calibration", "name it with --calibration FILE", FileUses(FileUse::calibration) | FileUse::calls, "",
              is_schema<kCalibration>},
     FileKind{"jobs", "a list of jobs", "stormcell batch FILE", FileUse::jobs, "", is_schema<kJobs>},
-    FileKind{"figures", "figures that this program wrote", "name the session that they are of", kNone, "",
+    FileKind{"figures", "a file of figures that this program wrote", "name the session that they are of", kNone, "",
              [](Look l) { return l.json.text("schema").starts_with("stormcell."); }, [](Look l) { return text_detail(l, "schema"); }},
     FileKind{"graph", "a graph that this program wrote as text", "name the model that it is of", kNone, "stormcell.graph/"},
 };
 
-// JSON of others.
+// JSON of models and of tools, known by its outermost keys.
 constexpr std::array kJson = {
     FileKind{"index", "an index of PyTorch weights", "convert the weights to safetensors, and name the model's folder", kNone, "",
              [](Look l) { return l.json.has("weight_map") && holds(l, ".bin\""); }},
     FileKind{"index", "an index of safetensors files", kFolderOfModel, FileUse::index, "", has_key<kWeightMap>},
-    FileKind{"placement", "a placement of SGLang", kFrom, FileUse::placement, "", has_key<kPhysical>},
-    FileKind{"placement", "a placement of vLLM", kFrom, FileUse::placement, "",
-             [](Look l) { return l.json.text("record_type") == "eplb_initial_mapping"; }},
-    FileKind{"placement", "a placement of vLLM-Ascend", kFrom, FileUse::placement, "", has_key<kLayerList>},
-    FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
-             [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
     FileKind{"adapter", "the configuration of an adapter of PEFT", "merge the adapter into its model, and name that folder", kNone, "",
              has_key<kPeft>},
     FileKind{"tokenizer-config", "a tokenizer's configuration", kFolderOfModel, kNone, "",
@@ -106,12 +101,22 @@ constexpr std::array kJson = {
         [](Look l) { return l.json.has("added_tokens") && (l.json.has("model") || l.json.has("normalizer") || l.json.has("version")); }},
     FileKind{"vocabulary", "a tokenizer's vocabulary", kFolderOfModel, kNone, "",
              [](Look l) { return l.json.shape == Shape::object && has_in_name(l, {"vocab"}); }},
-    FileKind{"params", "params.json of a model in the form of its makers", kTakeFolder, kNone, "",
+    FileKind{"params", "the params.json of a model in the form of its makers", kTakeFolder, kNone, "",
              [](Look l) { return l.json.has("n_layers") && l.json.has("dim"); }},
     FileKind{"notebook", "a Jupyter notebook", kNoProgram, kNone, "", has_key<kNbformat>},
     FileKind{"profile", "a profile of PyTorch or Chrome", kTimesAlone, kNone, "", has_key<kTraceEvents>},
     FileKind{"training-log", "the log of a training", kTimesAlone, kNone, "", has_key<kLogHistory>},
-    FileKind{"answers", "answers of an OpenAI-style server without routed_experts",
+};
+
+// JSON of servers. A trace may have these keys too, so it is tried first.
+constexpr std::array kServers = {
+    FileKind{"placement", "a placement of SGLang", kFrom, FileUse::placement, "", has_key<kPhysical>},
+    FileKind{"placement", "a placement of vLLM", kFrom, FileUse::placement, "",
+             [](Look l) { return l.json.text("record_type") == "eplb_initial_mapping"; }},
+    FileKind{"placement", "a placement of vLLM-Ascend", kFrom, FileUse::placement, "", has_key<kLayerList>},
+    FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
+             [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
+    FileKind{"answers", "a file of answers of an OpenAI-style server without routed_experts",
              "ask the server for routed_experts: docs/servers says how", kNone, "", has_key<kChoices>},
     FileKind{"server-error", "an error that a server sent", "check the request or the address, and get it again", kNone, "", is_error_json,
              error_detail},
@@ -119,7 +124,7 @@ constexpr std::array kJson = {
 
 // Tables and logs.
 constexpr std::array kTextTables = {
-    FileKind{"nccl-tests", "output of nccl-tests", "stormcell calibrate FILE -o CAL.json", FileUse::calls, "",
+    FileKind{"nccl-tests", "the output of nccl-tests", "stormcell calibrate FILE -o CAL.json", FileUse::calls, "",
              [](Look l) { return is_text(l) && is_nccl_table(l); }},
     FileKind{"nccl-log", "a log of NCCL", "stormcell calibrate takes the output of nccl-tests, with its table", kNone, "",
              [](Look l) { return is_text(l) && holds(l, " NCCL INFO "); }},
@@ -127,7 +132,7 @@ constexpr std::array kTextTables = {
              [](Look l) {
                return is_text(l) && has_columns(l, {"op", "gpu"});
              }},
-    FileKind{"route-trace-rows", "rows of route_trace without the lines that begin with #",
+    FileKind{"route-trace-rows", "a table of route_trace without the lines that begin with #",
              "record it again, or copy those lines from the recording", kNone, "",
              [](Look l) {
                return is_text(l) && has_columns(l, {"turn", "layer", "slot", "expert"});
@@ -155,6 +160,7 @@ std::span<const FileKind> coding_kinds() { return kCodings; }
 std::span<const FileKind> text_trace_kinds() { return kTraces; }
 std::span<const FileKind> own_kinds() { return kOwn; }
 std::span<const FileKind> json_kinds() { return kJson; }
+std::span<const FileKind> server_kinds() { return kServers; }
 std::span<const FileKind> text_table_kinds() { return kTextTables; }
 std::span<const FileKind> text_form_kinds() { return kForms; }
 

@@ -29,11 +29,11 @@ AddedTokens those_in(const TokenizerJson& parts, bool in_normalized_text) {
   return AddedTokens(std::move(some));
 }
 
-/// Which tokens stand around a text. Releases of transformers differ where no file says it of a model that expects a begin token.
+/// The tokens around a text. Releases of transformers differ where a model expects a begin token and no file mentions it.
 TokenFrame frame_of(const TokenizerJson& parts, const std::string& where, FrameRule rule, const TokenizerConfig& config) {
   if (parts.frame) return *parts.frame;
   if (rule.begin && !config.begin.is_added && !config.begin.is_null)
-    bad_input(where, "has no post-processor, so no file says whether a begin token stands before a text",
+    bad_input(where, "has no post-processor, so no file says whether a text begins with a begin token",
               "set \"add_bos_token\" in tokenizer_config.json to true or false, or give token ids as .npy or .safetensors");
   const auto find = [&](std::string_view token) { return parts.find(token); };
   return frame_by(config, rule, {parts.find("<s>").value_or(-1), parts.find("</s>").value_or(-1), find}, where);
@@ -59,6 +59,9 @@ class JsonTokenizer : public Tokenizer {
     check_frame();
     if (parts_.frame)
       for (std::string& sentence : frame_contradictions(config, frame_, where)) warn(std::move(sentence));
+    else if (config.begin.is_added.value_or(false) || config.end.is_added.value_or(false))
+      warn(config.path + ": its add_bos_token and add_eos_token are used, because " + where +
+           " has no post-processor (transformers 4 reads them so, transformers 5 passes over them)");
   }
 
   std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {

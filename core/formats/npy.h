@@ -24,17 +24,17 @@ struct NpyArray {
 /// Versions 1 to 3 of the format. The header is fully checked, the data are not read.
 NpyArray open_npy(const std::string& path, const Progress& progress = {});
 
-/// What the first bytes of an array say of the rest.
+/// The first bytes of an array, which say how the rest lies.
 struct NpyHeader {
   DType dtype{};
   std::vector<int64_t> shape;
   size_t data_begin = 0, data_bytes = 0;
 };
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
-/// Of `size` bytes that `read` gives from a place on. Error(bad_input) that names `where`: it is damaged, or the data are not as long as
-/// its shape.
+/// Reads `size` bytes by `read`, which gives those from a place on. Error(bad_input) that names `where`: it is damaged, or the data are not
+/// as long as its shape.
 NpyHeader read_npy_header(const std::function<void(size_t, std::span<std::byte>)>& read, size_t size, const std::string& where);
-/// Of bytes in memory.
+/// The same for bytes in memory.
 NpyHeader read_npy_header(std::string_view bytes, const std::string& where);
 
 }  // namespace stormcell

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/charsmap.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 
 namespace stormcell {
@@ -61,7 +62,10 @@ class Message {
     field.whole = {begin, static_cast<size_t>(rest_.data() - begin)};
     return true;
   }
-  [[noreturn]] void refuse() const { bad_input(where_, "is not a SentencePiece model, or is truncated", kGetModelAgain); }
+  [[noreturn]] void refuse() const {
+    refuse_other_kind(where_, FileUse::tokenizer);
+    bad_input(where_, "is not a SentencePiece model, or is truncated", kGetModelAgain);
+  }
   void expect(const Field& field, WireType type) const {
     if (field.type != type) refuse();
   }

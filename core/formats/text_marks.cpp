@@ -6,6 +6,7 @@
 #include "core/base/listed_words.h"
 #include "core/formats/file_marks.h"
 #include "core/formats/file_text.h"
+#include "core/formats/text_encoding.h"
 
 namespace stormcell {
 namespace {
@@ -137,24 +138,8 @@ bool is_text(const FileLook& look) {
   return invalid == std::string_view::npos || (look.head.size() < look.size && look.head.size() - invalid < 4);
 }
 
-bool is_utf16(const FileLook& look) {
-  const std::string_view head = look.head;
-  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) return true;
-  // Without a mark: plain letters with a zero byte behind or before each.
-  constexpr size_t kPairs = 8;
-  if (head.size() < 2 * kPairs) return false;
-  for (const size_t letter : {0, 1}) {
-    bool all = true;
-    for (size_t i = 0; i < kPairs; ++i) {
-      const char c = head[2 * i + letter];
-      all &= head[2 * i + 1 - letter] == '\0' && ((c >= ' ' && c <= '~') || kBlanks.find(c) != std::string_view::npos);
-    }
-    if (all) return true;
-  }
-  return false;
-}
-
-bool is_utf32(const FileLook& look) { return look.head.starts_with("\xff\xfe\0\0"sv) || look.head.starts_with("\0\0\xfe\xff"sv); }
+bool is_utf16(const FileLook& look) { return wide_encoding(look.head) == "UTF-16"; }
+bool is_utf32(const FileLook& look) { return wide_encoding(look.head) == "UTF-32"; }
 
 bool has_only_carriage_returns(const FileLook& look) {
   return is_text(look) && look.head.find('\r') != std::string_view::npos && look.head.find('\n') == std::string_view::npos &&

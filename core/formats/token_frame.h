@@ -1,4 +1,4 @@
-// The special tokens before and behind a text: what the files of a tokenizer say of them, and what a family of models does without.
+// The special tokens before and behind a text, by the files of a tokenizer, and by the family of models where these are silent.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ struct TokenFrame {
   bool holds(int32_t id) const;
 };
 
-/// What a family does where no file says it. T5 and Switch Transformers: an end token; Mixtral: a begin token.
+/// A family's rule, for files that say nothing. T5 and Switch Transformers: an end token; Mixtral: a begin token.
 struct FrameRule {
   bool begin = false, end = true;
 };

@@ -1,4 +1,4 @@
-// Which tokenizer a model folder has, and what its others say against it.
+// The tokenizer of a model folder, and a warning if another one of the folder contradicts it.
 #include "core/formats/tokenizer.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ std::string difference(const Tokenizer& used, const std::vector<Piece>& other) {
   return unlike == 0 ? first : counted(unlike, "id") + " of " + with_commas(static_cast<int64_t>(other.size())) + ", the first: " + first;
 }
 
-/// A folder with both kinds has one vocabulary in two files. Where it does not, somebody has to be told.
+/// A folder with both kinds should have one vocabulary in two files; a warning says so if it has two.
 void compare_with_model(Tokenizer& used, const std::string& path) {
   const std::string chosen = used.path() + " is used, as transformers, vLLM and SGLang do";
   try {

@@ -43,7 +43,7 @@ class Tokenizer {
   /// The file it was read from.
   virtual const std::string& path() const = 0;
 
-  /// Where the files of the folder contradict each other, and which of them is used; a sentence each.
+  /// Files of the folder that contradict each other, and which of them is used; a sentence each.
   const std::vector<std::string>& warnings() const { return warnings_; }
   void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
 

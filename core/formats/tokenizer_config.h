@@ -1,4 +1,4 @@
-// What a model folder says of its tokenizer beside the vocabulary: tokenizer_config.json, and special_tokens_map.json of older releases.
+// A tokenizer's configuration beside its vocabulary: tokenizer_config.json, and special_tokens_map.json of older releases.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,10 +22,10 @@ struct TokenizerConfig {
   std::vector<AddedToken> added;  ///< added_tokens_decoder
 };
 
-/// Of files that are not there: what a TokenizerConfig is without them. Error(bad_input): not JSON, or a value of another form.
+/// Reads both files; one that is not there says nothing. Error(bad_input): not JSON, or a value of another form.
 TokenizerConfig read_tokenizer_config(const std::string& folder);
 
-/// The same of the text of a tokenizer_config.json alone.
+/// Reads the text of a tokenizer_config.json alone.
 TokenizerConfig parse_tokenizer_config(std::string_view json, const std::string& path);
 
 }  // namespace stormcell

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/formats/base64.h"
 #include "core/formats/byte_pairs_json.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/post_processor.h"
@@ -175,6 +176,8 @@ std::optional<int32_t> TokenizerJson::find(std::string_view content) const {
 }
 
 TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where) {
+  if (json.find_first_not_of(" \t\r\n") == std::string_view::npos || json[json.find_first_not_of(" \t\r\n")] != '{')
+    refuse_other_kind(where, json, FileUse::tokenizer);
   return Parser(where).parse(parse_json_text(json, where));
 }
 

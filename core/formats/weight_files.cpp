@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/open_file.h"
 #include "core/formats/weight_folder.h"
 
 namespace stormcell {
@@ -35,6 +36,10 @@ std::vector<std::string> WeightFiles::changes() const {
 }
 
 void WeightFiles::add(const std::string& path) {
+  // aria2 makes a file as large as it will be, with holes, and keeps its list of the parts that came beside it until all are there.
+  if (is_named(path + ".aria2"))
+    bad_input(path, "is a download that did not end: " + fs::path(path).filename().string() + ".aria2 is beside it",
+              "start the download again");
   const int index = static_cast<int>(files_.size());
   files_.push_back(std::make_unique<const TensorFile>(path));
   for (TensorPlace tensor : files_.back()->tensors()) {

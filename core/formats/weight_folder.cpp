@@ -64,7 +64,7 @@ std::string advice_on_missing(const std::string& folder) {
   return "the download did not end, it left " + in_quotes(unfinished.front()) + ": start it again";
 }
 
-/// What a shard lacks, for a list; empty: it is there.
+/// The defect of a shard, for a list; empty: it has none.
 std::string lack_of(const std::string& path) {
   std::error_code error;
   const bool there = fs::exists(path, error);
@@ -90,14 +90,14 @@ void check_shards(const std::string& folder, const std::string& index, const std
       advice);
 }
 
-/// Mistral's own layout of the same weights, which publishers put beside: known, and no contradiction.
-bool is_other_layout(std::string_view name) { return name.starts_with("consolidated"); }
+/// Other .safetensors of the folder may be data. Mistral's own layout of the same weights, consolidated.safetensors, is no contradiction.
+bool has_name_of_weights(std::string_view name) { return name.ends_with(".safetensors") && name.find("model") != std::string_view::npos; }
 
 /// Weight files of the folder that are not used, in the order of their names.
 std::vector<std::string> unused_files(const std::string& folder, const std::set<std::string>& used) {
   std::vector<std::string> unused;
   for (const std::string& name : file_names(folder))
-    if (name.ends_with(".safetensors") && !used.contains(name) && !is_other_layout(name)) unused.push_back(name);
+    if (has_name_of_weights(name) && !used.contains(name)) unused.push_back(name);
   return unused;
 }
 
@@ -110,8 +110,7 @@ void warn_of_unused(WeightFolder& found, const std::string& folder, const std::s
                              "transformers takes model.safetensors)");
   }
   if (!unused.empty())
-    found.warnings.push_back(folder + ": " +
-                             counted(static_cast<int64_t>(unused.size()), ".safetensors file is", ".safetensors files are") +
+    found.warnings.push_back(folder + ": " + counted(static_cast<int64_t>(unused.size()), "file of weights is", "files of weights are") +
                              " not used, " + why + ": " + first_three(unused));
 }
 

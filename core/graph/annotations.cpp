@@ -7,6 +7,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/base/text_names.h"
 #include "core/graph/operator.h"
 #include "core/graph/roles.h"
@@ -180,7 +181,10 @@ std::string example_of(const Graph& graph) {
 Request checked_request(const Graph& graph, std::string_view text, const std::string& where) {
   Request asked = parse_request(text, where, example_of(graph));
   const AnnotationRule* rule = find_rule(asked.key);
-  if (!rule) bad_input(where, quoted(asked.key) + " is no annotation", known_keys());
+  if (!rule)
+    bad_input(where, quoted(asked.key) + " is no annotation",
+              advice_on_word(
+                  asked.key, kRules, [](const AnnotationRule& r) { return r.key; }, ""));
   if (const std::string problem = annotation_problem(asked.key, asked.word, rule->on); !problem.empty())
     bad_input(where, quoted(text) + ": " + problem, "choose one of these");
   return asked;

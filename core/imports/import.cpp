@@ -279,9 +279,10 @@ void add(const ImportFigures& one, ImportFigures& all) {
 }
 
 std::string models_text(const ImportFigures& all) {
-  std::string list;
-  for (const ImportedSession& s : all.sessions) add_to_list(list, s.session);
-  return "the traces are of " + std::to_string(all.sessions.size()) + " models, each in a session of its own: " + list;
+  std::vector<std::string> read;
+  for (const ImportedSession& s : all.sessions)
+    if (!s.runs.empty()) read.push_back(s.session);
+  return "the traces are of " + std::to_string(read.size()) + " models, each in a session of its own: " + joined(read);
 }
 
 }  // namespace
@@ -331,7 +332,8 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
     all.warnings.push_back(options.traces.front() + ": " + missing);
   for (const ImportedSession& s : all.sessions)
     if (s.session == all.session) all.runs_known = s.runs_known;
-  if (all.sessions.size() > 1) all.warnings.push_back(models_text(all));
+  const auto is_read = [](const ImportedSession& s) { return !s.runs.empty(); };
+  if (std::count_if(all.sessions.begin(), all.sessions.end(), is_read) > 1) all.warnings.push_back(models_text(all));
   if (all.rows_masked > 0)
     all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") + " name no branch");
   find_how(all);

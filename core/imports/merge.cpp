@@ -11,6 +11,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -273,7 +274,8 @@ RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, c
 void check_options(const MergeOptions& options) {
   if (options.parts.empty()) bad_input("SESSION", "is missing", "name sessions whose runs are parts of one trace");
   if (options.session.empty()) bad_input("-o", "is missing", "-o S.storm");
-  if (!options.by.empty() && options.by != "ranks" && options.by != "days") bad_input("--by", "is neither ranks nor days", "--by ranks");
+  if (!options.by.empty() && options.by != "ranks" && options.by != "days")
+    bad_input("--by", "is neither ranks nor days", advice_on_word(options.by, {"ranks", "days"}, ""));
 }
 
 void write(const MergeOptions& options, std::vector<Part> parts, const std::vector<MergedBatch>& batches, MergeFigures& figures,

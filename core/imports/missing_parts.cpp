@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/missing_numbers.h"
+#include "core/formats/file_text.h"
 
 namespace stormcell {
 namespace {
@@ -54,7 +55,7 @@ bool begins_with_zero(std::string_view before) {
   return std::any_of(kFromZero.begin(), kFromZero.end(), ends_before);
 }
 
-/// Of "-of-00004.jsonl": 4.
+/// Reads 4 from "-of-00004.jsonl".
 std::optional<int64_t> all_of(std::string_view behind) {
   for (const std::string_view of : {"-of-", "_of_", "of"}) {
     if (!behind.starts_with(of)) continue;
@@ -125,7 +126,7 @@ std::vector<std::string> missing_files(const std::vector<std::string>& paths) {
 std::string why_unfinished(const std::string& path) {
   std::error_code none;
   if (fs::is_symlink(path, none) && !fs::exists(path, none))
-    return "is a link that leads nowhere, to " + fs::read_symlink(path, none).string();
+    return "is a link that leads nowhere, to " + in_quotes(fs::read_symlink(path, none).string());
   const std::string name = fs::path(path).filename().string();
   for (const std::string_view end : kUnfinished)
     if (name.ends_with(end)) return "is a download that is not finished";

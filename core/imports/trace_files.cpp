@@ -149,12 +149,14 @@ std::shared_ptr<const MappedFile> open_beside_others(const std::string& path, co
 void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known,
                 std::vector<std::string>& all, TraceFiles& out) {
   int64_t traces = 0, looked_at = 0;
+  std::string unfinished;  // the first file that holds nothing yet
   std::vector<std::string> others, beside;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
     if (const std::string why = why_unfinished(path); !why.empty()) {
       out.warnings.push_back(path + ": " + why + "; left out");
+      if (unfinished.empty()) unfinished = fs::path(path).filename().string() + " " + why;
       continue;
     }
     const auto file = open_beside_others(path, progress, out);
@@ -175,6 +177,8 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
     else
       add_new(path, file, content, told, known, out);
   }
+  if (traces == 0 && others.empty() && !unfinished.empty())
+    bad_input(folder, "is a folder without a routing trace: " + unfinished, "get its files again");
   if (traces == 0)
     bad_input(folder, others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
               "name the traces, with --format where their content does not say it");

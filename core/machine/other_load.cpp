@@ -67,6 +67,11 @@ void OtherLoad::add(const ProcessorTimes& before, const ProcessorTimes& after) {
   wanted_ += busy + stolen;
 }
 
+std::optional<double> OtherLoad::share() const {
+  if (elapsed_ < kLeastSeconds || processors_ <= 0) return {};
+  return (others_ + stolen_) / (elapsed_ * processors_);
+}
+
 std::string OtherLoad::warning(int threads) const {
   if (elapsed_ < kLeastSeconds) return {};
   const double free = std::max(0, processors_ - threads);

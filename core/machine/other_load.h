@@ -2,6 +2,7 @@
 // repeated executions.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class OtherLoad {
   void add(const ProcessorTimes& before, const ProcessorTimes& after);
   /// Processors that others kept busy, on average.
   double others() const { return elapsed_ > 0 ? others_ / elapsed_ : 0; }
+  /// The part of the processors that others kept busy or other virtual machines took, on average; nothing: too little was measured to tell.
+  std::optional<double> share() const;
   /// Of all that was wanted, the part that other virtual machines took.
   double stolen() const { return wanted_ > 0 ? stolen_ / wanted_ : 0; }
   /// A sentence where it disturbs `threads` that compute: others had more than what these leave free and a tenth of what they need, or

@@ -27,7 +27,7 @@ class Architecture {
   virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
   /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
   virtual Initialisation initialisation(std::string_view weight) const = 0;
-  /// Which tokens stand before and behind a text where the tokenizer's files do not say it.
+  /// The tokens before and behind a text if the tokenizer's files do not mention them.
   virtual FrameRule frame_rule() const { return {}; }
   /// Groups of tensors that are one by the configuration. The graph reads one of a group; files may hold the others too.
   virtual std::vector<std::vector<std::string>> tied() const { return {}; }

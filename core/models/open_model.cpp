@@ -215,14 +215,18 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
 }
 
 [[noreturn]] void refuse_absent(const std::string& spec, const std::string& resources) {
-  std::vector<std::string> known;
-  for (const std::string_view name : preset_names()) known.push_back("preset:" + std::string(name));
-  for (const std::string& name : demo_models(fs::path(resources) / "demos")) known.push_back("demo:" + name);
-  const std::string kinds = "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME";
-  // A path is meant as one; the folders before it say nothing of presets.
-  const bool is_path = spec.empty() || spec.find('/') != std::string::npos || spec.ends_with(".safetensors");
-  const std::vector<std::string> near = is_path ? std::vector<std::string>() : nearest_words(spec, known);
-  bad_input(spec.empty() ? "MODEL" : spec, "no such model", near.empty() ? kinds : advice_on_word(spec, known));
+  std::vector<std::string> known, bare;
+  for (const std::string_view name : preset_names()) known.push_back("preset:" + std::string(name)), bare.emplace_back(name);
+  for (const std::string& name : demo_models(fs::path(resources) / "demos")) known.push_back("demo:" + name), bare.push_back(name);
+  // Who wrote a name alone means one behind a prefix; who wrote a path does not.
+  std::vector<std::string> near;
+  if (spec.find('/') == std::string::npos && !spec.ends_with(".safetensors")) {
+    near = nearest_words(spec, known);
+    for (const std::string& name : near.empty() ? nearest_words(spec, bare) : std::vector<std::string>())
+      near.push_back(known[static_cast<size_t>(std::find(bare.begin(), bare.end(), name) - bare.begin())]);
+  }
+  bad_input(spec.empty() ? "MODEL" : spec, "no such model",
+            near.empty() ? "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME" : did_you_mean(near));
 }
 
 }  // namespace

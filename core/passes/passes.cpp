@@ -106,7 +106,7 @@ void check_pass(std::string_view id, std::string_view where) {
   if (find_pass(id)) return;
   const bool planned = std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned);
   bad_input(where, "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no pass"),
-            advice_on_word(id, passes(), [](const Pass& p) { return p.id; }));
+            advice_on_word(planned ? "" : id, passes(), [](const Pass& p) { return p.id; }));
 }
 
 }  // namespace stormcell

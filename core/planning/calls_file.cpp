@@ -239,6 +239,8 @@ CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, 
   } else if (is_nccl_tests(text)) {
     out.calls = parse_nccl_tests(text, path, nic_gbit);
   } else {
+    if (text.find('\0') != std::string::npos || find_invalid_utf8(text) != std::string_view::npos)
+      refuse_other_kind(path, text, FileUse::calls);
     out = read_csv(text, path, times);
   }
   check_calls(out.calls, path, times);

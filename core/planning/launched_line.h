@@ -17,7 +17,7 @@ struct LaunchedLine {
 LaunchedLine launched_line(std::string_view line);
 /// The first and last line of a message that Open MPI prints: dashes alone.
 bool is_rule_of_mpirun(const std::vector<std::string>& words);
-/// What mpirun itself says of a process, "[host:pid] ...", or a warning of a library.
+/// A message of mpirun about a process, "[host:pid] ...", or a warning of a library.
 bool is_said_by_launcher(const std::vector<std::string>& words);
 /// NAME of the first "NAME_perf" in it, as a shell prints a command that it runs; empty: there is none.
 std::string named_perf(const std::vector<std::string>& words);

@@ -144,7 +144,7 @@ class NcclTestsReader {
   void read_outside(const Words& words) {
     constexpr size_t kMostBefore = 8;  // words of a launcher
     for (size_t behind = 0; behind < kMostBefore; ++behind)
-      if (is_like_row(words, behind)) wrong("stands before the line of columns");
+      if (is_like_row(words, behind)) wrong("is before the line of columns");
     if (std::string name = named_perf(words); !name.empty()) hint_ = std::move(name);
   }
 
@@ -223,7 +223,7 @@ class NcclTestsReader {
   const std::string& path_;
   const double nic_gbit_;
   int64_t number_ = 0;
-  // Of the run at hand.
+  // The run at hand.
   std::string collective_, hint_, gpu_;      // the name that it printed; that of the command before it
   std::set<std::string> ranks_, groups_;     // their numbers
   std::map<std::string, int64_t> ranks_of_;  // by host

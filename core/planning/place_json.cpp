@@ -2,6 +2,7 @@
 
 #include "core/planning/calibration_json.h"
 #include "core/planning/place.h"
+#include "core/summary/step_contents.h"
 #include "core/summary/summary_json.h"
 
 namespace stormcell {
@@ -68,6 +69,7 @@ Json json_of(const PlaceFigures& f) {
   json["residence"] = text_or_null(f.residence);
   json["backend"] = text_or_null(f.backend);
   json["replicas"] = text_or_null(f.replicas);
+  json["step_contents"] = f.backend.empty() ? Json() : Json(step_contents());
   json["costed_steps"] = f.backend.empty() ? Json()
                                            : Json{{"kind", f.step_kind},
                                                   {"statistic", f.statistic},

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/session/session_types.h"
 
@@ -19,6 +20,26 @@ SameModel same_model(const ModelSummary& a, const RunSummary& run_a, const Model
 
 /// "other.gguf and not made-up.gguf", or that only the weights are others.
 std::string other_model_text(const ModelSummary& other, const ModelSummary& ours);
+
+/// A model as far as a recording, or the figures of a run, tell it.
+struct RoutedModel {
+  struct Router {
+    int32_t layer = -1, branches = 0;  ///< layer -1: not known
+  };
+  std::string named;  ///< the file, as a person names it
+  ModelSummary model;
+  bool is_named = true;         ///< false: a trace did not say its model
+  std::vector<Router> routers;  ///< empty: not known
+};
+RoutedModel routed_model(const std::string& named, const ModelSummary& model, const RunSummary& run, const RunLayout& layout);
+SameModel same_model(const RoutedModel& a, const RoutedModel& b);
+/// "3 routers of 16 branches"
+std::string shape_text(const RoutedModel& model);
+/// Equally many routers, with equally many branches each, in the same layers as far as those are known; true where nothing is known of one.
+bool have_like_routers(const RoutedModel& a, const RoutedModel& b);
+/// What every comparison of two recordings asks first: Error(bad_input) that names `other` where it is of another model than `ours`. Runs
+/// of one model may have unlike routers, since passes leave some out.
+void check_like_models(const RoutedModel& ours, const RoutedModel& other);
 
 /// Why it is not known, of two whose layers and experts are the same. `named`: the other one, as the user named it.
 std::string model_doubt_text(const std::string& named, const ModelSummary& other, const RunSummary& run_other, const ModelSummary& ours,

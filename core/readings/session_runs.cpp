@@ -51,6 +51,7 @@ void set_figures(const Summary& summary, SessionRunLine& line) {
   line.speedup = f.speedup;
   line.speedup_ci95 = f.speedup_ci95;
   line.knows_spread = f.knows_spread();
+  line.speedup_withheld = f.withheld;
   if (f.verified) line.verified = f.verified->passed;
   for (const PassReport& pass : f.passes)
     if (pass.applied) line.passes.push_back(pass.name);
@@ -139,6 +140,7 @@ std::string to_json(const SessionRuns& list) {
     line["speedup"] = or_null(run.speedup);
     line["speedup_ci95"] = or_null(run.speedup_ci95);
     line["speedup_between_runs"] = run.speedup ? Json(run.knows_spread) : Json();
+    line["speedup_withheld"] = run.speedup_withheld ? Json(to_text(*run.speedup_withheld)) : Json();
     line["verified"] = or_null(run.verified);
     line["latency_ms"] = {{"baseline", or_null(run.baseline_ms)}, {"optimized", or_null(run.optimized_ms)}};
     line["sequences"] = run.sequences;

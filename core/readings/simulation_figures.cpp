@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/summary/step_contents.h"
 
 namespace stormcell {
 namespace {
@@ -72,6 +73,9 @@ SimulationTold parse_simulation(const std::string& text, const std::string& wher
   out.mean_ms = real_at(ms, "mean"), out.p50_ms = real_at(ms, "p50"), out.p95_ms = real_at(ms, "p95");
   out.serial_ms = real_at(ms, "without_overlap");
   out.tokens_per_step = known_at(json, "tokens_per_step"), out.tokens_per_s = known_at(json, "tokens_per_s");
+  out.contents = text_at(json, "contents"), out.rest_ms = known_at(json, "rest_ms");
+  if (out.contents.empty()) out.contents = step_contents(out.rest_ms);
+  out.why_no_tokens_per_s = text_at(json, "tokens_per_s_withheld");
   out.remote_bytes = real_at(json, "remote_bytes"), out.wire_bytes = real_at(json, "wire_bytes");
   if (const Json& c = value_at(json, "capacity"); c.is_object()) out.capacity = {real_at(c, "factor"), real_at(c, "dropped_share")};
   if (const Json& c = value_at(json, "collective"); c.is_object())

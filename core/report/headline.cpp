@@ -22,9 +22,16 @@
 namespace stormcell::report {
 namespace {
 
+/// For a target the gain is that over the model as it came.
 std::string speed_text(const RunSummaryFigures& f) {
   const SpeedVerdict shown = speed_verdict(f);
-  return (shown == SpeedVerdict::faster ? number(*f.speedup) + " times " : std::string()) + std::string(speed_sentence(shown));
+  std::string text;
+  if (f.exit_target && f.is_verified()) {
+    text = escape(over_model_sentence(*f.exit_target)) + ". By passes alone: ";
+    text[0] = static_cast<char>(std::toupper(text[0]));
+  }
+  if (shown == SpeedVerdict::withheld) return text + "The same result; the speed-up was " + not_measured_text(*f.withheld) + ".";
+  return text + (shown == SpeedVerdict::faster ? number(*f.speedup) + " times " : std::string()) + std::string(speed_sentence(shown));
 }
 
 std::string verdict(const ReportData& d) {
@@ -126,11 +133,21 @@ const std::optional<PlanFigures>& shown_plan(const ReportData& d) {
   return d.figures.optimized && d.trusted() ? d.figures.optimized : d.figures.baseline;
 }
 
+/// Of thresholds and passes together.
+std::string over_model_tile(const ReportData& d) {
+  if (!d.trusted() || !d.figures.exit_target || !d.figures.exit_target->speedup_over_model) return {};
+  const ExitTarget& t = *d.figures.exit_target;
+  std::string more = "with its own thresholds; 95 % interval " + interval(t.speedup_over_model_ci95);
+  for (const std::string& taken : exits_taken_text(t)) more += "; " + escape(taken);
+  return tile("Speed-up over the model as it came", times(*t.speedup_over_model), more);
+}
+
 std::string speedup_tile(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
+  if (d.trusted() && f.withheld) return tile("Speed-up", kNotMeasured, to_text(*f.withheld) + "; " + std::string(what_to_do(*f.withheld)));
   if (!d.trusted() || !f.speedup) return {};
   const bool same = speed_verdict(f) == SpeedVerdict::not_measurable;
-  return tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
+  return tile(f.exit_target ? "By passes alone, measured" : "Speed-up, measured", same ? "not measurable" : times(*f.speedup),
               (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " + speedup_basis_text(f));
 }
 
@@ -201,7 +218,8 @@ std::string weight_tiles(const ReportData& d) {
 }
 
 std::string tiles_of(const ReportData& d) {
-  return speedup_tile(d) + decoding_tiles(d) + plan_tiles(d) + quality_tile(d) + spent_tiles(d) + limit_tile(d) + weight_tiles(d);
+  return over_model_tile(d) + speedup_tile(d) + decoding_tiles(d) + plan_tiles(d) + quality_tile(d) + spent_tiles(d) + limit_tile(d) +
+         weight_tiles(d);
 }
 
 std::string times_of(const ReportData& d) {

@@ -7,6 +7,7 @@
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/report/ticks.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell::report {
 namespace {
@@ -86,6 +87,11 @@ std::string chart(const std::vector<PassReport>& passes) {
   return svg + "</svg>\n";
 }
 
+/// A speed-up, or why there is none.
+std::string gain_text(const PassReport& p, const std::optional<double>& value) {
+  return !value && p.withheld ? kNotMeasured : times(value);
+}
+
 std::string state_of(const PassReport& p) { return p.applied ? "applied" : p.left_out ? "left out" : "not applied"; }
 
 }  // namespace
@@ -99,8 +105,8 @@ std::string passes_section(const ReportData& d) {
   for (const PassReport& p : passes) {
     std::vector<std::string> row = {"<code>" + escape(p.name) + "</code>", state_of(p), escape(p.reason)};
     if (d.trusted())
-      row.insert(row.end(), {times(p.speedup_alone), interval(p.speedup_alone_ci95), times(p.speedup_own), interval(p.speedup_own_ci95),
-                             times(p.speedup_cumulative), interval(p.speedup_cumulative_ci95)});
+      row.insert(row.end(), {gain_text(p, p.speedup_alone), interval(p.speedup_alone_ci95), gain_text(p, p.speedup_own),
+                             interval(p.speedup_own_ci95), gain_text(p, p.speedup_cumulative), interval(p.speedup_cumulative_ci95)});
     else
       row.insert(row.end(), 6, "not verified");
     row.push_back(p.guard_hits + p.fallbacks > 0 ? count(p.fallbacks) + " of " + count(p.guard_hits + p.fallbacks) : "–");
@@ -120,12 +126,18 @@ std::string passes_section(const ReportData& d) {
         "<li><code>" + escape(p.name) + "</code> " + (p.left_out ? "" : state_of(p) + ": ") + escape(p.reason) + "</li>\n";
   }
   std::string body;
-  if (!shown.empty())
+  const std::optional<SpeedupWithheld> withheld = first_withheld(d.figures);
+  if (withheld) body += paragraph("The speed-up of passes was " + escape(not_measured_text(*withheld)) + ".", "note");
+  const bool any = std::any_of(shown.begin(), shown.end(), [](const PassReport& p) { return p.speedup_alone || p.speedup_cumulative; });
+  if (!any && withheld) {
+    body += shown.empty() ? "" : "<ul>" + reasons + "</ul>\n";
+  } else if (!shown.empty()) {
     body += figure(chart(shown), "Each pass alone, and with all passes above it. A line is the 95 % interval.",
                    d.measured() +
                        " Of the time of all batches, each plan run beside the baseline. Its own, in the table: the plan "
                        "with the pass and those above it against the plan without it.") +
             "<ul>" + reasons + "</ul>\n";
+  }
   if (not_applied > 0)
     body += "<details><summary>" + counted(not_applied, "pass", "passes") + " not applied, and why</summary>\n<ul>" + others +
             "</ul></details>\n";

@@ -8,6 +8,7 @@
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/report/ticks.h"
+#include "core/summary/step_contents.h"
 #include "core/summary/table_times.h"
 
 namespace stormcell::report {
@@ -95,7 +96,7 @@ std::string before_and_after(const PlacementOfRun& p, const std::string& unit) {
                 std::string("Before (") + (before->name == "from" ? "what stood there" : "the contiguous layout that servers begin with") +
                     ") and after, " + (held_out ? "on what was held out: less is better." : "as fitted: nothing was held out.") +
                     " Each figure has a scale of its own.",
-                "Counted; times of a step predicted.");
+                "Counted; times of a step predicted: " + step_contents() + ".");
 }
 
 /// Balance against traffic: layouts by name, the front's between them.
@@ -233,7 +234,8 @@ std::string placements_section(const ReportData& d) {
   return section("placements", "Placements",
                  html + paragraph("Imbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at "
                                   "consecutive layers, the share of pairs on two GPUs; GPUs a token: that it goes to at a layer. Counted. "
-                                  "Times of a step: predicted.",
+                                  "Times of a step: predicted, " +
+                                      step_contents() + ".",
                                   "note"));
 }
 

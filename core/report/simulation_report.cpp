@@ -10,6 +10,7 @@
 #include "core/report/html.h"
 #include "core/report/page.h"
 #include "core/summary/capacity_text.h"
+#include "core/summary/step_contents.h"
 
 namespace stormcell {
 
@@ -27,16 +28,21 @@ std::string headline(const SimulationTold& s) {
   if (s.overlap != "none")
     tiles += "<div><dt>without overlap</dt><dd>" + milliseconds(s.serial_ms) +
              "<small>the same phases, one behind the other</small></dd></div>\n";
+  if (s.rest_ms)
+    tiles += "<div><dt>stated rest of a step</dt><dd>" + milliseconds(*s.rest_ms) + "<small>not simulated</small></dd></div>\n";
   if (s.tokens_per_s && std::isfinite(*s.tokens_per_s))
     tiles += "<div><dt>tokens a second, at most</dt><dd>" + count(std::llround(*s.tokens_per_s)) + "<small>" + number(s.tokens_per_step) +
-             " tokens a step; no attention, no dense layers</small></dd></div>\n";
+             " tokens a step: " + escape(rate_contents(s.rest_ms)) + "</small></dd></div>\n";
+  else if (!s.why_no_tokens_per_s.empty())
+    tiles += "<div><dt>tokens a second</dt><dd>not stated<small>" + escape(s.why_no_tokens_per_s) + "</small></dd></div>\n";
   tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) + "<small>a step, there and back; on the wire " +
            bytes_of(s.wire_bytes) + "</small></dd></div>\n";
   if (s.capacity)
     tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share) + "<small>" +
              capacity_text(s.capacity->factor, s.capacity->dropped_share) + "</small></dd></div>\n";
-  return "<header>\n" + paragraph("Simulated by stormcell " + escape(s.version), "kicker") + "<h1>" + shortened(s.model, 80) + " on " +
-         shortened(s.cluster, 80) + "</h1>\n" +
+  return "<header>\n" +
+         paragraph(escape(step_contents_sentence(s.contents)) + " Simulated by stormcell " + escape(s.version) + ".", "kicker") + "<h1>" +
+         shortened(s.model, 80) + " on " + shortened(s.cluster, 80) + "</h1>\n" +
          paragraph(escape(counted(static_cast<int64_t>(s.layers.size()), "layer") + " of " + counted(s.branches, "expert") + " on " +
                           counted(s.ranks, "GPU") + " in " + counted(s.nodes, "node") + ", " + counted(s.slot_count, "slot") +
                           " a layer, placement " + s.placement + ": " + counted(s.steps, s.step_kind + " step") +
@@ -179,9 +185,10 @@ void write_simulation_report(const std::string& json, const std::string& output)
   for (const auto& part : {headline, layers_section, sensitivity_section, gpus_section, collective_section, deployment_section,
                            calibration_section, assumptions_section})
     body += part(told);
-  out.write(page("Stormcell simulation: " + shortened(told.model, 80), told.version, body,
-                 paragraph("stormcell " + escape(told.version) + "; session " + escape(told.session) + ", run #" +
-                           std::to_string(told.run) + ". All of it is simulated: no GPU of this cluster was there.")));
+  out.write(
+      page("Stormcell simulation: " + shortened(told.model, 80), told.version, body,
+           paragraph("stormcell " + escape(told.version) + "; session " + escape(told.session) + ", run #" + std::to_string(told.run) +
+                     ". All of it is simulated: no GPU of this cluster was there. A step has " + escape(told.contents) + ".")));
   out.finish();
 }
 

@@ -110,8 +110,43 @@ std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTar
         "beside its own",
         fmt::format("the baseline with these thresholds is {:.3g} times as fast as with the model's own{}", *t.speedup,
                     t.speedup_ci95 ? fmt::format(" [{:.3g}, {:.3g}]", (*t.speedup_ci95)[0], (*t.speedup_ci95)[1]) : std::string()));
+  if (!t.speedup && t.withheld) lines.emplace_back("beside its own", not_measured_text(*t.withheld));
+  std::string taken;
+  for (const std::string& sentence : exits_taken_text(t)) taken += (taken.empty() ? "" : "; ") + sentence;
+  if (!taken.empty()) lines.emplace_back("exits", taken);
+  if (const std::string gain = over_model_text(t); !gain.empty()) lines.emplace_back("in all", gain);
   lines.emplace_back("judged", judged_by_quality_text());
   return lines;
+}
+
+std::vector<std::string> exits_taken_text(const ExitTarget& t) {
+  const std::vector<int64_t>& taken = items_of(t.held_out) > 0 ? t.held_out.items : t.fitted.items;
+  const int64_t all = std::accumulate(taken.begin(), taken.end(), int64_t{0});
+  if (all == 0) return {};
+  const auto name = [&](size_t exit) { return exit + 1 < taken.size() ? "exit " + std::to_string(exit + 1) : "the end of the network"; };
+  const std::string items = counted(all, t.item);
+  std::vector<std::string> none;
+  for (size_t e = 0; e < taken.size(); ++e) {
+    if (taken[e] == all) return {name(e) + " takes all " + items};
+    if (taken[e] == 0) none.push_back(name(e) + " takes none of " + items);
+  }
+  return none;
+}
+
+std::string over_model_text(const ExitTarget& t) {
+  if (!t.speedup_over_model) return {};
+  const std::string interval = t.speedup_over_model_ci95
+                                   ? fmt::format(" [{:.3g}, {:.3g}]", (*t.speedup_over_model_ci95)[0], (*t.speedup_over_model_ci95)[1])
+                                   : std::string();
+  return fmt::format("{:.3g}{} times as fast as the model as it came, with its own thresholds", *t.speedup_over_model, interval);
+}
+
+std::string over_model_sentence(const ExitTarget& t) {
+  const std::string gain = over_model_text(t);
+  std::string text = !gain.empty() ? gain : "the gain over the model as it came, with its own thresholds, is not stated";
+  if (gain.empty() && t.withheld) text = "the gain over the model as it came was " + not_measured_text(*t.withheld);
+  for (const std::string& taken : exits_taken_text(t)) text += "; " + taken;
+  return text;
 }
 
 std::string judged_by_quality_text() {

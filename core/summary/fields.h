@@ -10,6 +10,7 @@
 //   positive_or_null        null where there is none
 //   json                    text that is JSON itself
 //   bounded                 a word in JSON, an enum here
+//   withheld                a sentence under the key, its reason and numbers under KEY_by; both null where there is none
 //   group                   an object without a struct of its own
 //   list                    a list whose elements have the rows given there
 //   shared                  a value that may be absent: null then
@@ -21,9 +22,13 @@
 #include <type_traits>
 
 #include "core/base/run_kind.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
+
+/// Ends the key of a withheld speed-up's reason in numbers.
+inline constexpr const char* kWithheldBy = "_by";
 
 template <class T, class Struct>
 concept Of = std::same_as<std::remove_const_t<T>, Struct>;
@@ -230,6 +235,7 @@ void fields(auto& v, Of<PassReport> auto& p) {
   v("reason", p.reason);
   v("left_out", p.left_out);
   v("leaves_padding_out", p.leaves_padding_out);
+  v.withheld("speedup_withheld", p.withheld);
   v.derived("predicted_speedup", nullptr);  // no model of time is good enough to be shown: docs/decisions/011
   v("speedup_alone", p.speedup_alone);
   v("speedup_alone_ci95", p.speedup_alone_ci95);
@@ -388,6 +394,10 @@ void fields(auto& v, Of<ExitTarget> auto& t) {
   v("held_out_ms", t.held_out_ms);
   v("speedup", t.speedup);
   v("speedup_ci95", t.speedup_ci95);
+  v.withheld("speedup_withheld", t.withheld);
+  v("speedup_over_model", t.speedup_over_model);
+  v("speedup_over_model_ci95", t.speedup_over_model_ci95);
+  v.derived("exits_taken", exits_taken_text(t));
 }
 
 void fields(auto& v, Of<ItemSpent> auto& i) {
@@ -461,8 +471,11 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("dense_baseline_latency_ms", f.dense_baseline_ms);
   v("routing_speedup", f.routing_speedup);
   v("routing_speedup_ci95", f.routing_speedup_ci95);
+  v.withheld("routing_speedup_withheld", f.routing_withheld);
   v("speedup", f.speedup);
   v("speedup_ci95", f.speedup_ci95);
+  v.withheld("speedup_withheld", f.withheld);
+  v("other_load", f.other_load);
   v("speedup_basis", f.speedup_basis);
   v("measurings", f.measurings);
   v("between_spread", f.between_spread);
@@ -490,6 +503,11 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
     plans("baseline", f.baseline_operators);
     plans("optimized", f.optimized_operators);
   });
+  v("time_limit_seconds", f.time_limit_seconds);
+  v("expected_seconds", f.expected_seconds);
+  v("elapsed_seconds", f.elapsed_seconds);
+  v("passes_tried_on", f.passes_tried_on);
+  v("left_out_for_time", f.left_out_for_time);
   v("load_seconds", f.load_seconds);
   v("unloaded_weight_bytes", f.unloaded_weight_bytes);
   v("peak_resident_bytes", f.peak_resident_bytes);

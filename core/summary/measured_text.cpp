@@ -2,6 +2,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/run_kind.h"
+#include "core/summary/stated_speedups.h"
 
 #include <fmt/format.h>
 
@@ -16,8 +17,9 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
   return text + fmt::format("{} of the other {}", measured, s.measured);
 }
 
-/// "; again in 4 fresh processes, which took 4.1 s". Empty: measured once.
+/// "; again in 4 fresh processes, which took 4.1 s", or why not. Empty: an older version, or nothing that could be repeated.
 std::string measured_again_text(const RunSummaryFigures& f) {
+  if (!f.measured_once.empty()) return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
   if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
   const auto again = static_cast<int64_t>(f.measurings.size()) - 1;
   const std::string where = f.measurings.back().fresh_process ? "in " + counted(again, "fresh process", "fresh processes")
@@ -25,6 +27,14 @@ std::string measured_again_text(const RunSummaryFigures& f) {
                                                                     " in this process, which opened the model anew: the program stormcell "
                                                                     "was not found";
   return fmt::format("; again {}, which took {:.1f} s", where, *f.measured_again_seconds);
+}
+
+std::string basis_text(const RunSummaryFigures& f) {
+  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or("");
+  if (basis == "pairs") return whole + ", which gain alike: a median over pairs";
+  if (basis == "batches") return whole + ", which gain unlike: a median a batch";
+  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike";
+  return whole;
 }
 
 }  // namespace
@@ -47,15 +57,12 @@ std::string measured_text(const RunSummaryFigures& f) {
 std::string spread_text(const RunSummaryFigures& f) {
   if (f.between_spread)
     return fmt::format("{} measurings, between which it varies by {:.1f} %", f.measurings.size(), 100 * *f.between_spread);
-  return "one measuring: the spread between runs is not known" + (f.measured_once.empty() ? "" : " (" + f.measured_once + ")");
+  return "one measuring: another run may differ by more than its interval says";
 }
 
 std::string speedup_basis_text(const RunSummaryFigures& f) {
-  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or(""), spread = "; " + spread_text(f);
-  if (basis == "pairs") return whole + ", which gain alike: a median over pairs" + spread;
-  if (basis == "batches") return whole + ", which gain unlike: a median a batch" + spread;
-  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike" + spread;
-  return whole + spread;
+  const std::string unknown = unknown_conditions_text(f);
+  return basis_text(f) + "; " + spread_text(f) + (unknown.empty() ? "" : "; " + unknown);
 }
 
 }  // namespace stormcell

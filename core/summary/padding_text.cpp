@@ -36,6 +36,7 @@ std::string unpadded_text(const RunSummaryFigures& f) {
     else
       text += fmt::format(": {:.3g}x the speed", *pass->speedup_own) + interval + ", measured";
   }
+  if (!pass->speedup_own && pass->withheld) text += ": its speed was " + std::string(kNotMeasured);
   return text + (pass->left_out ? " (left out)" : "");
 }
 

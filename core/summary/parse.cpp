@@ -8,6 +8,7 @@
 #include "core/formats/json_file.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/fields.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 namespace {
@@ -85,6 +86,12 @@ class Reader {
   }
   void positive_or_null(const char* key, int64_t& value) { value = whole_at(from_, key); }
   void bounded(const char* key, Bounded& what) { what = stormcell::bounded(text_at(from_, key)); }
+  void withheld(const char* key, std::optional<SpeedupWithheld>& value) {
+    value.reset();
+    if (!value_at(from_, key).is_string()) return;
+    const Json& by = value_at(from_, (std::string(key) + kWithheldBy).c_str());
+    value = SpeedupWithheld{withheld_reason(text_at(by, "reason")), real_at(by, "measured"), real_at(by, "of")};
+  }
   void json(const char* key, std::string& text) {
     const Json& value = value_at(from_, key);
     text = value.is_object() ? value.dump(-1, ' ', false, Json::error_handler_t::replace) : std::string();
@@ -151,7 +158,7 @@ std::shared_ptr<const Summary> parse_summary(const std::string& json) {
   if (!j.is_object()) return nullptr;
   auto summary = std::make_shared<Summary>();
   read(j, summary->figures);
-  summary->figures = without_unproven_speedup(std::move(summary->figures));
+  summary->figures = with_stated_speedups(std::move(summary->figures));
   if (auto& v = summary->figures.verified; v && v->listed.size() > kMostFlips) v->listed.resize(kMostFlips);
   if (run_kind(summary->figures.verb) == RunKind::generate) read(j, summary->generated.emplace());
   return summary;

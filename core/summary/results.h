@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/summary/withheld.h"
+
 namespace stormcell {
 
 /// Milliseconds of one batch over `runs` executions. Medians and percentiles are shown and never divided: a speed-up comes from pairs.
@@ -195,6 +197,7 @@ struct PassReport {
   std::vector<HeldOutRouter> held_out = {};
   /// Where it applied, real cells alone are computed. Nothing: an older run, which does not say.
   std::optional<bool> leaves_padding_out = {};
+  std::optional<SpeedupWithheld> withheld = {};  ///< why a speed-up of it is not stated (core/summary/stated_speedups.h)
 
   void clear_gains() {
     speedup_alone = speedup_cumulative = speedup_own = {};
@@ -357,6 +360,11 @@ struct ExitTarget {
       held_out_ms;  ///< of the baseline, the mean over the batches of each one's median; the first two predicted from those of the exits
   std::optional<double> speedup;  ///< of the baseline with these thresholds over the one with the model's own, from paired executions
   std::optional<std::array<double, 2>> speedup_ci95;
+  std::optional<SpeedupWithheld> withheld = {};  ///< why it is not stated
+  /// Of the plan that is kept, thresholds and passes together, over the model as it came, with its own thresholds and no pass: the
+  /// headline.
+  std::optional<double> speedup_over_model;
+  std::optional<std::array<double, 2>> speedup_over_model_ci95;
 };
 
 /// One item, by what it went through.
@@ -436,6 +444,8 @@ struct RunSummaryFigures {
   std::optional<double> between_spread;          ///< standard deviation of the logarithms between them, of the speed-up, else the latency
   std::optional<double> measured_again_seconds;  ///< that fresh processes took
   std::string measured_once;                     ///< why there is one measuring only; empty: there are several, or nobody said
+  std::optional<SpeedupWithheld> withheld;   ///< why it is not stated though it was measured (core/summary/stated_speedups.h)
+  std::optional<double> other_load;          ///< part of the processors that others kept busy while it measured; nothing: not known
   std::optional<std::string> speedup_basis;  ///< what it was estimated from: pairs, batches, totals (RatioBasis); older summaries lack it
   std::optional<SplitFigures> split;         ///< optimize
   std::optional<Verification> verified;
@@ -465,10 +475,17 @@ struct RunSummaryFigures {
   /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
-  std::optional<ExitCurve> exits;         ///< nothing: the model has no exits; without labels its values are empty
-  std::optional<ExitTarget> exit_target;  ///< --target-quality, --target-latency
+  std::optional<SpeedupWithheld> routing_withheld;  ///< why it is not stated
+  std::optional<ExitCurve> exits;                   ///< nothing: the model has no exits; without labels its values are empty
+  std::optional<ExitTarget> exit_target;            ///< --target-quality, --target-latency
   /// Nothing: no routers, decoding, or a plan that does not decide all of them.
   std::optional<ItemCostFigures> item_costs;
+  // optimize
+  std::optional<double> time_limit_seconds;               ///< of the whole command; nothing: there was none
+  std::optional<std::array<double, 2>> expected_seconds;  ///< of it, as it was said before its first stage
+  std::optional<double> elapsed_seconds;                  ///< of it, until the result was written
+  std::optional<int64_t> passes_tried_on;                 ///< batches on which passes were tried one by one; nothing: they were not
+  std::vector<std::string> left_out_for_time;             ///< a sentence each
 
   bool is_verified() const { return verified && verified->passed; }
   /// Whether intervals of times hold the spread between runs.
@@ -586,9 +603,6 @@ struct ModelStructure {
   std::optional<PlanStructure> plan;     ///< where it was asked for
   std::vector<std::string> unsupported, warnings;
 };
-
-/// A run that was not verified, or failed it, is never reported as a speed-up.
-RunSummaryFigures without_unproven_speedup(RunSummaryFigures figures);
 
 /// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1",
 /// "stormcell.inspect/1".

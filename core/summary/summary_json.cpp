@@ -7,6 +7,7 @@
 #include "core/formats/json_file.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/fields.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 namespace {
@@ -70,6 +71,12 @@ class Writer {
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
   void positive_or_null(const char* key, int64_t value) { into_[key] = stormcell::positive_or_null(value); }
   void bounded(const char* key, Bounded what) { into_[key] = std::string(to_text(what)); }
+  void withheld(const char* key, const std::optional<SpeedupWithheld>& value) {
+    into_[key] = value ? Json(to_text(*value)) : Json();
+    Json by;
+    if (value) by = {{"reason", std::string(to_word(value->reason))}, {"measured", value->measured}, {"of", value->of}};
+    into_[std::string(key) + kWithheldBy] = std::move(by);
+  }
   /// What is no JSON becomes null.
   void json(const char* key, const std::string& text) { into_[key] = json_or_null(text).is_null() ? Json() : Json::parse(text); }
   void group(const char* key, auto members) {
@@ -119,14 +126,8 @@ std::string json_text(const Json& value) {
 
 Json json_of_verb(const std::string& verb) { return {{"schema", "stormcell." + verb + "/1"}, {"version", STORMCELL_VERSION}}; }
 
-std::string to_json(const RunSummaryFigures& figures) { return json_text(json_of(without_unproven_speedup(figures))); }
+std::string to_json(const RunSummaryFigures& figures) { return json_text(json_of(with_stated_speedups(figures))); }
 std::string to_json(const GenerateFigures& figures) { return json_text(json_of(figures)); }
 std::string to_json(const ModelStructure& structure) { return json_text(json_of(structure)); }
-
-RunSummaryFigures without_unproven_speedup(RunSummaryFigures figures) {
-  if (figures.decode) figures.decode = std::make_shared<RunSummaryFigures>(without_unproven_speedup(*figures.decode));
-  if (!figures.is_verified()) figures.speedup = {}, figures.speedup_ci95 = {};
-  return figures;
-}
 
 }  // namespace stormcell

@@ -19,7 +19,7 @@ SpeedVerdict speed_verdict(const RunSummaryFigures& f) {
   if (!f.optimized && !some(&PassReport::applied))
     return some(&PassReport::left_out) ? SpeedVerdict::all_left_out : SpeedVerdict::nothing_applied;
   if (!f.is_verified()) return SpeedVerdict::not_verified;
-  if (!f.speedup) return SpeedVerdict::none_stated;
+  if (!f.speedup) return f.withheld ? SpeedVerdict::withheld : SpeedVerdict::none_stated;
   if (f.speedup_ci95 && (*f.speedup_ci95)[0] > 1) return SpeedVerdict::faster;
   if (f.speedup_ci95 && (*f.speedup_ci95)[1] < 1) return SpeedVerdict::slower;
   return SpeedVerdict::not_measurable;
@@ -35,6 +35,8 @@ std::string_view speed_sentence(SpeedVerdict verdict) {
       return "No measurable difference in speed; the result is the same.";
     case SpeedVerdict::none_stated:
       return "The same result; no speed-up can be told: see the warnings.";
+    case SpeedVerdict::withheld:
+      return "The same result; the speed-up was not measured well enough.";
     case SpeedVerdict::nothing_applied:
       return "No pass applied: there is nothing to compare.";
     case SpeedVerdict::all_left_out:

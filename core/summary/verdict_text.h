@@ -24,6 +24,7 @@ enum class SpeedVerdict : uint8_t {
   slower,
   not_measurable,   ///< its interval contains 1, or it has none
   none_stated,      ///< warnings say why
+  withheld,         ///< RunSummaryFigures::withheld says why
   nothing_applied,  ///< of the passes: there is no other plan
   all_left_out,     ///< passes that applied, each because it brought nothing
   not_verified

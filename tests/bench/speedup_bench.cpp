@@ -13,11 +13,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "core/base/thread_team.h"
 #include "core/experiment/experiment.h"
+#include "core/summary/withheld.h"
 
 namespace {
 
@@ -58,6 +60,7 @@ class Neighbours {
 
 struct Reading {
   double value = 0, low = 0, high = 0;
+  std::string withheld;  ///< why it was not stated
   double width() const { return std::log(high / low); }
 };
 
@@ -66,10 +69,11 @@ Reading measure(stormcell::Experiment& experiment, double seconds) {
   options.measure_seconds = seconds;
   options.alone = false;
   const auto figures = experiment.optimize(options);
+  if (figures->withheld) return {.withheld = stormcell::to_text(*figures->withheld)};
   if (!figures->speedup || !figures->speedup_ci95) return {};
   fmt::print("  baseline {:.3f} ms, optimised {:.3f} ms (means)\n", figures->baseline->latency_ms.mean,
              figures->optimized->latency_ms.mean);
-  return {*figures->speedup, (*figures->speedup_ci95)[0], (*figures->speedup_ci95)[1]};
+  return {*figures->speedup, (*figures->speedup_ci95)[0], (*figures->speedup_ci95)[1], {}};
 }
 
 }  // namespace
@@ -84,12 +88,17 @@ int main(int count, char** arguments) {
   // Neighbours are forked before any thread of the experiment's team runs in this process's copy: each only computes.
   const auto experiment = stormcell::Experiment::open(options);
   const Reading quiet = measure(*experiment, seconds);
+  if (!quiet.withheld.empty()) return fmt::print("withheld: {}\n", quiet.withheld), 1;
   if (quiet.value <= 0) return fmt::print("nothing to compare\n"), 1;
   fmt::print("quiet         {:.4f} [{:.4f}, {:.4f}]\n", quiet.value, quiet.low, quiet.high);
   bool good = true;
   for (const double period : {0.1, 0.25, 0.7, 2.0}) {
     const Neighbours neighbours(period);
     const Reading busy = measure(*experiment, seconds);
+    if (!busy.withheld.empty()) {
+      fmt::print("period {:4.0f} ms withheld: {}\n", period * 1e3, busy.withheld);
+      continue;
+    }
     const bool holds = busy.low <= quiet.value && quiet.value <= busy.high, narrow = busy.width() <= 3 * quiet.width();
     good = good && holds && narrow;
     fmt::print("period {:4.0f} ms {:.4f} [{:.4f}, {:.4f}]  {} the quiet value, {:.1f} times as wide\n", period * 1e3, busy.value, busy.low,

@@ -141,7 +141,7 @@ class ContractAnalyzeTest : public QObject, private Imports {
     const auto refused = [&](const std::string& other, const std::string& where, const std::string& words) {
       VERIFY_REFUSED((Arguments{"analyze", session, "--against", other}), where, words);
     };
-    refused(wider, "--against", wider + "#1 has 3 routers of 16 branches, " + session + "#1 3 routers of 8 branches");
+    refused(wider, wider, "is of another model than " + session + ": 3 routers of 16 branches and not 3 routers of 8 branches");
     refused("no/such.storm", "no/such.storm", "no such file");
     // Of those that ran here their weights say it.
     const ModelCopy copy;
@@ -152,8 +152,8 @@ class ContractAnalyzeTest : public QObject, private Imports {
     };
     profiled(switch_model(), "weights.storm"), profiled(copy.folder(), "other-weights.storm");
     const std::string other = scratch_.path("other-weights.storm");
-    VERIFY_REFUSED((Arguments{"analyze", scratch_.path("weights.storm"), "--against", other}), "--against",
-                   other + "#1 is of another model than ");
+    VERIFY_REFUSED((Arguments{"analyze", scratch_.path("weights.storm"), "--against", other}), other,
+                   "is of another model than " + scratch_.path("weights.storm") + ": " + copy.folder() + " and not " + switch_model());
   }
 
   void a_recording_whose_model_is_not_known_is_judged_with_a_doubt() {

@@ -1,4 +1,7 @@
 // Keys of a config.json that change what a model computes, as people meet them: the same outputs, one warning, or one line of refusal.
+#include <algorithm>
+#include <cstring>
+
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -18,7 +21,11 @@ class ContractConfigKeysTest : public QObject {
     const Ended ended = run_program(arguments);
     if (ended.exit != 0 || ended.err.find("nothing reads") != std::string::npos)
       QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
-    return Scratch::read(file);
+    // The header names the model's folder.
+    const std::string bytes = Scratch::read(file);
+    uint64_t header = 0;
+    if (bytes.size() > sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+    return bytes.size() > sizeof header + header ? bytes.substr(sizeof header + header) : std::string();
   }
 
  private slots:

@@ -241,12 +241,16 @@ class DigitsTest : public QObject {
     VERIFY_DONE(ended, optimize);
     const Json j = Json::parse(Scratch::read(scratch.path("j.json")));
     QVERIFY2(j["dense"]["latency_ms"]["mean"].get<double>() > 0, ended.err.c_str());
-    QVERIFY(j["routing_speedup"].get<double>() > 0 && j["routing_speedup_ci95"].size() == 2);
+    QVERIFY2(states_or_withholds(j, "routing_speedup"), j.dump().c_str());
+    const bool stated = j["routing_speedup"].is_number();
+    if (stated) QVERIFY(j["routing_speedup"].get<double>() > 0 && j["routing_speedup_ci95"].size() == 2);
     const double beside = j["dense_baseline_latency_ms"]["mean"].get<double>();
     QVERIFY(beside > 0);
     // Its own pairs alone stand beside it.
     const size_t told = ended.out.find("dense (every cell through every branch, masked): ");
-    QVERIFY2(told != std::string::npos && ended.out.find(" in the same pairs: routing alone makes it ", told) != std::string::npos,
+    QVERIFY2(told != std::string::npos && ended.out.find(stated ? " in the same pairs: routing alone makes it "
+                                                                : " in the same pairs; what routing saves was not measured well enough: ",
+                                                         told) != std::string::npos,
              ended.out.c_str());
     QCOMPARE(ended.out.find("dense"), told);
     QVERIFY(Scratch::read(page).find("Dense, a batch") != std::string::npos);

@@ -57,6 +57,19 @@ class ExitTargetTest : public QObject {
       QVERIFY2(ended.out.find(text) != std::string::npos, (std::string(text) + "\n" + ended.out).c_str());
     QVERIFY(ended.out.find("msdnet-digits answers ") == std::string::npos);  // the sentence below said the same
     QVERIFY(Scratch::read(page).find("Thresholds for a target") != std::string::npos);
+    // The headline of the run is the gain over the model as it came; JSON has it beside the older figures.
+    QVERIFY2(t["speedup_over_model"].get<double>() > 0 && t["speedup_over_model_ci95"].size() == 2, t.dump().c_str());
+    const std::string gain = " times as fast as the model as it came, with its own thresholds";
+    const size_t title = ended.out.find("speed-up  "), alone = ended.out.find("  by passes alone  ");
+    QVERIFY2(ended.out.find(gain, title) < alone && alone < ended.out.size(), ended.out.c_str());
+    const std::string html = Scratch::read(page);
+    QVERIFY(html.find("Speed-up over the model as it came") < html.find("By passes alone"));
+    Json taken = Json::array();
+    const Json& left = t["held_out"]["items"];
+    for (size_t e = 0; e < left.size(); ++e)
+      if (left[e] == 0)
+        taken.push_back((e + 1 < left.size() ? "exit " + std::to_string(e + 1) : "the end of the network") + " takes none of 44 pictures");
+    QCOMPARE(t["exits_taken"].dump(), taken.dump());
     // What was found, written and replayed: all digits, as the summary of the curve says.
     const Json written = Json::parse(Scratch::read(config));
     QVERIFY(written["exits"].size() == 2 && written["exits"][1]["router"] == "exits.1.router");
@@ -110,6 +123,7 @@ class ExitTargetTest : public QObject {
     const Json j = json_of(optimize({"--target-latency", "32.5%"})), t = j["exit_target"];
     const auto guarded = std::find_if(j["passes"].begin(), j["passes"].end(), [](const Json& p) { return p["name"] == "dead-path"; });
     QVERIFY2((*guarded)["applied"] == true && t["fitted"]["items"] == (Json{kProfiled, 0, 0}), t.dump().c_str());
+    QCOMPARE(t["exits_taken"].dump(), Json({"exit 1 takes all 44 pictures"}).dump());
     QVERIFY2(j["exits"]["plan"] == "optimized" && t["met"] == true && t["held_out"]["mean_cost"].get<double>() <= 0.325, t.dump().c_str());
   }
 
@@ -146,6 +160,7 @@ class ExitTargetTest : public QObject {
     QVERIFY2(ended.exit == 1, ended.err.c_str());
     const Json j = Json::parse(Scratch::read(scratch.path("j.json")));
     QVERIFY(j["verified"]["passed"] == false && j["speedup"].is_null());
+    QVERIFY(j["exit_target"]["speedup_over_model"].is_null() && ended.out.find("the model as it came") == std::string::npos);
     QVERIFY2(j["exit_target"]["speedup"].is_null() && j["exit_target"]["speedup_ci95"].is_null(), j["exit_target"].dump().c_str());
     QVERIFY(ended.out.find("times as fast as with the model's own") == std::string::npos);
   }

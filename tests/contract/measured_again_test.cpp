@@ -122,6 +122,10 @@ class MeasuredAgainTest : public QObject {
       return;
     }
     QVERIFY2(list.size() >= 3 && !list[0]["fresh_process"].get<bool>() && list[1]["fresh_process"].get<bool>(), list.dump().c_str());
+    if (!j["speedup_withheld"].is_null()) {  // a machine that was not quiet: no process states one
+      for (const Json& m : list) QVERIFY2(m["speedup"].is_null() && m["speedup_ci95"].is_null(), list.dump().c_str());
+      return;
+    }
     double mean = 0, squares = 0, plan_ms = 0, within = 0;
     const auto n = static_cast<double>(list.size());
     for (const Json& m : list) {
@@ -151,10 +155,10 @@ class MeasuredAgainTest : public QObject {
   void a_run_that_measured_once_says_why() {
     const Arguments arguments = short_run("optimize", switch_model(), "random:9x5", {"--batch", "1", "--only", "vertical-fusion"});
     const Ended ended = run_program(arguments);
-    QVERIFY2(holds(ended.out, "one measuring: the spread between runs is not known (measured for less than 1 s)"), ended.out.c_str());
+    QVERIFY2(holds(ended.out, "; measured once, so the spread between runs is not known (measured for less than 1 s)"), ended.out.c_str());
     const Json j = json_of(arguments);
     QVERIFY(j["measurings"].size() == 1 && j["between_spread"].is_null() && j["measured_again_seconds"].is_null());
-    QVERIFY(j["optimized"]["latency_ms"]["mean_ci95"].is_null() && j["speedup_ci95"].size() == 2);
+    QVERIFY(j["optimized"]["latency_ms"]["mean_ci95"].is_null());
     // Lines on standard input can be read once.
     Surroundings around;
     around.input = "one line\nand another\n";

@@ -265,6 +265,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     verify_import(folder, {{1, 1, 1, 1}},
                   {"empty.npy: is empty; left out", "linked.npy: is a link that leads nowhere, to ",
                    "more.npy.incomplete: is a download that is not finished"});
+    std::filesystem::remove(folder + "/whole.npy");
+    VERIFY_REFUSED((Arguments{"import", folder, "-o", new_session()}), folder, "is a folder without a routing trace: empty.npy is empty");
     VERIFY_REFUSED((Arguments{"import", folder + "/linked.npy", "-o", new_session()}), folder + "/linked.npy",
                    "is a link that leads nowhere, to ");
   }

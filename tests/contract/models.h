@@ -45,13 +45,15 @@ std::string model_with_tokenizer(const Scratch& scratch);
 /// A safetensors file of some tensors of another, one behind the other in the order of `names`.
 std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data);
 
-/// What `run` says of its first batch, and that batch's logits, bit for bit.
+/// Warnings of a `run`, save those of its measuring, its counts, and the logits of its first batch, bit for bit.
 struct ForwardRun {
   std::vector<std::string> warnings;
   std::string logits;
   int64_t masked = 0, unread_tensors = 0;
 };
 ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more = {});
+/// Figures of optimize, or of one of their passes, state a speed-up, or say why it was not measured well enough: the machine decides which.
+bool states_or_withholds(const nlohmann::json& figures, const std::string& key = "speedup");
 
 /// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
 /// many.

@@ -90,7 +90,7 @@ const std::string kOpenMpi =
 
 class ContractNcclLogsTest : public QObject, private Imports {
   Q_OBJECT
-  /// What a fit must be: its collective, ranks, and begin of its line.
+  /// A fit as it must be: its collective, ranks, and begin of its line.
   struct Fit {
     std::string what;
     int ranks;
@@ -220,7 +220,7 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_refused_log(before_rows(wide) + before_rows(other) + wide.table() + other.table() + wide.foot() + other.foot(),
                        "several processes ran side by side, each on its own");
     verify_refused_log(before_rows(wide) + before_rows(other) + wide.table() + wide.foot() + other.table() + other.foot(),
-                       "stands before the line of columns");
+                       "is before the line of columns");
   }
 
   // A run that broke off before its first row is none; the one behind it is read.
@@ -240,7 +240,7 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_refused_log(holed.toStdString(), "the list of ranks above lacks rank 2");
     verify_refused_log(NcclRun{.first_rank = 1}.text(), "the list of ranks above lacks rank 0");
     verify_refused_log(run.text() + run.columns() + run.table() + run.foot(), "begins a table without a list of ranks of its own");
-    verify_refused_log(run.table() + run.text(), "line 1: stands before the line of columns");
+    verify_refused_log(run.table() + run.text(), "line 1: is before the line of columns");
     verify_refused_log(QString::fromStdString(run.text()).replace("Rank  7 Group  0", "Rank  7 Group  1").toStdString(),
                        "are 2 groups, each with an exchange of its own");
     verify_refused_log(QString::fromStdString(run.text()).replace(" time ", " cputime ").toStdString(), "times are those of the processor");

@@ -49,7 +49,7 @@ class PhaseTest : public QObject {
       QVERIFY(j[plan]["latency_ms"]["mean"].get<double>() > 0);
     }
     QVERIFY2(j["verified"]["passed"] == true && j["verified"]["tokens"]["compared"].get<int64_t>() > 0, j["verified"].dump(1).c_str());
-    QVERIFY(j["verified"]["batches"].get<int64_t>() >= 1 && j["speedup"].is_number());
+    QVERIFY(j["verified"]["batches"].get<int64_t>() >= 1 && states_or_withholds(j));
     QVERIFY2(pass(j, "vertical-fusion")->at("applied") == true, j["passes"].dump(1).c_str());
     QCOMPARE(j["config"]["phase"].get<std::string>(), std::string("decode"));
     QCOMPARE(parse_settings(j["settings"].dump())->phase, std::string("decode"));

@@ -88,8 +88,7 @@ class ContractPlaceTest : public QObject, private Placements {
     const std::string session = counted_session("refused"), cluster = scratch_.write("two.json", kTwoNodes);
     VERIFY_REFUSED((Arguments{"place", session}), "--cluster", "is missing");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", "preset:none"}), "--cluster", "there is no preset");
-    VERIFY_REFUSED((Arguments{"place", session, "--cluster", "2x8-h100"}), "--cluster",
-                   "x");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", "2x8-h100"}), "--redundant", "do not divide among 16 GPUs");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster}), "--redundant", "do not divide among 8 GPUs (name 4)");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--groups", "5"}), "--groups", "do not divide");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--solver", "moon"}), "--solver", "is no solver (one of eplb, load");

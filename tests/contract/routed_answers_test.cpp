@@ -1,4 +1,5 @@
 // Answers with routed experts in every form that servers write them: of each the loads, positions and phases are those that were made up.
+#include <array>
 #include <filesystem>
 #include <functional>
 
@@ -10,7 +11,7 @@ namespace stormcell::testing {
 namespace {
 
 using Loads = std::vector<std::vector<int64_t>>;
-/// Of a token the two experts in each of two layers; layer 0 of the model's three is dense.
+/// A token's two experts in each of two layers; layer 0 of the model's three is dense.
 using Token = std::array<std::array<int32_t, 2>, 2>;
 using Tokens = std::vector<Token>;
 
@@ -240,6 +241,10 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     row("SGLang, which says where", sglang(raw(kTokens, 2, kAll), 3, 3, R"(, "routed_experts_start_len": 2)"), 2);
     row("vLLM, the answer alone", vllm("null", lists(kTokens, 3, kAll)), 3);
     row("vLLM, the prompt's begin left out", vllm(lists(kTokens, 1, kPrompt), lists(kTokens, kPrompt, kAll)), 1);
+    row("vLLM, as many rows as the prompt has",
+        R"({"prompt_routed_experts": )" + lists(kTokens, 2, kPrompt) + R"(, "choices": [{"routed_experts": )" +
+            lists(kTokens, kPrompt, kAll) + "}], " + kUsage + "}",
+        2);
     row("Dynamo's start",
         vllm("null",
              R"({"data": ")" + base64_of(numbers(kTokens, 2, kAll, false)) + R"(", "shape": [3, 2, 2], "dtype": "int32", "start": 2})"),
@@ -274,6 +279,22 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::string whole = new_session();
     verify_loads(sglang(raw(all, 0, 8, false), 6, 3), loads_of_tokens(all, 0, 8), whole, "whole.jsonl", four);
     QCOMPARE(SessionReader(whole).spaces(1, 0)[0].cells.step, 0);
+  }
+
+  // A recorder may keep layers that predict further tokens behind the others.
+  void layers_that_predict_further_tokens_are_left_out() {
+    const std::string further =
+        scratch_.write("further/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3, "n_routed_experts": 4,
+ "first_k_dense_replace": 1, "num_experts_per_tok": 2, "num_nextn_predict_layers": 2, "hidden_size": 64, "moe_intermediate_size": 32})");
+    std::vector<int32_t> all, only;
+    for (const Token& t : kTokens) {
+      all.insert(all.end(), {0, 0, t[0][0], t[0][1], t[1][0], t[1][1], 3, 1, 1, 2});
+      only.insert(only.end(), {t[0][0], t[0][1], t[1][0], t[1][1], 3, 1, 1, 2});
+    }
+    const Loads loads = loads_of_tokens(kTokens, 0, kAll);
+    verify_loads(sglang("\"" + base64_of(all) + "\""), loads, new_session(), "answers.json", further);
+    verify_loads(sglang("\"" + base64_of(only) + "\""), loads, new_session(), "answers.json", further);
+    verify_loads(sglang(raw(kTokens, 0, kAll)), loads, new_session(), "answers.json", further);
   }
 
   void answers_that_cannot_be_are_refused() {

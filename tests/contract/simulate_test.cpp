@@ -22,7 +22,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     QVERIFY(near(sum_of(j["layers"], "compute_ms"), contiguous["step_ms"]["compute"].get<double>()));
     QVERIFY(near(sum_of(j["gpus"], "sent_bytes"), sum_of(j["gpus"], "received_bytes")));
     QCOMPARE(j["gpus"].size(), size_t{4});
-    QVERIFY(j["tokens_per_s"].get<double>() > 0 && !j["sensitivity"].empty() && !j["assumptions"].empty());
+    QVERIFY(j["tokens_per_s"].is_null() && !j["sensitivity"].empty() && !j["assumptions"].empty());
     const Ended text = run_program({"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32"});
     VERIFY_DONE(text, Arguments{"simulate"});
     QVERIFY(text.out.find("simulated") != std::string::npos && text.out.find("assumed") != std::string::npos);

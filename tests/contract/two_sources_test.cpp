@@ -70,7 +70,7 @@ class TwoSourcesTest : public QObject {
     QCOMPARE(static_cast<int>(said.warnings.size()), warnings);
   }
 
-  void a_text_that_is_cut_keeps_what_stands_around_it() {
+  void a_text_that_is_cut_keeps_the_tokens_around_it() {
     const Scratch scratch;
     const std::string model = mixtral_with_vocabulary(scratch, 1000), text = scratch.write("text.txt", "The cat sat on the sill.\n");
     scratch.write("mixtral/tokenizer.model", byte_pairs("tokenizer.model"));

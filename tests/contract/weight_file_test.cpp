@@ -99,7 +99,8 @@ class WeightFileTest : public QObject {
                                                                         {"an end before its begin", "ends before it begins"},
                                                                         {"a tensor less", "\"model.norm.weight\" is missing"},
                                                                         {"a link that leads nowhere", "download"},
-                                                                        {"a folder of that name", "folder"}})
+                                                                        {"a folder of that name", "folder"},
+                                                                        {"a list of parts beside it", "model.safetensors.aria2"}})
       QTest::newRow(kind) << QByteArray(words);
   }
   void damaged_files_are_refused() {
@@ -138,6 +139,7 @@ class WeightFileTest : public QObject {
       put(file_of_tensors(names, header, data));
     }
     if (kind == "a link that leads nowhere") fs::remove(model.weights()), fs::create_symlink("../../blobs/0123", model.weights());
+    if (kind == "a list of parts beside it") model.write("model.safetensors.aria2", "x");
     if (kind == "a folder of that name") fs::remove(model.weights()), fs::create_directory(model.weights());
     VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.weights(), words.toStdString());
   }

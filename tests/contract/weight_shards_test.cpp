@@ -60,10 +60,10 @@ class WeightShardsTest : public QObject {
     QTest::newRow("consolidated.safetensors beside them") << QByteArray();
     QTest::newRow("pytorch_model.bin beside them") << QByteArray();
     QTest::newRow("model.safetensors beside them") << QByteArray("model.safetensors beside it is not");
-    QTest::newRow("a third shard beside them") << QByteArray("1 .safetensors file is not used");
+    QTest::newRow("a third shard beside them") << QByteArray("1 file of weights is not used");
     QTest::newRow("five others beside them") << QByteArray(
-        "5 .safetensors files are not used, which the index does not name: "
-        "\"0.safetensors\", \"1.safetensors\", \"2.safetensors\" and 2 more");
+        "5 files of weights are not used, which the index does not name: "
+        "\"model-0.safetensors\", \"model-1.safetensors\", \"model-2.safetensors\" and 2 more");
     QTest::newRow("an index of one file") << QByteArray();
   }
   void shards_that_are_whole_run() {
@@ -91,7 +91,8 @@ class WeightShardsTest : public QObject {
     if (kind == "model.safetensors beside them") model.write("model.safetensors", other);
     if (kind == "a third shard beside them") model.write("model-00003-of-00002.safetensors", other);
     if (kind == "five others beside them")
-      for (int i = 0; i < 5; ++i) model.write(std::to_string(i) + ".safetensors", "no weights");
+      for (int i = 0; i < 5; ++i)
+        model.write("model-" + std::to_string(i) + ".safetensors", "no weights"), model.write(std::to_string(i) + ".safetensors", "data");
     const ForwardRun run = forward_run(scratch_, model.folder(), ids_);
     QVERIFY(run.logits == right_);
     QCOMPARE(run.warnings.size(), warned.isEmpty() ? size_t{0} : size_t{1});
@@ -116,6 +117,7 @@ class WeightShardsTest : public QObject {
     row("one cut", second, "truncated");
     row("one a pointer of Git LFS", second, "git lfs pull");
     row("one a page", second, "HTML");
+    row("one with a list of parts beside it", second, "is a download that did not end");
     row("an index of another sharding", index, "names 3 shards, of which 3 cannot be read");
     row("an index of another sharding beside the whole model", index, "remove the index");
     row("a tensor in another shard", index, "the index says");
@@ -142,6 +144,7 @@ class WeightShardsTest : public QObject {
     if (kind == "a link that leads nowhere") fs::remove(second), fs::create_symlink("../../blobs/0123", second);
     if (kind == "one cut") model.write(name_of(2, 2), content.substr(0, content.size() - 64));
     if (kind == "one a pointer of Git LFS") model.write(name_of(2, 2), kPointer);
+    if (kind == "one with a list of parts beside it") model.write(name_of(2, 2) + ".aria2", "x");
     if (kind == "one a page") model.write(name_of(2, 2), kPage);
     if (kind.starts_with("an index of another sharding")) {
       int i = 0;

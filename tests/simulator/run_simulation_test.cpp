@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/placement/placement.h"
+#include "simulator/step_rate.h"
 #include "tests/core/placement/drawn_routes.h"
 #include "tests/testing/testing.h"
 
@@ -110,7 +111,7 @@ class RunSimulationTest : public QObject {
     for (const SimulatedLayer& l : s.figures.layers) dispatch += l.dispatch_ms, compute += l.compute_ms, combine += l.combine_ms;
     QVERIFY(near(dispatch, judged->dispatch_ms) && near(compute, judged->compute_ms) && near(combine, judged->combine_ms));
     QCOMPARE(s.figures.steps, int64_t{5});
-    QVERIFY(near(*s.figures.tokens_per_step, 12) && near(*s.figures.tokens_per_s, 12 / s.figures.mean_ms * 1e3));
+    QVERIFY(near(*s.figures.tokens_per_step, 12));
   }
 
   void tokens_of_a_step_are_all_though_the_last_layer_sees_one() {
@@ -128,7 +129,45 @@ class RunSimulationTest : public QObject {
       simulate_steps(objective, placement, {}, f);
       const double tokens = asked > 0 ? 512 : 12;
       QCOMPARE(*f.tokens_per_step, tokens);
-      QVERIFY(near(*f.tokens_per_s, tokens / f.mean_ms * 1e3));
+      QVERIFY(!f.tokens_per_s);
+      f.rest_ms = 3;
+      state_rate(f);
+      QVERIFY(near(*f.tokens_per_s, tokens / f.mean_ms * 1e3) && f.why_no_tokens_per_s.empty());
+    }
+  }
+
+  void a_rate_needs_a_calibration_or_a_rest() {
+    struct Case {
+      const char* name;
+      bool calibrated;
+      double share;
+      std::optional<double> rest_ms, tokens;
+      bool stated;
+    };
+    for (const Case& c : {Case{"data sheets", false, 0, {}, 64, false}, Case{"a calibration", true, 0.3, {}, 64, true},
+                          Case{"a calibration of other calls", true, 0, {}, 64, false}, Case{"a rest", false, 0, 2, 64, true},
+                          Case{"both", true, 1, 2, 64, true}, Case{"no tokens", true, 1, 2, {}, false}}) {
+      SimulateFigures f;
+      f.mean_ms = 8, f.rest_ms = c.rest_ms, f.tokens_per_step = c.tokens;
+      if (c.calibrated) f.calibration.emplace(), f.trust = StepTrust{PredictionKind::interpolated, c.share, {}};
+      state_rate(f);
+      QVERIFY2(f.tokens_per_s.has_value() == c.stated && f.why_no_tokens_per_s.empty() == c.stated, c.name);
+      if (c.stated) QCOMPARE(*f.tokens_per_s, 8000.);
+    }
+  }
+
+  void a_stated_rest_is_of_every_step() {
+    for (const Overlap overlap : {Overlap::none, Overlap::two_batch}) {
+      const Simulated bare(overlap);
+      SimulateFigures f = empty_figures(overlap);
+      f.rest_ms = 250;
+      simulate_steps(bare.objective, bare.placement, {}, f);
+      QVERIFY(near(f.mean_ms, bare.figures.mean_ms + 250) && near(f.p50_ms, bare.figures.p50_ms + 250));
+      QVERIFY(near(f.p95_ms, bare.figures.p95_ms + 250) && near(f.serial_ms, bare.figures.serial_ms + 250));
+      QCOMPARE(f.sensitivity.back().figure, std::string("stated rest"));
+      QVERIFY(near(f.sensitivity.back().value, 250 / f.mean_ms) && near(f.layers[0].compute_ms, bare.figures.layers[0].compute_ms));
+      // What the others weigh is a share of a longer step.
+      QVERIFY(near(f.sensitivity[0].value * f.mean_ms, bare.figures.sensitivity[0].value * bare.figures.mean_ms, 1e-6));
     }
   }
 

@@ -61,7 +61,7 @@ std::string sqlite(uint32_t version, const std::string& application, const std::
   std::string file = "SQLite format 3\0\x10\0\1\1\0\x40\x20\x20"s + std::string(76, '\0');
   for (int i = 0; i < 4; ++i) file[60 + static_cast<size_t>(i)] = static_cast<char>(version >> 8 * (3 - i));
   file.replace(68, 4, application);
-  file += words;
+  file += "\x0d\0\0\0\0\x10\0\0"s + std::string(92, '\0') + words;  // the first page: a leaf without cells
   file.resize(4096);
   return file;
 }
@@ -236,18 +236,18 @@ std::vector<FileHead> file_heads() {
       {"utf-16", "calls.csv", utf16("op,gpu,us\n", false), "text in UTF-16", "iconv -f UTF-16"},
       {"utf-16", "calls.csv", "\xfe\xff\0o\0p"s, "text in UTF-16", "iconv -f UTF-16"},
       {"utf-32", "calls.csv", "\xff\xfe\0\0o\0\0\0"s, "text in UTF-32", "iconv -f UTF-32"},
-      {"carriage-returns", "calls.csv", "op,gpu,us\rdispatch,H100,3\r", "carriage returns alone", "tr "},
+      {"carriage-returns", "calls.csv", "op,gpu,us\rdispatch,H100,3\r", "text whose lines end with carriage returns alone", "tr "},
 
       {"route-trace", "t.csv", "# route_trace v1\n# model=x n_layer=1 n_expert=2 n_expert_used=1\n" + csv, "a routing trace",
        "stormcell import "},
-      {"route-trace-rows", "t.csv", csv, "rows of route_trace", "record it again"},
+      {"route-trace-rows", "t.csv", csv, "a table of route_trace without", "record it again"},
       {"router-trace", "t.json", R"({"expertsPerLayer":8,"layers":1,"selections":[[[1]]]})", "a routing trace", "stormcell import "},
-      {"logical-count", "t.json", R"({"logical_count":[[1,2]]})", "counts of experts of SGLang", "stormcell import "},
-      {"routed-experts", "a.json", R"({"meta_info":{"routed_experts":"AAAA"}})", "answers of a server with routed_experts",
+      {"logical-count", "t.json", R"({"logical_count":[[1,2]]})", "a dump of SGLang's counts of experts", "stormcell import "},
+      {"routed-experts", "a.json", R"({"meta_info":{"routed_experts":"AAAA"}})", "a file of answers with routed_experts",
        "stormcell import "},
       {"vllm-eplb", "loads.jsonl", "{\"record_type\":\"eplb_load_stats\",\"step\":1}\n", "a recording of vLLM's expert loads",
        "stormcell import "},
-      {"trtllm", "meta_info.json", R"({"num_experts": 3, "num_experts_per_token": 2})", "TensorRT-LLM's expert statistics",
+      {"trtllm", "meta_info.json", R"({"num_experts": 3, "num_experts_per_token": 2})", "the head of TensorRT-LLM's expert statistics",
        "stormcell import "},
       {"megatron", "r0.jsonl", "{\"num_tokens\":1,\"top_indices\":[[1]]}\n", "a routing trace of Megatron-LM", "stormcell import "},
 
@@ -255,8 +255,8 @@ std::vector<FileHead> file_heads() {
       {"cluster", "c.json", R"({"name":"x","schema":"stormcell.cluster/1"})", "a cluster", "--cluster "},
       {"calibration", "cal.json", R"({"schema":"stormcell.calibration/1","calls":[]})", "a calibration", "--calibration "},
       {"jobs", "jobs.json", R"({"schema":"stormcell.jobs/1","jobs":[]})", "a list of jobs", "stormcell batch "},
-      {"figures", "run.json", R"({"schema":"stormcell.run/1","speedup":1})", "figures that this program wrote, schema \"stormcell.run/1\"",
-       "name the session"},
+      {"figures", "run.json", R"({"schema":"stormcell.run/1","speedup":1})",
+       "a file of figures that this program wrote, schema \"stormcell.run/1\"", "name the session"},
       {"graph", "g.txt", "stormcell.graph/1\nsymbols N\n", "a graph that this program wrote", "name the model"},
 
       {"model-config", "config.json", R"({"architectures":["MixtralForCausalLM"],"model_type":"mixtral"})",
@@ -273,7 +273,7 @@ std::vector<FileHead> file_heads() {
        "convert the weights"},
       {"preprocessor-config", "preprocessor_config.json", R"({"image_processor_type":"ViT"})", "a preprocessor's configuration", "folder"},
       {"adapter", "adapter_config.json", R"({"peft_type":"LORA","r":8})", "the configuration of an adapter", "merge"},
-      {"params", "params.json", R"({"dim":4096,"n_layers":32})", "params.json", "config.json"},
+      {"params", "params.json", R"({"dim":4096,"n_layers":32})", "the params.json of a model", "config.json"},
       {"placement", "p.json", R"({"physical_to_logical_map":[[0,1]]})", "a placement of SGLang", "--from "},
       {"placement", "p.json", R"({"record_type":"eplb_initial_mapping"})", "a placement of vLLM", "--from "},
       {"placement", "p.json", R"({"moe_layer_count":1,"layer_list":[]})", "a placement of vLLM-Ascend", "--from "},
@@ -281,13 +281,14 @@ std::vector<FileHead> file_heads() {
       {"notebook", "a.ipynb", R"({"cells":[],"nbformat":4})", "a Jupyter notebook", "name the file"},
       {"profile", "trace.json", R"({"schemaVersion":1,"traceEvents":[]})", "a profile of PyTorch or Chrome", "docs/servers"},
       {"training-log", "trainer_state.json", R"({"epoch":1,"log_history":[]})", "the log of a training", "docs/servers"},
-      {"answers", "a.json", R"({"id":"x","object":"chat.completion","choices":[]})", "answers of an OpenAI-style server", "routed_experts"},
+      {"answers", "a.json", R"({"id":"x","object":"chat.completion","choices":[]})", "a file of answers of an OpenAI-style server",
+       "routed_experts"},
       {"diffusers", "model_index.json", R"({"_class_name":"X","_diffusers_version":"1"})", "the index of a Diffusers pipeline", "folder"},
       {"xml", "x.xml", "<?xml version=\"1.0\"?><a/>", "an XML file", "JSON or CSV"},
       {"openvino", "x.xml", "<net name=\"m\"/>", "an OpenVINO model", "config.json"},
 
       {"nccl-tests", "a.txt", "# nThread 1 nGpus 8\n#       size         count      type   redop    root     time   algbw   busbw #wrong\n",
-       "output of nccl-tests", "stormcell calibrate "},
+       "the output of nccl-tests", "stormcell calibrate "},
       {"nccl-log", "a.log", "host:1:1 [0] NCCL INFO Bootstrap : Using eth0\n", "a log of NCCL", "stormcell calibrate"},
       {"calls", "calls.csv", "op,gpu,ranks,us\ndispatch,H100,8,30\n", "a table of measured calls", "stormcell calibrate "},
       {"calls", "calls.csv", "\xEF\xBB\xBF# mine\r\n\"op\";\"gpu\";\"us\"\r\n", "a table of measured calls", "stormcell calibrate "},

@@ -135,9 +135,13 @@ class CompareTest : public QObject {
     QCOMPARE(text_of(Meaning::apart), QString("not comparable"));
     QCOMPARE(row(judged, "speedup").meaning, Meaning::better);
     c.same_terms = false;
+    for (ComparedFigure& row : c.rows)
+      if (row.figure == "speedup") row.comparable = false, row.significant = {};
     const CompareModel unlike = make_compare(c, "a", "b");
     QCOMPARE(unlike.count(Meaning::better) + unlike.count(Meaning::worse), 0);
-    QCOMPARE(row(unlike, "speedup").meaning, Meaning::differs);
+    QCOMPARE(row(unlike, "speedup").meaning, Meaning::apart);
+    QCOMPARE(color_of(row(unlike, "speedup").meaning, Theme::light()), Theme::light().faint);
+    QCOMPARE(row(unlike, "optimized.peak_weight_bytes").meaning, Meaning::differs);
   }
 
   void the_filter_keeps_sections_of_what_is_left() {
@@ -215,8 +219,9 @@ class CompareTest : public QObject {
     run_load(view, context);
     QVERIFY(view.has_content());
     const auto* list = view.findChild<CompareList*>();
-    QCOMPARE(row(list->model(), "speedup").meaning, Meaning::better);
+    QCOMPARE(row(list->model(), "speedup").meaning, Meaning::apart);
     QVERIFY(list->model().warnings.join(' ').contains("data differ"));
+    QCOMPARE(list->model().count(Meaning::better) + list->model().count(Meaning::worse), 0);
     view.findChild<QComboBox*>()->setCurrentIndex(static_cast<int>(CompareShow::all));
     QCOMPARE(static_cast<int>(view.table().rows.size()), 6);
     view.findChild<QComboBox*>()->setCurrentIndex(static_cast<int>(CompareShow::differing));

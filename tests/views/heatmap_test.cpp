@@ -118,6 +118,28 @@ class HeatmapTest : public QObject {
     QVERIFY2(view.note().contains("nothing to subtract"), qPrintable(view.note()));
   }
 
+  void the_difference_of_two_models_is_refused_and_side_by_side_they_stand() {
+    const std::string other = make_session(folder_.filePath("another-model.storm").toStdString(), 40);
+    {
+      sqlite::Database db(other, sqlite::OpenMode::create);
+      db.execute("UPDATE model SET fingerprint = 'fedcba9876543210', name = 'another'");
+    }
+    HeatmapView view;
+    view.resize(900, 600);
+    run_load(view, context_of(session_, 1, other));
+    QVERIFY(!view.has_content() && view.refuses());
+    const QString line = QString::fromStdString(other + ": is of another model than " + session_ +
+                                                ": another and not switch-tiny (compare recordings of one model)");
+    QCOMPARE(view.message(), line);
+    auto* const pair = view.findChildren<QComboBox*>().back();
+    pair->setCurrentIndex(static_cast<int>(HeatPair::beside));
+    QVERIFY2(view.has_content() && !view.refuses(), qPrintable(view.message()));
+    pair->setCurrentIndex(static_cast<int>(HeatPair::difference));
+    QCOMPARE(view.message(), line);
+    run_load(view, context_of(session_, 1, other_));
+    QVERIFY(view.has_content());
+  }
+
   void loads_with_padding_are_never_set_against_loads_without() {
     CellsFixture f;
     const std::string padded = make_cells_session(folder_.filePath("padded.storm").toStdString(), f);

@@ -94,6 +94,19 @@ class OptimisationsTest : public QObject {
     QVERIFY(!look_up(*s, 1, {{"vertical-fusion"}}).speedup);
   }
 
+  void what_was_not_measured_well_enough_shows_why() {
+    auto s = session();
+    std::string text = summary(kOne, 1.22, true);
+    text.insert(text.size() - 1, R"(,"other_load":0.5)");
+    s->runs[1].result = parse_summary(text);
+    const Optimisations state = look_up(*s, 1, {{"vertical-fusion"}});
+    QCOMPARE(state.run, int64_t{2});
+    QVERIFY2(!state.speedup && state.withheld.contains("50 % of the processors"), qPrintable(state.withheld));
+    QVERIFY(!row(state, "vertical-fusion").cumulative && row(state, "vertical-fusion").withheld.startsWith("not measured well enough: "));
+    const QString csv = to_csv(make_table(state));
+    QVERIFY2(csv.contains("not measured well enough") && !csv.contains("1.22"), qPrintable(csv));
+  }
+
   void what_is_set_of_a_pass_is_part_of_the_choice() {
     auto s = session();
     s->runs[3].result = parse_summary(summary(kWithOptions, 1.05, true));

@@ -176,6 +176,17 @@ class OverviewFiguresTest : public QObject {
                                 "With the model's own thresholds: 95.0 %, accuracy of 45 pictures held out; with those found 97.5 %"}));
     const Table table = make_overview_table(s);
     QVERIFY(std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return row[0] == Value(QString("exit target")); }));
+    // The headline is the gain over the model as it came, and says what an exit takes.
+    QCOMPARE(page.headline, QString("The gain over the model as it came, with its own thresholds, is not stated."));
+    t.speedup_over_model = 2.5, t.speedup_over_model_ci95 = {{2.25, 2.75}}, t.held_out.items = {45, 0};
+    const OverviewPageModel gained = make_page(s);
+    QCOMPARE(gained.headline,
+             QString("2.5 [2.25, 2.75] times as fast as the model as it came, with its own thresholds; exit 1 takes all 45 "
+                     "pictures."));
+    QVERIFY(gained.tone == Tone::good);
+    const auto of_model = std::find_if(gained.figures.begin(), gained.figures.end(),
+                                       [](const FigureRow& r) { return r.name == "Gain over the model as it came"; });
+    QVERIFY(of_model != gained.figures.end() && of_model->before == times_text(2.5));
   }
 
   void a_budget_is_told_with_what_was_read_and_held() {

@@ -22,6 +22,14 @@
 namespace stormcell::views {
 namespace {
 using namespace stormcell::testing;
+/// A plan that ran seven times.
+QJsonObject few(QJsonObject plan) {
+  QJsonObject latency = plan["latency_ms"].toObject();
+  latency["runs"] = 7;
+  plan["latency_ms"] = latency;
+  return plan;
+}
+
 }  // namespace
 
 class OverviewTest : public QObject {
@@ -169,6 +177,23 @@ class OverviewTest : public QObject {
     QVERIFY(to_csv(table).contains("vertical-fusion"));
   }
 
+  void what_was_not_measured_well_enough_is_nowhere_and_can_be_measured_again() {
+    QJsonObject j = optimised();
+    j["other_load"] = 0.5;
+    const Situation s = situation(j);
+    const OverviewPageModel page = make_page(s);
+    QVERIFY(page.headline.contains("not measured well enough") && page.tone == Tone::warn);
+    QCOMPARE(page.hero.value, QString("not measured well enough"));
+    QVERIFY2(page.hero.note.contains("50 % of the processors") && !page.hero.ratio && !page.hero.interval, qPrintable(page.hero.note));
+    for (const FigureRow& row : page.figures)  // a change of times is a speed-up in other words; one of bytes is none
+      QCOMPARE(row.change.isEmpty(), !row.name.startsWith("Memory"));
+    for (const WaterfallRow& row : page.waterfall) QVERIFY(!row.to && !row.interval && row.tone == Tone::plain);
+    const Table table = make_overview_table(s);
+    QVERIFY(says(table, "not measured well enough") && !says(table, "1.25") && !says(table, "1.22"));
+    QCOMPARE(page.steps.front().button, QString("Measure again"));
+    QCOMPARE(page.steps.front().action, QString("run-again"));
+  }
+
   void every_rule_has_a_case_data() {
     QTest::addColumn<QString>("rule");
     for (const StepRule& r : step_rules()) QTest::newRow(r.id) << r.id;
@@ -188,6 +213,8 @@ class OverviewTest : public QObject {
     if (rule == "not-compared") j["verified"] = QJsonValue(), s = situation(j);
     if (rule == "interval-holds-1") j["speedup_ci95"] = QJsonArray{0.9, 1.1}, s = situation(j);
     if (rule == "wide-interval") j["speedup_ci95"] = QJsonArray{1.1, 2.1}, s = situation(j);
+    if (rule == "disturbed") j["other_load"] = 0.5, s = situation(j);
+    if (rule == "few-measured") j["optimized"] = few(j["optimized"].toObject()), s = situation(j);
     if (rule == "only-baseline") j["schema"] = "stormcell.run/1", j["optimized"] = QJsonValue(), s = situation(j);
     if (rule == "fallbacks") s.summary->figures.passes[0].fallbacks = 3;
     if (rule == "dropped") s.facts.routers[1].dropped = {0, 4, 0};

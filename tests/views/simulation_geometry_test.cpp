@@ -47,8 +47,8 @@ class SimulationGeometryTest : public QObject {
         const SimulationPage page = page_of_shape(layers, gpus, clusters, lanes);
         const SimulationLayout layout(page, size, 16, 8);
         const QRectF all(QPointF(), size);
-        for (const QRectF& part : {layout.headline, layout.legend, layout.assumed, layout.step, layout.layers.plot, layout.gpus.plot,
-                                   layout.figures, layout.clusters, layout.exchange(0), layout.exchange(1)})
+        for (const QRectF& part : {layout.contents, layout.headline, layout.legend, layout.assumed, layout.step, layout.layers.plot,
+                                   layout.gpus.plot, layout.figures, layout.clusters, layout.exchange(0), layout.exchange(1)})
           QVERIFY(all.contains(part));
         QVERIFY(layout.step.bottom() < layout.layers.title.top() && layout.layers.plot.bottom() < layout.gpus.title.top() &&
                 layout.gpus.plot.bottom() < layout.assumed.top());
@@ -61,6 +61,7 @@ class SimulationGeometryTest : public QObject {
           }
         }
         const auto step = layout.step_parts();
+        QVERIFY(layout.contents.bottom() <= layout.headline.top() && step[3].width() == 0);
         QVERIFY(near(step[2].right(), layout.step.right()) && near(layout.step_overlap().right(), layout.step.right()));
         QVERIFY(near(layout.step_overlap().width() / layout.step.width(), 1. / 8));
         for (size_t c = 0; c < clusters; ++c) QCOMPARE(layout.cluster_at(layout.cluster_row(c).center()), std::optional(c));

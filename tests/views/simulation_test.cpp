@@ -75,7 +75,8 @@ class SimulationViewTest : public QObject {
     }
     QVERIFY(near(experts, f.gpus[5].compute_ms));
     for (const PhaseTimes& gpu : page.gpus) QVERIFY(gpu.compute_ms <= page.gpus[page.slowest].compute_ms);
-    QVERIFY(page.headline.startsWith("Simulated") && page.assumptions.size() >= f.assumptions.size());
+    QVERIFY(page.contents.startsWith("Experts and exchange only; a lower bound") && page.headline.startsWith("Simulated") &&
+            page.assumptions.size() >= f.assumptions.size());
     QCOMPARE(page.sensitivity.size(), f.sensitivity.size());
     for (size_t i = 1; i < page.sensitivity.size(); ++i)
       QVERIFY(std::abs(page.sensitivity[i].percent) <= std::abs(page.sensitivity[i - 1].percent) * (1 + 1e-6));
@@ -446,6 +447,31 @@ class SimulationViewTest : public QObject {
     QCOMPARE(control_of<QComboBox>(view, "Cluster")->currentIndex(), 0);
   }
 
+  void a_rest_is_stated_and_gives_a_rate() {
+    SimulationView view;
+    settle(view, context_of(session_));
+    const auto figure = [&](const QString& name) {
+      for (const SimulatedFigure& f : picture_of(view)->page().figures)
+        if (f.name == name) return f;
+      return SimulatedFigure();
+    };
+    const SimulationPage bare = picture_of(view)->page();
+    QCOMPARE(bare.contents, QString("Experts and exchange only; a lower bound."));
+    QVERIFY(figure("Tokens a second").value == "not stated" && figure("Tokens a second").tip.contains("attention, norms and sampling"));
+    QVERIFY(picture_of(view)->accessibleDescription().startsWith(bare.contents) && bare.step.phases.rest_ms == 0);
+    QVERIFY(to_text(view.table().rows[0].back()).startsWith("Experts and exchange only; a lower bound"));
+    control_of<QDoubleSpinBox>(view, "Rest of a step, ms")->setValue(2.5);
+    settle(view, context_of(session_));
+    const SimulationPage page = picture_of(view)->page();
+    QCOMPARE(page.contents, QString("Experts, exchange and a stated rest of 2.5 ms; a lower bound if the rest is right."));
+    QVERIFY(near(page.step.mean_ms, bare.step.mean_ms + 2.5) && page.step.phases.rest_ms == 2.5 && page.step.overlapped_ms() == 0);
+    QVERIFY2(figure("Tokens a second").value.startsWith("< "), qPrintable(figure("Tokens a second").value));
+    const auto parts = picture_of(view)->layout_of_page().step_parts();
+    QVERIFY(near(parts[3].right(), picture_of(view)->layout_of_page().step.right()) && parts[3].width() > 0);
+    QVERIFY(
+        std::any_of(view.table().rows.begin(), view.table().rows.end(), [](const auto& row) { return to_text(row[0]) == "stated rest"; }));
+  }
+
   void the_table_has_what_the_picture_has() {
     SimulationView view;
     settle(view, context_of(session_));
@@ -465,18 +491,21 @@ class SimulationViewTest : public QObject {
     struct Case {
       const char *golden, *show, *cluster, *overlap;
       const Theme& theme;
+      double rest_ms = 0;
     };
     for (const Case& c : {Case{"simulation-light", "phases", "8x-h100", "none", Theme::light()},
                           Case{"simulation-dark", "phases", "2x8-h100", "two-batch", Theme::dim()},
                           Case{"simulation-clusters", "clusters", "8x-h100", "two-batch", Theme::light()},
                           Case{"simulation-exchange", "exchange", "2x8-h100", "none", Theme::dim()},
-                          Case{"simulation-messages", "messages", "8x-h100", "none", Theme::light()}}) {
+                          Case{"simulation-messages", "messages", "8x-h100", "none", Theme::light()},
+                          Case{"simulation-rest", "phases", "8x-h100", "none", Theme::light(), 0.25}}) {
       SimulationView view;
       view.setPalette(c.theme.palette());
       settle(view, context_of(session_));
       control_of<QComboBox>(view, "Show")->setCurrentText(c.show);
       control_of<QComboBox>(view, "Cluster")->setCurrentText(c.cluster);
       control_of<QComboBox>(view, "Overlap")->setCurrentText(c.overlap);
+      control_of<QDoubleSpinBox>(view, "Rest of a step, ms")->setValue(c.rest_ms);
       settle(view, context_of(session_));
       const QString difference = compare_with_golden(draw(*view.picture(), {1100, 640}), c.golden);
       QVERIFY2(difference.isEmpty(), qPrintable(difference));

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/comparison/withheld_figures.h"
+#include "core/summary/withheld.h"
 #include "views/compare/compare_names.h"
 #include "views/words/figure_text.h"
 
@@ -15,6 +17,7 @@ QString tr(const char* text) { return QCoreApplication::translate("Compare", tex
 
 Meaning meaning_of(const ComparedFigure& f, Better better) {
   if (!f.a || !f.b) return Meaning::only_one;
+  if (!f.comparable) return Meaning::apart;
   if (!f.difference) return Meaning::apart;
   if (!f.significant) return *f.difference == 0 ? Meaning::same : Meaning::unknown;
   if (!*f.significant || *f.difference == 0) return Meaning::same;
@@ -29,8 +32,8 @@ QString difference_text(const ComparedFigure& f, const FigureName& name) {
   return (*f.difference > 0 ? QString("+") : QString(QChar(0x2212))) + name.text(std::abs(*f.difference));
 }
 
-/// `judged`: one of the two may be better.
-CompareRow make_row(const ComparedFigure& f, bool judged) {
+CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
+  const bool judged = c.same_model && c.same_terms && c.same_data;  // one of the two may be better
   CompareRow row;
   row.figure = f;
   row.path = QString::fromStdString(f.figure);
@@ -38,9 +41,12 @@ CompareRow make_row(const ComparedFigure& f, bool judged) {
   row.name = name.name, row.router = name.router, row.branch = name.branch;
   const QString none = QString::fromUtf8("–");
   row.a = f.a ? name.text(*f.a) : none, row.b = f.b ? name.text(*f.b) : none;
+  const std::array<std::string, 2> withheld = {f.a ? std::string() : why_withheld(f.figure, c.withheld[0]),
+                                               f.b ? std::string() : why_withheld(f.figure, c.withheld[1])};
   row.equal = f.difference && *f.difference == 0;
   row.difference = difference_text(f, name);
-  row.meaning = meaning_of(f, judged ? better_of(row.path) : Better::neither);
+  const bool is_withheld = !withheld[0].empty() || !withheld[1].empty();
+  row.meaning = is_withheld ? Meaning::withheld : meaning_of(f, judged ? better_of(f.figure) : Better::neither);
   if (f.difference && *f.a != 0 && name.relative) {
     const double unit = std::abs(*f.a);
     row.relative = *f.difference / unit;
@@ -49,6 +55,8 @@ CompareRow make_row(const ComparedFigure& f, bool judged) {
   row.tip = "<b>" + row.path.toHtmlEscaped() + "</b>";
   if (!name.definition.isEmpty()) row.tip += "<br>" + name.definition.toHtmlEscaped();
   row.tip += "<br>" + tr("reference %1, this run %2: %3").arg(row.a, row.b, row.difference);
+  for (const std::string& why : withheld)
+    if (!why.empty()) row.tip += "<br>" + tr("not measured well enough: %1").arg(QString::fromStdString(why).toHtmlEscaped());
   if (row.interval)
     row.tip += "<br>" + tr("95 % interval of the difference: %1 % to %2 %, from the intervals of both runs")
                             .arg(100 * (*row.interval)[0], 0, 'f', 1)
@@ -84,6 +92,8 @@ QString text_of(Meaning meaning) {
       return tr("only in one");
     case Meaning::apart:
       return tr("not comparable");
+    case Meaning::withheld:
+      return tr("not measured well enough");
   }
   return {};
 }
@@ -102,52 +112,11 @@ QString definition_of(Meaning meaning) {
     case Meaning::only_one:
       return tr("One of the runs does not have this figure.");
     case Meaning::apart:
-      return tr("Both runs have this figure, and it is of other things in each.");
+      return tr("Both runs have this figure, and it is of other things in each, or a warning above says that it must not be compared.");
+    case Meaning::withheld:
+      return tr("A run that was disturbed, or too short, does not state it.");
   }
   return {};
-}
-
-Better better_of(const QString& path) {
-  static constexpr const char* less[] = {"latency_ms.mean",
-                                         "latency_ms.median",
-                                         "latency_ms.p95",
-                                         "latency_ms.min",
-                                         "peak_weight_bytes",
-                                         "peak_activation_bytes",
-                                         "ms_per_batch",
-                                         "imbalance",
-                                         "dropped",
-                                         "flips",
-                                         "fallbacks",
-                                         "load_seconds",
-                                         "record_overhead",
-                                         "bytes_read",
-                                         "weights_read.reads",
-                                         "stall_ms",
-                                         "stall_share",
-                                         "states.planned_bytes",
-                                         "states.taken_bytes",
-                                         "states.taken_pages"};
-  static constexpr const char* more[] = {"cells_per_s",
-                                         "tokens_per_s",
-                                         "limit_share",
-                                         "speedup",
-                                         "speedup_alone",
-                                         "speedup_own",
-                                         "speedup_cumulative",
-                                         "accuracy",
-                                         "hit_rate",
-                                         "verified.passed",
-                                         "unloaded_weight_bytes",
-                                         "quality.baseline.value",
-                                         "quality.optimized.value"};
-  // The limit of an operator is the machine's doing, not the run's.
-  if (path.contains("limit_ms_per_batch")) return Better::neither;
-  for (const char* end : less)
-    if (path.endsWith(end)) return Better::less;
-  for (const char* end : more)
-    if (path.endsWith(end)) return Better::more;
-  return Better::neither;
 }
 
 int CompareModel::count(Meaning meaning) const {
@@ -160,13 +129,17 @@ int CompareModel::count(Meaning meaning) const {
 CompareModel make_compare(const Comparison& comparison, const QString& title_a, const QString& title_b) {
   CompareModel model{title_a, title_b, {}, {}};
   for (const std::string& w : comparison.warnings) model.warnings << QString::fromStdString(w);
+  for (size_t side = 0; side < 2; ++side)
+    if (const std::string why = why_withheld("speedup", comparison.withheld[side]); !why.empty())
+      model.warnings
+          << tr("the speed-up of %1 was not measured well enough: %2").arg(side == 0 ? title_a : title_b, QString::fromStdString(why));
   std::vector<std::pair<int, CompareSection>> sections;
   for (const ComparedFigure& figure : comparison.rows) {
-    if (!figure.a && !figure.b) continue;
+    if (!figure.a && !figure.b && why_withheld(figure.figure, comparison.withheld[1]).empty()) continue;
     const FigureName name = name_of(QString::fromStdString(figure.figure));
     auto at = std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.second.title == name.section; });
     if (at == sections.end()) at = sections.insert(at, {name.rank, {name.section, {}}});
-    at->second.rows.push_back(make_row(figure, comparison.same_model && comparison.same_terms));
+    at->second.rows.push_back(make_row(figure, comparison));
   }
   std::stable_sort(sections.begin(), sections.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   for (auto& [rank, section] : sections) model.sections.push_back(std::move(section));

@@ -7,17 +7,16 @@
 #include <vector>
 
 #include "core/comparison/compare.h"
+#include "core/comparison/direction.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {
 
 /// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in one run, of other
-/// things in each.
-enum class Meaning { better, worse, differs, same, unknown, only_one, apart };
+/// things in each, a speed-up that one of the runs does not state.
+enum class Meaning { better, worse, differs, same, unknown, only_one, apart, withheld };
 QString text_of(Meaning meaning);
 QString definition_of(Meaning meaning);
-
-enum class Better { less, more, neither };
 
 struct CompareRow {
   QString path, name, tip;
@@ -56,8 +55,6 @@ struct CompareLine {
 };
 std::vector<CompareLine> make_lines(const CompareModel& model, const CompareFilter& filter);
 
-/// Of the figure's dotted path.
-Better better_of(const QString& path);
 /// The rows that the filter shows.
 Table make_compare_table(const CompareModel& model, const CompareFilter& filter = {{}, CompareShow::all});
 

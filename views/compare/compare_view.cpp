@@ -5,6 +5,8 @@
 #include <QLabel>
 #include <QLineEdit>
 
+#include "core/comparison/like_models.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -68,6 +70,7 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
   }
   return [this, context](const Progress& progress) -> Deliver {
     progress.report("comparing", 0, 1);
+    check_like_models(context.main.file, context.main.run, context.other.file, context.other.run);
     CompareModel model =
         make_compare(compare_runs(name_of_run(context.other), name_of_run(context.main)), context.other.title, context.main.title);
     progress.report("comparing", 1, 1);

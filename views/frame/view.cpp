@@ -147,7 +147,7 @@ QComboBox* View::add_choice(const QString& name, const QString& tip, const std::
 QString View::message() const { return has_content_ ? QString() : message_->text(); }
 
 void View::show_message(const QString& text, const std::vector<Way>& ways) {
-  has_content_ = false;
+  has_content_ = refuses_ = false;
   message_->setText(text);
   message_->setAccessibleName(text);
   while (QLayoutItem* item = ways_->takeAt(0)) {
@@ -165,6 +165,11 @@ void View::show_message(const QString& text, const std::vector<Way>& ways) {
   emit content_changed();
 }
 
+void View::show_refusal(const QString& line) {
+  show_message(line);
+  refuses_ = true;
+}
+
 void View::show_no_run(const Context& context) {
   if (context.session)
     return show_message(tr("%1 holds no run yet.\n\n`stormcell run`, `profile`, `optimize` and `import` write one into it with -o.")
@@ -175,6 +180,7 @@ void View::show_no_run(const Context& context) {
 
 void View::show_content() {
   has_content_ = true;
+  refuses_ = false;
   bar_widget_->setVisible(bar_->count() > 0);
   stack_->setCurrentWidget(shows_table_ ? static_cast<QWidget*>(twin_) : shown_);
   refresh_table();

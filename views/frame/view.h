@@ -53,6 +53,9 @@ class View : public QWidget {
     QString action, text;
   };
   void show_message(const QString& text, const std::vector<Way>& ways = {});
+  /// A message that a picture is refused, not merely missing: an export of it fails with this line.
+  void show_refusal(const QString& line);
+  bool refuses() const { return refuses_; }
   void show_content();
   void show_table(bool table);
   bool shows_table() const { return shows_table_; }
@@ -129,7 +132,7 @@ class View : public QWidget {
   Selection selection_;
   Parts unread_ = kEveryPart;
   int64_t asked_ = 0, answered_ = 0;  ///< numbers of look_at(): the newest, and the newest whose figures are there
-  bool has_content_ = false, shows_table_ = false, wants_load_ = false;
+  bool has_content_ = false, refuses_ = false, shows_table_ = false, wants_load_ = false;
 };
 
 /// A view as the shell knows it: one folder and one row of all_views().

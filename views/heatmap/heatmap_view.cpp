@@ -11,6 +11,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "core/comparison/like_models.h"
 #include "core/readings/selected_view.h"
 #include "views/words/figure_text.h"
 
@@ -241,6 +242,14 @@ View::Load HeatmapView::load(const Context& context, const Selection& selection)
     if (!known.other && !context.other.empty()) known.other = read_windows(context.other, selection, 0, -1, progress);
     if (known.fine && known.other && !known.other_fine)
       known.other_fine = read_windows(context.other, selection, selection.first_batch, selection.end_batch, progress);
+    if (!known.compared && !context.other.empty()) {
+      known.compared = true;
+      try {
+        check_like_models(context.main.file, context.main.run, context.other.file, context.other.run);
+      } catch (const Error& e) {
+        known.unlike = QString::fromUtf8(e.what());
+      }
+    }
     QString trouble;
     if (selection.cell && known.trail_of != selection.cell) try {
         known.trail = read_cell_trail(context.main.file, context.main.run, *selection.cell);
@@ -312,6 +321,8 @@ void HeatmapView::show_data() {
   if (data_.all->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"choose-run", tr("Choose another run")}});
   show_strip();
   allow_what_is_kept();
+  // Side by side the two may stand: nothing is subtracted.
+  if (shown_options().pair == HeatPair::difference && !data_.unlike.isEmpty()) return show_refusal(data_.unlike);
   const HeatOptions shown = shown_options();
   std::vector<HeatmapPicture::Panel> panels = make_panels(shown);
   if (data_.trail)
@@ -348,7 +359,7 @@ void HeatmapView::allow_what_is_kept() {
 
 HeatOptions HeatmapView::shown_options() const {
   HeatOptions o = options();
-  if (o.pair == HeatPair::difference &&
+  if (o.pair == HeatPair::difference && data_.unlike.isEmpty() &&
       (!have_a_router_in_common(windows(), other_windows()) || (keeps_no_padding_apart(o.metric) && padding_in_one_run_only())))
     o.pair = HeatPair::beside;
   return o;

@@ -24,12 +24,15 @@ class HeatmapView : public View {
   void select(const Selection& selection) override;
   Parts heeded() const override;
   QStringList remarks() const override;
+  bool keeps_controls() const override { return !data_.unlike.isEmpty(); }
 
  private:
   struct Data {
     std::shared_ptr<const LoadWindows> all, fine, other, other_fine;
     std::shared_ptr<const CellTrail> trail;
     std::optional<CellPlace> trail_of;  ///< also where there was none
+    bool compared = false;              ///< whether the other run is of this model was asked
+    QString unlike;                     ///< the refusal where it is not
   };
   // The constructor's parts.
   void add_choices();

@@ -34,6 +34,7 @@ void take(Optimisations& state, const RunLine& run, bool exact) {
     PassRow* row = find(state, QString::fromStdString(p.name));
     if (!row || !has_options(p.options, *row)) continue;
     if (!row->applied || exact) row->applied = p.applied, row->left_out = p.left_out, row->reason = QString::fromStdString(p.reason);
+    if (exact) row->withheld = p.withheld ? QString::fromStdString(not_measured_text(*p.withheld)) : QString();
     if (p.speedup_alone && (!row->alone || exact)) row->alone = gain(p.speedup_alone, p.speedup_alone_ci95), row->alone_run = run.id;
     if (!exact) continue;
     row->cumulative = gain(p.speedup_cumulative, p.speedup_cumulative_ci95);
@@ -126,6 +127,7 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
     state.baseline_ms = mean_of(figures.baseline);
     state.optimised_ms = mean_of(figures.optimized);
     state.speedup = gain(figures.speedup, figures.speedup_ci95);
+    if (figures.withheld) state.withheld = QString::fromStdString(to_text(*figures.withheld));
     if (figures.is_verified()) state.verified = QString::fromStdString(figures.verified->text);
   }
   return state;
@@ -172,12 +174,18 @@ Table make_table(const Optimisations& state) {
   for (const PassRow& row : state.rows) {
     QStringList options;
     for (const OptionRow& option : row.options) options << QString::fromStdString(option.line.key) + "=" + option.value;
-    table.rows.push_back(
-        {row.id, QString(row.enabled ? tr("yes") : tr("no")), row.applied ? Value(*row.applied ? tr("yes") : tr("no")) : Value(),
-         row.alone ? Value(row.alone->value) : Value(), row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[0]) : Value(),
-         row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[1]) : Value(),
-         row.alone ? Value(static_cast<qlonglong>(row.alone_run)) : Value(), row.cumulative ? Value(row.cumulative->value) : Value(),
-         state.run ? Value(row.guard_misses) : Value(), options.join(", "), row.reason});
+    table.rows.push_back({row.id, QString(row.enabled ? tr("yes") : tr("no")),
+                          row.applied ? Value(*row.applied ? tr("yes") : tr("no")) : Value(),
+                          row.alone                ? Value(row.alone->value)
+                          : row.withheld.isEmpty() ? Value()
+                                                   : Value(row.withheld),
+                          row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[0]) : Value(),
+                          row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[1]) : Value(),
+                          row.alone ? Value(static_cast<qlonglong>(row.alone_run)) : Value(),
+                          row.cumulative           ? Value(row.cumulative->value)
+                          : row.withheld.isEmpty() ? Value()
+                                                   : Value(row.withheld),
+                          state.run ? Value(row.guard_misses) : Value(), options.join(", "), row.reason});
   }
   return table;
 }

@@ -41,8 +41,13 @@ double span_of(const Optimisations& state) {
   return std::min(span, 16.0);
 }
 
-/// A gain as a bar from 1 with its interval, logarithmic.
-void draw_gain(const std::optional<Gain>& gain, double span, const QColor& tone, const Theme& theme) {
+/// A gain as a bar from 1 with its interval, logarithmic. `withheld`: why there is none though it was measured; empty: it was not.
+void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double span, const QColor& tone, const Theme& theme) {
+  if (!gain && !withheld.isEmpty()) {
+    ImGui::TextDisabled("%s", kNotMeasured);
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(withheld.toUtf8()));
+    return;
+  }
   if (!gain) return ImGui::TextDisabled("%s", text(OptimisationsView::tr("not measured").toUtf8()));
   ImGui::AlignTextToFramePadding();
   ImVec2 at = ImGui::GetCursorScreenPos();
@@ -255,11 +260,13 @@ void OptimisationsView::draw_head() {
   const bool holds_one = state_.speedup && state_.speedup->ci95 && (*state_.speedup->ci95)[0] < 1 && (*state_.speedup->ci95)[1] > 1;
   heading((holds_one                                  ? tr("No measurable difference (%1)").arg(times_text(state_.speedup->value))
            : state_.speedup                           ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
+           : !state_.withheld.isEmpty()               ? tr("The speed-up was not measured well enough")
            : state_.run && !state_.verified.isEmpty() ? tr("Nothing was gained: the plan is the baseline's")
            : state_.run                               ? tr("Not verified, so no speed-up is reported")
                                                       : tr("This choice is not measured yet"))
               .toUtf8());
   const auto say = [](const QString& line) { ImGui::TextDisabled("%s", text(line.toUtf8())); };
+  if (!state_.withheld.isEmpty()) say(tr("%1, in run #%2: run it again").arg(state_.withheld).arg(state_.run));
   if (state_.speedup && state_.speedup->ci95)
     say(tr("95 % interval %1 to %2: of the time of all batches, in run #%3")
             .arg(times_text((*state_.speedup->ci95)[0]), times_text((*state_.speedup->ci95)[1]))
@@ -291,11 +298,11 @@ void OptimisationsView::draw_row(size_t index) {
         this, [this, id = row.id, on] { switch_pass(id, on); }, Qt::QueuedConnection);
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(row.summary.toUtf8()));
   ImGui::TableNextColumn();
-  draw_gain(row.alone, span_of(state_), theme.category(0), theme);
+  draw_gain(row.alone, row.withheld, span_of(state_), theme.category(0), theme);
   if (row.alone && row.alone_run != state_.run) ImGui::TextDisabled("%s", text(tr("measured in run #%1").arg(row.alone_run).toUtf8()));
   ImGui::TableNextColumn();
   if (row.enabled && state_.run)
-    draw_gain(row.cumulative, span_of(state_), theme.category(2), theme);
+    draw_gain(row.cumulative, row.withheld, span_of(state_), theme.category(2), theme);
   else
     ImGui::TextDisabled("%s", text((row.enabled ? tr("not measured") : tr("off")).toUtf8()));
   ImGui::TableNextColumn();

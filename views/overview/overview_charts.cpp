@@ -96,9 +96,10 @@ void paint_step(QPainter& p, const WaterfallRow& row, const QRectF& at, const Va
   if (!row.to) {
     p.setPen(theme.faint);
     p.drawText(QRectF(axis.x(1) + 0.6 * u, at.top(), axis.right - axis.x(1), at.height()), Qt::AlignLeft | Qt::AlignVCenter,
-               row.applied    ? tr("not measured")
-               : row.left_out ? tr("left out")
-                              : tr("not applied"));
+               !row.value.isEmpty() ? row.value
+               : row.applied        ? tr("not measured")
+               : row.left_out       ? tr("left out")
+                                    : tr("not applied"));
     return;
   }
   const double from = axis.x(row.from), to = axis.x(*row.to);

@@ -47,8 +47,9 @@ void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
   const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
   page.figures.push_back(
       {.name = tr("Dense plan"),
-       .note = f.routing_speedup ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
-                                 : tr("every cell through every branch"),
+       .note = f.routing_speedup    ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
+               : f.routing_withheld ? tr("every cell through every branch; what routing saves was not measured well enough")
+                                    : tr("every cell through every branch"),
        .tip = tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
        .before = tr("%1 a batch").arg(duration_text(mean)),
        .before_value = mean,
@@ -124,6 +125,14 @@ void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   const auto add = [&](const QString& name, const QString& note, const QString& value) {
     page.figures.push_back({.name = name, .note = note, .tip = tips.join("<br>"), .before = value, .apart = true});
   };
+  if (t.speedup_over_model)
+    add(tr("Gain over the model as it came"), tr("thresholds and passes together, beside its own thresholds"),
+        times_text(*t.speedup_over_model));
+  if (const std::vector<std::string> taken = exits_taken_text(t); !taken.empty()) {
+    QStringList all;
+    for (const std::string& sentence : taken) all << to_qstring(sentence);
+    add(tr("Exits that take all or none"), tr("of those held out"), all.join("; "));
+  }
   add(tr("Target of the exits"), to_qstring(exit_target_text(t)), t.met ? tr("met") : tr("missed"));
   if (!thresholds.isEmpty())
     add(tr("Thresholds found for it, by exit"), tr("both plans run with them, not with the model's own"), thresholds.join(", "));
@@ -188,7 +197,9 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
                   .before_value = before.value_or(0),
                   .after_value = after.value_or(0)};
     const bool told = row.before != to_qstring(kInCache) && row.after != to_qstring(kInCache);
-    if (before && after && figure.is_compared && told) row.change = change_text(*before, *after);
+    // A change of times is a speed-up in other words.
+    const bool stated = !f.withheld || qstrcmp(figure.unit, "bytes") == 0;
+    if (before && after && figure.is_compared && told && stated) row.change = change_text(*before, *after);
     page.figures.push_back(std::move(row));
   }
   add_dense(f, page);

@@ -7,6 +7,7 @@
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
+#include "core/summary/exit_target.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -30,7 +31,17 @@ Tone tone_of(const std::optional<std::array<double, 2>>& ci) {
   return Tone::plain;
 }
 
+/// What a target brought over the model as it came, and what of it the passes did.
+std::pair<QString, Tone> target_headline(const ExitTarget& t) {
+  QString text = to_qstring(over_model_sentence(t)) + ".";
+  text[0] = text[0].toUpper();
+  if (!t.speedup_over_model) return {text, Tone::warn};
+  const auto& ci = t.speedup_over_model_ci95;
+  return {text, ci && (*ci)[0] > 1 ? Tone::good : ci && (*ci)[1] < 1 ? Tone::bad : Tone::plain};
+}
+
 std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
+  if (f.exit_target && f.is_verified()) return target_headline(*f.exit_target);
   const SpeedVerdict verdict = speed_verdict(f);
   const QString sentence = to_qstring(speed_sentence(verdict));
   switch (verdict) {
@@ -38,6 +49,8 @@ std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
       return {times_text(*f.speedup) + " " + sentence, Tone::good};
     case SpeedVerdict::slower:
       return {sentence, Tone::bad};
+    case SpeedVerdict::withheld:
+      return {tr("The same result; the speed-up was not measured well enough."), Tone::warn};
     case SpeedVerdict::none_stated:
     case SpeedVerdict::not_verified:
       return {sentence, Tone::warn};
@@ -120,6 +133,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
     hero = {tr("SPEED-UP"), times_text(*f.speedup),  tr("measured: of the time of all batches"), f.speedup,
             f.speedup_ci95, tone_of(f.speedup_ci95), to_qstring(speedup_basis_text(f))};
     if (f.speedup_ci95) hero.note = tr("of the time of all batches, 95 % interval %1").arg(range_text(*f.speedup_ci95));
+  } else if (f.withheld) {
+    hero = {tr("SPEED-UP"), tr(kNotMeasured), to_qstring(to_text(*f.withheld)), {}, {}, Tone::warn};
   } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};
   } else if (run_kind(f.verb) == RunKind::optimize) {
@@ -151,8 +166,10 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
     if (p.applied) {
       row.to = p.speedup_cumulative;
       if (row.to) row.value = times_text(*row.to), reached = *row.to;
+      if (!row.to && p.withheld) row.value = tr(kNotMeasured);
     }
     row.tip = "<b>" + to_qstring(p.name).toHtmlEscaped() + "</b><br>" + to_qstring(p.reason).toHtmlEscaped();
+    if (p.withheld) row.tip += "<br>" + tr("its speed: %1").arg(to_qstring(not_measured_text(*p.withheld)).toHtmlEscaped());
     if (row.to) row.tip += "<br>" + tr("%1 with all passes above it (measured)").arg(times_text(*row.to));
     if (row.interval) row.tip += ", " + tr("95 % interval %1").arg(range_text(*row.interval));
     if (p.speedup_own) row.tip += "<br>" + tr("%1 of the speed without it (measured)").arg(times_text(*p.speedup_own));

@@ -7,6 +7,7 @@
 
 #include "core/base/run_kind.h"
 #include "core/summary/measured_text.h"
+#include "core/summary/stated_speedups.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -49,6 +50,11 @@ qint64 fallbacks(const Situation& s) {
   return sum;
 }
 
+std::optional<SpeedupWithheld> withheld(const Situation& s) { return s.summary ? first_withheld(s.summary->figures) : std::nullopt; }
+
+/// Time alone helps: the machine was quiet.
+bool is_few(const SpeedupWithheld& w) { return w.reason == WithheldReason::few_pairs || w.reason == WithheldReason::few_batches; }
+
 constexpr StepRule kRules[] = {
     {"going-on", [](const Situation& s) { return running(s); },
      [](const Situation&) { return tr("This run is still going on: its batches are counted here, its figures come when it ends."); },
@@ -80,6 +86,16 @@ constexpr StepRule kRules[] = {
      },
      [](const Situation&) { return tr("Nothing was compared with the reference, so nothing is known about its correctness."); },
      QT_TRANSLATE_NOOP("Overview", "Run again, verified"), "run-again"},
+    {"few-measured", [](const Situation& s) { return s.repeatable && withheld(s) && is_few(*withheld(s)); },
+     [](const Situation& s) {
+       return tr("The speed-up was %1. Measured again, it takes four times as long.").arg(to_qstring(not_measured_text(*withheld(s))));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Measure again"), "measure-longer"},
+    {"disturbed", [](const Situation& s) { return s.repeatable && withheld(s) && !is_few(*withheld(s)); },
+     [](const Situation& s) {
+       return tr("The speed-up was %1. Measure it again when the machine is quiet.").arg(to_qstring(not_measured_text(*withheld(s))));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Measure again"), "run-again"},
     {"interval-holds-1",
      [](const Situation& s) {
        return has_result(s) && s.repeatable && s.summary->figures.speedup_ci95 && (*s.summary->figures.speedup_ci95)[0] <= 1 &&

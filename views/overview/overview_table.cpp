@@ -93,6 +93,8 @@ class OverviewRows {
   }
   void add_result(const RunSummaryFigures& f) {
     if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured_, f.speedup_ci95);
+    if (f.withheld)
+      add(tr("result"), tr("speed-up"), QString(kNotMeasured), {}, measured_, {}, QString::fromStdString(to_text(*f.withheld)));
     const ProofText proof = proof_of(s_);
     add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {}, measured_, {},
         proof.text);
@@ -133,6 +135,7 @@ class OverviewRows {
   void add_pass(const PassReport& p, const RunSummaryFigures& f) {
     const QString name = QString::fromStdString(p.name);
     add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
+    if (p.withheld) add(name, tr("speed-up"), QString(kNotMeasured), {}, measured_, {}, QString::fromStdString(to_text(*p.withheld)));
     if (p.speedup_alone) add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured_, p.speedup_alone_ci95);
     if (p.speedup_own)
       add(name, tr("own speed-up"), *p.speedup_own, tr("times"), measured_, p.speedup_own_ci95,

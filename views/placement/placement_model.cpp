@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/summary/step_contents.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
 
@@ -56,7 +57,8 @@ std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer,
                    now->ranks_per_token});
   }
   if (now->step_ms) {
-    const QString origin = tr("predicted from rates of data sheets, without start-up times, queues and overlap");
+    const QString origin =
+        tr("%1, predicted from rates of data sheets, without start-up times, queues and overlap").arg(to_qstring(step_contents()));
     out.push_back({tr("Step, ms"), tr("Mean over steps of dispatch, slowest GPU and combine of all layers; %1").arg(origin),
                    before->step_ms, now->step_ms});
     out.push_back({tr("Step, this layer, ms"), tr("Mean over steps of the layer on show; %1").arg(origin),

@@ -30,7 +30,8 @@ double largest_sum(const std::vector<PhaseTimes>& times) {
 SimulationLayout::SimulationLayout(const SimulationPage& page, QSizeF size, double line, double digit)
     : page_(page), line_(line), digit_(digit) {
   const double width = size.width() - 2 * kMargin;
-  headline = {kMargin, kMargin / 2, width, 2 * line};
+  contents = {kMargin, kMargin / 2, width, line};
+  headline = {kMargin, contents.bottom(), width, 2 * line};
   legend = {kMargin, headline.bottom() + 2, width, line};
   // Letters are narrower than digits as a mean.
   const auto columns = static_cast<qsizetype>(std::max(20.0, width / digit));
@@ -60,10 +61,10 @@ SimulationLayout::SimulationLayout(const SimulationPage& page, QSizeF size, doub
         ValueAxis{0, most_cluster_, 0, room.width() - values_}.ticks(std::max(2, static_cast<int>(room.width() / (14 * digit))));
 }
 
-std::array<QRectF, 3> SimulationLayout::parts_in(QRectF room, const PhaseTimes& times, double most) {
-  std::array<QRectF, 3> out;
+PhaseRooms SimulationLayout::parts_in(QRectF room, const PhaseTimes& times, double most) {
+  PhaseRooms out;
   double x = room.left();
-  const std::array<double, 3> ms = {times.dispatch_ms, times.compute_ms, times.combine_ms};
+  const std::array<double, 4> ms = {times.dispatch_ms, times.compute_ms, times.combine_ms, times.rest_ms};
   for (size_t i = 0; i < ms.size(); ++i) {
     const double wide = most > 0 ? room.width() * ms[i] / most : 0;
     out[i] = {x, room.top(), wide, room.height()};
@@ -97,13 +98,13 @@ QRectF SimulationLayout::bar(const BarChart& chart, size_t number) const {
   return {chart.plot.left() + wide * static_cast<double>(number), chart.plot.top(), wide, chart.plot.height()};
 }
 
-std::array<QRectF, 3> SimulationLayout::bar_parts(const BarChart& chart, size_t number) const {
+PhaseRooms SimulationLayout::bar_parts(const BarChart& chart, size_t number) const {
   const PhaseTimes& t = times_of(chart)[number];
   const QRectF column = bar(chart, number);
   const double gap = column.width() > 5 ? 1 : 0, scale = chart.plot.height() / chart.axis.high;
-  std::array<QRectF, 3> out;
+  PhaseRooms out;
   double y = column.bottom();
-  const std::array<double, 3> ms = {t.dispatch_ms, t.compute_ms, t.combine_ms};
+  const std::array<double, 4> ms = {t.dispatch_ms, t.compute_ms, t.combine_ms, t.rest_ms};
   for (size_t i = 0; i < ms.size(); ++i) {
     y -= ms[i] * scale;
     out[i] = {column.left() + gap, y, column.width() - 2 * gap, ms[i] * scale};
@@ -185,7 +186,7 @@ double SimulationLayout::cluster_x(double ms) const {
   return room.left() + (most_cluster_ > 0 ? (room.width() - values_) * ms / most_cluster_ : 0);
 }
 
-std::array<QRectF, 3> SimulationLayout::cluster_parts(size_t number) const {
+PhaseRooms SimulationLayout::cluster_parts(size_t number) const {
   const QRectF room = cluster_room(number);
   const double pad = 0.22 * room.height();
   return parts_in({room.left(), room.top() + pad, room.width() - values_, room.height() - 2 * pad}, page_.clusters[number].step.phases,

@@ -12,6 +12,9 @@
 
 namespace stormcell::views {
 
+/// Of dispatch, experts, combine and the rest; what takes no time has no room.
+using PhaseRooms = std::array<QRectF, 4>;
+
 /// Bars that stand on a line: layers, or GPUs of one.
 struct BarChart {
   QRectF title, plot;
@@ -25,18 +28,18 @@ class SimulationLayout {
   /// `line`: height of a line of text; `digit`: width of a digit.
   SimulationLayout(const SimulationPage& page, QSizeF size, double line, double digit);
 
-  QRectF headline, legend, assumed;
+  QRectF contents, headline, legend, assumed;
   QStringList assumed_lines;  ///< in its room, wrapped
 
   // Phases of a step.
   QRectF step, figures, sensitivity;
   BarChart layers, gpus;
-  /// The room of a phase of the step; dispatch, experts, combine one behind the other.
-  std::array<QRectF, 3> step_parts() const { return parts_in(step, page_.step.phases, page_.step.phases.sum()); }
+  /// The room of a phase of the step; dispatch, experts, combine and the stated rest one behind the other.
+  PhaseRooms step_parts() const { return parts_in(step, page_.step.phases, page_.step.phases.sum()); }
   /// Its end, where phases lie over each other hatched until the end of their sum.
   QRectF step_overlap() const { return overlap_in(step, page_.step, page_.step.phases.sum()); }
   QRectF bar(const BarChart& chart, size_t number) const;  ///< the column, as high as the plot
-  std::array<QRectF, 3> bar_parts(const BarChart& chart, size_t number) const;
+  PhaseRooms bar_parts(const BarChart& chart, size_t number) const;
   double tick(const BarChart& chart, double ms) const;  ///< y
   std::optional<size_t> bar_at(const BarChart& chart, QPointF place) const;
   QRectF figure_row(size_t number) const;
@@ -52,7 +55,7 @@ class SimulationLayout {
   QRectF cluster_row(size_t number) const;
   QRectF cluster_name(size_t number) const;
   QRectF cluster_room(size_t number) const;  ///< of its bar, or of why there is none
-  std::array<QRectF, 3> cluster_parts(size_t number) const;
+  PhaseRooms cluster_parts(size_t number) const;
   QRectF cluster_overlap(size_t number) const;
   double cluster_x(double ms) const;
   std::optional<size_t> cluster_at(QPointF place) const;
@@ -75,7 +78,7 @@ class SimulationLayout {
   double digit() const { return digit_; }
 
  private:
-  static std::array<QRectF, 3> parts_in(QRectF room, const PhaseTimes& times, double most);
+  static PhaseRooms parts_in(QRectF room, const PhaseTimes& times, double most);
   static QRectF overlap_in(QRectF room, const StepTimes& step, double most);
   BarChart chart_in(QRectF room, const std::vector<PhaseTimes>& times) const;
   const std::vector<PhaseTimes>& times_of(const BarChart& chart) const { return &chart == &gpus ? page_.gpus : page_.layers; }

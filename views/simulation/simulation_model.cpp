@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/summary/capacity_text.h"
+#include "core/summary/step_contents.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
 
@@ -20,6 +21,7 @@ QString tr(const char* text) { return QCoreApplication::translate("Simulation", 
 
 StepTimes step_of(const SimulateFigures& f) {
   StepTimes step{{}, f.mean_ms, f.p50_ms, f.p95_ms};
+  step.phases.rest_ms = f.rest_ms.value_or(0);
   for (const SimulatedLayer& l : f.layers)
     step.phases.dispatch_ms += l.dispatch_ms, step.phases.compute_ms += l.compute_ms, step.phases.combine_ms += l.combine_ms;
   return step;
@@ -80,9 +82,14 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
       {tr("Step, 95 %"), duration_text(f.p95_ms), tr("95 % of the steps take no longer; %1").arg(simulated)}};
   if (f.overlap != Overlap::none)
     out.push_back({tr("Without overlap"), duration_text(f.serial_ms), tr("The same steps whole, one phase behind the other; simulated")});
+  if (f.rest_ms)
+    out.push_back({tr("Stated rest"), duration_text(*f.rest_ms), tr("Of each step: attention, norms, sampling; as it was entered")});
   if (f.tokens_per_s)
     out.push_back({tr("Tokens a second"), tr("< %1").arg(count_text(static_cast<qint64>(*f.tokens_per_s))),
-                   tr("An upper bound: attention and dense layers are not in a step; simulated")});
+                   tr("An upper bound, of a step of %1; simulated").arg(to_qstring(rate_contents(f.rest_ms)))});
+  else
+    out.push_back({tr("Tokens a second"), tr("not stated"),
+                   tr("Not stated: %1. Rest of a step and Calibration are under Model and steps").arg(to_qstring(f.why_no_tokens_per_s))});
   if (f.capacity)
     out.push_back({tr("Dropped choices"), tr("%1 %").arg(number_text(100 * f.capacity->dropped_share())),
                    tr("Of all choices, %1; counted").arg(to_qstring(capacity_text(f.capacity->factor, f.capacity->dropped_share())))});
@@ -130,8 +137,9 @@ void add_exchanges(const SimulateFigures& f, SimulationPage& page) {
 }
 
 QString phases_text(const PhaseTimes& t) {
-  return tr("dispatch %1, experts %2, combine %3")
-      .arg(duration_text(t.dispatch_ms), duration_text(t.compute_ms), duration_text(t.combine_ms));
+  const QString text =
+      tr("dispatch %1, experts %2, combine %3").arg(duration_text(t.dispatch_ms), duration_text(t.compute_ms), duration_text(t.combine_ms));
+  return t.rest_ms > 0 ? tr("%1, stated rest %2").arg(text, duration_text(t.rest_ms)) : text;
 }
 
 std::vector<Value> row_of(const QString& what, Value number, const PhaseTimes& t, Value step, Value p50, Value p95, const QString& note) {
@@ -205,6 +213,7 @@ std::vector<QString> names_of_layers(const SimulateFigures& figures) {
 SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart part, size_t layer) {
   SimulationPage page;
   page.part = part, page.layer = layer, page.step = step_of(f);
+  page.contents = to_qstring(step_contents_sentence(f.contents));
   page.headline = tr("Simulated: %1 a step on %2, %3, placement %4")
                       .arg(duration_text(f.mean_ms), to_qstring(f.cluster), gpus_text(f), to_qstring(f.placement));
   page.about = about_of(f);
@@ -294,7 +303,7 @@ QString describe_cluster(const SimulationPage& page, size_t cluster) {
                           phases_text(c.step.phases));
   if (c.step.overlapped_ms() > 0) text += tr("; %1 of these lie over others").arg(duration_text(c.step.overlapped_ms()));
   if (page.any_calibrated) text += tr("; times by: %1").arg(basis_text(c));
-  return text + tr(". Simulated.");
+  return text + tr(". Simulated. %1").arg(page.contents);
 }
 
 QString describe_sensitivity(const ShownSensitivity& s) {
@@ -322,7 +331,8 @@ Table make_simulation_table(const SimulationPage& page) {
   if (page.part == SimulationPart::messages) return message_table(page);
   Table table = phases_table();
   const auto add_step = [&](const QString& what, const StepTimes& s, const QString& note) {
-    table.rows.push_back(row_of(what, Value(), s.phases, s.mean_ms, s.p50_ms, s.p95_ms, note));
+    const QString said = note.isEmpty() ? page.contents : tr("%1; %2").arg(page.contents.chopped(1), note);
+    table.rows.push_back(row_of(what, Value(), s.phases, s.mean_ms, s.p50_ms, s.p95_ms, said));
   };
   if (page.part == SimulationPart::clusters) {
     table.columns.push_back(
@@ -338,6 +348,9 @@ Table make_simulation_table(const SimulationPage& page) {
   }
   add_step(tr("step"), page.step,
            page.step.overlapped_ms() > 0 ? tr("%1 lie over others").arg(duration_text(page.step.overlapped_ms())) : QString());
+  if (const double rest = page.step.phases.rest_ms; rest > 0)
+    table.rows.push_back(
+        {tr("stated rest"), Value(), Value(), Value(), Value(), rest, Value(), Value(), tr("of each step, not simulated")});
   for (size_t l = 0; l < page.layers.size(); ++l)
     table.rows.push_back(row_of(page.layer_names[l], static_cast<qlonglong>(l), page.layers[l], Value(), Value(), Value(),
                                 tr("slowest GPU / mean - 1 = %1").arg(number_text(page.imbalance[l]))));

@@ -25,7 +25,8 @@ struct ComparedCluster {
 
 struct PhaseTimes {
   double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
-  double sum() const { return dispatch_ms + compute_ms + combine_ms; }
+  double rest_ms = 0;  ///< of a whole step alone: stated, not simulated
+  double sum() const { return dispatch_ms + compute_ms + combine_ms + rest_ms; }
 };
 
 /// A whole step. Phases of micro-batches that take turns lie over each other: the step is shorter than their sum.
@@ -74,6 +75,7 @@ struct ShownExchange {
 
 struct SimulationPage {
   SimulationPart part = SimulationPart::phases;
+  QString contents;  ///< what is in a step, a sentence: above all else
   QString headline, about;
   StepTimes step;
   size_t layer = 0;

@@ -24,8 +24,18 @@ QColor pale_color_of(size_t phase, const Theme& theme) {
   return color;
 }
 
-void paint_parts(QPainter& p, const std::array<QRectF, 3>& parts, const Theme& theme) {
-  for (size_t i = 0; i < parts.size(); ++i) p.fillRect(parts[i], color_of(i, theme));
+/// The rest, which nobody simulated, is no colour but a pattern.
+constexpr size_t kRest = 3;
+
+void paint_rest(QPainter& p, QRectF where, const Theme& theme) {
+  if (where.isEmpty()) return;
+  p.fillRect(where, QBrush(theme.faint, Qt::Dense5Pattern));
+  draw_frame(p, where, theme.faint, 1);
+}
+
+void paint_parts(QPainter& p, const PhaseRooms& parts, const Theme& theme) {
+  for (size_t i = 0; i < kRest; ++i) p.fillRect(parts[i], color_of(i, theme));
+  paint_rest(p, parts[kRest], theme);
 }
 
 void paint_overlap(QPainter& p, QRectF where, const Theme& theme) {
@@ -54,6 +64,12 @@ double legend_item(QPainter& p, double x, QRectF room, const QString& text, cons
 void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const Theme& theme) {
   const QRectF first(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.line()));
   p.setPen(theme.text);
+  QFont bold = p.font();
+  bold.setBold(true);
+  const QFont plain = p.font();
+  p.setFont(bold);
+  write_line(p, layout.contents, Qt::AlignLeft, page.contents);
+  p.setFont(plain);
   write_line(p, first, Qt::AlignLeft, page.headline);
   p.setPen(theme.faint);
   write_line(p, first.translated(0, layout.line()), Qt::AlignLeft, page.about);
@@ -78,6 +94,10 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
   for (size_t i = 0; i < 3; ++i) {
     p.fillRect(QRectF(x, y, side, side), color_of(i, theme));
     x = legend_item(p, x + side + 5, room, names[i], theme);
+  }
+  if (page.step.phases.rest_ms > 0) {
+    paint_rest(p, {x, y, side, side}, theme);
+    x = legend_item(p, x + side + 5, room, tr("stated rest"), theme);
   }
   const bool overlaps = page.step.overlapped_ms() > 0;
   if (overlaps) {
@@ -213,16 +233,17 @@ void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayo
     if (used < name.width()) write_line(p, {name.left() + used, top, name.width() - used, half}, Qt::AlignLeft, basis_text(c));
   }
   if (two_lines) write_line(p, {name.left(), top + half, name.width(), half}, Qt::AlignLeft, c.about);
-  const std::array<QRectF, 3> parts = layout.cluster_parts(number);
-  for (size_t i = 0; i < parts.size(); ++i)
+  const PhaseRooms parts = layout.cluster_parts(number);
+  for (size_t i = 0; i < kRest; ++i)
     p.fillRect(parts[i], page.any_calibrated && !c.calibrated[i] ? pale_color_of(i, theme) : color_of(i, theme));
+  paint_rest(p, parts[kRest], theme);
   paint_overlap(p, layout.cluster_overlap(number), theme);
   const double low = layout.cluster_x(c.step.p50_ms), high = layout.cluster_x(c.step.p95_ms), y = parts[0].bottom() + 3;
   p.setPen(QPen(theme.text, 1.5));
   p.drawLine(QPointF(low, y), QPointF(high, y));
   for (const double x : {low, high}) p.drawLine(QPointF(x, y - 2), QPointF(x, y + 2));
   p.setPen(theme.text);
-  const double end = std::max({parts[2].right(), high}) + 8;
+  const double end = std::max({parts[kRest].right(), high}) + 8;
   write_line(p, {end, room.top(), room.right() - end, room.height()}, Qt::AlignLeft,
              tr("%1, 95 % %2").arg(duration_text(c.step.mean_ms), duration_text(c.step.p95_ms)));
 }

@@ -23,7 +23,7 @@ void SimulationPicture::set_page(SimulationPage page) {
 }
 
 void SimulationPicture::tell() {
-  QString text = page_.headline;
+  QString text = page_.contents + " " + page_.headline;
   if (is_empty())
     text.clear();
   else if (page_.part == SimulationPart::clusters)

@@ -58,7 +58,8 @@ SimulationView::SimulationView(QWidget* parent) : View(parent) {
   connect(cluster_, &ClusterChoice::chosen, this, &View::load_wanted);
   connect(choices_, &StepChoices::chosen, this, &View::load_wanted);
   for (QComboBox* box : {start_, overlap_, step_, dtype_, tokens_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
-  for (QDoubleSpinBox* box : {hidden_, ffn_, capacity_, uplinks_}) connect(box, &QDoubleSpinBox::valueChanged, this, &View::load_wanted);
+  for (QDoubleSpinBox* box : {hidden_, ffn_, capacity_, uplinks_, rest_})
+    connect(box, &QDoubleSpinBox::valueChanged, this, &View::load_wanted);
   connect(show_, &QComboBox::currentIndexChanged, this, [this] {
     show_part();
     refresh_page();
@@ -155,6 +156,12 @@ void SimulationView::add_more(QFormLayout* more) {
   constexpr double kCapacityStep = 0.25;
   capacity_->setSingleStep(kCapacityStep);
   more->addRow(tr("Calibration"), make_calibration(more->parentWidget()));
+  rest_ =
+      add_number(tr("Rest of a step, ms"),
+                 tr("Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling; 0: not stated, and without "
+                    "a calibration no tokens a second are"),
+                 0, kMostRestMs, tr("not stated"));
+  rest_->setDecimals(3);
   uplinks_ = add_number(tr("Oversubscription"),
                         tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"), 1, kMostFactor, {});
 }
@@ -206,6 +213,7 @@ SimulateOptions SimulationView::Wanted::options() const {
   out.step.capacity_factor = capacity;
   out.sizes.hidden = hidden, out.sizes.ffn = ffn, out.sizes.dtype = dtype;
   out.oversubscription = oversubscription, out.calibration = calibration;
+  if (rest_ms > 0) out.rest_ms = rest_ms;
   out.collective = collective, out.collective_step = step;
   return out;
 }
@@ -217,7 +225,7 @@ SimulationView::Wanted SimulationView::wanted(const Context& context, const Sele
   w.overlap = overlap_->currentText().toStdString(), w.dtype = dtype_->currentData().toString().toStdString();
   w.tokens = tokens_->currentData().toLongLong();
   w.hidden = static_cast<int64_t>(hidden_->value()), w.ffn = static_cast<int64_t>(ffn_->value());
-  w.oversubscription = uplinks_->value(), w.capacity = capacity_->value();
+  w.oversubscription = uplinks_->value(), w.capacity = capacity_->value(), w.rest_ms = rest_->value();
   w.replicas = choices_->replicas(), w.residence = choices_->residence();
   if (const QString file = calibration_->currentText().trimmed(); file != calibration_->itemText(0)) w.calibration = file.toStdString();
   const bool same_run = w.file == shown_.file && w.run == shown_.run;

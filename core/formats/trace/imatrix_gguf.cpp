@@ -59,7 +59,7 @@ class Imatrix {
     int32_t layer = -1;  ///< -1: nothing that is counted by layers
     bool experts = false;
   };
-  /// Of "blk.12.ffn_gate_exps.weight.counts".
+  /// Reads a name as "blk.12.ffn_gate_exps.weight.counts".
   static Counted layer_of(std::string_view name) {
     constexpr std::string_view kBlock = "blk.", kCounts = ".weight.counts";
     if (!name.starts_with(kBlock) || !name.ends_with(kCounts)) return {};
@@ -73,7 +73,7 @@ class Imatrix {
     return {layer, false};
   }
 
-  /// What weights outside the experts counted: every token of the layer.
+  /// Weights outside the experts counted every token of the layer.
   void take_tokens(int32_t layer, const GgufTensor& tensor) {
     float count;
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != sizeof count) return;
@@ -197,20 +197,6 @@ class Imatrix {
 }  // namespace
 
 bool is_imatrix_gguf(std::string_view content) { return is_imatrix_header(content); }
-
-// How many entries there are, then of each: bytes of its name, the name.
-bool is_imatrix_dat(std::string_view content) {
-  constexpr size_t kFirstName = 8;
-  const auto number = [&](size_t at) {
-    uint32_t value = 0;
-    std::memcpy(&value, content.data() + at, sizeof value);
-    return value;
-  };
-  constexpr uint32_t kMostEntries = 1 << 20, kMostName = 256;
-  if (content.size() < kFirstName || number(0) == 0 || number(0) > kMostEntries || number(4) == 0 || number(4) > kMostName) return false;
-  const std::string_view name = content.substr(kFirstName, number(4));
-  return name.size() == number(4) && name.ends_with(".weight");
-}
 
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress&) { return Imatrix(source, sink).read(); }
 

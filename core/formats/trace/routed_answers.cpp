@@ -61,8 +61,9 @@ RoutedSequence sequence_of(const Json& holder, const std::string& before, const 
   for (const char* name : kNames)
     if (const Json* value = field_in(holder, name); value && !sequence.routed.there)
       sequence.routed = read_routed_ids(*value, before + name, row);
-  sequence.completion = first_known({length_in(field_in(holder, "token_ids")), length_in(field_in(holder, "output_ids")),
-                                     count_in(field_in(holder, "completion_tokens"))});
+  // A chunk of a stream may list its own tokens, and count all so far.
+  sequence.completion = std::max({length_in(field_in(holder, "token_ids")), length_in(field_in(holder, "output_ids")),
+                                  count_in(field_in(holder, "completion_tokens"))});
   sequence.start = first_known({sequence.routed.start, count_in(first_in(holder, kStarts))});
   sequence.index = std::max<int64_t>(count_in(&value_at(holder, "index")), 0);
   return sequence;

@@ -1,5 +1,6 @@
-// Where answers of servers keep the experts of their tokens. SGLang: /generate in meta_info, its OpenAI endpoints in sglext; vLLM: in each
-// of its choices, those of the prompt beside them where they are apart; Dynamo: in nvext. Logs of clients wrap them in response or body.
+// Answers of servers keep the experts of their tokens in several places. SGLang: /generate in meta_info, its OpenAI endpoints in sglext;
+// vLLM: in each of its choices, those of the prompt beside them where they are apart; Dynamo: in nvext. Logs of clients wrap them in
+// response or body.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -29,7 +30,7 @@ struct RoutedAnswer {
   bool has_any() const;
 };
 
-/// Of one JSON value, that may be wrapped.
+/// Finds them in one JSON value, that may be wrapped.
 RoutedAnswer find_routed(const nlohmann::json& answer, const JsonRow& row);
 
 /// Whether a text is a stream of server-sent events: lines "data: {...}".

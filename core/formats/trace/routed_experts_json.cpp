@@ -1,7 +1,7 @@
 // Answers of servers that were asked for routed experts, [tokens, layers, k] of the prompt and the answer of one request: SGLang's and
 // vLLM's, one answer, a list of them, one a line, or a stream. How many layers and choices there are stands in no answer. Servers keep the
 // routed choices alone; early builds kept columns of fused shared experts behind, with any number in them. The last token of an answer is
-// not computed on. A server that was told where to begin (routed_experts_start_len) leaves out rows before that.
+// not computed on. A server leaves out the first rows where a request asks for that (routed_experts_start_len).
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -137,15 +137,16 @@ class RoutedExperts {
     } else if (!is_whole(rows)) {
       out.start = start_of(answer, sequence, rows, apart, row);
     }
-    // Of the prompt alone the rows of the answer are missing.
+    if (out.start + rows > INT32_MAX) row.wrong("routed_experts begins at token " + std::to_string(out.start) + ", which is too far");
+    // Rows of the answer are missing where the prompt alone has some.
     if (const int64_t missing = tokens < 0 ? out.start : tokens - 1 - rows; missing > 0) ++partial_, missing_ += missing;
     return out;
   }
 
-  /// Where rows begin that are fewer than the tokens: what is there ends where the sequence ends.
+  /// The position of the first row where rows are fewer than tokens: they end where the sequence ends.
   static int64_t start_of(const RoutedAnswer& answer, const RoutedSequence& sequence, int64_t rows, bool apart, const JsonRow& row) {
     const int64_t prompt = answer.prompt_tokens, completion = sequence.completion;
-    if (apart && rows == prompt) return 0;
+    if (apart && sequence.routed.empty()) return std::max<int64_t>(prompt - rows, 0);
     if (!apart && sequence.routed.has_shape() && rows == completion) return prompt;
     const int64_t of_answer = sequence.routed.has_shape() ? sequence.routed.rows : -1;
     if (apart && of_answer >= 0 && of_answer != completion && of_answer != completion - 1)
@@ -169,7 +170,7 @@ class RoutedExperts {
     std::vector<TraceDecision> decisions;
     choice.reserve(model.moe_layers.size());
     for (size_t r = 0; r < model.moe_layers.size(); ++r) {
-      const int64_t layer = rows.layout.layers == model.layers ? model.moe_layers[r] : static_cast<int64_t>(r);
+      const int64_t layer = rows.layout.all_layers ? model.moe_layers[r] : static_cast<int64_t>(r);
       std::vector<int32_t>& chosen = choice.emplace_back(static_cast<size_t>(tokens * k_), kNoBranch);
       for (int64_t t = 0; t < tokens; ++t)
         take(rows, first + t, layer, std::span(chosen).subspan(static_cast<size_t>(t * k_), static_cast<size_t>(k_)), row);

@@ -8,6 +8,7 @@
 #include "core/formats/base64.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/trace/trace.h"
@@ -101,7 +102,7 @@ class RoutedIdsReader {
     if (id.is_number_integer()) return id.get<int64_t>();
     if (id.is_number_float() && id.get<double>() == static_cast<double>(static_cast<int32_t>(std::clamp(id.get<double>(), -2.0, 1e9))))
       return static_cast<int64_t>(id.get<double>());
-    wrong("holds what is no whole number: " + id.dump().substr(0, 40));
+    wrong("holds what is no whole number: " + shown_json(id).substr(0, 40));
   }
 
   void read_object(const Json& object) {

@@ -20,8 +20,10 @@ class LayoutSearch {
     std::vector<Candidate> all;
     const int64_t moe = std::ssize(model_.moe_layers);
     for (const int64_t width : {int64_t{model_.k}, int64_t{model_.k} + model_.shared})
-      for (const int64_t layers : {int64_t{model_.layers}, moe})
-        if (const auto rows = rows_of(layers, width); rows && !is_among(all, layers, width)) all.push_back({{*rows, layers, width}, 0});
+      for (const int64_t further : {int64_t{0}, int64_t{model_.further_layers}}) {
+        add({0, model_.layers + further, width, true}, all);
+        if (moe != model_.layers) add({0, moe + further, width, false}, all);
+      }
     const bool fits = !all.empty();
     if (tokens_ >= 0) std::erase_if(all, [&](const Candidate& c) { return c.layout.rows > tokens_; });
     if (all.empty()) refuse(fits);
@@ -42,8 +44,17 @@ class LayoutSearch {
     double doubt = 0;
   };
 
-  static bool is_among(const std::vector<Candidate>& all, int64_t layers, int64_t width) {
-    return std::any_of(all.begin(), all.end(), [&](const Candidate& c) { return c.layout.layers == layers && c.layout.width == width; });
+  void add(RoutedLayout layout, std::vector<Candidate>& all) const {
+    const auto is_it = [&](const Candidate& c) {
+      return c.layout.layers == layout.layers && c.layout.width == layout.width && c.layout.all_layers == layout.all_layers;
+    };
+    const auto rows = rows_of(layout.layers, layout.width);
+    if (!rows || std::any_of(all.begin(), all.end(), is_it)) return;
+    layout.rows = *rows;
+    all.push_back({layout, 0});
+  }
+  bool has_experts(const RoutedLayout& l, int64_t layer) const {
+    return !l.all_layers || std::binary_search(model_.moe_layers.begin(), model_.moe_layers.end(), static_cast<int32_t>(layer));
   }
 
   std::optional<int64_t> rows_of(int64_t layers, int64_t width) const {
@@ -61,13 +72,14 @@ class LayoutSearch {
   /// 0: nothing speaks against it. Shares of rows: with ids that are none, which is out of the question; of layers without experts that are
   /// not zero; of choices that are all zero, as of tokens that were not recorded.
   double doubt_of(const RoutedLayout& l) const {
-    constexpr double kWrongId = 1e6, kDense = 10, kPartial = 0.25;
+    constexpr double kWrongId = 1e6, kDense = 10, kPartial = 0.25, kShared = 0.1;
     int64_t wrong = 0, dense = 0, unrecorded = 0, dense_rows = 0, expert_rows = 0;
-    const bool all_layers = l.layers == model_.layers;
+    const int64_t known = l.all_layers ? model_.layers : std::ssize(model_.moe_layers);
     for (const RoutedIds* part : parts_)
       for (int64_t at = 0, i = 0; at < std::ssize(part->ids); at += l.width, ++i) {
         const auto first = part->ids.begin() + at, end = first + model_.k;
-        if (all_layers && !std::binary_search(model_.moe_layers.begin(), model_.moe_layers.end(), static_cast<int32_t>(i % l.layers))) {
+        if (i % l.layers >= known) continue;
+        if (!has_experts(l, i % l.layers)) {
           dense += std::any_of(first, end, [](int32_t id) { return id > 0; });
           ++dense_rows;
           continue;
@@ -82,7 +94,7 @@ class LayoutSearch {
       }
     const auto share = [](int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; };
     return kWrongId * share(wrong, expert_rows) + kDense * share(dense, dense_rows) + share(unrecorded, expert_rows) +
-           (is_partial(l) ? kPartial : 0);
+           (is_partial(l) ? kPartial : 0) + (l.width > model_.k ? kShared : 0);
   }
   template <class At>
   static bool chooses_twice(At first, At end) {

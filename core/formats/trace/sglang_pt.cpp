@@ -6,7 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/formats/file_kind.h"
+#include "core/formats/file_marks.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/sha256.h"
 #include "core/formats/torch_file.h"
@@ -41,10 +41,8 @@ class SglangDump {
       read_stat(file_.tensor(counts, "logical_count"));
     else if (root.find("records"))
       read_records();
-    else {
-      refuse_other_kind(source_.path(), source_.text(), FileUse::trace);
+    else
       wrong("has neither logical_count nor records");
-    }
     return counts_;
   }
 
@@ -435,7 +433,7 @@ class SglangDump {
 
 }  // namespace
 
-bool is_sglang_dump(std::string_view content) { return TorchFile::is_one(content); }
+bool is_sglang_dump(std::string_view content) { return is_sglang_torch(FileLook(content, {})); }
 
 TraceCounts read_sglang_dump(const TraceSource& source, TraceSink& sink, const Progress& progress) {
   return SglangDump(source, sink, progress).read();

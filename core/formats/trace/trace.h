@@ -199,8 +199,6 @@ std::vector<std::string> trtllm_rank_files(const std::string& meta_info);
 bool is_megatron_jsonl(std::string_view content);
 TraceCounts read_megatron_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_imatrix_gguf(std::string_view content);
-/// llama-imatrix's older file, which does not count experts: no trace.
-bool is_imatrix_dat(std::string_view content);
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_native_trace(std::string_view content);
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);

@@ -152,13 +152,73 @@ class CompareTest : public QObject {
     QVERIFY(!find(comparison, "dataset.sizes.16x16.items")->b);
   }
 
-  void other_models_data_and_machines_are_warned_of() {
-    const std::string a = summary("a",
-                                  {{"model", {{"fingerprint", "1"}}}, {"dataset", {{"name", "x"}}}, {"device", {{"core_placement", "p"}}}}),
-                      b = summary("b",
-                                  {{"model", {{"fingerprint", "2"}}}, {"dataset", {{"name", "y"}}}, {"device", {{"core_placement", "q"}}}});
-    QCOMPARE(compare_runs(a, b).warnings.size(), size_t{3});
+  void other_data_and_machines_are_warned_of_and_other_models_refused() {
+    const auto run = [](const char* model, const char* data, const char* cores) {
+      return Json{{"model", {{"fingerprint", model}}}, {"dataset", {{"name", data}}}, {"device", {{"core_placement", cores}}}};
+    };
+    const std::string a = summary("a", run("1", "x", "p")), b = summary("b", run("1", "y", "q")), c = summary("c", run("2", "x", "p"));
+    QCOMPARE(compare_runs(a, b).warnings.size(), size_t{2});
     QVERIFY(compare_runs(a, a).warnings.empty());
+    VERIFY_BAD_INPUT(compare_runs(a, c), c, "is of another model than " + a);
+  }
+
+  void what_a_warning_says_must_not_be_compared_means_nothing() {
+    const auto run = [](const char* data, double peak) {
+      return Json{{"dataset", {{"name", data}}},
+                  {"device", {{"peak_gflops", peak}}},
+                  {"speedup", peak / 100},
+                  {"speedup_ci95", {peak / 100 - 0.01, peak / 100 + 0.01}},
+                  {"baseline", {{"peak_weight_bytes", peak}, {"latency_ms", {{"mean", peak}}}}}};
+    };
+    const std::string a = summary("a", run("x", 100)), near = summary("near", run("x", 120)), busy = summary("busy", run("x", 150)),
+                      other = summary("other", run("y", 120));
+    const Comparison quiet = compare_runs(a, near);
+    QVERIFY(quiet.same_data && *find(quiet, "speedup")->significant && find(quiet, "speedup")->comparable);
+    for (const std::string& b : {busy, other}) {
+      const Comparison c = compare_runs(a, b);
+      QVERIFY2(c.warnings.at(0).find("must not be compared") != std::string::npos, c.warnings[0].c_str());
+      for (const char* time : {"speedup", "baseline.latency_ms.mean"}) {
+        QVERIFY2(!find(c, time)->comparable && !find(c, time)->significant && find(c, time)->difference, time);
+        QVERIFY2(find(quiet, time)->comparable, time);
+      }
+      QVERIFY(find(c, "baseline.peak_weight_bytes")->comparable && *find(c, "baseline.peak_weight_bytes")->significant);
+      QCOMPARE(c.same_data, b == busy);
+    }
+  }
+
+  void a_speed_up_that_was_not_measured_well_enough_has_no_difference_and_says_why() {
+    const std::string why = "other processes took 52 % of the processors";
+    const Json stated = {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}, {"passes", Json::array({{{"name", "p"}, {"speedup_own", 1.1}}})}},
+               withheld = {{"speedup", nullptr},
+                           {"speedup_ci95", nullptr},
+                           {"speedup_withheld", why},
+                           {"speedup_withheld_by", {{"reason", "others_at_work"}, {"measured", 0.52}, {"of", 0}}},
+                           {"passes", Json::array({{{"name", "p"}, {"speedup_own", nullptr}}})},
+                           {"decode", {{"speedup", nullptr}, {"speedup_withheld", "3 pairs were measured"}}}};
+    const Comparison c = compare_runs(summary("stated", stated), summary("withheld", withheld));
+    QVERIFY(!find(c, "speedup")->b && !find(c, "speedup")->significant && !find(c, "speedup")->difference);
+    for (const ComparedFigure& row : c.rows) QVERIFY2(row.figure.find("withheld") == std::string::npos, row.figure.c_str());
+    for (const char* condition : {"speedup<0.5", "speedup_ci95[0]<0.5", "speedup<0.5*a", "passes.p.speedup_own<0.5"}) {
+      const FailVerdict verdict = judge(parse_fail_condition(condition), c);
+      QVERIFY2(verdict.fails && verdict.reason.ends_with(": " + why), verdict.reason.c_str());
+    }
+    const FailVerdict decode = judge(parse_fail_condition("decode.speedup<0.5"), c);
+    QVERIFY2(decode.fails && decode.reason.ends_with(": 3 pairs were measured"), decode.reason.c_str());
+  }
+
+  void an_older_run_is_judged_by_what_it_stored() {
+    // Ceilings of 100 and 116: an earlier version stated the speed-up, and those of its passes.
+    const auto run = [](double after) {
+      return Json{{"device", {{"peak_gflops_before_and_after", {100, after}}}},
+                  {"speedup", 1.9},
+                  {"speedup_ci95", {1.8, 2.0}},
+                  {"passes", Json::array({{{"name", "p"}, {"speedup_alone", 1.5}, {"speedup_alone_ci95", {1.4, 1.6}}}})}};
+    };
+    const std::string quiet = summary("quiet", run(115)), moved = summary("moved", run(116));
+    const Comparison c = compare_runs(quiet, moved);
+    for (const char* figure : {"speedup", "passes.p.speedup_alone"}) QVERIFY2(find(c, figure)->a && !find(c, figure)->b, figure);
+    QVERIFY(!find(c, "speedup")->ci95 && c.withheld[0].empty());
+    QVERIFY2(c.withheld[1].at("speedup_withheld").find("16.0 %") != std::string::npos, c.withheld[1].at("speedup_withheld").c_str());
   }
 
   void thresholds_of_exits_that_differ_are_said_and_numbers_of_items_are_no_figures() {

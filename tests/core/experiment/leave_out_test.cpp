@@ -68,12 +68,18 @@ class LeaveOutTest : public QObject {
     passes[0].name = "dead-path", passes[1].name = "unpad";
     passes[0].reason = passes[1].reason = "applied";
     passes[1].speedup_cumulative = 9;
-    Gains gains;
+    Gains gains(3);
+    const auto ratio = [](double value, double low, double high, int64_t pairs = 8) {
+      return Ratio{.value = value, .ci95 = {low, high}, .pairs = pairs, .batches = 3};
+    };
     for (PassReport& r : passes) {
       const std::string wrong = r.name == "unpad" ? "output y differs" : "";
-      gains.set(r, {1.2, {1.1, 1.3}}, "", r.speedup_alone, r.speedup_alone_ci95);
-      gains.set(r, {1.5, {1.4, 1.6}}, wrong, r.speedup_cumulative, r.speedup_cumulative_ci95);
+      gains.set(r, ratio(1.2, 1.1, 1.3), "", r.speedup_alone, r.speedup_alone_ci95);
+      gains.set(r, ratio(1.5, 1.4, 1.6), wrong, r.speedup_cumulative, r.speedup_cumulative_ci95);
     }
+    // What too few pairs give is not stated, and no fault of the plan.
+    gains.set(passes[0], ratio(1.7, 1.6, 1.8, 7), "", passes[0].speedup_own, passes[0].speedup_own_ci95);
+    QVERIFY(!passes[0].speedup_own && passes[0].withheld->reason == WithheldReason::few_pairs && passes[0].withheld->measured == 7);
     std::vector<std::string> warnings;
     gains.tell(passes, warnings);
     QCOMPARE(passes[0].speedup_cumulative.value(), 1.5);

@@ -240,7 +240,7 @@ class PictureSizesTest : public QObject {
     options.keep_all = true;
     const auto result = Experiment::open(options)->optimize(optimize);
     QVERIFY2(result->verified && result->verified->passed, result->verified->text.c_str());
-    QVERIFY(result->optimized && result->speedup);
+    QVERIFY(result->optimized && (result->speedup || result->withheld));
     std::set<std::string> applied;
     for (const PassReport& pass : result->passes)
       if (pass.applied) applied.insert(pass.name);

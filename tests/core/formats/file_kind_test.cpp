@@ -62,6 +62,16 @@ class FileKindTest : public QObject {
     QVERIFY(!known_file(weights));
   }
 
+  void a_vocabulary_may_hold_the_words_of_traces() {
+    const std::string tokenizer =
+        R"({"version":"1.0","added_tokens":[],"model":{"vocab":{"selections":1,"logical_count":2,"top_indices":3,)"
+        R"("num_tokens":4,"routed_experts":5,"eplb_load_stats":6}}})";
+    QCOMPARE(known_kind({tokenizer, "tokenizer.json"}, "tokenizer.json")->kind->id, std::string_view("tokenizer"));
+    // A recording of vLLM says its placement too.
+    const std::string loads = "{\"record_type\":\"eplb_load_stats\",\"physical_to_logical_map\":[[0,1]]}\n";
+    QCOMPARE(known_kind({loads, "x"}, "x")->kind->id, std::string_view("vllm-eplb"));
+  }
+
   void a_model_quantised_with_a_matrix_is_no_matrix() {
     for (const FileHead& head : file_heads())
       if (head.id == "gguf") QVERIFY(head.bytes.find("imatrix") != std::string::npos);

@@ -1,4 +1,4 @@
-// Which tokens stand before and behind a text: by the post-processor, by tokenizer_config.json, by the family; and which tokenizer a folder
+// The tokens before and behind a text: by the post-processor, by tokenizer_config.json, by the family; and which tokenizer a folder
 // with several has.
 #include "core/formats/token_frame.h"
 
@@ -68,7 +68,7 @@ class TokenFrameTest : public QObject {
     row("a begin token that is null", sp, R"({"bos_token":null,"add_bos_token":true})", true, "[]", "[]");
     row("an added begin token", sp, R"({"bos_token":"<y>","added_tokens_decoder":{"7":{"content":"<y>"}}})", true, "[7]", "[]");
     row("T5's, no post-processor", "", "", false, "[]", "[2]");
-    row("no post-processor, flags", "", R"({"add_bos_token":true})", true, "[1]", "[]");
+    row("no post-processor, flags", "", R"({"add_bos_token":true})", true, "[1]", "[]", 1);
     row("no post-processor, no flag set", "", R"({"add_bos_token":false,"add_eos_token":false})", true, "[]", "[]");
     row("a template of a begin", processor(kB + "," + kText), "", true, "[1]", "[]");
     row("a template for T5's", processor(kText + "," + kE), "", true, "[]", "[2]");

@@ -75,9 +75,10 @@ class PipelineTest : public QObject {
              std::string("--disable: pass dead-path is asked for by --only too (name it in one of them)"));
   }
 
-  void an_unknown_pass_is_bad_input_that_lists_the_known_ones() {
+  void an_unknown_pass_is_bad_input_that_names_the_nearest_or_all() {
     const std::string list = " (" + listed() + ")";
-    QCOMPARE(complaint({.enable = {"dead-paths"}}), "--enable: \"dead-paths\" is no pass" + list);
+    QCOMPARE(complaint({.enable = {"dead-paths"}}), std::string("--enable: \"dead-paths\" is no pass (did you mean dead-path?)"));
+    QCOMPARE(complaint({.enable = {"quick"}}), "--enable: \"quick\" is no pass" + list);
     QCOMPARE(complaint({.only = {""}}), "--only: \"\" is no pass" + list);
     for (const std::string_view id : planned_passes())
       QCOMPARE(complaint({.disable = {std::string(id)}}), "--disable: \"" + std::string(id) + "\" is not in this version" + list);
@@ -117,9 +118,9 @@ class PipelineTest : public QObject {
 
   void options_are_checked() {
     const auto with = [](const std::string& id, const PassParameters& options) { return PassSelection{.options = {{id, options}}}; };
-    QCOMPARE(complaint(with("dead-paths", {})), "--pass-option: \"dead-paths\" is no pass (" + listed() + ")");
+    QCOMPARE(complaint(with("dead-paths", {})), std::string("--pass-option: \"dead-paths\" is no pass (did you mean dead-path?)"));
     QCOMPARE(complaint(with("dead-path", {{"share", "0"}})),
-             std::string("--pass-option: pass dead-path has no option \"share\" (it has max-share)"));
+             std::string("--pass-option: pass dead-path has no option \"share\" (did you mean max-share?)"));
     QCOMPARE(complaint(with("unpad", {{"share", "0"}})), std::string("--pass-option: pass unpad has no option \"share\" (it has none)"));
     for (const char* wrong : {"", "-0.1", "0.51", "nan", "0.1 ", "1e999", "on"})
       QCOMPARE(complaint(with("dead-path", {{"max-share", wrong}})),

@@ -161,6 +161,13 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(targeted, " of the operations of the whole network over all 1,000 pictures. <strong>"));
     QVERIFY(has(all, ">exit 1 (<code>exits.0.router</code>)<"));
     QCOMPARE(flaw(targeted), QString());
+    QVERIFY(!has(targeted, "Speed-up over the model as it came"));
+    t.speedup_over_model = 2.5, t.speedup_over_model_ci95 = {{2.25, 2.75}}, t.held_out.items = {750, 0};
+    const std::string gained = page(f, testing::two_stacks());
+    QCOMPARE(flaw(gained), QString());
+    for (const char* text : {"Speed-up over the model as it came", "exit 1 takes all 750 pictures",
+                             "2.5 [2.25, 2.75] times as fast as the model as it came, with its own thresholds"})
+      QVERIFY2(has(gained, text), text);
     for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
                              "met on 750 pictures that it was not found on", "compares the plan with the oracle at these thresholds"})
       QVERIFY2(has(QString::fromStdString(targeted).replace("&#39;", "'").toStdString(), text), text);
@@ -358,6 +365,19 @@ class ReportTest : public QObject, private testing::ReportPages {
       QVERIFY(has(html, "Not verified"));
       for (const char* text : {"1.94", "1.38", "1.81", "4.06 ms", "times as fast"}) QVERIFY2(!has(html, text), text);
     }
+  }
+
+  void a_speed_up_that_was_not_measured_well_enough_is_not_stated() {
+    RunSummaryFigures f = some_figures();
+    f.routing_speedup = 2.125, f.routing_speedup_ci95 = {{2.0, 2.25}};
+    f.dense = f.baseline;
+    f.other_load = 0.5;
+    const std::string html = page(f, testing::two_stacks());
+    QCOMPARE(flaw(html), QString());
+    for (const char* text : {"1.94", "1.38", "1.81", "2.12", "times as fast"}) QVERIFY2(!has(html, text), text);
+    QVERIFY(has(html, "<h1>The same result; the speed-up was not measured well enough: other processes took 50 % of the processors"));
+    QVERIFY(has(html, "<dt>Speed-up</dt><dd>not measured well enough<small>other processes took 50 %"));
+    QVERIFY(has(html, "The speed-up of passes was not measured well enough: "));
   }
 
   void a_speed_up_that_cannot_be_told_from_none_is_not_called_one() {

@@ -15,7 +15,8 @@ const char* const kSimulation = R"({"schema":"stormcell.simulate/1","version":"0
  "model":{"name":"<script>m","layers":2,"branches":16},"cluster":{"name":"2x4-<x>","nodes":2,"ranks":8,"oversubscription":2},
  "placement":"#4 & more","slots":16,"phase":"decode","backend":"per-rank","replicas":"nearest","residence":"home","overlap":"two-batch",
  "steps":{"kind":"recorded","count":12},"step_ms":{"mean":7.5,"p50":7.25,"p95":9.5,"without_overlap":8.5},
- "tokens_per_step":64,"tokens_per_s":8533.3,"remote_bytes":1048576,"wire_bytes":2097152,"sizes":{"source":"config.json"},
+ "contents":"experts, exchange and a stated rest of 4 ms; a <lower> bound if the rest is right","rest_ms":4,
+ "tokens_per_step":64,"tokens_per_s":8533.3,"tokens_per_s_withheld":null,"remote_bytes":1048576,"wire_bytes":2097152,"sizes":{"source":"config.json"},
  "capacity":{"factor":1.25,"choices":64,"dropped":4,"dropped_share":0.0625,"lossless":false},
  "calibration":{"file":"cal.json","phases":[{"phase":"dispatch","kind":"borrowed","like":"G of here","held_out_error":0.125},
                                             {"phase":"experts","kind":null,"why_not":"16 bits <were> not measured"}]},
@@ -57,7 +58,9 @@ class SimulationReportTest : public QObject, private testing::ReportPages {
                              "95 % below 9.50 ms",
                              "<dd>8.50 ms",
                              "<dd>8,533",
-                             "64.0 tokens a step",
+                             "64.0 tokens a step: experts, exchange and a stated rest of 4 ms<",
+                             "Experts, exchange and a stated rest of 4 ms; a &lt;lower&gt; bound if the rest is right.",
+                             "<dt>stated rest of a step</dt><dd>4.00 ms",
                              "<dd>1.0 MiB",
                              "<dd>6.2 %",
                              "by a capacity factor of 1.25: not lossless",
@@ -99,9 +102,16 @@ class SimulationReportTest : public QObject, private testing::ReportPages {
 
   void what_is_not_told_leaves_no_trace() {
     const std::string html = page(R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"tokens_per_s":null})");
+    QVERIFY(html.find("Experts and exchange only; a lower bound.") != std::string::npos);
     for (const char* id : {"layers", "sensitivity", "gpus", "exchange", "deployment", "calibration"})
       QVERIFY2(html.find(std::string("<section id=\"") + id + "\"") == std::string::npos, id);
     QVERIFY(html.find("tokens a second") == std::string::npos && html.find("capacity") == std::string::npos);
+  }
+
+  void a_rate_that_is_not_stated_has_its_reason() {
+    const std::string html =
+        page(R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"tokens_per_s":null,"tokens_per_s_withheld":"no <attention>"})");
+    QVERIFY2(html.find("<dt>tokens a second</dt><dd>not stated<small>no &lt;attention&gt;") != std::string::npos, html.c_str());
   }
 
   void anything_else_is_refused() {

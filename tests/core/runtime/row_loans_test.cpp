@@ -49,6 +49,20 @@ class RowLoansTest : public QObject {
     QCOMPARE(borrowers(two_ways(3, Later::put_out)), std::vector<int32_t>{1});  // branch 0 is put out
   }
 
+  void what_runs_lends_or_copies_rows_as_its_memory_was_counted() {
+    const RandomCase c = two_ways(3, Later::none);
+    const auto program = std::make_shared<const Program>(lower(std::make_shared<Graph>(c.graph)));
+    for (const SentRows rows : {SentRows::lent, SentRows::copied}) {
+      cpu::CpuDevice device(1);
+      WeightStore store(device, c.weights);
+      CompileOptions options{c.bindings};
+      options.rows = rows;
+      const Executor executor(device, store, program, options);
+      QCOMPARE(executor.layout().memory.loans.empty(), rows == SentRows::copied);
+      QCOMPARE(executor.layout().memory.arena_bytes, device.layout_of(program, store, options).memory.arena_bytes);
+    }
+  }
+
   void rows_are_the_same_however_the_cells_go() {
     for (const Later later : {Later::none, Later::overwritten, Later::put_out})
       for (int32_t ways = 0; ways < 8; ++ways) {

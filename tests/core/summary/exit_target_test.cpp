@@ -38,6 +38,42 @@ class ExitTargetTextTest : public QObject {
     QVERIFY(says(replay_text(t), "does not repeat") && !says(replay_text(t), "elsewhere"));
   }
 
+  void an_exit_that_takes_all_or_none_is_named_data() {
+    QTest::addColumn<QList<int>>("held_out");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("some each") << QList{30, 10} << "";
+    QTest::newRow("the first takes all") << QList{40, 0, 0} << "exit 1 takes all 40 pictures";
+    QTest::newRow("the second takes all") << QList{0, 40, 0} << "exit 2 takes all 40 pictures";
+    QTest::newRow("all go through") << QList{0, 0, 40} << "the end of the network takes all 40 pictures";
+    QTest::newRow("one takes none") << QList{30, 0, 10} << "exit 2 takes none of 40 pictures";
+    QTest::newRow("two take none") << QList{30, 0, 0, 10} << "exit 2 takes none of 40 pictures|exit 3 takes none of 40 pictures";
+    QTest::newRow("the end takes none") << QList{30, 10, 0} << "the end of the network takes none of 40 pictures";
+    QTest::newRow("one picture") << QList{1, 0} << "exit 1 takes all 1 picture";
+    // Nothing was really run: what the replay says.
+    QTest::newRow("not run") << QList<int>{} << "";
+  }
+  void an_exit_that_takes_all_or_none_is_named() {
+    QFETCH(QList<int>, held_out);
+    QFETCH(QString, words);
+    ExitTarget t = some_target();
+    t.held_out.items.assign(held_out.begin(), held_out.end());
+    QStringList all;
+    for (const std::string& sentence : exits_taken_text(t)) all << QString::fromStdString(sentence);
+    QCOMPARE(all.join("|"), words);
+    for (const QString& sentence : all) QVERIFY(says(over_model_sentence(t), sentence.toStdString()));
+  }
+
+  void the_headline_is_the_gain_over_the_model_as_it_came() {
+    ExitTarget t = some_target();
+    t.speedup = 1.2, t.speedup_ci95 = {{1.1, 1.3}};
+    QVERIFY2(over_model_text(t).empty() && says(over_model_sentence(t), "is not stated"), over_model_sentence(t).c_str());
+    t.speedup_over_model = 2.31, t.speedup_over_model_ci95 = {{2.2, 2.42}};
+    QCOMPARE(over_model_text(t), std::string("2.31 [2.2, 2.42] times as fast as the model as it came, with its own thresholds"));
+    const auto lines = exit_target_lines(t);
+    QVERIFY(std::any_of(lines.begin(), lines.end(),
+                        [&](const auto& line) { return line.first == "in all" && line.second == over_model_text(t); }));
+  }
+
   void thresholds_at_which_nothing_is_compared_are_told_in_words() {
     ExitTarget t = some_target();
     t.thresholds = {0.87, 2}, t.own_thresholds = {-1, 1000};

@@ -27,6 +27,9 @@ class Filler {
   void minus_one_unless_said(const char*, int64_t& value) { fill(value); }
   void positive_or_null(const char*, int64_t& value) { fill(value); }
   void bounded(const char*, Bounded& value) { value = Bounded::latency; }
+  void withheld(const char*, std::optional<SpeedupWithheld>& value) {
+    value = SpeedupWithheld{WithheldReason::few_batches, ++last_ + 0.25, ++last_ + 0.25};
+  }
   void json(const char*, std::string& value) { value = "{\"key\":" + std::to_string(++last_) + "}"; }
   void group(const char*, auto members) { members(*this); }
   void list(const char*, auto& values, auto members) {
@@ -83,6 +86,7 @@ class Extents {
   void minus_one_unless_said(const char*, const auto& value) { add(value); }
   void positive_or_null(const char*, const auto& value) { add(value); }
   void bounded(const char*, const auto& value) { add(value); }
+  void withheld(const char*, const auto& value) { add(value); }
   void json(const char*, const auto& value) { add(value); }
   void group(const char*, auto members) { members(*this); }
   void list(const char*, const auto& values, auto) { add(values); }
@@ -175,6 +179,7 @@ class FieldsTest : public QObject {
     RunSummaryFigures f;
     Filler filler;
     fields(filler, f);
+    f.other_load = f.decode ? 0.125 : 0;  // a quarter or more would withhold what is read
     QVERIFY(f.passes.size() == 2 && f.passes[1].options.size() == 1 && f.verified->listed.size() == 2 && f.record_work);
     const auto read = parse_summary(to_json(f));
     QVERIFY(read && !read->generated);

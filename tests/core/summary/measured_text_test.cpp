@@ -42,8 +42,10 @@ class MeasuredTextTest : public QObject {
     several.speedup_basis = "pairs", once.measured_once = "measured for less than 1 s";
     QCOMPARE(speedup_basis_text(several), std::string("of the time of all batches, which gain alike: a median over pairs; 5 measurings, "
                                                       "between which it varies by 2.1 %"));
-    QCOMPARE(spread_text(once), std::string("one measuring: the spread between runs is not known (measured for less than 1 s)"));
-    QCOMPARE(spread_text(older), std::string("one measuring: the spread between runs is not known"));
+    for (const RunSummaryFigures& f : {once, older})
+      QCOMPARE(spread_text(f), std::string("one measuring: another run may differ by more than its interval says"));
+    QCOMPARE(measured_text(once), std::string("measured on 4 batches, 9 rounds; measured once, so the spread between runs is not known "
+                                              "(measured for less than 1 s)"));
     QVERIFY(several.knows_spread() && !once.knows_spread() && !older.knows_spread());
   }
 };

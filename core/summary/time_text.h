@@ -1,0 +1,17 @@
+// Times of a command in words.
+#pragma once
+#include <string>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// "8 s", "2 min 05 s", "1.5 h".
+std::string duration_words(double seconds);
+/// What a command is expected to take: "about 8 s", "8 s to 1 min 20 s".
+std::string expected_words(double low, double high);
+
+/// "12 s, of a limit of 30 s", "12 s; 10 s to 40 s were expected". Empty: the figures do not say.
+std::string time_taken_words(const RunSummaryFigures& figures);
+
+}  // namespace stormcell
