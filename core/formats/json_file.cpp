@@ -259,7 +259,8 @@ Json read_json_file(const std::string& path, const JsonLimits& limits) {
     if (e.kind() == ErrorKind::bad_input) refuse_other_kind(path, FileUse::json);
     throw;
   }
-  if (const size_t first = text.find_first_not_of(" \t\r\n"); first == std::string::npos || (text[first] != '{' && text[first] != '['))
+  const std::string_view plain = utf8_text(text, path);
+  if (const size_t first = plain.find_first_not_of(" \t\r\n"); first == std::string::npos || (plain[first] != '{' && plain[first] != '['))
     refuse_other_kind(path, text, FileUse::json);
   return parse_json_text(text, path, limits);
 }
