@@ -214,17 +214,34 @@ Json parse_json_text(std::string_view text, std::string_view where, const JsonLi
 
 bool is_not_finite(const Json& value) { return value.is_binary(); }
 
+namespace {
+
+/// The word, a line end, and its place.
+std::string mark_of(const Json& value) { return {value.get_binary().begin(), value.get_binary().end()}; }
+std::string word_of(const Json& value) {
+  const std::string mark = mark_of(value);
+  return mark.substr(0, mark.find('\n'));
+}
+/// With the words as texts: a file says the same wherever it is.
+Json without_marks(Json value) {
+  if (is_not_finite(value)) return word_of(value);
+  if (value.is_structured())
+    for (Json& inner : value) inner = without_marks(std::move(inner));
+  return value;
+}
+
+}  // namespace
+
 void refuse_not_finite(const Json& value, std::string_view key) {
-  const std::string marked(value.get_binary().begin(), value.get_binary().end());
-  const size_t end = std::min(marked.find('\n'), marked.size() - 1);
-  bad_input(marked.substr(end + 1), std::string(key) + " is " + marked.substr(0, end) + ", not a finite number", "mend the file");
+  const std::string marked = mark_of(value);
+  bad_input(marked.substr(marked.find('\n') + 1), std::string(key) + " is " + word_of(value) + ", not a finite number", "mend the file");
 }
 
 std::string shown_json(const Json& value) {
-  if (!is_not_finite(value)) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  const std::string marked(value.get_binary().begin(), value.get_binary().end());
-  return marked.substr(0, marked.find('\n'));
+  return is_not_finite(value) ? word_of(value) : without_marks(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
+
+std::string canonical_json(const Json& value) { return without_marks(value).dump(); }
 
 Json json_or_null(std::string_view text) {
   try {
@@ -242,7 +259,8 @@ Json read_json_file(const std::string& path, const JsonLimits& limits) {
     if (e.kind() == ErrorKind::bad_input) refuse_other_kind(path, FileUse::json);
     throw;
   }
-  if (const size_t first = text.find_first_not_of(" \t\r\n"); first == std::string::npos || (text[first] != '{' && text[first] != '['))
+  const std::string_view plain = utf8_text(text, path);
+  if (const size_t first = plain.find_first_not_of(" \t\r\n"); first == std::string::npos || (plain[first] != '{' && plain[first] != '['))
     refuse_other_kind(path, text, FileUse::json);
   return parse_json_text(text, path, limits);
 }

@@ -24,6 +24,8 @@ bool is_not_finite(const nlohmann::json& value);
 [[noreturn]] void refuse_not_finite(const nlohmann::json& value, std::string_view key);
 /// The value in one line, for messages: as JSON, or NaN and the like.
 std::string shown_json(const nlohmann::json& value);
+/// As dump(): keys sorted, no white space; NaN and the like as texts.
+std::string canonical_json(const nlohmann::json& value);
 
 /// The same for texts that may well be none, as those in a session of another version: null where parse_json_text refuses.
 nlohmann::json json_or_null(std::string_view text);

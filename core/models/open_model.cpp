@@ -123,7 +123,7 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   auto model = std::make_shared<Model>();
   model->family = family.name;
   model->path = path;
-  model->config = config_json.dump();
+  model->config = canonical_json(config_json);
   model->warnings = check_keys(family, config);
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, catalog.get());
   add_graphs(*model, architecture, catalog);
@@ -173,7 +173,7 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, nullptr);
   auto model = std::make_shared<Model>();
   model->family = family.name;
-  model->config = config_json.dump();
+  model->config = canonical_json(config_json);
   model->warnings = check_keys(family, config);
   // What was fitted was fitted to the weights of seed 0 as they are drawn.
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;

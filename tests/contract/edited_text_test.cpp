@@ -106,8 +106,8 @@ class ContractEditedTextTest : public QObject, private Imports {
     edited_row("cut in a row", plain.substr(0, plain.size() - 11),
                "line 15: has 4 fields, the line of names has 7 (the file may be cut; get it again)");
     edited_row("cut behind a row", plain.substr(0, plain.size() - 17), "layer 1 of turn 0, step 2 has 1 of 2 choices");
-    edited_row("UTF-16", utf16(plain), "is text in UTF-16 (save it as UTF-8");
-    edited_row("UTF-16 without a mark", utf16(plain).substr(2), "is text in UTF-16 (save it as UTF-8");
+    edited_row("UTF-16", utf16(plain), "is text in UTF-16, not a routing trace (save it as UTF-8");
+    edited_row("UTF-16 without a mark", utf16(plain).substr(2), "is text in UTF-16, not a routing trace (save it as UTF-8");
     edited_row("no column", kPreamble + replaced(kNames, "slot", "place") + rows, "line 3: has no column slot; the first columns are");
     edited_row("an open quote", head + "\"" + rows, "line 4: a quote is not closed");
     edited_row("packed and cut", gzip_of(plain).substr(0, 200), "is packed with gzip and ends in the middle: it was cut");

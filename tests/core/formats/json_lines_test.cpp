@@ -107,6 +107,8 @@ class JsonLinesTest : public QObject {
     QVERIFY(!value["a"].is_number() && !value["a"].is_string() && !value["a"].is_null());
     QVERIFY(value["c"] == "NaN" && value["d"] == 2 && value["b"][0] == 1);
     QCOMPARE(shown_json(value["b"][1]), std::string("-Infinity"));
+    // Wherever the file is: fingerprints of models are made of it.
+    QCOMPARE(canonical_json(value), std::string(R"({"a":"NaN","b":[1,"-Infinity","Infinity"],"c":"NaN","d":2})"));
     QCOMPARE(whole_at(value, "d"), int64_t{2});
     VERIFY_BAD_INPUT(real_at(value, "a"), "config.json", "a is NaN, not a finite number");
     VERIFY_BAD_INPUT(whole_at(value, "a"), "config.json", "a is NaN, not a finite number");
