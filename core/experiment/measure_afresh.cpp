@@ -47,7 +47,7 @@ FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConf
   plans.warm_up(job.batches.front());
   // Under a budget the slots are empty yet, and would be filled by whichever plan comes first; then as the run itself measures.
   if (s.store->budget() > 0)
-    for (const int64_t batch : std::vector(job.batches)) job.run_untimed(0, batch);
+    for (const int64_t batch : job.batches) job.run_untimed(0, batch);
   if (s.store->budget() > 0 && baseline) set_order(job, plan->result.milliseconds, s.budget.settling_batches());
   if (s.store->budget() > 0 && !baseline) job.stretch = 1, job.lead = s.budget.settling_batches();
   const MirroredTimes times = measure_mirrored(job, progress);
