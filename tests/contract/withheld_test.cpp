@@ -87,10 +87,11 @@ class ContractWithheldTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
+  /// What a person reads: a page keeps a number and its unit on one line.
   std::string shown(const Arguments& arguments) {
     const Ended ended = run_program(arguments);
     if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
-    return ended.out;
+    return QString::fromStdString(ended.out).replace(QChar::Nbsp, ' ').replace(QChar(0x202F), ' ').toStdString();
   }
 
  private slots:
