@@ -86,7 +86,7 @@ class Optimization {
   /// What is stated, in fresh processes: the plan that was kept beside the baseline.
   void measure_again() {
     const size_t plan = candidates_.final_plan;
-    if (plan == kNoPlan || !states_speed() || !candidates_.no_speed(plan).empty()) return;
+    if (plan == kNoPlan || !states_speed() || too_few_pairs() || !candidates_.no_speed(plan).empty()) return;
     const Ratio own = stated().speedup(stated_plan());
     const Latency baseline = stated().baseline_latency(stated_plan());
     measurings_ = Measurings({Measuring{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
@@ -141,8 +141,10 @@ class Optimization {
           exit_point_text(found.figures, found.figures.fitted, {}) + " where they were found");
     // The headline is measured as long as the plans were.
     std::optional<BesideOwn> beside;
-    if (states_speed()) beside = {options_.measure_seconds / 2, time_.plan.allowed(Stage::exits)};
+    const std::optional<SpeedupWithheld> few = too_few_pairs();
+    if (states_speed() && !few) beside = {options_.measure_seconds / 2, time_.plan.allowed(Stage::exits)};
     result_->exit_target = judge_thresholds(work_, *baseline_, &optimized(), found, split_.measured, beside, progress_);
+    if (few && states_speed()) result_->exit_target->withheld = few;
   }
 
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
@@ -332,16 +334,16 @@ class Optimization {
   }
 
   /// A run that fails is never reported as a speed-up, nor what depends on who read the weights.
-  bool states_speed() const { return result_->verified->passed && tells_speed(stated()) && !has_few_rounds(); }
-  /// Too few rounds were run for an interval: the time was up.
-  bool has_few_rounds() const { return candidates_.final_plan != kNoPlan && stated().rounds < kLeastRounds; }
+  bool states_speed() const { return result_->verified->passed && tells_speed(stated()); }
+  /// The time was up before there were pairs enough: nothing is measured further.
+  std::optional<SpeedupWithheld> too_few_pairs() const {
+    if (candidates_.final_plan == kNoPlan) return {};
+    return too_few(stated().speedup(stated_plan()), std::ssize(split_.measured));
+  }
 
   void set_gains() {
     if (candidates_.final_plan != kNoPlan) set_gains_of_plans();
     if (!tells_speed(stated())) result_->warnings.push_back(why_not_stated("a speed-up", stated()));
-    if (has_few_rounds())
-      result_->warnings.push_back("the speed-up was not measured well enough: " + counted(stated().rounds, "round") + " of " +
-                                  std::to_string(kLeastRounds) + " fitted into the time (more --time-limit, or fewer --batches)");
     if (states_speed()) return;
     for (PassReport& pass : result_->passes) pass.clear_gains(), pass.withheld = {};
     result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
@@ -372,6 +374,7 @@ class Optimization {
     const auto at = std::find(candidates_.cumulative_of.begin(), candidates_.cumulative_of.end(), candidates_.final_plan);
     PassReport& last = report(candidates_.passed.outcomes[static_cast<size_t>(at - candidates_.cumulative_of.begin())].pass->id);
     last.speedup_cumulative = all.value, last.speedup_cumulative_ci95 = all.ci95;
+    last.withheld = {};
   }
 
   /// The speed-up of all processes, which the last pass that applied reaches.

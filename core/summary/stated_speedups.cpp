@@ -98,9 +98,10 @@ void withhold_speedups(RunSummaryFigures& f) {
     f.routing_withheld = of_dense;
     f.routing_speedup = {}, f.routing_speedup_ci95 = {};
   }
-  if (f.exit_target && f.exit_target->speedup && machine) {
+  if (f.exit_target && (f.exit_target->speedup || f.exit_target->speedup_over_model) && machine) {
     f.exit_target->withheld = machine;
     f.exit_target->speedup = {}, f.exit_target->speedup_ci95 = {};
+    f.exit_target->speedup_over_model = {}, f.exit_target->speedup_over_model_ci95 = {};
   }
 }
 

@@ -85,6 +85,9 @@ class TimeLimitTest : public QObject {
     QVERIFY2(j["speedup"].is_null() && j["speedup_ci95"].is_null(), j["speedup"].dump().c_str());
     for (const Json& pass : j["passes"])
       QVERIFY2(pass["speedup_cumulative"].is_null() && pass["speedup_alone"].is_null(), pass.dump().c_str());
+    if (j["optimized"].is_object())
+      QVERIFY2(says(j["speedup_withheld"].dump(), "pairs were measured") || says(j["speedup_withheld"].dump(), "pair was measured"),
+               j["speedup_withheld"].dump().c_str());
     if (j["exit_target"].is_object()) QVERIFY(j["exit_target"]["speedup_over_model"].is_null() && j["exit_target"]["speedup"].is_null());
     QVERIFY2(says(ended.err, "warning: for the time limit of 0 s: 2 of "), ended.err.c_str());
     const SessionReader reader(session);

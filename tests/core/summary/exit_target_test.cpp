@@ -67,6 +67,9 @@ class ExitTargetTextTest : public QObject {
     ExitTarget t = some_target();
     t.speedup = 1.2, t.speedup_ci95 = {{1.1, 1.3}};
     QVERIFY2(over_model_text(t).empty() && says(over_model_sentence(t), "is not stated"), over_model_sentence(t).c_str());
+    t.withheld = SpeedupWithheld{WithheldReason::few_pairs, 3};
+    QVERIFY2(says(over_model_sentence(t), "as it came was not measured well enough: 3 pairs were measured"),
+             over_model_sentence(t).c_str());
     t.speedup_over_model = 2.31, t.speedup_over_model_ci95 = {{2.2, 2.42}};
     QCOMPARE(over_model_text(t), std::string("2.31 [2.2, 2.42] times as fast as the model as it came, with its own thresholds"));
     const auto lines = exit_target_lines(t);
