@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB, no test that
+# check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 39 MiB, no test that
 # Qt Test never runs, no attribute that no operator declares, no header that counts twice, no type that another has the name of, no question
 # for an operator's name, no fuzz input that only a hash names.
 set -euo pipefail
 cd "$1"
 most_lines=800
-most_bytes=$((32 << 20))
+most_bytes=$((39 << 20))
 failures=0
 complain() { echo "$*"; failures=$((failures + 1)); }
 
