@@ -123,9 +123,14 @@ std::vector<std::string> missing_files(const std::vector<std::string>& paths) {
   return missing;
 }
 
+bool is_dead_link(const std::string& path) {
+  std::error_code none;
+  return fs::is_symlink(path, none) && !fs::exists(path, none);
+}
+
 std::string why_unfinished(const std::string& path) {
   std::error_code none;
-  if (fs::is_symlink(path, none) && !fs::exists(path, none))
+  if (is_dead_link(path))
     return "is a link that leads nowhere, to " + in_quotes(fs::read_symlink(path, none).string());
   const std::string name = fs::path(path).filename().string();
   for (const std::string_view end : kUnfinished)

@@ -255,7 +255,7 @@ TraceFiles find_trace_files(const ImportOptions& options, const Progress& progre
   const std::string told = told_of(options);
   std::vector<std::string> all;  // whether they are read or known
   for (const std::string& path : options.traces) {
-    if (const std::string why = why_unfinished(path); why.find("link") != std::string::npos) bad_input(path, why, "fetch what it links to");
+    if (is_dead_link(path)) bad_input(path, why_unfinished(path), "fetch the file it links to");
     if (path == "-") bad_input("-", "a trace is not read from standard input", "name a file");
     if (fs::is_directory(path, none))
       add_folder(path, told, progress, known, all, out);
