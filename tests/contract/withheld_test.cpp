@@ -115,8 +115,11 @@ class ContractWithheldTest : public QObject {
         QVERIFY2(has(told, "not measured well enough: ") && has(told, words), (c.name + ("\n" + beginning(told))).c_str());
         for (const char* figure : {"1.87", "1.86", "1.88"}) QVERIFY2(!has(told, figure), (c.name + ("\n" + beginning(told))).c_str());
       }
-      // 1.87 is above 0.5: it fails because nobody knows.
-      for (const char* condition : {"speedup<0.5", "speedup_ci95[0]<0.5", "passes.unpad.speedup_own<0.5", "speedup<0.5*a"}) {
+      // 1.87 is above 0.5: it fails because nobody knows. Each form of a condition once, the plain one of every run.
+      std::vector<const char*> conditions = {"speedup<0.5"};
+      if (c.name == kConditions[1].name)
+        conditions = {"speedup<0.5", "speedup_ci95[0]<0.5", "passes.unpad.speedup_own<0.5", "speedup<0.5*a"};
+      for (const char* condition : conditions) {
         const Ended failed = fail(condition);
         QCOMPARE(failed.exit, 1);
         const size_t line = failed.err.find("stormcell: --fail-if: ");

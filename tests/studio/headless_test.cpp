@@ -70,6 +70,24 @@ class HeadlessTest : public QObject {
  private slots:
   void initTestCase() { session_ = QString::fromStdString(make_cells_session(folder_.filePath("a.storm").toStdString())); }
 
+  void what_would_set_two_models_against_each_other_is_not_drawn() {
+    // 8 branches a router, and 4: other models, as their fingerprints say.
+    const QString other = folder_.filePath("another-model.storm"), file = folder_.filePath("refused.png");
+    {
+      SessionWriter writer(other.toStdString(), some_model("fedcba9876543210"));
+      auto run = writer.begin_run(some_run("first", two_stacks(4)));
+      record_batches(*run, two_stacks(4), 0, 4);
+      run->finish(RunStatus::finished, "{\"schema\":\"stormcell.run/1\"}");
+    }
+    ExportRequest request;
+    request.session = session_, request.other = other, request.file = file;
+    request.view = "heatmap";
+    QCOMPARE(export_view(request), 2);
+    QVERIFY(!QFileInfo::exists(file));
+    request.other = session_ + "#1";
+    QCOMPARE(export_view(request), 0);
+  }
+
   void a_view_is_drawn_when_it_has_all_that_it_waits_for() {
     using namespace std::chrono_literals;
     for (const int steps : {0, 1, 3, 12}) {
