@@ -1,6 +1,7 @@
 // The difference of two figures that come with intervals, and whether chance explains it.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>

@@ -77,8 +77,7 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     return open_source(demo.file, tokenizer, options);
   }
   const std::string name = unpacked_name(spec);
-  if (spec == "-" || name.ends_with(".txt"))
-    return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
+  if (spec == "-" || name.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
   if (name.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
   if (name.ends_with(".npy")) return open_npy_sequences(spec, options.cancel);
   if (name.ends_with(".safetensors")) return open_tensor_sequences(spec, options);

@@ -61,8 +61,7 @@ std::string field_text(const nlohmann::json& object, const std::string& field, c
 std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit,
                                                       const CancellationToken& cancel) {
   TextLines lines(path, kMaxLine, {cancel, nullptr});
-  auto source =
-      std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .behind = tokenizer.frame().behind});
+  auto source = std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .behind = tokenizer.frame().behind});
   while (source->size() < limit && lines.next_filled()) {
     check_utf8(lines);
     Sequence sequence;

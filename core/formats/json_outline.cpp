@@ -1,5 +1,7 @@
 #include "core/formats/json_outline.h"
 
+#include <cstdint>
+
 namespace stormcell {
 namespace {
 

@@ -130,8 +130,7 @@ bool is_dead_link(const std::string& path) {
 
 std::string why_unfinished(const std::string& path) {
   std::error_code none;
-  if (is_dead_link(path))
-    return "is a link that leads nowhere, to " + in_quotes(fs::read_symlink(path, none).string());
+  if (is_dead_link(path)) return "is a link that leads nowhere, to " + in_quotes(fs::read_symlink(path, none).string());
   const std::string name = fs::path(path).filename().string();
   for (const std::string_view end : kUnfinished)
     if (name.ends_with(end)) return "is a download that is not finished";

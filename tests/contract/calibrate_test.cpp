@@ -101,7 +101,8 @@ class ContractCalibrateTest : public QObject, private Imports {
     row("more ranks than experts", products("e", 512, "9"), "line 2: has more ranks than experts");
     row("a network without a card", "a,dispatch,l,f,G,w,2,16,8,0,128,,8,256,7168,,7408,u,9,s\n",
         "line 2: spans 2 nodes, and nic_gbit is 0");
-    row("a share of a rank", "a,dispatch,l,f,G,w,2,16.5,8,400,128,,8,256,7168,,7408,u,9,s\n", "line 2, column 8: ranks is \"16.5\", not a whole number");
+    row("a share of a rank", "a,dispatch,l,f,G,w,2,16.5,8,400,128,,8,256,7168,,7408,u,9,s\n",
+        "line 2, column 8: ranks is \"16.5\", not a whole number");
   }
   void what_is_wrong_is_refused_and_nothing_is_lost() {
     QFETCH(QString, text);

@@ -30,8 +30,7 @@ class MegatronTrace {
 
   TraceCounts read() {
     for_each_pass([&](const JsonRow& row) { look_at(row); });
-    if (routers_.empty() && rank_ < 0)
-      bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
+    if (routers_.empty() && rank_ < 0) bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
     if (routers_.empty()) {
       counts_.nothing = "rank " + std::to_string(rank_) + " was idle: none of its passes has a token";
       counts_.rank_of_nothing = static_cast<int32_t>(rank_);

@@ -1,6 +1,8 @@
 // Thresholds for a target in words: nothing is said that was not looked at.
 #include "core/summary/exit_target.h"
 
+#include <algorithm>
+
 #include "core/summary/exits_text.h"
 
 #include "tests/testing/testing.h"
