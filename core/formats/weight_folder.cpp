@@ -83,7 +83,7 @@ void check_shards(const std::string& folder, const std::string& index, const std
   if (missing > 3) list += " and " + with_commas(missing - 3) + " more";
   std::string advice = advice_on_missing(folder);
   if (is_named(in_folder(folder, kSingle)) && !shards.contains(kSingle))
-    advice = "or, if the model.safetensors beside it is the whole model, remove the index; else " + advice;
+    advice += ", or remove the index if the model.safetensors beside it is the whole model";
   bad_input(
       index,
       "names " + counted(static_cast<int64_t>(shards.size()), "shard") + ", of which " + with_commas(missing) + " cannot be read: " + list,
