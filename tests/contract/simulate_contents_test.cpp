@@ -14,7 +14,7 @@ constexpr const char* kBare = "experts and exchange only; a lower bound";
 class ContractSimulateContentsTest : public QObject, private Simulations {
   Q_OBJECT
 
-  const std::string named_session_ = traced("named");
+  std::string named_session_;
 
   /// Calls of the cluster's own links: start-up 40 us, 4 us a row; of `gpu` alone.
   std::string calls(const std::string& gpu) {
@@ -38,6 +38,8 @@ class ContractSimulateContentsTest : public QObject, private Simulations {
   }
 
  private slots:
+  void initTestCase() { named_session_ = traced("named"); }
+
   void contents_and_rates_data() {
     QTest::addColumn<QStringList>("more");
     QTest::addColumn<double>("rest_ms");  // 0: not stated
