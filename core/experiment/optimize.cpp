@@ -153,6 +153,8 @@ class Optimization {
     baseline_ = work_.make_baseline(progress_);
     result_->load_seconds = s_.store->load_seconds();
     SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings});
+    // Here, where nothing is refused any more: a refusal is one line.
+    if (time_.is_told) tell_expected(time_, progress_);
     ExecuteOptions execute;
     execute.record = execute.events = true;
     execute.outputs = quality_.open();
@@ -476,17 +478,14 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   check_target(*state_);
   std::vector<TimeShare> shares = time_shares(*state_, optimize, chosen.size(), progress);
   TimeShare& first = shares.front();
-  const bool asks = has_target(state_->options);
-  // A target may still be refused: in one line, unless that takes long to find out.
-  if (!asks || first.is_long()) tell_expected(first, progress);
-  if (asks) first.fit_batches();
+  if (has_target(state_->options)) first.fit_batches();
   const double executions = first.plan.allowed(Stage::thresholds) / std::max(first.first.batch, 1e-9);
   const std::optional<FoundTarget> found = find_thresholds(*state_, chosen, first.split, executions, progress);
-  if (asks && !first.is_long()) tell_expected(first, progress);
   const State::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
   size_t phase = 0;
   return of_each_phase(*state_, optimize.half_done, [&](Workload& work) {
     TimeShare own = shares[phase];
+    own.is_told = phase == 0;
     own.plan = own.plan.part(shares.size() - phase++);
     if (!found) own.fit_batches();
     return Optimization(work, found ? &*found : nullptr, optimize, own, progress).run();

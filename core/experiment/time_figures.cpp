@@ -52,8 +52,8 @@ std::vector<TimeShare> time_shares(Experiment::State& s, const OptimizeOptions& 
   std::vector<TimeShare> shares;
   ExpectedSeconds all;
   for (const std::unique_ptr<Workload>& work : workloads(s)) {
-    TimeShare& share =
-        shares.emplace_back(TimeShare{plan, {}, {}, split_batches(s.data->batch_count(), s.options.profile_split), options.time_limit});
+    TimeShare& share = shares.emplace_back(
+        TimeShare{plan, {}, {}, split_batches(s.data->batch_count(), s.options.profile_split), true, options.time_limit});
     const bool exits = work->phase() == WorkPhase::forward && exit_chain(*work->graph(), s.model->answer).has_value();
     if (!has_target(s.options)) share.plan.skip(Stage::thresholds);
     if (!exits && !s.options.dense) share.plan.skip(Stage::exits);

@@ -12,6 +12,7 @@ struct TimeShare {
   FirstBatches first;
   ExpectedSeconds expected;  ///< of the whole command
   ProfileSplit split;        ///< of the batches that run
+  bool is_told = true;       ///< what is expected is said when nothing is refused any more
   double limit = 0;          ///< of the whole command, of all phases together; 0: none
   bool is_long() const { return expected.middle() > kLongSeconds; }
   /// So many batches may each of `plans` run in a stage; no limit: any number.

@@ -62,13 +62,15 @@ class ExitTargetTest : public QObject {
     const std::string gain = " times as fast as the model as it came, with its own thresholds";
     const size_t title = ended.out.find("speed-up  "), alone = ended.out.find("  by passes alone  ");
     QVERIFY2(ended.out.find(gain, title) < alone && alone < ended.out.size(), ended.out.c_str());
-    const std::string html = Scratch::read(page);
-    QVERIFY(html.find("Speed-up over the model as it came") < html.find("By passes alone"));
+    QVERIFY(Scratch::read(page).find("Speed-up over the model as it came") != std::string::npos);
     Json taken = Json::array();
     const Json& left = t["held_out"]["items"];
-    for (size_t e = 0; e < left.size(); ++e)
-      if (left[e] == 0)
-        taken.push_back((e + 1 < left.size() ? "exit " + std::to_string(e + 1) : "the end of the network") + " takes none of 44 pictures");
+    for (size_t e = 0; e < left.size(); ++e) {
+      const std::string name = e + 1 < left.size() ? "exit " + std::to_string(e + 1) : "the end of the network";
+      if (left[e] == 44) taken = Json::array({name + " takes all 44 pictures"});
+      if (left[e] == 44) break;
+      if (left[e] == 0) taken.push_back(name + " takes none of 44 pictures");
+    }
     QCOMPARE(t["exits_taken"].dump(), taken.dump());
     // What was found, written and replayed: all digits, as the summary of the curve says.
     const Json written = Json::parse(Scratch::read(config));
@@ -123,7 +125,7 @@ class ExitTargetTest : public QObject {
     const Json j = json_of(optimize({"--target-latency", "32.5%"})), t = j["exit_target"];
     const auto guarded = std::find_if(j["passes"].begin(), j["passes"].end(), [](const Json& p) { return p["name"] == "dead-path"; });
     QVERIFY2((*guarded)["applied"] == true && t["fitted"]["items"] == (Json{kProfiled, 0, 0}), t.dump().c_str());
-    QCOMPARE(t["exits_taken"].dump(), Json({"exit 1 takes all 44 pictures"}).dump());
+    QCOMPARE(t["exits_taken"].dump(), Json::array({"exit 1 takes all 44 pictures"}).dump());
     QVERIFY2(j["exits"]["plan"] == "optimized" && t["met"] == true && t["held_out"]["mean_cost"].get<double>() <= 0.325, t.dump().c_str());
   }
 

@@ -46,11 +46,14 @@ class TimeLimitOfOptimizeTest : public QObject {
              tried->left_out_for_time.empty() ? "nothing" : tried->left_out_for_time[0].c_str());
     QVERIFY(says(tried->warnings, "were expected: passes were tried on") && tried->passes_tried_on == kBriefRounds);
     // What is stated comes from as many rounds as ever, and no pass has a gain of its own.
-    QVERIFY(tried->verified->passed && tried->speedup && tried->optimized->rounds >= kLeastRounds);
+    QVERIFY(tried->verified->passed && tried->optimized->rounds >= kLeastRounds);
     QVERIFY(tried->split->measured == usual->split->measured);
     for (const PassReport& pass : tried->passes) QVERIFY2(!pass.speedup_alone, pass.name.c_str());
     const auto last = std::find_if(tried->passes.rbegin(), tried->passes.rend(), [](const PassReport& p) { return p.applied; });
-    QVERIFY(last != tried->passes.rend() && last->speedup_cumulative == tried->speedup);
+    QVERIFY(last != tried->passes.rend());
+    // A machine whose ceilings moved states neither.
+    QVERIFY(tried->speedup || tried->withheld);
+    QVERIFY(last->speedup_cumulative == tried->speedup);
   }
 
   void a_limit_that_is_over_leaves_one_batch_of_each_part() {
