@@ -444,8 +444,8 @@ struct RunSummaryFigures {
   std::optional<double> between_spread;          ///< standard deviation of the logarithms between them, of the speed-up, else the latency
   std::optional<double> measured_again_seconds;  ///< that fresh processes took
   std::string measured_once;                     ///< why there is one measuring only; empty: there are several, or nobody said
-  std::optional<SpeedupWithheld> withheld;   ///< why it is not stated though it was measured (core/summary/stated_speedups.h)
-  std::optional<double> other_load;          ///< part of the processors that others kept busy while it measured; nothing: not known
+  std::optional<SpeedupWithheld> withheld;       ///< why it is not stated though it was measured (core/summary/stated_speedups.h)
+  std::optional<double> other_load;              ///< part of the processors that others kept busy while it measured; nothing: not known
   std::optional<std::string> speedup_basis;  ///< what it was estimated from: pairs, batches, totals (RatioBasis); older summaries lack it
   std::optional<SplitFigures> split;         ///< optimize
   std::optional<Verification> verified;

@@ -171,7 +171,7 @@ class ExitsTest : public QObject {
     QCOMPARE(page.points.size(), size_t{6});
     QCOMPARE(page.target, QString("target met: accuracy of at least 96.0 %"));
     QVERIFY(page.target_value == 0.96 && !page.target_cost);
-    ExitsOfRun gained = *run;
+    ExitsOfRun gained = *read_exits_of_run(session_, 1, 5);
     gained.target->speedup_over_model = 2.5, gained.target->item = "picture", gained.target->held_out.items = {40, 0, 0};
     QCOMPARE(make_exits_page(gained).target,
              QString("target met: accuracy of at least 96.0 %; 2.5 times as fast as the model as it came, with its own thresholds; exit 1 "
