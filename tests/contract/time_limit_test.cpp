@@ -3,6 +3,7 @@
 
 #include "core/session/session_reader.h"
 #include "tests/contract/models.h"
+#include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 using Json = nlohmann::json;
