@@ -58,7 +58,7 @@ constexpr std::array kMedia = {
     FileKind{"tiff", "a TIFF picture", kPicture, kNone, "",
              [](Look l) { return l.head.starts_with("II*\0"sv) || l.head.starts_with("MM\0*"sv); }},
     FileKind{"bmp", "a BMP picture", kPicture, kNone, "BM",
-             [](Look l) { return l.head.size() > 14 && l.head.substr(6, 4) == "\0\0\0\0"sv; }},
+             [](Look l) { return l.head.size() >= 10 && l.head.substr(6, 4) == "\0\0\0\0"sv; }},
     FileKind{"avif", "an AVIF or HEIC picture", kPicture, kNone, "",
              [](Look l) {
                return is_media_brand(l, {"avif", "avis", "heic", "heix", "mif1"});

@@ -27,12 +27,13 @@ bool has_key(Look look) {
 constexpr char kWeightMap[] = "weight_map", kPeft[] = "peft_type", kNbformat[] = "nbformat", kTraceEvents[] = "traceEvents",
                kPhysical[] = "physical_to_logical_map", kLayerList[] = "layer_list", kChoices[] = "choices", kLogHistory[] = "log_history";
 
+/// Of any version: the reader says which one it reads.
 template <const char* text>
 bool is_schema(Look look) {
-  return look.json.text("schema") == text;
+  return look.json.text("schema").starts_with(text);
 }
-constexpr char kConfig[] = "stormcell.config/1", kCluster[] = "stormcell.cluster/1", kCalibration[] = "stormcell.calibration/1",
-               kJobs[] = "stormcell.jobs/1";
+constexpr char kConfig[] = "stormcell.config/", kCluster[] = "stormcell.cluster/", kCalibration[] = "stormcell.calibration/",
+               kJobs[] = "stormcell.jobs/";
 
 /// Traces are known by the begin and the end of a content.
 template <bool (*is)(std::string_view)>

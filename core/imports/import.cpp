@@ -318,7 +318,7 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
     }
     if (all.sessions.empty() && !files.traces.empty())
       bad_input(files.traces.front().path, "holds nothing: no token was recorded in it", "record while the server answers requests");
-    targets.check();
+    targets.check(std::any_of(files.known.begin(), files.known.end(), [&](const KnownRun& k) { return k.session == options.session; }));
   } catch (const Error& e) {
     is_stop(e) ? targets.keep() : targets.take_back();
     throw;

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/sha256.h"
+#include "core/imports/trace_files.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -70,7 +71,7 @@ SessionWriter& ImportTargets::open(const TraceHeader& header, const std::string&
   for (const Target& t : targets_)
     if (t.fingerprint == fingerprint) return *t.session;
   const TracedShape shape = shape_of(header);
-  ModelSummary model{fingerprint, header.model.empty() ? fs::path(trace).stem().string() : header.model, header.family, {}};
+  ModelSummary model{fingerprint, header.model.empty() ? name_of_trace(trace) : header.model, header.family, {}};
   model.json = nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
   model.form = header.fingerprint.empty() ? "trace" : "";
@@ -80,11 +81,11 @@ SessionWriter& ImportTargets::open(const TraceHeader& header, const std::string&
   return *targets_.back().session;
 }
 
-void ImportTargets::check() const {
+void ImportTargets::check(bool is_known) const {
   const bool is_used =
       std::any_of(targets_.begin(), targets_.end(), [&](const Target& t) { return t.session->path() == options_.session; });
   // Opening it says what it holds.
-  if (!targets_.empty() && !is_used && !is_free(options_.session)) SessionWriter(options_.session, first_);
+  if (!targets_.empty() && !is_used && !is_known && !is_free(options_.session)) SessionWriter(options_.session, first_);
 }
 
 void ImportTargets::keep() {

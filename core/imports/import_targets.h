@@ -25,8 +25,8 @@ class ImportTargets {
 
   /// That of the trace's model: the one that this import opened, or a session of the name that holds it, or the first free name.
   SessionWriter& open(const TraceHeader& header, const std::string& trace);
-  /// Throws Error(bad_input) where the session that -o names is there and of none of the models.
-  void check() const;
+  /// Throws Error(bad_input) where the session that -o names is there and of none of the models. `is_known`: it holds one of the traces.
+  void check(bool is_known) const;
   void keep();
   void take_back();
 

@@ -10,6 +10,7 @@
 
 #include "core/formats/file_kind.h"
 #include "core/session/advice.h"
+#include "core/session/file_header.h"
 #include "core/session/session_writer_state.h"
 
 namespace stormcell {
@@ -49,7 +50,10 @@ void SessionWriterState::open(const ModelSummary& summary) {
     check_session(db, kChooseAnother);
     find_model(summary);  // refused before anything of the file changes
   }
+  const int64_t version = db.number("PRAGMA user_version");
+  header = read_file_header(db);
   migrate(db);
+  if (db.number("PRAGMA user_version") != version) header.clear();
   // Fails over to the file's own mode where shared memory cannot be had; that only makes readers wait.
   try {
     db.text("PRAGMA journal_mode=WAL");
@@ -71,6 +75,8 @@ void SessionWriterState::open(const ModelSummary& summary) {
   Statement end(db, "UPDATE run SET status = 'interrupted' WHERE id = ?");
   for (const int64_t run : dead) end.bind(1, run).run();
   db.execute("COMMIT");
+  if (sqlite3_total_changes(db.handle()) > 0) header.clear();
+  data_version = db.number("PRAGMA data_version");
 }
 
 // A session holds runs of one model.
@@ -178,6 +184,7 @@ void SessionWriter::take_back() {
   const std::lock_guard lock(state_->mutex);
   state_->rollback();
   state_->held = false;
+  state_->taken_back = true;
   state_->broken = "recording was taken back";
   state_->remove = state_->made && state_->db.handle() && state_->db.number("SELECT count(*) FROM run") == 0;
 }
@@ -208,6 +215,7 @@ bool SessionWriter::close() {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
     }
+    if (s.taken_back && plain && !s.header.empty()) restore_file_header(s.db, s.header, s.data_version);
   } catch (...) {
     error = std::current_exception();
   }

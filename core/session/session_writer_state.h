@@ -21,6 +21,9 @@ struct SessionWriterState {
   std::string broken;                 // why nothing can be written any more; empty: all is well
   bool held = false;                  // nothing is committed
   bool made = false, remove = false;  // the file is ours; it goes when it is closed
+  bool taken_back = false;
+  std::string header;        // of the file before it was opened; empty: opening it changed more
+  int64_t data_version = 0;  // then
   sqlite::Statement insert_batch, insert_item, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence,
       insert_miss, insert_piece, insert_picture, delete_picture;
 

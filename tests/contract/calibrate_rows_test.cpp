@@ -136,9 +136,9 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     QTest::newRow("no rows") << row << "bf16,64,32,,,12,"
                              << "line 3: rows is missing or too small for op \"product\"";
     QTest::newRow("half a row") << row << "bf16,64,32,,8.5,12,"
-                                << "line 3, column 9: rows is \"8.5\", not a whole number";
+                                << "line 3, column 8: rows is \"8.5\", not a whole number";
     QTest::newRow("negative") << row << "bf16,64,32,,8,-12,"
-                              << "line 3, column 10: us is no number from 0";
+                              << "line 3, column 9: us is no number from 0";
     QTest::newRow("no time") << row << "bf16,64,32,,8,0,"
                              << "line 3: us is no time above 0";
     QTest::newRow("no weight") << row << "bf16,0,32,,8,12,"

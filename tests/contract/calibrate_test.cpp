@@ -86,7 +86,7 @@ class ContractCalibrateTest : public QObject, private Imports {
     QTest::newRow("a column twice") << "op,gpu,us,us\n"
                                     << "line 1, column 4: the column \"us\" stands there twice";
     QTest::newRow("another JSON") << R"({"schema": "stormcell.place/1"})"
-                                  << "schema is not \"stormcell.calibration/1\"";
+                                  << "is a file of figures that this program wrote, schema \"stormcell.place/1\", not a table";
     QTest::newRow("cut JSON") << "{\"schema\": \"stormcell.calib"
                               << "line 1";
     row("no call", "", "holds no call");

@@ -106,6 +106,7 @@ class FileKindsTest : public QObject, protected Placements {
   }
 
   void a_tokenizer_that_was_not_fetched_is_named() {
+    const std::string text = scratch_.write("words.txt", "some words\n");
     for (const auto& [name, id] : {std::pair{"tokenizer.model", "git-lfs-pointer"},
                                    {"tokenizer.model", "html"},
                                    {"tokenizer.json", "git-lfs-pointer"},
@@ -114,7 +115,7 @@ class FileKindsTest : public QObject, protected Placements {
       const ModelCopy model;
       for (const char* other : {"spiece.model", "tokenizer.json", "tokenizer.model"}) std::filesystem::remove(model.file(other));
       std::ofstream(model.file(name), std::ios::binary) << head(id).bytes;
-      VERIFY_REFUSED((Arguments{"inspect", model.folder()}), model.file(name), "is " + head(id).words);
+      VERIFY_REFUSED((Arguments{"run", model.folder(), "--data", text}), model.file(name), "is " + head(id).words);
     }
   }
 

@@ -136,7 +136,7 @@ class ContractImatrixTest : public QObject, private Imports {
     for (const char* name : {"imatrix.dat", "imatrix.gguf"}) {
       const std::string file = scratch_.write(name, dat);
       VERIFY_REFUSED((Arguments{"import", file, "-o", scratch_.path("none.storm")}), file,
-                     "a .dat without counts of single experts (it cannot be converted: make it again in a fresh run of llama-imatrix "
+                     "a .dat without counts of single experts, not a routing trace (it cannot be converted: make it again in a fresh run of llama-imatrix "
                      "--output-format gguf -o imatrix.gguf)");
     }
   }

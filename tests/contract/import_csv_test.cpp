@@ -98,10 +98,10 @@ class ContractImportCsvTest : public QObject, private Imports {
   }
 
   void a_csv_that_is_no_trace() {
-    verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "line 1");
+    verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "is a table with the columns \"day\", \"sum\", not a routing trace");
     verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "line 1", {"--format", "route-trace"});
     verify_refused(scratch_.write("v2.csv", "# route_trace v2\n"), "line 1");
-    verify_refused(scratch_.write("noise.bin", std::string("\0\1\2\3\4\5\6\7\x08", 9)), "line 1");
+    verify_refused(scratch_.write("noise.bin", std::string("\0\1\2\3\4\5\6\7\x08", 9)), "is no routing trace of a known format");
   }
 
   void rows_that_are_wrong_data() {

@@ -175,7 +175,7 @@ class ContractImportTest : public QObject, private Imports {
 
   void truncated_files() {
     const std::string text = route_trace();
-    verify_refused(scratch_.write("cut-row.csv", text.substr(0, text.size() - 9)), "may be truncated");
+    verify_refused(scratch_.write("cut-row.csv", text.substr(0, text.size() - 9)), "the file may be cut");
     verify_refused(scratch_.write("cut-step.csv", text.substr(0, text.rfind("\n1,1,24,2,0,") + 1)), "may be truncated");
     verify_refused(scratch_.write("cut-prompt.csv", text.substr(0, text.find("\n0,0,2,1,0,") + 1)), "may be truncated");
     verify_refused(scratch_.write("cut-preamble.csv", text.substr(0, text.find("turn,"))), "truncated");
@@ -194,7 +194,7 @@ class ContractImportTest : public QObject, private Imports {
     verify_refused(scratch_.write("empty.npy", ""), "is empty", {"--format", "npy"});
     verify_refused(scratch_.path("nothing.csv"), "No such file");
     std::filesystem::create_directory(scratch_.path("folder"));
-    verify_refused(scratch_.path("folder"), "is a folder without a routing trace");
+    verify_refused(scratch_.path("folder"), "is a folder without files");
   }
 
   void a_trace_of_another_model() {

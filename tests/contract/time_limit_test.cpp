@@ -31,7 +31,7 @@ class TimeLimitTest : public QObject {
              j.dump().c_str());
     const Json& expected = j["expected_seconds"];
     QVERIFY2(expected.size() == 2 && expected[0].get<double>() > 0 && expected[0] <= expected[1], expected.dump().c_str());
-    QCOMPARE(j["passes_tried_on"].get<int64_t>(), j["optimized"]["batches"].get<int64_t>());
+    QCOMPARE(j["passes_tried_on"].get<int64_t>(), j["split"]["measured"].get<int64_t>());
     Arguments quiet = short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--quiet"});
     const Ended silent = run_program(quiet);
     QVERIFY2(silent.exit == 0 && silent.err.empty() && silent.out.empty(), told(quiet, silent).c_str());

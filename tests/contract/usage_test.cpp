@@ -86,7 +86,7 @@ class UsageTest : public QObject {
     VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.max-share=2"}),
                    "--pass-option dead-path.max-share", "expected a share from 0 to 0.5");
     VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.share=0"}), "--pass-option",
-                   "it has max-share");
+                   "did you mean max-share?");
   }
 
   void a_pass_that_is_asked_for_and_forbidden_is_refused() {

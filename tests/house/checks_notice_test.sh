@@ -111,7 +111,7 @@ echo '[]' >"$tree/tests/fuzz/corpus/json/01878536cae609112bdd4617265346eed3c4b13
 expect sources notices "pack it" "a fuzz input that only a hash names"
 
 clean_tree
-head -c $(((32 << 20) + 1)) /dev/zero >"$tree/big.bin"
+head -c $(((39 << 20) + 1)) /dev/zero >"$tree/big.bin"
 expect sources notices "at most" "too many bytes"
 
 # programs ADDRESS VERDICT TEXT NAME: a program with data from 0x3000 whose protection begins at ADDRESS.

@@ -468,8 +468,8 @@ class SimulationViewTest : public QObject {
     QVERIFY2(figure("Tokens a second").value.startsWith("< "), qPrintable(figure("Tokens a second").value));
     const auto parts = picture_of(view)->layout_of_page().step_parts();
     QVERIFY(near(parts[3].right(), picture_of(view)->layout_of_page().step.right()) && parts[3].width() > 0);
-    QVERIFY(
-        std::any_of(view.table().rows.begin(), view.table().rows.end(), [](const auto& row) { return to_text(row[0]) == "stated rest"; }));
+    const Table table = view.table();
+    QVERIFY(std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return to_text(row[0]) == "stated rest"; }));
   }
 
   void the_table_has_what_the_picture_has() {

@@ -29,7 +29,7 @@ class ProfileSplitTest : public QObject {
     QCOMPARE(one.part_of(0), static_cast<uint8_t>(kProfiled | kMeasured));
     QVERIFY(one.same && one.profiled == std::vector<int64_t>{0} && one.measured == one.profiled);
     QCOMPARE(bad_input_complaint([] { split_batches(4, "random"); }),
-             std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
+             std::string("--profile-split: \"random\" is no way to split (strided or first)"));
   }
 };
 

@@ -59,9 +59,9 @@ class PlacementFilesTest : public QObject {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("words");
     QTest::newRow("nothing") << ""
-                             << "is no placement";
+                             << "is empty, not a placement";
     QTest::newRow("another") << R"({"logical_count": []})"
-                             << "is no placement";
+                             << "is a dump of SGLang's counts of experts, not a placement";
     QTest::newRow("no slots") << R"({"physical_to_logical_map": [[]]})"
                               << "layer 0 is no list";
     QTest::newRow("a share") << R"({"physical_to_logical_map": [[0.5]]})"

@@ -134,7 +134,7 @@ class SettingsTest : public QObject {
     for (const char* word : {"0.98", "98%", "1", "0"}) QCOMPARE(complaint("target_quality", word), std::string());
     for (const char* word : {"98", "-0.1", "101%", "good"})
       QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);
-    QCOMPARE(complaint("profile_split", "random"), std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
+    QCOMPARE(complaint("profile_split", "random"), std::string("--profile-split: \"random\" is no way to split (strided or first)"));
   }
   void a_default_fits_and_what_a_program_sets_is_checked_as_words_are() {
     ExperimentOptions o;
