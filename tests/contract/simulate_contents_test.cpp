@@ -112,8 +112,8 @@ class ContractSimulateContentsTest : public QObject, private Simulations {
     QVERIFY2(about["tokens_per_s"].is_number() && about["contents"] == kBare && about["calibrated"]["share"].get<double>() > 0,
              about.dump().c_str());
     QVERIFY(near(about["tokens_per_s"].get<double>(), 1e3 * 64 / about["step_ms"]["mean"].get<double>()));
-    QVERIFY2(other["tokens_per_s"].is_null() && other["tokens_per_s_withheld"].get<std::string>().find("no measured call") < 200,
-             other.dump().c_str());
+    // Calls of another GPU are borrowed, and it says so.
+    QVERIFY2(other["tokens_per_s"].is_number() && other["calibrated"]["kind"] == "borrowed", other.dump().c_str());
     const Json both = on_named({"--calibration", calls("Other"), "--rest-ms", "2"});
     QVERIFY(both["tokens_per_s"].is_number());
   }

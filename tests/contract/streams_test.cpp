@@ -155,7 +155,7 @@ class StreamsTest : public QObject {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10);
     VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("list.json", "[1]")}), scratch_.path("list.json"), "a file that --json wrote");
     VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("other.json", "{\"schema\": \"pizza/1\"}")}), scratch_.path("other.json"),
-                   "summary");
+                   "a file that --json wrote");
     VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("broken.json", "{")}), scratch_.path("broken.json"), "JSON");
   }
 

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr std::array kHolders = {"meta_info", "sglext", "sgl_ext", "nvext", "engine_data", "message"};
 constexpr std::array kWraps = {"response", "body", "result", "output"};
-constexpr std::array kNames = {"routed_experts", "completion_routed_experts"};
+constexpr std::array kRowKeys = {"routed_experts", "completion_routed_experts"};
 constexpr std::array kStarts = {"routed_experts_start_len", "routed_experts_prompt_start"};
 constexpr const char* kOfPrompt = "prompt_routed_experts";
 
@@ -58,7 +58,7 @@ const Json& choices_of(const Json& answer) {
 
 RoutedSequence sequence_of(const Json& holder, const std::string& before, const JsonRow& row) {
   RoutedSequence sequence;
-  for (const char* name : kNames)
+  for (const char* name : kRowKeys)
     if (const Json* value = field_in(holder, name); value && !sequence.routed.there)
       sequence.routed = read_routed_ids(*value, before + name, row);
   // A chunk of a stream may list its own tokens, and count all so far.
