@@ -10,37 +10,33 @@ namespace {
 using namespace std::string_view_literals;
 using Look = const FileLook&;
 
-constexpr std::string_view kTimesAlone = "it has times and no routing: record the routing itself, docs/servers says how",
-                           kPicture = "convert it to PNG or JPEG", kMovie = "name it as --data of a model that takes pictures",
-                           kNoProgram = "name the file that it was to read or has written",
-                           kAsTable = "export it as a table in UTF-8 with commas, or as JSON lines",
-                           kNoSound = "this program reads no sound";
-constexpr FileUses kNone, kPictures = FileUses(FileUse::picture) | FileUse::data;
+constexpr std::string_view kMovie = "name it as --data of a model that takes pictures", kNoSound = "this program reads no sound";
+constexpr FileUses kPictures = FileUses(FileUse::picture) | FileUse::data;
 
 // Tables, databases, profiles.
 constexpr std::array kTables = {
     FileKind{"session", "a session", "name it where a verb takes a SESSION: stormcell inspect FILE", FileUse::session, "",
              is_session_database, session_detail},
-    FileKind{"nsight", "a profile of Nsight Systems as SQLite", kTimesAlone, kNone, "SQLite format 3",
+    FileKind{"nsight", "a profile of Nsight Systems as SQLite", remedy::kTimesAlone, kNoUse, "SQLite format 3",
              [](Look l) { return holds(l, "CUPTI_") || holds(l, "NVTX_EVENTS"); }},
-    FileKind{"sqlite", "an SQLite database that is no session", "name a file that this program wrote with -o", kNone, "SQLite format 3"},
-    FileKind{"sqlite-log", "the log beside an SQLite database", "name the session itself, without -wal or -journal", kNone, "",
+    FileKind{"sqlite", "an SQLite database that is no session", "name a file that this program wrote with -o", kNoUse, "SQLite format 3"},
+    FileKind{"sqlite-log", "the log beside an SQLite database", "name the session itself, without -wal or -journal", kNoUse, "",
              [](Look l) {
                return l.head.starts_with("\x37\x7f\x06\x82") || l.head.starts_with("\x37\x7f\x06\x83") ||
                       l.head.starts_with("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7");
              }},
-    FileKind{"nsight", "a profile of Nsight", kTimesAlone, kNone, "",
+    FileKind{"nsight", "a profile of Nsight", remedy::kTimesAlone, kNoUse, "",
              [](Look l) {
                return name_ends(l, {".nsys-rep", ".qdrep", ".qdstrm", ".ncu-rep"});
              }},
-    FileKind{"perf", "a profile of perf", kTimesAlone, kNone, "PERFILE2"},
-    FileKind{"parquet", "a Parquet table", kAsTable, kNone, "PAR1"},
-    FileKind{"arrow", "an Arrow table", kAsTable, kNone, "ARROW1"},
-    FileKind{"arrow", "a Feather table", kAsTable, kNone, "FEA1"},
-    FileKind{"orc", "an ORC table", kAsTable, kNone, "ORC"},
-    FileKind{"avro", "an Avro table", kAsTable, kNone, "Obj\x01"},
-    FileKind{"matlab", "a MATLAB file", kAsTable, kNone, "MATLAB 5.0"},
-    FileKind{"office", "an Excel or Word file of the old form", "save the sheet as CSV in UTF-8", kNone,
+    FileKind{"perf", "a profile of perf", remedy::kTimesAlone, kNoUse, "PERFILE2"},
+    FileKind{"parquet", "a Parquet table", remedy::kAsTable, kNoUse, "PAR1"},
+    FileKind{"arrow", "an Arrow table", remedy::kAsTable, kNoUse, "ARROW1"},
+    FileKind{"arrow", "a Feather table", remedy::kAsTable, kNoUse, "FEA1"},
+    FileKind{"orc", "an ORC table", remedy::kAsTable, kNoUse, "ORC"},
+    FileKind{"avro", "an Avro table", remedy::kAsTable, kNoUse, "Obj\x01"},
+    FileKind{"matlab", "a MATLAB file", remedy::kAsTable, kNoUse, "MATLAB 5.0"},
+    FileKind{"office", "an Excel or Word file of the old form", "save the sheet as CSV in UTF-8", kNoUse,
              "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"},
 };
 
@@ -53,20 +49,21 @@ constexpr std::array kMedia = {
                return l.head.size() > 2 && l.head[0] == 'P' && (l.head[1] == '5' || l.head[1] == '6') &&
                       (l.head[2] == '\n' || l.head[2] == ' ' || l.head[2] == '\r' || l.head[2] == '\t');
              }},
-    FileKind{"webp", "a WebP picture", kPicture, kNone, "RIFF", [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WEBP"; }},
-    FileKind{"gif", "a GIF picture", kPicture, kNone, "GIF8"},
-    FileKind{"tiff", "a TIFF picture", kPicture, kNone, "",
+    FileKind{"webp", "a WebP picture", remedy::kPicture, kNoUse, "RIFF",
+             [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WEBP"; }},
+    FileKind{"gif", "a GIF picture", remedy::kPicture, kNoUse, "GIF8"},
+    FileKind{"tiff", "a TIFF picture", remedy::kPicture, kNoUse, "",
              [](Look l) { return l.head.starts_with("II*\0"sv) || l.head.starts_with("MM\0*"sv); }},
-    FileKind{"bmp", "a BMP picture", kPicture, kNone, "BM",
+    FileKind{"bmp", "a BMP picture", remedy::kPicture, kNoUse, "BM",
              [](Look l) { return l.head.size() >= 10 && l.head.substr(6, 4) == "\0\0\0\0"sv; }},
-    FileKind{"avif", "an AVIF or HEIC picture", kPicture, kNone, "",
+    FileKind{"avif", "an AVIF or HEIC picture", remedy::kPicture, kNoUse, "",
              [](Look l) {
                return is_media_brand(l, {"avif", "avis", "heic", "heix", "mif1"});
              }},
-    FileKind{"psd", "a Photoshop picture", kPicture, kNone, "8BPS"},
-    FileKind{"wav", "a WAV sound", kNoSound, kNone, "RIFF", [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WAVE"; }},
-    FileKind{"sound", "an MP3 sound", kNoSound, kNone, "ID3"},
-    FileKind{"sound", "a FLAC sound", kNoSound, kNone, "fLaC"},
+    FileKind{"psd", "a Photoshop picture", remedy::kPicture, kNoUse, "8BPS"},
+    FileKind{"wav", "a WAV sound", kNoSound, kNoUse, "RIFF", [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WAVE"; }},
+    FileKind{"sound", "an MP3 sound", kNoSound, kNoUse, "ID3"},
+    FileKind{"sound", "a FLAC sound", kNoSound, kNoUse, "fLaC"},
     FileKind{"video", "an AVI video", kMovie, FileUse::data, "RIFF",
              [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "AVI "; }},
     FileKind{"mp4", "an MP4 or QuickTime video", kMovie, FileUse::data, "",
@@ -75,15 +72,16 @@ constexpr std::array kMedia = {
     FileKind{"video", "an MPEG video", kMovie, FileUse::data, "",
              [](Look l) { return l.head.starts_with("\0\0\1\xba"sv) || l.head.starts_with("\0\0\1\xb3"sv) || is_transport_stream(l); }},
     FileKind{"video", "an Ogg video or sound", kMovie, FileUse::data, "OggS"},
-    FileKind{"pdf", "a PDF document", "name the data that it speaks of", kNone, "%PDF-"},
-    FileKind{"postscript", "a PostScript document", "name the data that it speaks of", kNone, "%!PS"},
-    FileKind{"program", "a program or library", kNoProgram, kNone,
+    FileKind{"pdf", "a PDF document", "name the data that it speaks of", kNoUse, "%PDF-"},
+    FileKind{"postscript", "a PostScript document", "name the data that it speaks of", kNoUse, "%!PS"},
+    FileKind{"program", "a program or library", remedy::kNoProgram, kNoUse,
              "\x7f"
              "ELF"},
-    FileKind{"program", "a program of Windows", kNoProgram, kNone, "MZ", [](Look l) { return l.head.size() > 64 && holds(l, "PE\0\0"sv); }},
-    FileKind{"script", "a script", kNoProgram, kNone, "#!"},
-    FileKind{"script", "a Python program", kNoProgram, kNone, "", [](Look l) { return name_ends(l, {".py"}) && is_text(l); }},
-    FileKind{"tar", "a tar archive", "unpack it: tar -xf FILE", kNone, "", is_tar},
+    FileKind{"program", "a program of Windows", remedy::kNoProgram, kNoUse, "MZ",
+             [](Look l) { return l.head.size() > 64 && holds(l, "PE\0\0"sv); }},
+    FileKind{"script", "a script", remedy::kNoProgram, kNoUse, "#!"},
+    FileKind{"script", "a Python program", remedy::kNoProgram, kNoUse, "", [](Look l) { return name_ends(l, {".py"}) && is_text(l); }},
+    FileKind{"tar", "a tar archive", "unpack it: tar -xf FILE", kNoUse, "", is_tar},
 };
 
 }  // namespace

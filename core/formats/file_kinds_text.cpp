@@ -12,12 +12,7 @@ using namespace std::string_view_literals;
 using Look = const FileLook&;
 using Shape = JsonOutline::Shape;
 
-constexpr std::string_view kTimesAlone = "it has times and no routing: record the routing itself, docs/servers says how",
-                           kPicture = "convert it to PNG or JPEG", kFolderOfModel = "it belongs to a model: name the model's folder",
-                           kTakeFolder = "take the model's Hugging Face folder, with config.json and *.safetensors",
-                           kNoProgram = "name the file that it was to read or has written", kImport = "stormcell import FILE -o S.storm",
-                           kFrom = "stormcell place S.storm --cluster C --from FILE judges it";
-constexpr FileUses kNone;
+constexpr std::string_view kFrom = "stormcell place S.storm --cluster C --from FILE judges it";
 
 /// The JSON is an object, a list of them or lines with this key.
 template <const char* key>
@@ -43,22 +38,24 @@ bool is_trace(Look look) {
 
 // Text of another coding.
 constexpr std::array kCodings = {
-    FileKind{"utf-32", "text in UTF-32", "save it as UTF-8: iconv -f UTF-32 -t UTF-8 FILE > NEW", kNone, "", is_utf32},
-    FileKind{"utf-16", "text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW", kNone, "", is_utf16},
+    FileKind{"utf-32", "text in UTF-32", "save it as UTF-8: iconv -f UTF-32 -t UTF-8 FILE > NEW", kNoUse, "", is_utf32},
+    FileKind{"utf-16", "text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW", kNoUse, "", is_utf16},
     FileKind{"carriage-returns", "text whose lines end with carriage returns alone",
-             "write it with line feeds: tr '\\r' '\\n' < FILE > NEW", kNone, "", has_only_carriage_returns},
+             "write it with line feeds: tr '\\r' '\\n' < FILE > NEW", kNoUse, "", has_only_carriage_returns},
 };
 
 // Routing traces as text, in the order of trace_formats(). They are known by a word anywhere in their first bytes, which the vocabulary of
 // a tokenizer may hold: JSON of models is tried before.
 constexpr std::array kTraces = {
-    FileKind{"route-trace", "a routing trace of the form route_trace", kImport, FileUse::trace, "", is_trace<is_route_trace_csv>},
-    FileKind{"router-trace", "a routing trace of the form RouterTrace", kImport, FileUse::trace, "", is_trace<is_router_trace_json>},
-    FileKind{"logical-count", "a dump of SGLang's counts of experts", kImport, FileUse::trace, "", is_trace<is_logical_count_json>},
-    FileKind{"routed-experts", "a file of answers with routed_experts", kImport, FileUse::trace, "", is_trace<is_routed_experts_json>},
-    FileKind{"vllm-eplb", "a recording of vLLM's expert loads", kImport, FileUse::trace, "", is_trace<is_vllm_eplb_jsonl>},
-    FileKind{"trtllm", "the head of TensorRT-LLM's expert statistics", kImport, FileUse::trace, "", is_trace<is_trtllm_statistics>},
-    FileKind{"megatron", "a routing trace of Megatron-LM", kImport, FileUse::trace, "", is_trace<is_megatron_jsonl>},
+    FileKind{"route-trace", "a routing trace of the form route_trace", remedy::kImport, FileUse::trace, "", is_trace<is_route_trace_csv>},
+    FileKind{"router-trace", "a routing trace of the form RouterTrace", remedy::kImport, FileUse::trace, "",
+             is_trace<is_router_trace_json>},
+    FileKind{"logical-count", "a dump of SGLang's counts of experts", remedy::kImport, FileUse::trace, "", is_trace<is_logical_count_json>},
+    FileKind{"routed-experts", "a file of answers with routed_experts", remedy::kImport, FileUse::trace, "",
+             is_trace<is_routed_experts_json>},
+    FileKind{"vllm-eplb", "a recording of vLLM's expert loads", remedy::kImport, FileUse::trace, "", is_trace<is_vllm_eplb_jsonl>},
+    FileKind{"trtllm", "the head of TensorRT-LLM's expert statistics", remedy::kImport, FileUse::trace, "", is_trace<is_trtllm_statistics>},
+    FileKind{"megatron", "a routing trace of Megatron-LM", remedy::kImport, FileUse::trace, "", is_trace<is_megatron_jsonl>},
 };
 
 // JSON of this program.
@@ -69,44 +66,44 @@ constexpr std::array kOwn = {
     FileKind{"calibration", "a calibration", "name it with --calibration FILE", FileUses(FileUse::calibration) | FileUse::calls, "",
              is_schema<kCalibration>},
     FileKind{"jobs", "a list of jobs", "stormcell batch FILE", FileUse::jobs, "", is_schema<kJobs>},
-    FileKind{"figures", "a file of figures that this program wrote", "name the session that they are of", kNone, "",
+    FileKind{"figures", "a file of figures that this program wrote", "name the session that they are of", kNoUse, "",
              [](Look l) { return l.json.text("schema").starts_with("stormcell."); }, [](Look l) { return text_detail(l, "schema"); }},
-    FileKind{"graph", "a graph that this program wrote as text", "name the model that it is of", kNone, "stormcell.graph/"},
+    FileKind{"graph", "a graph that this program wrote as text", "name the model that it is of", kNoUse, "stormcell.graph/"},
 };
 
 // JSON of models and of tools, known by its outermost keys.
 constexpr std::array kJson = {
-    FileKind{"index", "an index of PyTorch weights", "convert the weights to safetensors, and name the model's folder", kNone, "",
+    FileKind{"index", "an index of PyTorch weights", "convert the weights to safetensors, and name the model's folder", kNoUse, "",
              [](Look l) { return l.json.has("weight_map") && holds(l, ".bin\""); }},
-    FileKind{"index", "an index of safetensors files", kFolderOfModel, FileUse::index, "", has_key<kWeightMap>},
-    FileKind{"adapter", "the configuration of an adapter of PEFT", "merge the adapter into its model, and name that folder", kNone, "",
+    FileKind{"index", "an index of safetensors files", remedy::kFolderOfModel, FileUse::index, "", has_key<kWeightMap>},
+    FileKind{"adapter", "the configuration of an adapter of PEFT", "merge the adapter into its model, and name that folder", kNoUse, "",
              has_key<kPeft>},
-    FileKind{"tokenizer-config", "a tokenizer's configuration", kFolderOfModel, kNone, "",
+    FileKind{"tokenizer-config", "a tokenizer's configuration", remedy::kFolderOfModel, kNoUse, "",
              [](Look l) { return l.json.has("tokenizer_class") && !l.json.has("model_type"); }},
     FileKind{
-        "preprocessor-config", "a preprocessor's configuration", kFolderOfModel, kNone, "",
+        "preprocessor-config", "a preprocessor's configuration", remedy::kFolderOfModel, kNoUse, "",
         [](Look l) { return l.json.has("image_processor_type") || l.json.has("feature_extractor_type") || l.json.has("processor_class"); }},
-    FileKind{"diffusers", "the index of a Diffusers pipeline", "name the folder of one of its models", kNone, "",
+    FileKind{"diffusers", "the index of a Diffusers pipeline", "name the folder of one of its models", kNoUse, "",
              [](Look l) { return l.json.has("_diffusers_version"); }},
     FileKind{"model-config", "a model's config.json", "name its folder as MODEL; of a traced model: import TRACE --model-config FILE",
              FileUse::model_config, "",
              [](Look l) { return l.json.shape == Shape::object && (l.json.has("model_type") || l.json.has("architectures")); },
              [](Look l) { return text_detail(l, "model_type"); }},
-    FileKind{"generation-config", "a generation_config.json", kFolderOfModel, kNone, "",
+    FileKind{"generation-config", "a generation_config.json", remedy::kFolderOfModel, kNoUse, "",
              [](Look l) {
                return l.json.shape == Shape::object && (l.json.has("eos_token_id") || l.json.has("bos_token_id")) &&
                       l.json.has("transformers_version");
              }},
     FileKind{
-        "tokenizer", "a tokenizer.json", kFolderOfModel, FileUse::tokenizer, "",
+        "tokenizer", "a tokenizer.json", remedy::kFolderOfModel, FileUse::tokenizer, "",
         [](Look l) { return l.json.has("added_tokens") && (l.json.has("model") || l.json.has("normalizer") || l.json.has("version")); }},
-    FileKind{"vocabulary", "a tokenizer's vocabulary", kFolderOfModel, kNone, "",
+    FileKind{"vocabulary", "a tokenizer's vocabulary", remedy::kFolderOfModel, kNoUse, "",
              [](Look l) { return l.json.shape == Shape::object && has_in_name(l, {"vocab"}); }},
-    FileKind{"params", "the params.json of a model in the form of its makers", kTakeFolder, kNone, "",
+    FileKind{"params", "the params.json of a model in the form of its makers", remedy::kTakeFolder, kNoUse, "",
              [](Look l) { return l.json.has("n_layers") && l.json.has("dim"); }},
-    FileKind{"notebook", "a Jupyter notebook", kNoProgram, kNone, "", has_key<kNbformat>},
-    FileKind{"profile", "a profile of PyTorch or Chrome", kTimesAlone, kNone, "", has_key<kTraceEvents>},
-    FileKind{"training-log", "the log of a training", kTimesAlone, kNone, "", has_key<kLogHistory>},
+    FileKind{"notebook", "a Jupyter notebook", remedy::kNoProgram, kNoUse, "", has_key<kNbformat>},
+    FileKind{"profile", "a profile of PyTorch or Chrome", remedy::kTimesAlone, kNoUse, "", has_key<kTraceEvents>},
+    FileKind{"training-log", "the log of a training", remedy::kTimesAlone, kNoUse, "", has_key<kLogHistory>},
 };
 
 // JSON of servers. A trace may have these keys too, so it is tried first.
@@ -118,8 +115,8 @@ constexpr std::array kServers = {
     FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
              [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
     FileKind{"answers", "a file of answers of an OpenAI-style server without routed_experts",
-             "ask the server for routed_experts: docs/servers says how", kNone, "", has_key<kChoices>},
-    FileKind{"server-error", "an error that a server sent", "check the request or the address, and get it again", kNone, "", is_error_json,
+             "ask the server for routed_experts: docs/servers says how", kNoUse, "", has_key<kChoices>},
+    FileKind{"server-error", "an error that a server sent", "check the request or the address, and get it again", kNoUse, "", is_error_json,
              error_detail},
 };
 
@@ -127,29 +124,29 @@ constexpr std::array kServers = {
 constexpr std::array kTextTables = {
     FileKind{"nccl-tests", "the output of nccl-tests", "stormcell calibrate FILE -o CAL.json", FileUse::calls, "",
              [](Look l) { return is_text(l) && is_nccl_table(l); }},
-    FileKind{"nccl-log", "a log of NCCL", "stormcell calibrate takes the output of nccl-tests, with its table", kNone, "",
+    FileKind{"nccl-log", "a log of NCCL", "stormcell calibrate takes the output of nccl-tests, with its table", kNoUse, "",
              [](Look l) { return is_text(l) && holds(l, " NCCL INFO "); }},
     FileKind{"calls", "a table of measured calls", "stormcell calibrate FILE -o CAL.json", FileUse::calls, "",
              [](Look l) {
                return is_text(l) && has_columns(l, {"op", "gpu"});
              }},
     FileKind{"route-trace-rows", "a table of route_trace without the lines that begin with #",
-             "record it again, or copy those lines from the recording", kNone, "",
+             "record it again, or copy those lines from the recording", kNoUse, "",
              [](Look l) {
                return is_text(l) && has_columns(l, {"turn", "layer", "slot", "expert"});
              }},
-    FileKind{"merges", "a tokenizer's merges", kFolderOfModel, kNone, "#version:"},
-    FileKind{"svg", "an SVG picture", kPicture, kNone, "",
+    FileKind{"merges", "a tokenizer's merges", remedy::kFolderOfModel, kNoUse, "#version:"},
+    FileKind{"svg", "an SVG picture", remedy::kPicture, kNoUse, "",
              [](Look l) { return is_text(l) && l.head.starts_with("<") && holds(l, "<svg"); }},
-    FileKind{"openvino", "an OpenVINO model", kTakeFolder, kNone, "",
+    FileKind{"openvino", "an OpenVINO model", remedy::kTakeFolder, kNoUse, "",
              [](Look l) { return is_text(l) && l.head.starts_with("<") && holds(l, "<net "); }},
-    FileKind{"xml", "an XML file", "export what it holds as JSON or CSV", kNone, "<?xml"},
+    FileKind{"xml", "an XML file", "export what it holds as JSON or CSV", kNoUse, "<?xml"},
 };
 
 // Forms that any content may have: the reader says what it takes.
 constexpr std::array kForms = {
     FileKind{"json-lines", "JSON lines", "", FileUse::data, "", [](Look l) { return l.json.shape == Shape::lines; }, keys_detail},
-    FileKind{"json", "JSON", "", kNone, "", [](Look l) { return l.json.shape == Shape::object; }, keys_detail},
+    FileKind{"json", "JSON", "", kNoUse, "", [](Look l) { return l.json.shape == Shape::object; }, keys_detail},
     FileKind{"json", "a JSON list", "", FileUse::placement, "", [](Look l) { return l.json.shape == Shape::list; }, keys_detail},
     FileKind{"table", "a table", "", FileUse::calls, "", is_table, columns_detail},
     FileKind{"text", "a text file", "", FileUse::data, "", is_text},
