@@ -8,10 +8,10 @@
 
 namespace stormcell {
 namespace {
-using Json = nlohmann::json;
+using RequestJson = nlohmann::json;
 
-Json json_of(const Latency& l) { return {{"median", l.median}, {"p95", l.p95}, {"min", l.min}, {"mean", l.mean}, {"runs", l.runs}}; }
-Latency latency_at(const Json& j) {
+RequestJson json_of(const Latency& l) { return {{"median", l.median}, {"p95", l.p95}, {"min", l.min}, {"mean", l.mean}, {"runs", l.runs}}; }
+Latency latency_at(const RequestJson& j) {
   Latency l;
   l.median = real_at(j, "median"), l.p95 = real_at(j, "p95"), l.min = real_at(j, "min"), l.mean = real_at(j, "mean");
   l.runs = whole_at(j, "runs");
@@ -21,35 +21,35 @@ Latency latency_at(const Json& j) {
 }  // namespace
 
 std::string to_json(const FreshRequest& request) {
-  return Json{{"beside_baseline", request.beside_baseline},
-              {"settings", Json::parse(request.settings)},
-              {"config", Json::parse(request.config)},
+  return RequestJson{{"beside_baseline", request.beside_baseline},
+              {"settings", RequestJson::parse(request.settings)},
+              {"config", RequestJson::parse(request.config)},
               {"seconds", request.seconds},
               {"number", request.number}}
       .dump();
 }
 
 FreshRequest parse_fresh_request(const std::string& text, const std::string& where) {
-  const Json j = parse_json_text(text, where);
+  const RequestJson j = parse_json_text(text, where);
   if (!value_at(j, "settings").is_object() || !value_at(j, "config").is_object())
     bad_input(where, "is no request of a run to measure again", "optimize and run write it for themselves");
   return {flag_at(j, "beside_baseline"), j["settings"].dump(), j["config"].dump(), real_at(j, "seconds"), whole_at(j, "number")};
 }
 
 std::string to_json(const FreshFigures& figures) {
-  Json j = {{"plan", json_of(figures.plan)}};
+  RequestJson j = {{"plan", json_of(figures.plan)}};
   if (figures.baseline) j["baseline"] = json_of(*figures.baseline);
   if (figures.speedup) j["speedup"] = figures.speedup->value, j["speedup_ci95"] = figures.speedup->ci95;
   return j.dump();
 }
 
 FreshFigures parse_fresh_figures(const std::string& text, const std::string& where) {
-  const Json j = parse_json_text(text, where);
+  const RequestJson j = parse_json_text(text, where);
   if (!value_at(j, "plan").is_object()) bad_input(where, "holds no figures of a plan", "measure again");
   FreshFigures f;
   f.plan = latency_at(j["plan"]);
   if (value_at(j, "baseline").is_object()) f.baseline = latency_at(j["baseline"]);
-  const Json& ends = list_at(j, "speedup_ci95");
+  const RequestJson& ends = list_at(j, "speedup_ci95");
   if (const auto value = known_at(j, "speedup"); value && ends.size() == 2 && ends[0].is_number() && ends[1].is_number())
     f.speedup = Measuring{*value, {ends[0].get<double>(), ends[1].get<double>()}};
   return f;
