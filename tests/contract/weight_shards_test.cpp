@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
-const std::string kPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 30272\n";
-const std::string kPage = "<!DOCTYPE html>\n<html><head><title>404</title></head><body>Entry not found</body></html>\n";
+const std::string kPointerToShard = "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 30272\n";
+const std::string kPageOfShard = "<!DOCTYPE html>\n<html><head><title>404</title></head><body>Entry not found</body></html>\n";
 }  // namespace
 
 class WeightShardsTest : public QObject {
@@ -143,9 +143,9 @@ class WeightShardsTest : public QObject {
     if (kind == "one empty") model.write(name_of(2, 2), "");
     if (kind == "a link that leads nowhere") fs::remove(second), fs::create_symlink("../../blobs/0123", second);
     if (kind == "one cut") model.write(name_of(2, 2), content.substr(0, content.size() - 64));
-    if (kind == "one a pointer of Git LFS") model.write(name_of(2, 2), kPointer);
+    if (kind == "one a pointer of Git LFS") model.write(name_of(2, 2), kPointerToShard);
     if (kind == "one with a list of parts beside it") model.write(name_of(2, 2) + ".aria2", "x");
-    if (kind == "one a page") model.write(name_of(2, 2), kPage);
+    if (kind == "one a page") model.write(name_of(2, 2), kPageOfShard);
     if (kind.starts_with("an index of another sharding")) {
       int i = 0;
       for (auto& [tensor, shard] : shard_of) shard = name_of(1 + i++ % 3, 3);
@@ -156,7 +156,7 @@ class WeightShardsTest : public QObject {
     if (kind == "a tensor in no shard") shard_of["model.surplus"] = name_of(2, 2), write_index(model, shard_of);
     if (kind == "the shards changed places") model.write(name_of(2, 2), Scratch::read(first)), model.write(name_of(1, 2), content);
     if (kind == "a cut index") model.write("model.safetensors.index.json", Scratch::read(index_of(model)).substr(0, 200));
-    if (kind == "an index that is a pointer of Git LFS") model.write("model.safetensors.index.json", kPointer);
+    if (kind == "an index that is a pointer of Git LFS") model.write("model.safetensors.index.json", kPointerToShard);
     if (kind == "an index that leads nowhere") fs::remove(index_of(model)), fs::create_symlink("nowhere", index_of(model));
     if (kind == "an index without a map") model.write("model.safetensors.index.json", R"({"metadata":{}})");
     VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.file(where.toStdString()), words.toStdString());
