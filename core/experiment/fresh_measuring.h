@@ -19,7 +19,7 @@ struct FreshRequest {
   double seconds = 0;            ///< for measuring; kLeastFreshChains at least
   int64_t number = 0;            ///< which of the processes: each begins with other batches
 };
-/// What decides is how many processes there are, not how often one repeats.
+/// Few chains suffice: the interval depends on how many processes measure, not on how often one of them repeats.
 inline constexpr int64_t kLeastFreshChains = 3;
 
 struct FreshFigures {

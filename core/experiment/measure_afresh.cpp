@@ -45,7 +45,8 @@ FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConf
   MirroredJob job = plans.job(batches_of(request, s), request.seconds);
   job.least_chains = kLeastFreshChains;
   plans.warm_up(job.batches.front());
-  // Under a budget the slots are empty yet, and would be filled by whichever plan comes first; then as the run itself measures.
+  // Under a budget the slots are still empty, and the first plan would pay for filling them. So every batch first runs once untimed.
+  // The order is then that of the run itself.
   if (s.store->budget() > 0)
     for (const int64_t batch : job.batches) job.run_untimed(0, batch);
   if (s.store->budget() > 0 && baseline) set_order(job, plan->result.milliseconds, s.budget.settling_batches());

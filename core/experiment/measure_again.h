@@ -20,7 +20,7 @@ struct MeasuringTime {
   double execution_ms = 0;                                        ///< of one batch, about
   double most_seconds = std::numeric_limits<double>::infinity();  ///< that fresh processes may take: what a limit of time leaves
 };
-/// Of these seconds, so many for this process.
+/// The part of `seconds` that this process measures itself. The rest is for the fresh processes.
 double own_seconds(const Experiment::State& state, double seconds);
 
 /// What this process and the fresh ones measured.
@@ -28,7 +28,7 @@ class Measurings {
  public:
   Measurings() = default;
   explicit Measurings(FreshFigures own) : list_{std::move(own)} {}
-  /// Asks fresh processes, one after the other. Those that fail leave why.
+  /// Starts fresh processes, one after the other. If one fails and too few have measured, its error is kept as the reason.
   void ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress);
 
   /// Nothing: too few measured.
@@ -38,7 +38,7 @@ class Measurings {
   Latency plan_latency() const;
   /// How much the processes differ in what is stated: the speed-up, else the latency of the plan. Nothing: not known.
   std::optional<Pooled> spread() const;
-  /// Into the figures: what each of them measured, how much they differ, what it took; else why there is one measuring only.
+  /// Writes into the figures what each process measured, how much they differ and what it took, or why only one process measured.
   void tell(RunSummaryFigures& figures) const;
 
  private:

@@ -106,8 +106,8 @@ class Optimization {
 
   void leave_out_for_time(const std::string& sentence) { result_->left_out_for_time.push_back(sentence); }
 
-  /// Of what was stopped, or gave out, between its two recordings the session would have a finished profile and nothing else: a run that
-  /// recorded nothing says so.
+  /// Adds an interrupted run to the session when the call stops or fails between its two recordings. Without it the session would hold a
+  /// finished profile and no sign of the failure.
   void leave_mark() {
     if (options_.session.empty()) return;
     try {
@@ -116,7 +116,7 @@ class Optimization {
     }
   }
 
-  /// All from one recorded run; what was searched for, on the batches that were not.
+  /// Sets the curve of exits from one recorded run. Thresholds of a target are judged on batches that they were not searched on.
   void set_exits() {
     if (!found_ && time_.plan.left() <= 0) {
       if (exit_chain(*work_.graph(), s_.model->answer)) leave_out_for_time("the curve of exits was not recorded");
@@ -132,7 +132,7 @@ class Optimization {
     FoundTarget found = *found_;
     found.record = std::move(*record);
     found.tell_points();
-    // They are the best of the plan that was expected; of another, others may be.
+    // The thresholds are the best ones for the plan that was expected. If another plan was kept, others may be better.
     if (found.figures.fitted.mean_cost != found_->figures.fitted.mean_cost) found.figures.is_optimum = false;
     if (result_->verified->passed && found.exceeds_operations())
       result_->warnings.push_back(
@@ -173,8 +173,8 @@ class Optimization {
     session.finish("");
   }
 
-  /// All passes, then without those that lose, until none does: what is left was measured as it is. A plan that computes something else
-  /// than the baseline has no speed by which anything could be left out: it stays, and the verification fails.
+  /// Measures all passes, then again without those that lose, until none loses: the plan that remains was measured as it is. A plan whose
+  /// results differ from the baseline's has no speed, so no pass of it is left out; the verification then fails.
   void find_plan() {
     candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_, ways());
     for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
@@ -323,7 +323,7 @@ class Optimization {
     if (how.all_seconds < verify_options(s_).all_seconds && v.batches + v.baseline_batches < s_.data->batch_count())
       leave_out_for_time("the verification compared " + counted(v.batches + v.baseline_batches, "batch") + " of " +
                          std::to_string(s_.data->batch_count()));
-    // What is measured was compared with the baseline on a batch that the verification may not have come to.
+    // The measured plan was also compared with the baseline, on batches that the verification may not have reached.
     if (candidates_.final_plan != kNoPlan && !candidates_.wrong[candidates_.final_plan].empty()) {
       v.reasons.push_back("beside the baseline: " + candidates_.wrong[candidates_.final_plan]);
       v.passed = false;
@@ -396,7 +396,7 @@ class Optimization {
     const bool both = candidates_.final_plan != kNoPlan;
     const size_t last = stated_plan();
     const MirroredTimes& times = stated();
-    // Of the baseline the executions around the plan, for they are what the speed-up comes from.
+    // The baseline's latency is that of its executions around the plan's, because the speed-up is computed from them.
     Latency before = both ? times.baseline_latency(last) : times.baseline_latency(), after;
     if (both) after = times.plan_latency(last);
     if (measurings_.speedup()) before = measurings_.baseline_latency(), after = measurings_.plan_latency();

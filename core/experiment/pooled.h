@@ -29,7 +29,7 @@ struct Pooled {
 /// Nothing where there are fewer than kLeastMeasurings, or a value is not above 0.
 std::optional<Pooled> pooled(const std::vector<Measuring>& measurings);
 
-/// The interval of another figure that was measured in one of those processes alone: as wide as if processes differed in it as much.
+/// Widens the interval of a figure that only one process measured, as if the processes differed in it as much as they differ in `as`.
 std::array<double, 2> widened(const Measuring& alone, const Pooled& as);
 
 }  // namespace stormcell

@@ -24,8 +24,8 @@ class TimePlan {
   double spent() const { return clock_() - begun_; }
   /// Infinity without a limit; 0 where it is spent.
   double left() const;
-  /// Seconds that a stage may take: its share of what is left, beside the stages that are still to come. What an earlier stage did not need
-  /// is the later ones'. Infinity without a limit.
+  /// Seconds that a stage may take. The time left is divided by weight among this stage and the later ones, so that they also share what
+  /// earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;
   /// A stage that does not run leaves its share to the others.
   void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0; }
@@ -73,7 +73,7 @@ enum class Trying : uint8_t {
 /// Rounds of plans that are tried briefly: as many pairs as an interval needs.
 inline constexpr int64_t kBriefRounds = 4;
 
-/// `plans` passes applied, of which a round of each way is counted; `round_seconds`: of one execution. `allowed`: seconds for measuring.
+/// The input of way_of_trying(): the number of plans, the time of one execution, and the time that is left.
 struct TryChoice {
   size_t plans = 0;      ///< passes that applied, upon each other
   size_t alone = 0;      ///< plans more where each is measured on its own
@@ -85,8 +85,8 @@ struct TryChoice {
 };
 Trying way_of_trying(const TryChoice& choice);
 
-/// Of the batches `profiled` and `measured`, both ascending, `most` at most but one of each at least: as many of either in proportion,
-/// spread evenly over the data, the first one among them.
+/// The batches that run under a limit: at most `most` of `profiled` and `measured` together (both ascending), divided between the two in
+/// proportion, and at least one of each. They are spread evenly over the data and include the first.
 struct FittingBatches {
   std::vector<int64_t> profiled, measured;
   /// Both, ascending.

@@ -46,13 +46,13 @@ class DelimitedText {
   /// The comment at hand as it was written: without the quotes and the empty fields that spreadsheets add.
   std::string comment() const;
 
-  /// Takes the row at hand for the names of the columns. By what separates most of the `known` names the rest of the text is separated; by
-  /// commas where none is known. Error(bad_input): a name twice, one of `needed` missing.
+  /// Reads the names of the columns from the row at hand. The separator that finds most of the `known` names is used for the rest of the
+  /// text; if none finds any, commas are used. Error(bad_input): a name twice, one of `needed` missing.
   void read_names(std::span<const std::string_view> known, std::span<const std::string_view> needed);
   const std::vector<std::string>& names() const { return names_; }
   /// -1: there is none.
   int64_t column(std::string_view name) const;
-  /// For rows without names, of `columns` fields each: separated by what gives as many in the row at hand, commas first.
+  /// Sets the separator of a table without names: the first of comma, semicolon and tab that gives `columns` fields in the row at hand.
   void separate(size_t columns);
 
   /// The fields of the row at hand, without the blanks around them, as many as there are columns. Error(bad_input): another number of

@@ -9,6 +9,7 @@
 #include "core/formats/expert_layers.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell {
 namespace {
@@ -84,8 +85,7 @@ void ExpertFields::wrong(std::string_view key, std::string_view what) const {
 int64_t ExpertFields::integer(std::string_view key, int64_t least, int64_t most) const {
   const Json& value = at(key);
   if (!is_whole(value) || value.get<int64_t>() < least || value.get<int64_t>() > most)
-    wrong(key, "is " + value.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) + ", expected " + std::to_string(least) +
-                   " to " + std::to_string(most));
+    wrong(key, "is " + shown_json(value).substr(0, 40) + ", expected " + std::to_string(least) + " to " + std::to_string(most));
   return value.get<int64_t>();
 }
 
@@ -102,8 +102,8 @@ std::vector<int64_t> ExpertFields::integers(std::string_view key, int64_t least,
   for (const Json& item : value) {
     const int64_t number = item.is_boolean() ? int64_t{item.get<bool>()} : is_whole(item) ? item.get<int64_t>() : least - 1;
     if (number < least || number > most)
-      wrong(key, "has " + item.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) + " in its list, expected " +
-                     std::to_string(least) + " to " + std::to_string(most));
+      wrong(key,
+            "has " + shown_json(item).substr(0, 40) + " in its list, expected " + std::to_string(least) + " to " + std::to_string(most));
     list.push_back(number);
   }
   return list;

@@ -207,7 +207,7 @@ void refuse_experts_by_layer(const ExpertFields& fields) {
         fields.wrong(kKey, "gives layer " + in_quotes(layer) + " " + in_quotes(key) + " of its own, which is not in this version");
 }
 
-/// Layers of which a list of numbers of experts says 0 have none.
+/// Removes the layers for which a list of numbers of experts has a 0.
 void leave_out_empty(const ExpertFields& fields, ExpertLayers& found) {
   const std::vector<int64_t> counts = fields.experts_by_layer(found.layers, found.further);
   if (counts.empty()) return;

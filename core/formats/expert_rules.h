@@ -22,7 +22,7 @@ enum class ExpertRule : uint8_t {
   enabled,     ///< all layers where n is true, else none
   needed,      ///< the file must have this key, or one that decides
 };
-/// True for keys that say it alone, where they are there: the other keys of the family are not looked at.
+/// True for a rule whose key decides alone: if the file has that key, the other keys of the family are ignored.
 constexpr bool decides(ExpertRule rule) {
   return rule == ExpertRule::words || rule == ExpertRule::pattern || rule == ExpertRule::listed || rule == ExpertRule::flags;
 }

@@ -90,8 +90,8 @@ std::optional<KnownFile> known_file(const std::string& path);
 void refuse_other_kind(const std::string& path, FileUse wanted);
 /// The same of a content that was read already, as from a compressed file.
 void refuse_other_kind(const std::string& path, std::string_view content, FileUse wanted);
-/// For a reader that knows only that it cannot read the file: as refuse_other_kind(), and a file without a remedy is named too; else "PATH:
-/// WHAT (ADVICE)".
+/// For a reader that has failed to read the file. Throws Error(bad_input) in any case. A file of a known kind is named, even without a
+/// remedy; for any other file the message is "PATH: WHAT (ADVICE)".
 [[noreturn]] void refuse_file(const std::string& path, FileUse wanted, const std::string& what, const std::string& advice);
 [[noreturn]] void refuse_file(const std::string& path, std::string_view content, FileUse wanted, const std::string& what,
                               const std::string& advice);

@@ -25,7 +25,7 @@ struct GzipLimits {
 OpenFile open_unpacked(const std::string& path, const Progress& progress = {}, const GzipLimits& limits = {});
 /// The text of a small file, packed or not; as read_file_text() otherwise.
 std::string read_unpacked_text(const std::string& path, size_t limit, const Progress& progress = {});
-/// The name without ".gz" where the file of that name is packed: what is in it is told by what is left.
+/// The name without ".gz" if the file is packed, so that the rest of the name shows the format of its content.
 std::string unpacked_name(const std::string& path);
 
 }  // namespace stormcell

@@ -70,7 +70,7 @@ bool JsonLines::skip_space() {
   }
 }
 
-/// Brackets and texts alone are looked at: whether it is JSON, the parser says.
+/// Finds the end of a value by its brackets and quotes alone. The parser checks afterwards that it is JSON.
 void JsonLines::find_end() {
   int64_t depth = 0;
   bool text = false;
@@ -105,10 +105,8 @@ void JsonLines::find_end() {
       }
     }
     if (depth == 0 && !text) return;
-    if (text || !lines_.extend()) {
-      end_ = line.size();
+    if (text || !lines_.extend())
       bad_input(place(), text ? "the line ends within a text of its JSON" : "the file ends within the JSON that begins here", kCut);
-    }
   }
 }
 

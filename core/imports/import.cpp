@@ -327,7 +327,7 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
     throw;
   }
   targets.keep();
-  // By their names the files that are missing are known; else by what the traces say.
+  // If names of files already show which files are missing, the ranks that traces state are not checked as well.
   if (const std::string missing = missing_ranks(ranks); !missing.empty() && !files.part_missing && files.known.empty())
     all.warnings.push_back(options.traces.front() + ": " + missing);
   for (const ImportedSession& s : all.sessions)

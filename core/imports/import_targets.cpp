@@ -61,7 +61,7 @@ std::string ImportTargets::place_of(const std::string& fingerprint) const {
     if (is_taken) continue;
     if (is_free(path)) return path;
     const std::string there = fingerprint_in(path);
-    // What is no session is refused where the user named it, and passed over where the name was made here.
+    // A file that is no session is refused if the user named it. If the name was made here, the next name is tried.
     if (there == fingerprint || (number == 1 && there.empty())) return path;
   }
 }

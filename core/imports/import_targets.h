@@ -15,7 +15,7 @@ TracedShape shape_of(const TraceHeader& header);
 
 /// The session of the first model is `session`, that of the second "S-2.storm" beside "S.storm", and so on.
 std::string session_of_model(const std::string& session, size_t number);
-/// Of the session that is there its model's fingerprint; empty: there is none that can be read.
+/// The fingerprint of the model in an existing session; empty: there is no session that can be read.
 std::string fingerprint_in(const std::string& session);
 
 /// Each session is opened by the first trace of its model that has a header: what cannot be read changes nothing.
@@ -23,7 +23,7 @@ class ImportTargets {
  public:
   explicit ImportTargets(const ImportOptions& options) : options_(options) {}
 
-  /// That of the trace's model: the one that this import opened, or a session of the name that holds it, or the first free name.
+  /// The session for the trace's model: the one that this import opened, else the first of the names that is free or holds the model.
   SessionWriter& open(const TraceHeader& header, const std::string& trace);
   /// Throws Error(bad_input) where the session that -o names is there and of none of the models. `is_known`: it holds one of the traces.
   void check(bool is_known) const;

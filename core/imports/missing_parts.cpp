@@ -82,7 +82,7 @@ std::string missing_of(const std::pair<std::string, std::string>& around, const 
   int64_t first = begins_with_zero(around.first) ? 0 : *there.begin();
   const auto all = all_of(around.second);
   if (all) {
-    first = there.contains(0) || !there.contains(*all) ? *there.begin() == 0 ? 0 : 1 : 1;
+    first = there.contains(0) ? 0 : 1;
     there.insert(first + *all);  // one behind the last, so that the last ones are missed too
   }
   const std::vector<int64_t> missing = missing_numbers(there, first);

@@ -52,7 +52,7 @@ KnownTrace known_trace(const std::string& session, int64_t run, const nlohmann::
   KnownTrace trace;
   trace.session = session, trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
   trace.modified = whole_at(about, "modified");
-  // Before it was kept what was told, it stood in the sizes.
+  // Earlier versions did not store what the user said of a trace, only the sizes.
   if (trace.told.empty()) trace.told = sizes_told(whole_at(about, "hidden"), whole_at(about, "ffn"));
   return trace;
 }
@@ -189,8 +189,8 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
                            " left out: " + kinds_text(others));
 }
 
-/// Read as the user now says: by the same word on it, and in the format that is named, if any. A large file, of whose content a part alone
-/// is looked at, is not taken for one that was written at another time.
+/// A file counts as known only if it was read with the same options, and in the format that --format names, if any. A large file, of which
+/// only parts are hashed, must also have the same time of writing.
 void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress, KnownTraces& known,
               TraceFiles& out) {
   const auto file = open_trace(path, progress);

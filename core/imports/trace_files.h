@@ -28,9 +28,9 @@ struct TraceFiles {
   bool part_missing = false;  ///< of a set of numbered files one is not there: a warning names it
 };
 
-/// Files are known again by their content; one that is named by itself is read again where the user says otherwise of it now, or where it
-/// is large and was written anew. What two of them hold is read once. Folders are not searched below. Error(bad_input): a folder without a
-/// trace, standard input.
+/// Files are recognised by their content, and each content is read once. A file that is named by itself is read again if the options for
+/// it have changed, or if it is large and was written anew. Subfolders are not searched. Error(bad_input): a folder without a trace,
+/// standard input.
 TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress);
 
 /// Unpacked where it is packed with gzip.

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell {
 namespace {
@@ -205,7 +206,7 @@ class KeyCheck {
   }
 
   [[noreturn]] void refuse(const std::string& name, const Json& value, const std::string& expected) const {
-    std::string came = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    std::string came = shown_json(value);
     if (came.size() > 80) came = came.substr(0, 77) + "...";
     bad_input(where_, in_quotes(name) + ": expected " + expected + ", got " + came, "use a model that this version runs");
   }

@@ -52,7 +52,7 @@ class NcclTestsReader {
       ++number_;
       LaunchedLine line = launched_line(text);
       if (line.words.empty() || text.find("NCCL ") != std::string::npos) continue;  // what NCCL says of itself
-      // Within a table a '#' behind other words than the launcher's is no comment: a row and a comment may be torn.
+      // Within a table, a '#' after words that are not the launcher's begins no comment: two processes may have mixed a row and a comment.
       if (line.comment && (!table_open_ || line.before == before_ || is_columns(line)))
         read_comment(line);
       else if (table_open_)
@@ -204,8 +204,8 @@ class NcclTestsReader {
             "--nic-gbit N, of one GPU's card");
   }
 
-  /// By what it says; older versions say nothing: then a sum that moves twice (n - 1) / n of its bytes is an all-reduce, and the command
-  /// above or the file's name tells an all-to-all from an all-gather, whose rows look alike.
+  /// The collective that the output names. Older versions name none. Then a sum that moves 2 (n - 1) / n of its bytes is an all-reduce, and
+  /// the command above or the file's name tells an all-to-all from an all-gather, whose rows look alike.
   std::string op_of(const std::string& redop, const std::string* measured) const {
     std::string named = collective_;
     if (named.empty() && redop == "none") named = hint_.empty() ? std::filesystem::path(path_).filename().string() : hint_;

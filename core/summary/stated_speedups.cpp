@@ -46,7 +46,7 @@ void withhold(const SpeedupWithheld& why, PassReport& pass) {
   pass.reason = without_speeds(pass.reason);
 }
 
-/// Of the whole machine while it measured: nothing that was measured then may be stated.
+/// Why the machine was disturbed while the run measured, so that none of its speed-ups may be stated. Empty: it was not.
 std::optional<SpeedupWithheld> disturbed(const RunSummaryFigures& f) {
   SpeedupConditions machine = speedup_conditions(f);
   machine.pairs = machine.batches = {};

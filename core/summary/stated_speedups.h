@@ -1,5 +1,5 @@
-// Which measured speed-ups may be stated. One rule for all that shows one: it is asked when a run ends, and again where a run is read that
-// an earlier version recorded. Behind it every view, list, report and JSON finds no speed-up, and why.
+// Decides which measured speed-ups may be stated. The rule is applied when a run ends, and again when a run of an earlier version is read.
+// Every view, list, report and JSON therefore gets either a speed-up or the reason why there is none.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -37,7 +37,7 @@ void withhold_speedups(RunSummaryFigures& figures);
 /// Why a speed-up of the run is not stated: its own, or else the first of its passes' that was withheld.
 std::optional<SpeedupWithheld> first_withheld(const RunSummaryFigures& figures);
 
-/// Which conditions of a stated speed-up nobody knows: "the load of other processes was not recorded"; empty: all are known.
+/// Names the conditions of a stated speed-up that the run did not store: "not recorded: the load of other processes"; empty: none.
 std::string unknown_conditions_text(const RunSummaryFigures& figures);
 
 /// The figures as they may be shown: no speed-up of what was not verified, none that was not measured well enough.

@@ -41,9 +41,10 @@ class TimeLimitTest : public QObject {
     const auto [ended, j] = run_and_read(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--time-limit", "3600"}));
     QVERIFY2(j["time_limit_seconds"] == 3600 && j["left_out_for_time"].empty(), j["left_out_for_time"].dump().c_str());
     QVERIFY(!says(ended.err, "expected time") && says(ended.out, "of a limit of 1.0 h"));
-    QVERIFY(j["split"]["profiled"] == 2 && j["split"]["measured"] == 6 && j["speedup"].is_number());
+    QVERIFY(j["split"]["profiled"] == 2 && j["split"]["measured"] == 6);
+    QVERIFY2(j["optimized"].is_null() || states_or_withholds(j), j.dump().c_str());
     for (const Json& pass : j["passes"])
-      if (pass["applied"] == true) QVERIFY2(pass["speedup_alone"].is_number(), pass.dump().c_str());
+      if (pass["applied"] == true) QVERIFY2(states_or_withholds(pass, "speedup_alone"), pass.dump().c_str());
   }
 
   /// Nothing fits: one batch of each part is run and one verified, and no gain is stated.

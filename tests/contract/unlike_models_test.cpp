@@ -134,6 +134,7 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
       if (r["total_variation"].get<double>() > distance) distance = r["total_variation"], farthest = r["router"];
     QVERIFY2(shortly.out.find("\n" + worst + " ") == shortly.out.find('\n', shortly.out.find("figure ")), shortly.out.c_str());
     const size_t routing = shortly.out.find("routing of");
+    QVERIFY(!worst.empty() && !farthest.empty() && routing != std::string::npos && shortly.out.find("figure ") != std::string::npos);
     QVERIFY2(shortly.out.find('\n' + farthest + ' ', routing) == shortly.out.find('\n', routing), shortly.out.c_str());
   }
 };

@@ -126,7 +126,7 @@ class RoutedStream {
   }
 
  private:
-  /// Some servers send all rows so far with each chunk, some those of the chunk, of which one may be as the one before.
+  /// Some servers repeat all earlier rows in each chunk, others send only the new rows. A new row may equal the one before it.
   static void append(RoutedIds chunk, RoutedIds& to, bool goes_on, const JsonRow& row) {
     const bool longer = chunk.ids.size() > to.ids.size(), again = chunk.ids.size() == to.ids.size() && !goes_on;
     const bool all_so_far = (longer || again) && std::equal(to.ids.begin(), to.ids.end(), chunk.ids.begin());

@@ -35,8 +35,8 @@ RoutedAnswer find_routed(const nlohmann::json& answer, const JsonRow& row);
 
 /// Whether a text is a stream of server-sent events: lines "data: {...}".
 bool is_event_stream(std::string_view text);
-/// The chunks of a stream as answers: of one choice the last rows where they are all so far, else one behind another. `visit` takes an
-/// answer and the row of its last chunk; chunks without experts are none.
+/// Joins the chunks of a stream into answers. A chunk that repeats all rows so far replaces them; the rows of any other are appended.
+/// `visit` gets each answer with experts, and the row of its last chunk.
 void for_each_streamed(TextLines& lines, const std::function<void(RoutedAnswer, const JsonRow&)>& visit);
 
 }  // namespace stormcell
