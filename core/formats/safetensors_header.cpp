@@ -172,7 +172,7 @@ std::string_view safetensors_dtype_name(DType type) {
 
 size_t safetensors_header_size(std::span<const std::byte> first, size_t file_bytes, const std::string& where) {
   uint64_t size = 0;
-  std::memcpy(&size, first.data(), std::min(first.size(), sizeof size));
+  if (!first.empty()) std::memcpy(&size, first.data(), std::min(first.size(), sizeof size));
   if (file_bytes < sizeof size || size > std::min<uint64_t>(kMaxSafetensorsHeader, file_bytes - sizeof size))
     refuse_other_kind(where, FileUse::tensors);
   if (file_bytes < sizeof size) bad_input(where, "is truncated: " + counted(static_cast<int64_t>(file_bytes), "byte"), kGetAgain);
