@@ -48,7 +48,7 @@ class Optimization {
         split_(time.split),
         quality_(quality_meter(work)),
         result_(start_summary(work, RunKind::optimize)),
-        gains_(std::ssize(split_.measured)) {
+        gains_(split_.held_out) {
     result_->split = figures_of(split_);
     set_time(time_, s_.data->batch_count(), *result_);
   }
@@ -340,7 +340,7 @@ class Optimization {
   /// The time was up before there were pairs enough: nothing is measured further.
   std::optional<SpeedupWithheld> too_few_pairs() const {
     if (candidates_.final_plan == kNoPlan) return {};
-    return too_few(stated().speedup(stated_plan()), std::ssize(split_.measured));
+    return too_few(stated().speedup(stated_plan()), split_.held_out);
   }
 
   void set_gains() {

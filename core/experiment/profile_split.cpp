@@ -16,6 +16,7 @@ ProfileSplit split_batches(int64_t count, const std::string& rule) {
   for (int64_t b = 0; b < count; ++b)
     (rule == "first" ? b < quarter : b % 4 == 0) ? split.profiled.push_back(b) : split.measured.push_back(b);
   if (split.same) split.measured = split.profiled;
+  split.held_out = std::ssize(split.measured);
   return split;
 }
 
@@ -25,7 +26,7 @@ uint8_t ProfileSplit::part_of(int64_t batch) const {
 }
 
 SplitFigures figures_of(const ProfileSplit& split) {
-  return {split.rule, static_cast<int64_t>(split.profiled.size()), static_cast<int64_t>(split.measured.size()), split.same};
+  return {split.rule, static_cast<int64_t>(split.profiled.size()), static_cast<int64_t>(split.measured.size()), split.same, split.held_out};
 }
 
 std::vector<int64_t> all_batches(const Dataset& data) {

@@ -47,6 +47,7 @@ void fields(auto& v, Of<SplitFigures> auto& s) {
   v("profiled", s.profiled);
   v("measured", s.measured);
   v("same", s.same);
+  v("held_out", s.held_out);
 }
 
 void fields(auto& v, Of<StateFigures> auto& s) {

@@ -1,5 +1,6 @@
 #include "core/summary/measured_text.h"
 
+#include <algorithm>
 #include "core/base/counted.h"
 #include "core/base/run_kind.h"
 #include "core/summary/stated_speedups.h"
@@ -13,8 +14,9 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
   if (s.same) return "profiled and measured on the same batch, the only one";
   std::string text = fmt::format("profiled on {} ({}), measured on ", counted(s.profiled, "batch"),
                                  s.rule == "first" ? "the first quarter" : "every fourth");
-  if (measured >= s.measured) return text + (s.measured == 1 ? "the other one" : fmt::format("the other {}", s.measured));
-  return text + fmt::format("{} of the other {}", measured, s.measured);
+  const int64_t others = std::max(s.held_out, s.measured);
+  if (measured >= others) return text + (others == 1 ? "the other one" : fmt::format("the other {}", others));
+  return text + fmt::format("{} of the other {}", measured, others);
 }
 
 /// "; again in 4 fresh processes, which took 4.1 s", or why not. Empty: an older version, or nothing that could be repeated.

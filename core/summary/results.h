@@ -209,7 +209,8 @@ struct PassReport {
 struct SplitFigures {
   std::string rule;  ///< strided: batches i with i mod 4 = 0 are profiled; first: the first quarter is
   int64_t profiled = 0, measured = 0;
-  bool same = false;  ///< the data has one batch, which is both
+  bool same = false;     ///< the data has one batch, which is both
+  int64_t held_out = 0;  ///< batches that may be measured; a time limit can leave some of them out of `measured`. 0: an older version
 };
 
 struct RouterFigures {

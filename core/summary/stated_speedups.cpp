@@ -78,7 +78,7 @@ SpeedupConditions speedup_conditions(const RunSummaryFigures& f) {
     if (const std::optional<double> by = moved(readings)) c.ceilings_moved = std::max(*by, c.ceilings_moved.value_or(0));
   c.other_load = f.other_load ? f.other_load : load_in_warnings(f.warnings);
   if (f.optimized) c.pairs = if_any(f.optimized->latency_ms.runs), c.batches = if_any(f.optimized->batches);
-  if (f.split) c.held_out = if_any(f.split->measured);
+  if (f.split) c.held_out = if_any(std::max(f.split->held_out, f.split->measured));
   if (f.speedup_basis) c.gains_alike = *f.speedup_basis == "pairs";
   return c;
 }

@@ -202,10 +202,12 @@ class JsonTest : public QObject {
                                              "split.rule",
                                              "split.profiled",
                                              "split.measured",
-                                             "split.same"};
+                                             "split.same",
+                                             "split.held_out"};
     VERIFY_KEYS(j, "stormcell.optimize/1", all({kModel, kSurroundings, kRun, plan("baseline"), plan("optimized"), passes}));
     // Three batches: the first is profiled, the others are measured.
-    QVERIFY2(j["split"] == (Json{{"rule", "strided"}, {"profiled", 1}, {"measured", 2}, {"same", false}}), j["split"].dump().c_str());
+    QVERIFY2(j["split"] == (Json{{"rule", "strided"}, {"profiled", 1}, {"measured", 2}, {"same", false}, {"held_out", 2}}),
+             j["split"].dump().c_str());
     QVERIFY(j["baseline"]["measured_batches"].get<int>() <= 2);
     QVERIFY(j["settings"]["keep_all"] == true && j["routing_of"] == "baseline");
     for (const Json& pass : j["passes"]) QVERIFY2(pass["predicted_speedup"].is_null(), pass.dump().c_str());

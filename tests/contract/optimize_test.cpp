@@ -26,7 +26,8 @@ class OptimizeTest : public QObject {
  private slots:
   void the_first_batches_can_be_profiled_and_one_batch_alone_is_both() {
     const Json first = json_of(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--profile-split", "first"}));
-    QVERIFY2(first["split"] == (Json{{"rule", "first"}, {"profiled", 2}, {"measured", 6}, {"same", false}}), first["split"].dump().c_str());
+    QVERIFY2(first["split"] == (Json{{"rule", "first"}, {"profiled", 2}, {"measured", 6}, {"same", false}, {"held_out", 6}}),
+             first["split"].dump().c_str());
     QCOMPARE(first["settings"]["profile_split"].get<std::string>(), std::string("first"));
     const Arguments one = short_run("optimize", switch_model(), switch_data());
     const auto [told, figures] = run_and_read(one);

@@ -105,6 +105,10 @@ class StatedSpeedupsTest : public QObject {
     // 110 / 100 - 1 and 30 / 29 - 1: the larger.
     QVERIFY(c.ceilings_moved && std::abs(*c.ceilings_moved - 0.1) < 1e-12);
     QVERIFY(c.other_load == 0.02 && c.pairs == 40 && c.batches == 12 && c.held_out == 12 && c.gains_alike == true);
+    // A time limit shortens what is measured, not what was held out.
+    RunSummaryFigures shortened = measured();
+    shortened.split->held_out = 300;
+    QVERIFY(speedup_conditions(shortened).held_out == 300);
     RunSummaryFigures old;
     const SpeedupConditions none = speedup_conditions(old);
     QVERIFY(!none.ceilings_moved && !none.other_load && !none.pairs && !none.batches && !none.held_out && !none.gains_alike);
