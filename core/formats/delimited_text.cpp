@@ -165,7 +165,12 @@ void DelimitedText::split_row() {
   const size_t most = lines_.line().size() + kMostQuoted;
   Split done = split(lines_.line(), separator_);
   for (; done == Split::open_quote; done = split(lines_.line(), separator_))
-    if (lines_.line().size() > most || !lines_.extend()) wrong("a quote is not closed", "close it");
+    // Splitting anew is worth it only when a quote has come, else many short lines would take quadratic time.
+    for (bool came = false; !came;) {
+      const size_t had = lines_.line().size();
+      if (had > most || !lines_.extend()) wrong("a quote is not closed", "close it");
+      came = lines_.line().find('"', had) != std::string_view::npos;
+    }
   if (done == Split::behind_quote) wrong_field(used_ - 1, "goes on behind its closing quote", "write a quote within quotes twice");
 }
 

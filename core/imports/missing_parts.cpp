@@ -86,7 +86,8 @@ std::string missing_of(const std::pair<std::string, std::string>& around, const 
     there.insert(first + *all);  // one behind the last, so that the last ones are missed too
   }
   const std::vector<int64_t> missing = missing_numbers(there, first);
-  if (missing.empty() || (!all && (set.numbers.size() < 2 || missing.size() > set.numbers.size()))) return {};
+  if (missing.empty() || (!all && (set.numbers.size() < 2 || (!begins_with_zero(around.first) && missing.size() > set.numbers.size()))))
+    return {};
   std::string names;
   constexpr size_t kMostNamed = 4;
   for (size_t i = 0; i < missing.size() && i < kMostNamed; ++i) names += (i == 0 ? "" : ", ") + name_of(around, set, missing[i]);
