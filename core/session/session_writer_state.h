@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -18,7 +19,7 @@ struct SessionWriterState {
   sqlite::Database db;
   std::string path;
   int64_t model = 0;
-  std::string broken;                 // why nothing can be written any more; empty: all is well
+  std::string_view broken;            // why nothing can be written any more, a text that takes no memory; empty: all is well
   bool held = false;                  // nothing is committed
   bool made = false, remove = false;  // the file is ours; it goes when it is closed
   bool taken_back = false;
