@@ -99,7 +99,7 @@ std::string deployment_text(const SimulateFigures& f) {
          (d.why_not.empty() ? "their slots got them\n" : "their slots got them, which is not told: " + d.why_not + "\n");
 }
 
-/// What is in it stands beside the figure, and the reason where there is none.
+/// Shows beside the figure what is in it, or why there is none.
 std::string rate_of(const SimulateFigures& f) {
   if (!f.tokens_per_s) {
     const std::string advice = f.tokens_per_step ? " (--rest-ms states the rest of a step, --calibration has measured calls)" : "";

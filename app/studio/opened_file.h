@@ -1,4 +1,4 @@
-// What a window does with a file or folder that is dropped on it or named: by its content, not by its name.
+// Decides by its content, not its name, what a window does with a file or folder that is dropped on it or named.
 #pragma once
 #include <QString>
 #include <cstdint>

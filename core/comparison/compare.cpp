@@ -119,7 +119,7 @@ std::optional<StoredPlacement> placement_to_compare(const SessionReader& session
   return session.named_placement(selector);
 }
 
-/// What is the same but for the order of a sum is no difference.
+/// Values that differ only by the order of a sum are equal.
 void round_figures(Json& value) {
   constexpr double kDigits = 1e12;
   if (value.is_number_float()) {
@@ -131,7 +131,7 @@ void round_figures(Json& value) {
   }
 }
 
-/// What the placement is, without what it was compared with when it was made.
+/// The placement itself, without what it was compared with when it was made.
 Json placement_figures(const StoredPlacement& placement, const SessionReader& session) {
   Json json = Json::parse(placement.summary, nullptr, false);
   if (!json.is_object() || !json.contains("layouts"))
@@ -299,7 +299,7 @@ void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<
   }
 }
 
-/// Where a difference of times would be looked for, and a run was measured in one process alone.
+/// Warns if times are to be compared and a run was measured in one process alone.
 void warn_of_single_measurings(const Figures& a, const Figures& b, Comparison& c) {
   for (const Figures* f : {&a, &b}) {
     std::set<std::string> reasons;
@@ -400,7 +400,7 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
   return row;
 }
 
-/// What a warning says must not be compared means nothing, however far it lies apart.
+/// Figures that a warning excludes are never significant, however far apart they are.
 void bar_times(Comparison& c) {
   for (ComparedFigure& row : c.rows)
     if (is_of_time(row.figure)) row.comparable = false, row.significant = {};
@@ -467,7 +467,7 @@ std::string to_json(const Comparison& comparison) {
   for (const RoutingDistance& d : comparison.routing)
     j["routing"].push_back({{"router", d.router}, {"total_variation", d.total_variation}, {"jensen_shannon_bits", d.jensen_shannon_bits}});
   j["warnings"] = comparison.warnings;
-  // Of each side, by the key that says it: speed-ups that were not measured well enough.
+  // Speed-ups that were not measured well enough, of each side, by the key that says so.
   j["withheld"] = {{"a", Json(comparison.withheld[0])}, {"b", Json(comparison.withheld[1])}};
   return json_text(j);
 }

@@ -6,7 +6,7 @@
 namespace stormcell {
 
 enum class Better : uint8_t { less, more, neither };
-/// Of the figure's dotted path, as compare names it.
+/// The figure is named by its dotted path, as compare names it.
 Better better_of(std::string_view figure);
 
 }  // namespace stormcell

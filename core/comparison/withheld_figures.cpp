@@ -51,7 +51,7 @@ std::string why_withheld(const std::string& figure, const WithheldFigures& withh
   for (std::string above = dot == std::string::npos ? std::string() : figure.substr(0, dot);;) {
     const std::string key = (above.empty() ? "" : above + ".") + std::string(of_routing ? kOfRouting : kKey);
     if (const auto at = withheld.find(key); at != withheld.end()) return at->second;
-    // What holds of a run holds of its passes.
+    // A rule for a run also applies to its passes.
     if (above.empty() || of_routing) return {};
     const size_t end = above.rfind('.');
     above = end == std::string::npos ? std::string() : above.substr(0, end);
