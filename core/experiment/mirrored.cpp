@@ -253,10 +253,13 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
   DataOrder in_order(job);
   const double begin = clock();
   constexpr size_t kMostChains = 4000;  // more would not narrow an interval that anybody reads
+  std::set<int64_t> seen;
   const auto goes_on = [&](size_t rounds) {
     const double spent = clock() - begin;
     if (rounds > 0 && spent >= job.most_seconds) return false;
-    return rounds < static_cast<size_t>(job.least_chains) || (times.chains.size() < kMostChains && spent < job.seconds);
+    if (rounds < static_cast<size_t>(job.least_chains)) return true;
+    const double seconds = static_cast<int64_t>(seen.size()) < job.least_batches ? 2 * job.seconds : job.seconds;
+    return times.chains.size() < kMostChains && spent < seconds;
   };
   for (size_t i = 0; goes_on(i); ++i) {
     progress.report("measuring", std::llround(10 * (clock() - begin)), std::llround(10 * job.seconds));
@@ -264,11 +267,11 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
       in_order.run(i, times.chains);
     } else {
       times.chains.push_back(run_chain(job, drawn.next(), i));
+      seen.insert(times.chains.back().batch);
     }
   }
   times.baseline_filled = in_order.baseline_filled();
   set_rounds(times, job.batches.size(), job.stretch > 0 ? in_order.stretch() : 1);
-  std::set<int64_t> seen;
   for (const Chain& c : times.chains) seen.insert(c.batch);
   times.batches = static_cast<int64_t>(seen.size());
   return times;

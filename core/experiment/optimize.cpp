@@ -223,6 +223,8 @@ class Optimization {
   MirroredTimes run_job(MeasuredPlans& plans, double seconds, int64_t chains, double most) {
     MirroredJob job = plans.job(split_.measured, std::min(seconds, most));
     job.least_chains = chains, job.most_seconds = most;
+    // Fewer cannot state a speed-up where the gain differs from batch to batch.
+    if (chains == kLeastRounds) job.least_batches = fewest_batches(split_.held_out);
     // Under a budget what an execution has to read depends on the batch before it, and the slots are all plans'.
     if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
     plans.warm_up(split_.measured.front());

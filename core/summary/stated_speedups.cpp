@@ -67,7 +67,7 @@ std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
     return SpeedupWithheld{WithheldReason::ceilings_moved, *c.ceilings_moved};
   if (c.other_load && *c.other_load >= kMostOtherLoad) return SpeedupWithheld{WithheldReason::others_at_work, *c.other_load};
   if (c.pairs && *c.pairs < kFewestPairs) return SpeedupWithheld{WithheldReason::few_pairs, static_cast<double>(*c.pairs)};
-  if (c.gains_alike == false && c.batches && c.held_out && 3 * *c.batches < *c.held_out)
+  if (c.gains_alike == false && c.batches && c.held_out && *c.batches < fewest_batches(*c.held_out))
     return SpeedupWithheld{WithheldReason::few_batches, static_cast<double>(*c.batches), static_cast<double>(*c.held_out)};
   return {};
 }

@@ -15,6 +15,8 @@ inline constexpr double kMostCeilingsMove = 0.15;
 inline constexpr double kMostOtherLoad = 0.25;
 /// Fewer executions of a plan beside the baseline say too little about an interval.
 inline constexpr int64_t kFewestPairs = 8;
+/// The fewest different batches, a third of those held out, where the gain differs from batch to batch.
+constexpr int64_t fewest_batches(int64_t held_out) { return (held_out + 2) / 3; }
 
 /// How a speed-up was measured. Empty: the run does not say it, and nothing is withheld for that.
 struct SpeedupConditions {

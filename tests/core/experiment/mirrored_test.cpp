@@ -237,6 +237,26 @@ class MirroredTest : public QObject {
     QCOMPARE(measure({0.1, 5, 0, {1.1}}, {}, 3).rounds, kLeastRounds);
   }
 
+  void measuring_goes_on_until_a_third_of_the_batches_ran_but_not_beyond_twice_its_time() {
+    const auto batches_seen = [](int64_t least, double seconds) {
+      MirroredJob job;
+      job.plans = 1, job.seconds = seconds, job.least_batches = least;
+      for (int64_t b = 0; b < 157; ++b) job.batches.push_back(b);
+      double now = 0;
+      job.clock = [&] { return now; };
+      job.execute = [&](size_t, int64_t) { return now += 0.01, 10.0; };
+      const MirroredTimes times = measure_mirrored(job, {});
+      return std::pair(times.batches, now);
+    };
+    const auto [without, one_second] = batches_seen(0, 2.6);
+    QVERIFY(without < 53 && one_second < 2.65);
+    const auto [with, longer] = batches_seen(53, 2.6);
+    QCOMPARE(with, 53);
+    QVERIFY(longer < 5.2);
+    const auto [bounded, twice] = batches_seen(157, 2.6);
+    QVERIFY(bounded > 53 && bounded < 157 && twice >= 5.2 && twice < 5.3);
+  }
+
   void in_the_datas_order_each_plan_finds_what_the_batch_before_left_it() {
     // Slots that all plans share and that hold what the last batch needed: a batch that ran last is ready, any other is read for 9 ms.
     for (const auto& [batches, plans] : {std::pair{40, size_t{0}}, {40, size_t{1}}, {40, size_t{3}}, {3, size_t{2}}}) {
