@@ -16,7 +16,7 @@ constexpr double kTenth = 0.1;
 /// What all steps together do, by layer and GPU.
 class StepSums {
  public:
-  /// `rest_s`: of each step, beside its phases.
+  /// `rest_s`: seconds added to the phases of each step.
   StepSums(const CostModel& model, std::vector<Variation> variations, const Placement& placement, double rest_s)
       : model_(model),
         rest_s_(rest_s),

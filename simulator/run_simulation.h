@@ -24,8 +24,8 @@ struct Variation {
 /// Of what the model counts with.
 std::vector<Variation> variations_of(const CostModel& model);
 
-/// Adds layers, GPUs, links, times and sensitivity to `figures`, whose cluster, layers' names, options and rest are there. The part to fit
-/// of `objective` is simulated.
+/// Adds layers, GPUs, links, times and sensitivity to `figures`, which must have the cluster, the layers' names, the options and the rest.
+/// It simulates the part of `objective` that placements are fitted to.
 void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress, SimulateFigures& figures);
 
 }  // namespace stormcell

@@ -25,7 +25,7 @@ struct SimulateOptions {
   std::string overlap;          ///< of overlaps(); empty: none
   std::string calibration;      ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
   double oversubscription = 1;  ///< what the network ports of a node could send / what its uplink carries
-  /// Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling. Nothing: nobody states them.
+  /// Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling. Nothing: not stated.
   std::optional<double> rest_ms = {};
   int64_t collective = -1;      ///< a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
   int64_t collective_step = 0;  ///< of the costed ones
@@ -47,7 +47,7 @@ inline constexpr double kMostFactor = 1000;
 double parse_oversubscription(std::string_view text);
 /// Above 0; Error(bad_input) that names --capacity-factor otherwise.
 double parse_capacity_factor(std::string_view text);
-/// Milliseconds above 0; Error(bad_input) that names --rest-ms otherwise.
+/// Takes milliseconds above 0; otherwise Error(bad_input) that names --rest-ms.
 double parse_rest_ms(std::string_view text);
 inline constexpr double kMostRestMs = 3.6e6;  ///< an hour
 
@@ -133,8 +133,8 @@ struct SimulateFigures {
   int64_t steps = 0;
   int64_t dropped_choices = 0;              ///< by a capacity while it was recorded: they cost nothing
   std::optional<CapacityFigures> capacity;  ///< null: none was asked for
-  std::string contents;                     ///< what is in a step (step_contents()): every result begins with it
-  std::optional<double> rest_ms;            ///< of each step, stated; nothing overlaps it
+  std::string contents;                     ///< contents of a step (step_contents()); every result begins with them
+  std::optional<double> rest_ms;            ///< stated rest of each step; nothing overlaps it
   double mean_ms = 0, p50_ms = 0, p95_ms = 0;
   double serial_ms = 0;  ///< mean of what the same phases take without overlap
   std::optional<double> tokens_per_step, tokens_per_s;

@@ -62,7 +62,7 @@ std::string plans_text(RunSummaryFigures f) {
   return text;
 }
 
-/// A pass whose speed-ups are withheld: the table tells which of them, a line below it why.
+/// The first pass whose speed-ups are withheld. The table shows which figures are missing, the line below it says why.
 std::string gain_text(const PassReport& p, const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci95) {
   return !value && p.withheld ? "withheld" : ratio_text(value, ci95);
 }

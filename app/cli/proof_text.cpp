@@ -9,6 +9,7 @@
 #include "core/summary/exit_target.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
+#include "core/summary/stated_speedups.h"
 #include "core/summary/verdict_text.h"
 
 namespace stormcell::cli {
@@ -33,13 +34,13 @@ void add_speedup(Rows& rows, const RunSummaryFigures& f) {
   const SpeedVerdict verdict = speed_verdict(f);
   const std::string sentence(speed_sentence(verdict));
   const bool faster = verdict == SpeedVerdict::faster;
-  // For a target the gain is that over the model as it came; beside equal thresholds the passes alone are compared.
+  // With a target, the headline is the gain over the model as it came. The gain of the passes alone is measured at equal thresholds.
   const bool of_target = f.exit_target && f.is_verified();
   if (of_target) rows.push_back({"speed-up", over_model_sentence(*f.exit_target)});
   const std::string title = of_target ? "  by passes alone" : "speed-up";
   if (verdict == SpeedVerdict::withheld) {
     rows.push_back({title, not_measured_text(*f.withheld)});
-    rows.push_back({"", std::string(what_to_do(*f.withheld))});
+    rows.push_back({"", std::string(what_to_do(*f.withheld, measuring_end(f)))});
     return;
   }
   if (!faster && verdict != SpeedVerdict::slower && verdict != SpeedVerdict::not_measurable) {

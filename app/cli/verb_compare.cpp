@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/comparison/compare.h"
-#include "core/comparison/direction.h"
+#include "core/comparison/figure_kinds.h"
 #include "core/comparison/withheld_figures.h"
 #include "core/exports/text_output.h"
 #include "core/summary/withheld.h"
@@ -42,7 +42,8 @@ bool is_of_budget(const std::string& figure) {
 }
 
 std::string meaning_text(const ComparedFigure& row) {
-  if (!row.a || !row.b) return "only in one";
+  if (!row.a && !row.b) return "in neither";
+  if (!row.a || !row.b) return row.a ? "only in a" : "only in b";
   if (!row.difference) return "not comparable";
   if (!row.comparable) return "must not be compared";
   if (row.between_runs && !*row.between_runs) return "spread between runs not known";
@@ -50,7 +51,7 @@ std::string meaning_text(const ComparedFigure& row) {
   return row.significant ? *row.significant ? "differs" : "" : "measured, without interval";
 }
 
-/// Which rows stand above which: what is worse first, what may be chance and what cannot be compared last.
+/// The order of the rows: worse figures first; figures that may be chance or cannot be compared last.
 int rank(const ComparedFigure& r) {
   if (!r.difference || !r.comparable) return 6;
   if (*r.difference == 0) return 7;
@@ -61,13 +62,13 @@ int rank(const ComparedFigure& r) {
 }
 double relative(const ComparedFigure& r) { return r.difference && *r.a != 0 ? std::fabs(*r.difference / *r.a) : 0; }
 
-/// How much is shown: all of it, or at most kMostLines lines.
+/// The amount shown: everything, or at most kMostLines lines.
 enum class Shown : uint8_t { short_table, details, all };
 constexpr size_t kMostLines = 40;
 
 using Row = std::vector<std::string>;
 
-/// The first rows that there is room for; `left` counts the others.
+/// The first rows, as many as there is room for; `left` counts the others.
 std::vector<Row> first_of(std::vector<Row> rows, size_t room, int64_t& left) {
   if (rows.size() <= room) return rows;
   left += static_cast<int64_t>(rows.size() - room);
@@ -87,11 +88,12 @@ FigureRows figure_rows(const Comparison& comparison, Shown shown) {
   FigureRows table;
   std::vector<const ComparedFigure*> order;
   for (const ComparedFigure& r : comparison.rows) {
-    const bool same = r.a == r.b;
+    const bool withheld = is_withheld(r, comparison);
+    const bool neither = !r.a && !r.b && !withheld;  // null in B, and A has no value: nothing is equal
+    const bool same = r.difference == 0.0;
     table.equal += same;
-    if (shown == Shown::short_table &&
-        (same || (!r.difference && !is_of_budget(r.figure) && !is_withheld(r, comparison)) || is_detail(r.figure))) {
-      table.left_out += !same;
+    if (shown == Shown::short_table && (same || (!r.difference && !is_of_budget(r.figure) && !withheld) || is_detail(r.figure))) {
+      table.left_out += !same && !neither;
       continue;
     }
     order.push_back(&r);
@@ -107,7 +109,7 @@ FigureRows figure_rows(const Comparison& comparison, Shown shown) {
   return table;
 }
 
-/// Routers, the one whose routing lies farthest apart first.
+/// Routers by the distance between their routings, the largest first.
 std::vector<Row> distance_rows(const Comparison& comparison, Shown shown) {
   std::vector<RoutingDistance> distances = comparison.routing;
   std::stable_sort(distances.begin(), distances.end(), [](const auto& x, const auto& y) { return x.total_variation > y.total_variation; });
@@ -124,7 +126,7 @@ std::string table_below(Row head, std::vector<Row> rows, const std::vector<size_
 }
 
 std::string comparison_text(const Comparison& comparison, Shown shown) {
-  constexpr size_t kAround = 11, kOfRouting = 8;  // lines of both tables that are no rows; routers that always have room
+  constexpr size_t kAround = 11, kOfRouting = 8;  // lines of both tables that are not rows; the number of routers that are always shown
   FigureRows figures = figure_rows(comparison, shown);
   std::vector<Row> distances = distance_rows(comparison, shown);
   int64_t more = 0;

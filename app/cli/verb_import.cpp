@@ -65,8 +65,8 @@ class ImportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     app.add_option("TRACE", import_.traces,
-                   "routing traces, each a run of its own, or folders of them: what the session does not have yet; of several models, a "
-                   "session each")
+                   "routing traces, each a run of its own, or folders of them; only traces that the session does not have yet are read, "
+                   "and each model has its own session")
         ->type_name("")
         ->required();
     add_text(app, "-o", import_.session, "session to append to", "S.storm");

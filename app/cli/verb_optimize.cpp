@@ -26,7 +26,7 @@ class OptimizeVerb : public Verb {
     add_measure_option(app, optimize_.measure_seconds, experiment_);
     app.add_option_function<std::string>(
            "--time-limit", [this](const std::string& text) { optimize_.time_limit = parse_optimize_limit(text); },
-           "of the whole command: fewer batches, plans and comparisons where they do not fit; one batch is always verified (none)")
+           "limit for the whole command: batches, plans and comparisons that do not fit are left out (default: none)")
         ->type_name("SECONDS");
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;

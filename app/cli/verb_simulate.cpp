@@ -99,7 +99,7 @@ std::string deployment_text(const SimulateFigures& f) {
          (d.why_not.empty() ? "their slots got them\n" : "their slots got them, which is not told: " + d.why_not + "\n");
 }
 
-/// Shows beside the figure what is in it, or why there is none.
+/// Shows the contents of the figure beside it, or the reason why there is none.
 std::string rate_of(const SimulateFigures& f) {
   if (!f.tokens_per_s) {
     const std::string advice = f.tokens_per_step ? " (--rest-ms states the rest of a step, --calibration has measured calls)" : "";
@@ -161,7 +161,7 @@ class SimulateVerb : public Verb {
         ->type_name("FACTOR");
     app.add_option_function<std::string>(
            "--rest-ms", [this](const std::string& text) { simulate_.rest_ms = parse_rest_ms(text); },
-           "milliseconds of a step that are neither experts nor exchange: attention, norms, sampling (not stated)")
+           "milliseconds of a step that are neither experts nor exchange: attention, norms, sampling (default: not stated)")
         ->type_name("MS");
     add_text(app, "--phase", simulate_.phase, "only steps of this phase (all)", "prefill|decode");
     add_whole_number(app, "--collective", simulate_.collective, 0,

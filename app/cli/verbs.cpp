@@ -30,7 +30,7 @@ constexpr std::array kVerbs = {
     VerbRow{"doctor", "", "prints what this machine has and what of it is used", make_doctor},
 };
 
-// For the program itself: optimize and run call it to measure again in a fresh process. No help names it.
+// An internal verb: optimize and run call it to measure again in a fresh process. No help names it.
 constexpr VerbRow kMeasureAgain{"measure-again", "REQUEST FIGURES", "measures a run once more, for the run", make_measure_again};
 
 // Of the contracts, to come in later versions.

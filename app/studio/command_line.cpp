@@ -2,6 +2,8 @@
 
 #include <QRegularExpression>
 
+#include "core/summary/parse.h"
+
 namespace stormcell::studio {
 
 QString shell_quoted(const QString& word) {
@@ -11,7 +13,7 @@ QString shell_quoted(const QString& word) {
   return "'" + quoted.replace("'", "'\\''") + "'";
 }
 
-QString command_of(const std::string& settings, const QString& session, const PassSelection& passes) {
+QString command_of(const std::string& settings, const QString& session, const PassSelection& passes, double time_limit) {
   const auto options = parse_settings(settings);
   if (!options) return {};
   QStringList words = {"stormcell", "optimize"};
@@ -27,9 +29,12 @@ QString command_of(const std::string& settings, const QString& session, const Pa
   for (const auto& [pass, options] : passes.options)
     for (const auto& [key, value] : options)
       words << "--pass-option" << shell_quoted(QString::fromStdString(pass + "." + key + "=" + value));
+  if (time_limit > 0) words << "--time-limit" << QString::number(time_limit);
   if (!session.isEmpty()) words << "-o" << shell_quoted(session);
   return words.join(' ');
 }
+
+double time_limit_of(const RunLine& run) { return run.result ? run.result->figures.time_limit_seconds.value_or(0) : 0; }
 
 QString export_command(const QString& view, const QString& file, const QString& session, const QString& other, const QStringList& how) {
   QStringList words = {"stormcell-studio", "--export", view, "-o", shell_quoted(file)};

@@ -206,7 +206,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
   for (const QUrl& url : event->mimeData()->urls())
     if (url.isLocalFile()) files << url.toLocalFile();
   event->acceptProposedAction();
-  // After the source of the drag has been let go. Several files are traces: nothing else is opened several at a time.
+  // Opening waits until the source of the drag is released. Several files must be traces: no other kind is opened several at a time.
   QMetaObject::invokeMethod(
       this, [this, files] { files.size() > 1 ? import_traces(files) : open_anything(files.constFirst()); }, Qt::QueuedConnection);
 }

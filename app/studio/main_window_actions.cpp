@@ -181,8 +181,9 @@ std::vector<ActionRow> MainWindow::run_actions() {
        .keys = {QKeySequence("Ctrl+Shift+C")},
        .run =
            [this] {
-             QApplication::clipboard()->setText(command_of(
-                 document_.run()->settings, QFileInfo(QString::fromStdString(document_.session().file)).fileName(), passes_of_run()));
+             const QString session = QFileInfo(QString::fromStdString(document_.session().file)).fileName();
+             QApplication::clipboard()->setText(
+                 command_of(document_.run()->settings, session, passes_of_run(), time_limit_of(*document_.run())));
              say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
            },
        .blocked =

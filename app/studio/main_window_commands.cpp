@@ -94,8 +94,10 @@ void MainWindow::run_into_session(const Again& again) {
   }();
   show_new_run_ = true;
   run_session_ = QString::fromStdString(document_.session().file);
-  runs_.start({options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
-  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes)));
+  // A run with a time limit is repeated with a limit, which is longer if measuring takes longer.
+  const double limit = time_limit_of(*document_.run()) * again.longer;
+  runs_.start({options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone, limit}});
+  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes, limit)));
 }
 
 void MainWindow::ask_for_copy(const Again& again) {

@@ -22,7 +22,7 @@ OpenedAs opened_as(const QString& path) {
   if (uses.has(FileUse::model_config)) return OpenedAs::model_of_config;
   if (known && !known->remedy.empty())
     bad_input(path.toStdString(), "is " + known->name + ", not a session, a trace or a model", known->remedy);
-  // The reader says what it takes, and what is not there.
+  // The reader's own error says what it takes and what is missing.
   return trace_suffixes().contains(what.suffix().toLower()) ? OpenedAs::trace : OpenedAs::session;
 }
 

@@ -1,4 +1,4 @@
-// Decides by its content, not its name, what a window does with a file or folder that is dropped on it or named.
+// Decides what a window does with a file or folder that is dropped on it or named. The content decides, not the name.
 #pragma once
 #include <QString>
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace stormcell::studio {
 
 enum class OpenedAs : uint8_t { session, trace, model, model_of_config };
 
-/// Error(bad_input) that says what the file is and what to do with it, where the window opens no such file. May block.
+/// Throws Error(bad_input) if the window does not open such a file: it says what the file is and what to do with it. May block.
 OpenedAs opened_as(const QString& path);
 
 }  // namespace stormcell::studio

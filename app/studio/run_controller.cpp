@@ -12,7 +12,7 @@
 namespace stormcell::studio {
 namespace {
 
-/// The command line's program, which measures in fresh processes; empty: it was not installed with the window.
+/// The command-line program, which measures in fresh processes; empty: it is not installed beside the window.
 QString program_beside_this() {
   const QFileInfo program(QCoreApplication::applicationDirPath() + "/stormcell");
   return program.isExecutable() && program.isFile() ? program.absoluteFilePath() : QString();

@@ -52,7 +52,8 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   time_limit_->setSpecialValueText(tr("none"));
   time_limit_->setSuffix(tr(" s"));
   time_limit_->setAccessibleName(tr("Time limit"));
-  time_limit_->setToolTip(tr("Of the whole run, the model's opening included: fewer batches, plans and comparisons where they do not fit"));
+  time_limit_->setToolTip(
+      tr("Limit for the whole run, opening the model included: batches, plans and comparisons that do not fit are left out"));
   label_ = new QLineEdit(this);
   label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label; of pictures folders or labels.csv say it"));
   inputs_ = new QCheckBox(tr("Record texts, tokens and small pictures (whoever gets the session can see them)"), this);

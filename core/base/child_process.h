@@ -1,4 +1,4 @@
-// One call of a program as a process of its own.
+// Runs a program once, as a process of its own.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace stormcell {
 
 struct ChildResult {
-  int exit = 0;        ///< as a shell counts: 128 + signal for a killed one
+  int exit = 0;        ///< exit status as a shell has it: 128 + signal if the process was killed
   std::string errors;  ///< its standard error, the last 64 KiB
 };
 
@@ -17,13 +17,13 @@ inline constexpr const char* kThisProgram = "/proc/self/exe";
 
 struct ChildOptions {
   std::vector<std::string> arguments;
-  std::string folder = ".";                 ///< where it starts
-  bool silent = false;                      ///< its standard output goes nowhere
-  std::string program = kThisProgram;       ///< file
-  std::string_view called_for = "process";  ///< begins the error where no process can be started
+  std::string folder = ".";                 ///< folder in which the process starts
+  bool silent = false;                      ///< the process's standard output is discarded
+  std::string program = kThisProgram;       ///< path of the program
+  std::string_view called_for = "process";  ///< first words of the error if no process can be started
 };
 
-/// Runs the program and waits; when `cancel` is raised the child is asked to end, once, and waited for.
+/// Runs the program and waits for its end. When `cancel` is raised, the child is asked to end once, and waited for.
 ChildResult run_child(const ChildOptions& options, const CancellationToken& cancel);
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// Numbers that a row of parts lacks: ranks, shards, files of a set.
+// Numbers that are missing from a series of parts: ranks, shards, files of a set.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -8,7 +8,7 @@
 
 namespace stormcell {
 
-/// Those from `first` to the largest one that are not there, at most kMostMissing.
+/// The numbers missing between `first` and the largest one, at most kMostMissing of them.
 inline constexpr size_t kMostMissing = 1000;
 std::vector<int64_t> missing_numbers(const std::set<int64_t>& there, int64_t first);
 /// "rank 1", "ranks 1 and 3", "ranks 1, 2, 3 and 40 more".

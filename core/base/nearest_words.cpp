@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostGiven = 3, kMostLetters = 100;
 
-/// In small letters, all that separates parts as a hyphen.
+/// The word in small letters, with a hyphen for everything that separates its parts.
 std::string plain(std::string_view word) {
   std::string text(word.substr(0, kMostLetters));
   for (char& c : text) {
@@ -21,7 +21,7 @@ std::string plain(std::string_view word) {
   return text;
 }
 
-/// Letters changed, left out, added, or two neighbours swapped.
+/// The number of edits: a letter changed, left out or added, or two neighbours swapped.
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -48,7 +48,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-/// The smaller the nearer; nothing: not near.
+/// The distance between two words, smaller is nearer; nothing: they are not near.
 std::optional<size_t> farness(std::string_view word, std::string_view known) {
   constexpr size_t kLeastBegin = 2, kLeastPart = 3;
   const size_t shorter = std::min(word.size(), known.size()), longer = std::max(word.size(), known.size());

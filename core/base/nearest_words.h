@@ -1,4 +1,4 @@
-// The known words that a word which is none of them may mean: for every refusal that has a list of known words.
+// Suggests known words for a word that is not known. Every refusal that has a list of known words uses it.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,18 +7,18 @@
 
 namespace stormcell {
 
-/// At most three, the nearest first; empty: none is near. Near is a word with few letters changed, left out, added or swapped, a begin or a
-/// part of the other, the same parts in another order, and the same letters with other case or other hyphens.
+/// At most three words, the nearest first; empty: none is near. A word is near if few letters are changed, left out, added or swapped, if
+/// it is a beginning or a part of the other, if it has the same parts in another order, or if only case or hyphens differ.
 std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known);
 
-/// "did you mean a, b or c?"; of at least one word.
+/// "did you mean a, b or c?"; needs at least one word.
 std::string did_you_mean(const std::vector<std::string>& near);
 
-/// What to do about a word that is none of `known`: "did you mean a, b or c?" where some are near, else "one of a, b, ..., z".
-/// `otherwise` replaces "one of "; where it is empty the list is "a, b or c".
+/// The advice on a word that is not in `known`: "did you mean a, b or c?" if some are near, else "one of a, b, ..., z". `otherwise`
+/// replaces "one of "; if it is empty, the list reads "a, b or c".
 std::string advice_on_word(std::string_view word, const std::vector<std::string>& known, std::string_view otherwise = "one of ");
 
-/// The same of any range whose elements have a text: advice_on_word(word, kPasses, [](const Pass& p) { return p.id; }).
+/// The same for any range whose elements have a text: advice_on_word(word, kPasses, [](const Pass& p) { return p.id; }).
 template <class Rows, class Text>
 requires(!std::is_convertible_v<Text, std::string_view>) std::string
     advice_on_word(std::string_view word, const Rows& rows, Text text, std::string_view otherwise = "one of ") {

@@ -11,13 +11,13 @@ namespace stormcell {
 /// A dotted path of a summary's JSON: "optimized.latency_ms.median", "passes.dead-path.speedup_alone", "routing.ROUTER.imbalance".
 struct ComparedFigure {
   std::string figure;
-  std::optional<double> a, b;
+  std::optional<double> a, b;                 ///< empty: that run lacks the figure; both: it is null in B and A has no value
   std::optional<double> difference;           ///< b - a, where both are there and of the same thing
   std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
   /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure without an interval.
   std::optional<bool> significant;
-  /// Of a time that both runs have an interval of: both intervals hold the spread between runs. Where not, nothing tells a difference from
-  /// chance, and `ci95` and `significant` are empty.
+  /// For a time with an interval in both runs: whether both intervals hold the spread between runs. If not, a difference cannot be told
+  /// from chance, and `ci95` and `significant` are empty.
   std::optional<bool> between_runs = {};
   bool comparable = true;  ///< false: a warning says that it must not be compared; then nothing is significant
 };
@@ -35,16 +35,16 @@ struct Comparison {
   std::vector<RoutingDistance> routing;  ///< of the routers that both have, by their loads
   /// "speedup_ci95[0]": an end of an interval, for conditions.
   std::map<std::string, std::array<std::optional<double>, 2>> interval_ends;
-  bool same_model = true;  ///< as far as it is known; else no figure of one is better or worse than the other's
-  bool same_terms = true;  ///< phase and budget for weights; else the same
-  bool same_data = true;   ///< else the same
-  /// By side, of the speed-ups that were not measured well enough: why, by the path of its key ("speedup_withheld").
+  bool same_model = true;  ///< as far as known; false: no figure counts as better or worse than the other's
+  bool same_terms = true;  ///< phase and budget for weights; false: likewise
+  bool same_data = true;   ///< false: likewise
+  /// For each side, why a speed-up was not measured well enough, by the path of its key ("speedup_withheld").
   std::array<std::map<std::string, std::string, std::less<>>, 2> withheld;
   std::vector<std::string> warnings;  ///< why the two must not be compared: models, phases, budgets, data, machines that differ
 };
 
-/// S.storm, S.storm#RUN or a file that --json wrote. Imported runs have no figures but those of their routing. Throws Error, of two models
-/// the refusal of check_like_models().
+/// Each argument is S.storm, S.storm#RUN or a file that --json wrote. Imported runs have figures of their routing only. Throws Error; for
+/// recordings of two models it is that of check_like_models().
 Comparison compare_runs(const std::string& a, const std::string& b);
 
 /// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, true or false, or a multiple of the same figure of

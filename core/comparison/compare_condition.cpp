@@ -83,7 +83,7 @@ std::optional<ComparedFigure> find_figure(const std::string& name, const Compari
   return std::nullopt;
 }
 
-/// Why there is none on a side.
+/// Says why a side has no such figure.
 std::string null_text(const std::string& figure, const Comparison& comparison, size_t side) {
   const std::string why = why_withheld(figure, comparison.withheld[side]);
   const std::string& name = side == 0 ? comparison.a : comparison.b;

@@ -95,7 +95,7 @@ AgainstFigures drift_against(const Recording& recording, const TokenRoutes* rout
                 blocks = blocks_of_each(steps, steps_of_other);
   if (blocks == 0) {
     figures.why_not = "too few steps: " + recording.name() + " has " + counted(steps, "step") + ", " + other.name() + " " +
-                      counted(steps_of_other, "step") + ", and 16 are the fewest";
+                      counted(steps_of_other, "step") + ", and at least 16 are needed";
     return figures;
   }
   if (by_choice) {

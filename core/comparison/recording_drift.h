@@ -33,8 +33,8 @@ std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift);
 /// Between the halves of counts, whose batches are steps in their order.
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress);
 
-/// Why nobody knows that the other one is of this model; empty: it is. Error(bad_input) that names the other one, where it is of another or
-/// has other routers.
+/// The doubt whether the other one is of this model; empty: it is. Throws Error(bad_input), which names the other one, if it is of another
+/// model or has other routers.
 std::string check_same_routers(const Recording& recording, const Recording& other);
 /// `routes`: the choices of `recording`, null where they were not read. Where either has no choices its batches are its steps.
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress);

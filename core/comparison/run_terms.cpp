@@ -1,7 +1,5 @@
 #include "core/comparison/run_terms.h"
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -58,28 +56,6 @@ RunTerms compare_terms(const Json& a, const Json& b) {
     terms.warnings.push_back("the thresholds of exits differ: " + thresholds_a + " and " + thresholds_b +
                              ": other items leave early, which changes costs and answers by intent");
   return terms;
-}
-
-bool has_any(std::string_view figure, std::span<const std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
-}
-
-bool is_of_phase(std::string_view figure) {
-  constexpr std::array<std::string_view, 8> kWords = {"latency_ms",   "cells_per_s",  "tokens_per_s",    "limit_share",
-                                                      "weights_read", "ms_per_batch", "steps_per_batch", "speedup"};
-  return has_any(figure, kWords);
-}
-
-bool is_of_time(std::string_view figure) {
-  constexpr std::array<std::string_view, 4> kWords = {"_ms", "seconds", "record_overhead", "record_work"};
-  return is_of_phase(figure) || has_any(figure, kWords);
-}
-
-bool is_sum_of_executions(std::string_view figure) {
-  constexpr std::array<std::string_view, 7> kKeys = {
-      "executions", "reads", "bytes_read", "bytes_filled", "evictions", "stall_seconds", "weight_budget.measured_"};
-  const size_t at = figure.find("weight_budget.");
-  return at != std::string_view::npos && has_any(figure.substr(at), kKeys);
 }
 
 }  // namespace stormcell

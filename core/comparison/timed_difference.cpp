@@ -7,7 +7,7 @@ namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
 
-/// The distances to the ends add as squares.
+/// The distances to the ends of the intervals are added as squares.
 std::array<double, 2> around(const FigureInterval& a, const FigureInterval& b) {
   const double below = std::hypot(b.value - b.ci95[0], a.ci95[1] - a.value), above = std::hypot(b.ci95[1] - b.value, a.value - a.ci95[0]);
   return {b.value - a.value - below, b.value - a.value + above};
@@ -20,7 +20,7 @@ std::string text_at(const Json& summary, const char* key) {
   return at != summary.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
-/// "passes.NAME.speedup_own" of a pass that was left out.
+/// True for "passes.NAME.speedup_own" of a pass that was left out.
 bool is_gain_of_left_out(const Json& summary, const std::string& figure) {
   constexpr std::string_view kPass = "passes.", kOwn = ".speedup_own";
   if (!figure.starts_with(kPass) || !figure.ends_with(kOwn)) return false;

@@ -1,4 +1,4 @@
-// The difference of two figures that come with intervals, and whether chance explains it.
+// The difference of two figures with intervals, and whether chance explains it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,14 +13,14 @@ struct FigureInterval {
   double value = 0;
   std::array<double, 2> ci95{};
 };
-/// 95 % interval of b - a, of two independent measurements. Of times and their ratios the logarithms are compared: `ratios`; where one is
-/// not above 0, they are compared as they are.
+/// The 95 % interval of b - a of two independent measurements. Scale::ratios is for times and their ratios: it compares logarithms. If a
+/// value is not above 0, the plain values are compared.
 enum class Scale : uint8_t { plain, ratios };
 std::array<double, 2> interval_of_difference(const FigureInterval& a, const FigureInterval& b, Scale scale);
 
-/// Why times of a run say nothing about another run, whatever their intervals: measured in one process, or not well enough. Empty: its
-/// intervals hold the spread between runs. Of decoding behind a forward pass the half that `figure` is of is asked, and of a pass that was
-/// left out its own gain is of one process.
+/// The reason why a run's times say nothing about another run: they were measured in one process, or not well enough. Empty: the intervals
+/// hold the spread between runs. For a run of a forward pass and decoding, the half that has `figure` decides. The own gain of a pass that
+/// was left out is always from one process.
 std::string why_no_spread(const nlohmann::ordered_json& summary, std::string figure);
 
 }  // namespace stormcell

@@ -1,7 +1,10 @@
 #include "core/comparison/withheld_figures.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
+#include "core/comparison/figure_kinds.h"
 #include "core/summary/parse.h"
 #include "core/summary/stated_speedups.h"
 
@@ -9,24 +12,23 @@ namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kKey = "speedup_withheld", kOfRouting = "routing_speedup_withheld";
-
-/// How far a reason reaches: too little of a run is nothing against what was measured apart from it.
+/// How far a reason reaches. A run that was measured too little does not withhold figures that were measured apart from it.
 enum class Reach : uint8_t { run, machine };
 
-/// All speed-ups of an object, and of what is in it but its decoding, which is a run of its own.
+/// Takes all speed-ups out of an object and out of its members. Its decoding is a run of its own and stays.
 void withhold(Json& object, const std::string& why, Reach reach) {
-  bool own = false, of_routing = false;
+  std::set<std::string_view> keys;  // of the reasons
   for (auto& [key, value] : object.items()) {
-    const bool interval = key.ends_with("_ci95"), apart = key.starts_with("routing_speedup");
-    if (key == "decode" || (reach == Reach::run && (apart || key == "exit_target"))) continue;
+    const bool interval = key.ends_with("_ci95");
+    const std::string_view by = withheld_by(key);
+    const bool apart = key == "exit_target" || key.starts_with("routing_speedup");
+    if (key == "decode" || (reach == Reach::run && apart)) continue;
     if (value.is_structured() && !interval) withhold(value, why, reach);
-    if (!(apart || key.starts_with("speedup")) || !(value.is_number() || interval)) continue;
-    (apart ? of_routing : own) |= value.is_number();
+    if (by.empty() || !(value.is_number() || interval)) continue;
+    if (value.is_number()) keys.insert(by);
     value = nullptr;
   }
-  if (own) object[std::string(kKey)] = why;
-  if (of_routing) object[std::string(kOfRouting)] = why;
+  for (const std::string_view key : keys) object[std::string(key)] = why;
 }
 
 }  // namespace
@@ -41,18 +43,21 @@ void withhold_speedups(Json& summary) {
   withhold(summary, to_text(*why), few ? Reach::run : Reach::machine);
 }
 
-bool is_withheld_key(const std::string& key) { return key.find(kKey) != std::string::npos; }
+bool is_withheld_key(const std::string& key) {
+  return key.find("speedup") != std::string::npos && key.find("_withheld") != std::string::npos;
+}
 
 std::string why_withheld(const std::string& figure, const WithheldFigures& withheld) {
   const size_t dot = figure.rfind('.');
   const std::string last = dot == std::string::npos ? figure : figure.substr(dot + 1);
-  if (last.find("speedup") == std::string::npos || last == "predicted_speedup") return {};
-  const bool of_routing = last.starts_with("routing_");
+  const std::string by(withheld_by(last));
+  if (by.empty()) return {};
+  const bool of_run = by == withheld_by("speedup");
   for (std::string above = dot == std::string::npos ? std::string() : figure.substr(0, dot);;) {
-    const std::string key = (above.empty() ? "" : above + ".") + std::string(of_routing ? kOfRouting : kKey);
+    const std::string key = (above.empty() ? "" : above + ".") + by;
     if (const auto at = withheld.find(key); at != withheld.end()) return at->second;
     // A rule for a run also applies to its passes.
-    if (above.empty() || of_routing) return {};
+    if (above.empty() || !of_run) return {};
     const size_t end = above.rfind('.');
     above = end == std::string::npos ? std::string() : above.substr(0, end);
   }

@@ -1,4 +1,4 @@
-// Speed-ups that were not measured well enough, in summaries as compare reads them: JSON of any version.
+// Speed-ups that were not measured well enough, in summaries of any version as compare reads them.
 #pragma once
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -6,14 +6,15 @@
 
 namespace stormcell {
 
-/// Takes out what this version does not state, as with_stated_speedups() does of figures: an earlier one may have written it.
+/// Removes speed-ups that this version does not state; an earlier version may have written them. with_stated_speedups() does the same to
+/// figures.
 void withhold_speedups(nlohmann::ordered_json& summary);
 
-/// By path of its key: a sentence for each speed-up that the summary withholds.
+/// A sentence for each speed-up that the summary withholds, by the path of its key.
 using WithheldFigures = std::map<std::string, std::string, std::less<>>;
-/// The key names a speed-up that was withheld, or why.
+/// True for keys that say that a speed-up was withheld, or why.
 bool is_withheld_key(const std::string& key);
-/// Why a figure, or an end of its interval, is withheld: that of its run or of its pass; empty: it is not.
+/// The reason why a figure, or an end of its interval, is withheld: that of its run or of its pass. Empty: it is not withheld.
 std::string why_withheld(const std::string& figure, const WithheldFigures& withheld);
 
 }  // namespace stormcell

@@ -37,8 +37,8 @@ struct DataOptions {
   std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
   std::vector<InputSpec> inputs;     ///< what every batch brings
   int32_t pad_id = 0, decoder_start_id = 0;
-  std::optional<Error> tokenizer_fault;  ///< why the model's tokenizer cannot be used, where it has one; thrown where data are text
-  CancellationToken cancel;              ///< asked while everything is looked at
+  std::optional<Error> tokenizer_fault;  ///< why the model's tokenizer cannot be used, if it has one; thrown if the data are text
+  CancellationToken cancel;              ///< checked while all data are read
   std::string resources;                 ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
 
@@ -120,7 +120,7 @@ class Dataset {
   /// Of the pictures in one batch, as Batch::picture says; 0x0: they have none.
   PictureSize picture_size(int64_t batch) const;
   int64_t truncated() const { return truncated_; }
-  /// Items of which the mask leaves no real cell.
+  /// The number of items in which the mask leaves no real cell.
   int64_t masked() const { return masked_; }
   /// What is to be known of the data before figures of them are read, a part of a sentence; empty: nothing.
   std::string note() const;

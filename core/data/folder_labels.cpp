@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/delimited_text.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/gzip_file.h"
 #include "core/formats/table_number.h"
@@ -22,7 +24,7 @@ bool is_heading(std::string_view name, std::string_view label, const std::vector
   return std::find(kLabel.begin(), kLabel.end(), label) != kLabel.end() && !std::binary_search(pictures.begin(), pictures.end(), name);
 }
 
-/// Tables that hold numbers with fractions elsewhere write labels so too: 3.0. Where every label is a whole number, 3 is meant.
+/// Tables that have fractions in other columns also write labels as 3.0. If every label is a whole number, 3.0 means 3.
 void write_whole(FolderLabels& labels) {
   const auto is_whole = [](const auto& label) { return whole_in(label.second).has_value(); };
   if (!std::all_of(labels.of.begin(), labels.of.end(), is_whole)) return;
@@ -30,11 +32,18 @@ void write_whole(FolderLabels& labels) {
     if (label.find_first_of(".eE") != std::string::npos) label = std::to_string(*whole_in(label));
 }
 
+/// True for a label of only digits and commas: spreadsheets write 1,5 and 1,084. Such a class name is less likely than a mistake.
+bool is_number_with_comma(std::string_view label) {
+  return label.find(',') != std::string_view::npos && label.find_first_not_of("0123456789,.+-") == std::string_view::npos &&
+         label.find_first_of("0123456789") != std::string_view::npos;
+}
+
 void check_utf8(std::string_view text, const std::string& file) {
   const size_t at = find_invalid_utf8(text);
   if (at == std::string::npos) return;
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
-  bad_input(file + ": line " + std::to_string(line), "is not UTF-8", "save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW");
+  bad_input(file + ": line " + std::to_string(line), "is not UTF-8",
+            "save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 " + shell_word(file) + " > NEW");
 }
 
 /// A line whose picture, or whose label, is not there.
@@ -58,19 +67,28 @@ void warn_of(FolderLabels& labels, const std::string& file, const std::vector<st
 
 FolderLabels read_folder_labels(const std::string& file, const std::vector<std::string>& pictures) {
   const std::string text = read_unpacked_text(file, kMostBytes);
-  DelimitedText table(text, file, TableComments::none, "write NAME,LABEL on each line");
+  if (!text.empty()) refuse_other_kind(file, text, FileUse::labels);
+  constexpr const char* kAdvice = "write NAME,LABEL on each line";
+  DelimitedText table(text, file, TableComments::none, kAdvice), rows(text, file, TableComments::none, kAdvice);
   check_utf8(text, file);
+  // A row with a picture of the folder shows the separator. The first row may be a heading, or name a picture that is not there.
+  const auto names_picture = [&](std::span<const std::string> row) { return std::binary_search(pictures.begin(), pictures.end(), row[0]); };
+  bool separated = false;
+  while (!separated && rows.next_row()) separated = rows.separate(2, names_picture);
+  if (separated) table.separate_as(rows);
   FolderLabels labels;
   std::vector<LoneLine> lines_alone, without_label;
   std::vector<std::string> pictures_alone;
   std::set<std::string, std::less<>> told;
   for (bool first = true; table.next_row(); first = false) {
-    if (first) table.separate(2);
+    if (first && !separated) table.separate(2);
     const std::vector<std::string>& fields = table.fields();
     const std::string &name = fields[0], &label = fields[1];
     const int64_t number = table.line_number();
     if (name.empty()) table.wrong("has a label and no name");
     if (first && is_heading(name, label, pictures)) continue;
+    if (is_number_with_comma(label))
+      table.wrong_field(1, "the label is " + in_quotes(label) + ", with a comma in a number", "write a point for decimals");
     if (!std::binary_search(pictures.begin(), pictures.end(), name))
       lines_alone.push_back({number, name});
     else if (!told.insert(name).second)

@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// The names of the file, which is no picture.
+/// The names of the file of labels; it is not a picture.
 inline constexpr std::string_view kLabelsFile = "labels.csv", kPackedLabelsFile = "labels.csv.gz";
 
 /// Label by picture's name.
@@ -16,9 +16,9 @@ struct FolderLabels {
   std::vector<std::string> warnings;  ///< pictures without a line, lines without a picture or a label: the rest of the folder goes on
 };
 
-/// Reads labels.csv, packed with gzip or not: a line a picture, NAME,LABEL, where the label is a number or a class; behind an optional
-/// first line `file,label` or the like (`filename,class`). Either may stand in double quotes; a semicolon or a tab may separate them.
-/// Error(bad_input) that names the line where it is no such line, or names a picture twice.
+/// Reads labels.csv, packed with gzip or not. Each line is NAME,LABEL for one picture; the label is a number or a class. The first line may
+/// be `file,label` or the like (`filename,class`). Fields may be in double quotes; a semicolon or a tab may separate them. Error(bad_input)
+/// names a line that has another form or names a picture twice.
 FolderLabels read_folder_labels(const std::string& file, const std::vector<std::string>& pictures);
 
 }  // namespace stormcell

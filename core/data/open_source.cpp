@@ -23,11 +23,11 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
   return *tokenizer;
 }
 
-/// Of a video that the libraries do not open.
+/// The reason why the libraries do not open a video.
 void refuse_cut_video(const std::string& path) {
   const std::optional<KnownFile> known = known_file(path);
   if (known && known->kind->id == "mp4")
-    bad_input(path, "is an MP4 or QuickTime file without the table of its frames, which stands at its end: it may have been cut off",
+    bad_input(path, "is an MP4 or QuickTime file without its table of frames, which is at the end of such a file: it may be cut",
               "copy it anew");
 }
 
@@ -85,7 +85,8 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
   const std::string advice =
       "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input";
-  if (exists && !std::filesystem::is_directory(spec, error)) refuse_file(spec, FileUse::data, "is no data this version reads", advice);
+  if (exists && !std::filesystem::is_directory(spec, error))
+    refuse_file(spec, FileUse::data, "is not data that this version reads", advice);
   bad_input(spec.empty() ? "--data" : spec,
             spec.empty() ? "names no data"
             : exists     ? "is a folder; data is a file"

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 struct Entries {
   std::vector<std::string> files, folders;
   std::vector<std::string> empty;  ///< of the folders those in which nothing lies
-  std::string labels;              ///< the file that says the pictures' labels; empty: there is none
+  std::string labels;              ///< the file of labels; empty: there is none
 };
 
 /// What is no picture and no file: left out it would not be missed.
@@ -115,7 +115,7 @@ PictureListing inputs_with_targets(const std::string& folder, const Entries& lis
 PictureListing in_classes(const std::string& folder, const Entries& list) {
   std::vector<SkippedItem> skipped = skipped_beside_folders(folder, list);
   if (!list.labels.empty())
-    bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, which both say labels", "keep one of them");
+    bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, which both give labels", "keep one of them");
   PictureListing found;
   found.classes = list.folders, found.skipped = std::move(skipped);
   for (const auto& [there, lacked] : {std::pair(kInputsFolder, kTargetsFolder), std::pair(kTargetsFolder, kInputsFolder)})

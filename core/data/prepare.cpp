@@ -210,7 +210,7 @@ void Dataset::check_real_cells() {
   warn_of_masked();
 }
 
-/// Items without a real cell in a batch with others: they are computed and count nowhere.
+/// Items without a real cell, in a batch with others, are computed but not counted.
 void Dataset::warn_of_masked() {
   std::string list;
   for (int64_t b = 0; b < batch_count(); ++b)
@@ -218,7 +218,7 @@ void Dataset::warn_of_masked() {
       if (real_[static_cast<size_t>(item)] == 0 && ++masked_ <= 3) add_to_list(list, source_->place(item));
   if (masked_ == 0) return;
   warnings_.push_back(source_->where() + ": the mask leaves no real cell of " + counted(masked_, "item") +
-                      ", which count in no figure: " + list + (masked_ > 3 ? ", ..." : ""));
+                      ", which no figure counts: " + list + (masked_ > 3 ? ", ..." : ""));
 }
 
 }  // namespace stormcell

@@ -122,7 +122,7 @@ struct DemoData {
 };
 /// The lines behind demo:NAME; bad_input with what to run when they are not there.
 DemoData find_demo_data(const std::string& spec, const DataOptions& options);
-/// "demo:NAME" of each.
+/// "demo:NAME" for each demo.
 std::vector<std::string> demo_data_names();
 /// What is to be known of the data of that name before figures of them are read; empty: nothing.
 std::string note_of_demo_data(const std::string& spec);

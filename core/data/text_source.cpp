@@ -1,5 +1,6 @@
 // Text, one sequence a line: plain (.txt) or a JSON object (.jsonl) with text, target and label. Lines of white space alone are left out.
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -12,7 +13,7 @@
 
 namespace stormcell {
 namespace {
-constexpr size_t kMaxLine = size_t{16} << 20;
+constexpr size_t kMaxLine = size_t{16} << 20, kMostBegin = size_t{1} << 20;
 
 class TextSource : public SequenceSource {
  public:
@@ -40,10 +41,19 @@ class TextSource : public SequenceSource {
   std::vector<std::string> warnings_;
 };
 
+/// Refuses a known kind of file that is not data, by the first bytes of its unpacked content. Any text can be read as lines, an error page
+/// too, so this is asked before the first line counts.
+void refuse_other_data(const std::string& where, std::string_view begin, bool is_file) {
+  if (is_file) return refuse_other_kind(where, begin, FileUse::data);
+  // The advice for files names a path, which a stream does not have.
+  const std::optional<KnownFile> known = known_kind({begin, where}, where);
+  if (known && !known->remedy.empty() && !known->kind->uses.has(FileUse::data))
+    bad_input(where, "is " + known->name + ", not " + std::string(to_text(FileUse::data)), "send text, one sequence a line");
+}
+
 void check_utf8(const TextLines& lines) {
   const size_t at = find_invalid_utf8(lines.line());
   if (at == std::string_view::npos) return;
-  if (lines.where() != "standard input") refuse_other_kind(lines.where(), FileUse::data);
   bad_input(lines.place(), "byte " + std::to_string(at + 1) + " is not valid UTF-8", "convert the file, for example with iconv -t UTF-8");
 }
 
@@ -56,11 +66,25 @@ std::string field_text(const nlohmann::json& object, const std::string& field, c
   if (is_label && (it->is_number() || it->is_boolean())) return it->dump();
   bad_input(place, "the field " + in_quotes(field) + " is not a text", std::string("choose another with ") + option);
 }
+
+Sequence sequence_of(const nlohmann::json& object, const Tokenizer& tokenizer, const DataOptions& options, const std::string& place) {
+  if (!object.is_object()) bad_input(place, "is not a JSON object", "write {\"text\": \"...\"}, one a line");
+  Sequence sequence;
+  sequence.text = field_text(object, options.field, place, "--field");
+  sequence.ids = tokenizer.encode(sequence.text, true);
+  if (!options.target_field.empty()) {
+    sequence.target = field_text(object, options.target_field, place, "--target-field");
+    sequence.target_ids = tokenizer.encode(sequence.target, true);
+  }
+  if (!options.label_field.empty()) sequence.label = field_text(object, options.label_field, place, "--label-field");
+  return sequence;
+}
 }  // namespace
 
 std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit,
                                                       const CancellationToken& cancel) {
   TextLines lines(path, kMaxLine, {cancel, nullptr});
+  refuse_other_data(lines.where(), lines.at_hand(), path != "-");
   auto source = std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .behind = tokenizer.frame().behind});
   while (source->size() < limit && lines.next_filled()) {
     check_utf8(lines);
@@ -82,19 +106,16 @@ std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, c
                                           .decoder_ids = false,
                                           .behind = tokenizer.frame().behind};
   auto source = std::make_unique<TextSource>(lines.lines().where(), contents);
-  for (nlohmann::json object; source->size() < limit && lines.next(object);) {
-    if (!object.is_object()) bad_input(lines.place(), "is not a JSON object", "write {\"text\": \"...\"}, one a line");
-    Sequence sequence;
-    sequence.text = field_text(object, options.field, lines.place(), "--field");
-    sequence.ids = tokenizer.encode(sequence.text, true);
-    if (contents.target) {
-      sequence.target = field_text(object, options.target_field, lines.place(), "--target-field");
-      sequence.target_ids = tokenizer.encode(sequence.target, true);
-    }
-    if (contents.label) sequence.label = field_text(object, options.label_field, lines.place(), "--label-field");
-    source->add(std::move(sequence), lines.line());
+  // Objects with the wanted fields are data, whatever other keys they have. The kind of the file matters only if the first object fails.
+  const std::string begin(lines.lines().at_hand().substr(0, kMostBegin));
+  try {
+    for (nlohmann::json object; source->size() < limit && lines.next(object);)
+      source->add(sequence_of(object, tokenizer, options, lines.place()), lines.line());
+    source->finish(lines.lines());
+  } catch (const Error& error) {
+    if (source->size() == 0 && error.kind() == ErrorKind::bad_input) refuse_other_data(lines.lines().where(), begin, path != "-");
+    throw;
   }
-  source->finish(lines.lines());
   return source;
 }
 

@@ -27,15 +27,15 @@ void shorten(std::vector<int64_t>& shape, const std::vector<int64_t>& rows, int6
 
 }  // namespace
 
-bool told_by_item(const Graph& graph) {
-  bool told = std::all_of(graph.outputs.begin(), graph.outputs.end(),
-                          [&](const NamedValue& output) { return holds_items_in_order(graph, graph.value(output.value).type.space); });
+bool has_rows_by_item(const Graph& graph) {
+  bool by_item = std::all_of(graph.outputs.begin(), graph.outputs.end(),
+                             [&](const NamedValue& output) { return holds_items_in_order(graph, graph.value(output.value).type.space); });
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
     if (node.outputs.empty() || graph.value(node.outputs[0]).kind != ValueKind::decision) return;
-    told &= holds_items_in_order(graph, graph.dense_ancestor(graph.value(node.outputs[0]).type.space));
+    by_item &= holds_items_in_order(graph, graph.dense_ancestor(graph.value(node.outputs[0]).type.space));
   });
-  return told;
+  return by_item;
 }
 
 Batch part_of(const Batch& batch, const std::vector<int64_t>& rows) {

@@ -12,7 +12,7 @@
 namespace stormcell {
 
 /// Whether the rows of a picture can be told from those of others in all that is compared: outputs, and what routers decide over.
-bool told_by_item(const Graph& graph);
+bool has_rows_by_item(const Graph& graph);
 
 /// `rows`: which items of the batch, ascending. The batch of these alone.
 Batch part_of(const Batch& batch, const std::vector<int64_t>& rows);

@@ -43,7 +43,7 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
   c.passed = run_passes(work.pass_input(profile), chosen, on_their_own);
   const size_t upon = count_applied(c.passed, &PassOutcome::cumulative), alone = count_applied(c.passed, &PassOutcome::alone);
-  // The first pass that applies is alone anyway.
+  // The first pass that applies is measured alone in any case.
   if (choose) c.trying = choose(upon, alone > 0 ? alone - 1 : 0);
   c.only_together = c.trying == Trying::together && upon > 1;
   const PassOutcome* last = nullptr;

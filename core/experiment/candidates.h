@@ -22,8 +22,8 @@ struct Candidates {
   std::vector<std::unique_ptr<ReadyPlan>> plans;
   std::vector<size_t> cumulative_of, alone_of;  ///< by outcome: its plan, kNoPlan where the pass changed nothing
   size_t final_plan = kNoPlan;                  ///< all passes together; kNoPlan: none applied
-  Trying trying = Trying::all;                  ///< where not all are tried, the others have no plan
-  bool only_together = false;                   ///< several passes applied, and none has a plan but the last, upon all others
+  Trying trying = Trying::all;                  ///< passes that are not tried have no plan
+  bool only_together = false;                   ///< several passes applied, and only the last one, upon all others, has a plan
   std::vector<std::string> wrong;               ///< by plan: how it differs from the baseline (differences_from() of verify.h)
   std::vector<std::string> unlike;              ///< by plan: unlike_turns()
   /// Why the plan has no speed-up over the baseline; empty: it has one.
@@ -36,13 +36,13 @@ struct Candidates {
 std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, const std::map<int64_t, std::vector<int32_t>>& baseline,
                          int64_t new_tokens);
 
-/// Which plans are made, once it is known how many passes apply upon each other and how many plans more they are on their own.
+/// Chooses which plans are made, from the number of passes that apply upon each other and the number of further plans for single passes.
 /// Empty: all.
 using ChooseTrying = std::function<Trying(size_t upon, size_t alone)>;
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
                            const Progress& progress, const ChooseTrying& choose = {});
 
-/// What each pass that applied brought upon those before it. Nothing where several were tried together alone.
+/// The gain of each pass that applied, upon those before it. Empty if several were only tried together.
 std::vector<Contribution> contributions_of(const Candidates& candidates, const ReadyPlan& baseline, const MirroredTimes& times);
 /// What all together brought; only where there is a final plan.
 Contribution total_of(const Candidates& candidates, const ReadyPlan& baseline, const MirroredTimes& times);

@@ -64,7 +64,7 @@ struct ExitRecord {
   std::vector<double> thresholds() const;
 };
 
-/// Every one of `batches` once, each router's decision given: go on. Nothing where the model has no exits.
+/// Runs each of `batches` once with every router's decision set to "go on". Nothing if the model has no exits.
 std::optional<ExitRecord> record_exits(Workload& work, const std::vector<int64_t>& batches, const Progress& progress);
 
 /// Decisions by which all `items` of a batch answer at one exit.

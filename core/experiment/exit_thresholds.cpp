@@ -35,7 +35,7 @@ void check_exits(Workload& work, const std::string& option) {
     bad_input(option, "the data are one batch: thresholds would be judged on what they are found on", "give more, or a smaller --batch");
 }
 
-/// Both parts of a split, ascending.
+/// The batches of both parts of a split, ascending.
 std::vector<int64_t> both_parts(const ProfileSplit& split) { return FittingBatches{split.profiled, split.measured}.all(); }
 
 ExitRecord record_or_refuse(Workload& work, const std::string& option, const ProfileSplit& split, const Progress& progress) {
@@ -240,7 +240,8 @@ bool holds(const ExitTarget& t) {
   return (t.of == Bounded::operations ? t.held_out.mean_cost : t.held_out_ms.value_or(0)) <= t.target + kSlack;
 }
 
-/// The model's own thresholds as the baseline, for once: what the others bring, and what they and the passes bring together.
+/// Here the model's own thresholds are the baseline: the gain of the thresholds that were found, and that of thresholds and passes
+/// together.
 void measure_beside_own(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const std::vector<int64_t>& batches,
                         const BesideOwn& measured, const Progress& progress, ExitTarget& t) {
   Experiment::State& s = work.state();
@@ -253,18 +254,20 @@ void measure_beside_own(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, c
   plans.warm_up(batches.front());
   const MirroredTimes times = measure_mirrored(job, progress);
   if (!tells_speed(times)) return;
-  const auto state = [&](size_t number, std::optional<double>& speedup, std::optional<std::array<double, 2>>& ci95) {
-    const Ratio ratio = times.speedup(number);
-    if (ratio.value > 0) speedup = ratio.value, ci95 = ratio.ci95;
-  };
-  // The rounds are the same for all plans, and so is the reason.
-  t.withheld = too_few(times.speedup(0), std::ssize(batches));
-  if (t.withheld) return;
-  state(0, t.speedup, t.speedup_ci95);
-  state(beside.size() - 2, t.speedup_over_model, t.speedup_over_model_ci95);
+  state_target_gains(times.speedup(0), times.speedup(beside.size() - 2), std::ssize(batches), t);
 }
 
 }  // namespace
+
+void state_target_gains(const Ratio& of_thresholds, const Ratio& over_model, int64_t held_out, ExitTarget& t) {
+  const auto state = [&](const Ratio& ratio, std::optional<double>& speedup, std::optional<std::array<double, 2>>& ci95) {
+    const std::optional<SpeedupWithheld> few = too_few(ratio, held_out);
+    if (!few && ratio.value > 0) speedup = ratio.value, ci95 = ratio.ci95;
+    return few;
+  };
+  t.withheld = state(of_thresholds, t.speedup, t.speedup_ci95);
+  t.over_model_withheld = state(over_model, t.speedup_over_model, t.speedup_over_model_ci95);
+}
 
 void FoundTarget::tell_points() {
   figures.fitted = point(record, searched_items, figures.thresholds);

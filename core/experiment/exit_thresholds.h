@@ -4,6 +4,7 @@
 
 #include "core/cell/router_threshold.h"
 #include "core/experiment/exit_record.h"
+#include "core/experiment/paired_speedup.h"
 #include "core/experiment/profile_split.h"
 #include "core/passes/pipeline.h"
 
@@ -31,18 +32,22 @@ void check_target(const ExperimentOptions& options);
 /// `split`: the batches to search on and to judge on. `most_executions`: as measure_exit_times() has it.
 std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
                                            double most_executions, const Progress& progress);
-/// Throws Error(bad_input) where no thresholds can be searched for at all: a model without exits, one batch alone. Nothing is run.
+/// Throws Error(bad_input) if no thresholds can be searched for: a model without exits, or a single batch. Runs nothing.
 void check_target(Experiment::State& state);
 
-/// How long plans are measured beside the model as it came: seconds that are wanted, and at which it ends whatever was reached.
+/// How long plans are measured beside the model as it came: the seconds wanted, and the seconds at which measuring ends in any case.
 struct BesideOwn {
   double seconds = 0, most_seconds = 0;
 };
-/// Really runs `held_out_batches` with `plan`, the baseline that has the thresholds that were found, and measures what they bring beside
-/// the model's own, alone and with `optimized`, the plan that is kept (null: the baseline). `measured` is nothing: neither, as of a result
-/// that states no speed.
+/// Runs `held_out_batches` with `plan`, the baseline with the thresholds that were found. Measures their gain over the model's own, alone
+/// and together with `optimized`, the plan that is kept (null: the baseline). If `measured` is nothing, as for a result that states no
+/// speed, no gain is measured.
 ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const FoundTarget& found,
                             const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured, const Progress& progress);
+
+/// States the gain of the thresholds, and that of thresholds and passes over the model as it came. Each is withheld for its own reason:
+/// batches may gain alike in one and not in the other. `held_out`: batches that could have been measured.
+void state_target_gains(const Ratio& of_thresholds, const Ratio& over_model, int64_t held_out, ExitTarget& target);
 
 /// Throws Error(bad_input) that names `where` unless these are thresholds of the model's exits, all of them, in the order in which they
 /// run.

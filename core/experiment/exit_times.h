@@ -15,7 +15,7 @@ using ExitTimes = std::map<int64_t, std::vector<double>>;
 
 /// Of every batch of the data. Batches of as many items of one size are alike: of each kind some are measured with decisions given, the
 /// exits in turn, and all have their medians. Batches that were held out are measured only where no profiled one is of their kind.
-/// `most_executions`: about so many of the baseline, infinity: as many as steady medians need; each kind has one batch at least.
+/// `most_executions`: about how often the baseline runs; infinity: as often as steady medians need. Each kind has at least one batch.
 ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const ProfileSplit& split, double most_executions,
                              const Progress& progress);
 

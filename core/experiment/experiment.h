@@ -37,14 +37,14 @@ struct OptimizeOptions {
   std::string session;
   double measure_seconds = 8;  ///< measuring of all plans together, mirrored; half as long again where a pass is left out
   bool alone = true;           ///< also measure each pass on its own
-  double time_limit = 0;       ///< seconds of the whole command from `begun` on; 0: none
-  double begun = 0;            ///< when it began, as seconds_now() says; 0: where optimize() is called
-  /// File of the program `stormcell`, which measures again in fresh processes; empty: this process opens the model again for that.
+  double time_limit = 0;       ///< limit for the whole command, in seconds from `begun` on; 0: none
+  double begun = 0;            ///< when the command began, by seconds_now(); 0: when optimize() is called
+  /// Path of the program `stormcell`, which measures again in fresh processes; empty: this process opens the model again instead.
   std::string measuring_program;
   HalfDone half_done = {};
 };
 
-/// Seconds above 0, a day at most; Error(bad_input) that names --time-limit otherwise.
+/// Takes seconds above 0, at most a day; otherwise Error(bad_input) that names --time-limit.
 double parse_optimize_limit(std::string_view text);
 
 class Experiment {
@@ -67,8 +67,8 @@ class Experiment {
   std::unique_ptr<State> state_;
 };
 
-/// Opens a model once more and measures a plan once, as the request of a run says: both are texts of the engine's own. For a process that
-/// `measuring_program` names and that ends then. Throws Error.
+/// Opens the model anew and measures one plan, as a run's request says; request and answer are internal texts. The process that
+/// `measuring_program` names calls it, then ends. Throws Error.
 std::string measure_afresh(const std::string& request, const Progress& progress = {});
 
 /// Changes whenever the files do that model and data are read from: names, sizes, times. Nothing is opened.

@@ -1,7 +1,7 @@
-// One measuring in a process of its own: what it is asked for, what it answers, and who does it (measure_afresh() of experiment.h).
+// One measuring in its own process: the request, the answer, and the call that does it (measure_afresh() of experiment.h).
 //
-// The process opens the model anew, replays the configuration, and times the plan: beside the baseline for optimize, alone for run. It
-// verifies nothing, probes nothing and writes no session: the run that asks has done that.
+// The process opens the model anew, replays the configuration and times the plan: beside the baseline for optimize, alone for run. It does
+// not verify, probe or write a session: the run that asks has done so.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,24 +13,24 @@
 namespace stormcell {
 
 struct FreshRequest {
-  bool beside_baseline = false;  ///< as optimize measures, on the batches that it measured; else as run does, on all
-  std::string settings;          ///< of the run, as settings_json() writes them; of one phase
-  std::string config;            ///< stormcell.config/1 of the plan
-  double seconds = 0;            ///< for measuring; kLeastFreshChains at least
-  int64_t number = 0;            ///< which of the processes: each begins with other batches
+  bool beside_baseline = false;  ///< true: as in optimize, on the batches that it measured; false: as in run, on all
+  std::string settings;          ///< the run's settings, as settings_json() writes them, for one phase
+  std::string config;            ///< the plan's configuration, stormcell.config/1
+  double seconds = 0;            ///< time for measuring; at least kLeastFreshChains chains run
+  int64_t number = 0;            ///< number of the process: each begins with other batches
 };
-/// Few chains suffice: the interval depends on how many processes measure, not on how often one of them repeats.
+/// Few chains are enough: the interval depends on the number of processes, not on how often one of them repeats.
 inline constexpr int64_t kLeastFreshChains = 3;
 
 struct FreshFigures {
-  std::optional<Measuring> speedup;
+  std::optional<Measurement> speedup;
   std::optional<Latency> baseline;  ///< around the plan
   Latency plan;
 };
 
 std::string to_json(const FreshRequest& request);
 std::string to_json(const FreshFigures& figures);
-/// Throw Error(bad_input) that begins with `where`.
+/// Both throw Error(bad_input) that begins with `where`.
 FreshRequest parse_fresh_request(const std::string& text, const std::string& where);
 FreshFigures parse_fresh_figures(const std::string& text, const std::string& where);
 

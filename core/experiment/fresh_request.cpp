@@ -1,4 +1,4 @@
-// What a process that measures afresh is asked for, and answers, as JSON.
+// Writes and reads, as JSON, the request and the answer of a process that measures afresh.
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -51,7 +51,7 @@ FreshFigures parse_fresh_figures(const std::string& text, const std::string& whe
   if (value_at(j, "baseline").is_object()) f.baseline = latency_at(j["baseline"]);
   const RequestJson& ends = list_at(j, "speedup_ci95");
   if (const auto value = known_at(j, "speedup"); value && ends.size() == 2 && ends[0].is_number() && ends[1].is_number())
-    f.speedup = Measuring{*value, {ends[0].get<double>(), ends[1].get<double>()}};
+    f.speedup = Measurement{*value, {ends[0].get<double>(), ends[1].get<double>()}};
   return f;
 }
 

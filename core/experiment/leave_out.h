@@ -27,6 +27,7 @@ int64_t saved_bytes(const PlanBytes& without, const PlanBytes& with);
 
 struct LeftOut {
   std::string pass, reason;
+  std::string reason_without_speeds = {};  ///< as PassReport has it
 };
 /// The passes to leave out: of those that save no memory the ones whose interval lies below 1, and, where they need more of it, those whose
 /// interval does not lie above 1 and excludes a gain of a fiftieth. Where none does, yet all together are slower than the baseline
@@ -39,8 +40,11 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
 /// `batches`: so many different ones were measured; how often each was run again is no property of the data.
 std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches);
 
-/// For the reason of a pass that costs something and stays: " (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without
-/// it)". Empty where it costs neither time, nor memory without a gain.
-std::string why_kept(const Contribution& contribution, bool keep_all);
+/// The end of the sentence about a pass that costs something and stays. Empty if it costs neither time nor memory without a gain.
+struct WhyKept {
+  std::string text;            ///< " (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)"
+  std::string without_speeds;  ///< the same without the speeds
+};
+WhyKept why_kept(const Contribution& contribution, bool keep_all);
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// What a process does that measures a run again: opens, replays, times, and nothing else.
+// Measures a run again in its own process: opens the model, replays the configuration, times the plan.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kWhere = "the run to measure again";
 
-/// Each process begins elsewhere, so that few executions of each do not time the same batches only.
+/// Each process begins at another batch, so that few executions of each do not all time the same batches.
 std::vector<int64_t> batches_of(const FreshRequest& request, const Experiment::State& s) {
   std::vector<int64_t> batches =
       request.beside_baseline ? split_batches(s.data->batch_count(), s.options.profile_split).measured : all_batches(*s.data);
@@ -45,7 +45,7 @@ FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConf
   MirroredJob job = plans.job(batches_of(request, s), request.seconds);
   job.least_chains = kLeastFreshChains;
   plans.warm_up(job.batches.front());
-  // Under a budget the slots are still empty, and the first plan would pay for filling them. So every batch first runs once untimed.
+  // The slots of a budget are still empty, and the first plan would pay for filling them. So every batch first runs once untimed.
   // The order is then that of the run itself.
   if (s.store->budget() > 0)
     for (const int64_t batch : job.batches) job.run_untimed(0, batch);
@@ -55,7 +55,7 @@ FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConf
   if (!baseline) return {{}, {}, times.baseline_latency()};
   if (!tells_speed(times)) failed(kWhere, why_not_stated("a speed-up", times));
   const Ratio speedup = times.speedup(0);
-  return {Measuring{speedup.value, speedup.ci95}, times.baseline_latency(0), times.plan_latency(0)};
+  return {Measurement{speedup.value, speedup.ci95}, times.baseline_latency(0), times.plan_latency(0)};
 }
 
 }  // namespace

@@ -16,20 +16,20 @@
 namespace stormcell {
 namespace {
 
-constexpr double kWorthRepeating = 1;  // seconds: a shorter look at a plan is no measurement that others are compared with
+constexpr double kWorthRepeating = 1;  // seconds: a run that measures less is not repeated
 constexpr double kOwnShare = 5.0 / 8;
 constexpr int64_t kProcesses = 4;
-constexpr double kMostShare = 0.75;  // of what was asked for, that the fresh processes may take with their opening
+constexpr double kMostShare = 0.75;  // the factor of the seconds asked for that fresh processes may take, opening included
 constexpr const char* kStandardInput = "-";
 
-/// Why nothing is measured again, whatever it would take; empty: it is.
+/// The reason why nothing is measured again, however little time it would take; empty: there is none.
 std::string why_not(const Experiment::State& state, double seconds) {
   if (seconds < kWorthRepeating) return fmt::format("measured for less than {:g} s", kWorthRepeating);
   if (state.options.data == kStandardInput) return "the data came from standard input, which another process cannot read again";
   return {};
 }
 
-/// The last line of its standard error that is no warning, without the program's name.
+/// The last line of its standard error that is not a warning, without the program's name.
 std::string last_line(const std::string& errors) {
   constexpr std::string_view kProgram = "stormcell: ", kWarning = "stormcell: warning:";
   std::string found;
@@ -65,10 +65,10 @@ FreshFigures in_a_process(const std::string& program, const FreshRequest& reques
 }
 
 Latency together(const std::vector<Latency>& all) {
-  if (all.size() < kLeastMeasurings) return all.empty() ? Latency() : all.front();
+  if (all.size() < kLeastMeasurementRuns) return all.empty() ? Latency() : all.front();
   Latency l;
   std::vector<double> medians, p95s;
-  std::vector<Measuring> means;
+  std::vector<Measurement> means;
   l.min = all.front().min;
   for (const Latency& of : all) {
     medians.push_back(of.median), p95s.push_back(of.p95);
@@ -86,7 +86,7 @@ double own_seconds(const Experiment::State& state, double seconds) {
   return why_not(state, seconds).empty() ? kOwnShare * seconds : seconds;
 }
 
-void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress) {
+void MeasurementRuns::ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress) {
   why_once_ = why_not(state, time.seconds);
   if (!why_once_.empty()) return;
   request.seconds = (1 - kOwnShare) * time.seconds / kProcesses;
@@ -96,7 +96,7 @@ void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, 
   const double each =
       state.open_seconds + state.store->load_seconds() + filling + std::max(request.seconds, static_cast<double>(executions) * execution);
   const double most = std::min(std::max(kMostShare * time.seconds, time.took / 2), time.most_seconds);
-  constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurings) - 1;
+  constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurementRuns) - 1;
   if (each * kLeastFresh > time.most_seconds) {
     why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time, and the time limit has no room for it", each);
     return;
@@ -117,42 +117,42 @@ void Measurings::ask(const Experiment::State& state, const MeasuringTime& time, 
       list_.push_back(in_processes_ ? in_a_process(time.program, request, progress)
                                     : parse_fresh_figures(measure_afresh(to_json(request), {progress.cancel}), where));
     }
-  } catch (const std::exception& e) {  // memory that gives out, too: the run's own figures stay
+  } catch (const std::exception& e) {  // catches lack of memory, too: the run's own figures stay
     progress.cancel.check();
     why_once_ = e.what();
   }
   seconds_ = seconds_now() - begin;
-  if (list_.size() >= kLeastMeasurings) why_once_.clear();
+  if (list_.size() >= kLeastMeasurementRuns) why_once_.clear();
 }
 
-std::optional<Pooled> Measurings::speedup() const {
-  std::vector<Measuring> values;
+std::optional<Pooled> MeasurementRuns::speedup() const {
+  std::vector<Measurement> values;
   for (const FreshFigures& f : list_)
     if (f.speedup) values.push_back(*f.speedup);
   return pooled(values);
 }
 
-std::optional<Pooled> Measurings::spread() const {
+std::optional<Pooled> MeasurementRuns::spread() const {
   if (list_.empty() || list_.front().speedup) return speedup();
-  std::vector<Measuring> means;
+  std::vector<Measurement> means;
   for (const FreshFigures& f : list_) means.push_back({f.plan.mean, {f.plan.mean, f.plan.mean}});
   return pooled(means);
 }
 
-Latency Measurings::baseline_latency() const {
+Latency MeasurementRuns::baseline_latency() const {
   std::vector<Latency> all;
   for (const FreshFigures& f : list_)
     if (f.baseline) all.push_back(*f.baseline);
   return together(all);
 }
 
-Latency Measurings::plan_latency() const {
+Latency MeasurementRuns::plan_latency() const {
   std::vector<Latency> all;
   for (const FreshFigures& f : list_) all.push_back(f.plan);
   return together(all);
 }
 
-void Measurings::tell(RunSummaryFigures& figures) const {
+void MeasurementRuns::write_to(RunSummaryFigures& figures) const {
   figures.measurings.clear();
   for (const FreshFigures& f : list_) {
     MeasuringFigures& m = figures.measurings.emplace_back();
@@ -171,7 +171,7 @@ void widen_others(const Pooled& spread, RunSummaryFigures& figures) {
     if (value && ci95) ci95 = widened({*value, *ci95}, spread);
   };
   for (PassReport& p : figures.passes) {
-    if (p.left_out) continue;  // its reason quotes what it was left out by
+    if (p.left_out) continue;  // its reason quotes the gain for which it was left out
     widen(p.speedup_alone, p.speedup_alone_ci95);
     widen(p.speedup_own, p.speedup_own_ci95);
     widen(p.speedup_cumulative, p.speedup_cumulative_ci95);

@@ -1,8 +1,8 @@
-// Measuring a run again in fresh processes, and its figures with the spread between them (docs/decisions/058).
+// Measures a run again in fresh processes; its figures then have the spread between them (docs/decisions/058).
 //
-// A run of a second or more gives five eighths of its measuring to its own process, where all plans are compared, and the rest to four
-// fresh ones, each of which measures what is stated. They cost their opening besides. Where that takes too long there are fewer, or none,
-// and the run says so.
+// A run that measures for a second or more gives five eighths of that time to its own process, where all plans are compared. The rest goes
+// to four fresh processes, each of which measures what is stated. Opening the model in them takes extra time. If it takes too long, there
+// are fewer processes, or none, and the run says so.
 #pragma once
 #include <limits>
 #include <string>
@@ -14,42 +14,42 @@
 namespace stormcell {
 
 struct MeasuringTime {
-  double seconds = 0;                                             ///< that were asked for
+  double seconds = 0;                                             ///< seconds asked for
   std::string program;                                            ///< OptimizeOptions::measuring_program
-  double took = 0;                                                ///< that this process measured, really
-  double execution_ms = 0;                                        ///< of one batch, about
-  double most_seconds = std::numeric_limits<double>::infinity();  ///< that fresh processes may take: what a limit of time leaves
+  double took = 0;                                                ///< seconds that this process really measured
+  double execution_ms = 0;                                        ///< about the time of one batch
+  double most_seconds = std::numeric_limits<double>::infinity();  ///< seconds that a time limit leaves for fresh processes
 };
 /// The part of `seconds` that this process measures itself. The rest is for the fresh processes.
 double own_seconds(const Experiment::State& state, double seconds);
 
-/// What this process and the fresh ones measured.
-class Measurings {
+/// The measurements of this process and of the fresh ones.
+class MeasurementRuns {
  public:
-  Measurings() = default;
-  explicit Measurings(FreshFigures own) : list_{std::move(own)} {}
-  /// Starts fresh processes, one after the other. If one fails and too few have measured, its error is kept as the reason.
+  MeasurementRuns() = default;
+  explicit MeasurementRuns(FreshFigures own) : list_{std::move(own)} {}
+  /// Starts fresh processes one after another. If one fails and too few have measured, its error is kept as the reason.
   void ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress);
 
-  /// Nothing: too few measured.
+  /// Empty: too few processes measured.
   std::optional<Pooled> speedup() const;
-  /// One latency of all processes, each counted alike; with the interval of its mean where enough of them measured.
+  /// The latency over all processes, each with equal weight; with the interval of its mean if enough of them measured.
   Latency baseline_latency() const;
   Latency plan_latency() const;
-  /// How much the processes differ in what is stated: the speed-up, else the latency of the plan. Nothing: not known.
+  /// How much the processes differ in the stated figure: the speed-up, else the plan's latency. Nothing: not known.
   std::optional<Pooled> spread() const;
-  /// Writes into the figures what each process measured, how much they differ and what it took, or why only one process measured.
-  void tell(RunSummaryFigures& figures) const;
+  /// Writes into the figures what each process measured, how much they differ and how long it took, or why only one process measured.
+  void write_to(RunSummaryFigures& figures) const;
 
  private:
-  std::vector<FreshFigures> list_;  // this process first
-  double seconds_ = 0;              // that the others took
+  std::vector<FreshFigures> list_;  // this process is the first
+  double seconds_ = 0;              // time that the others took
   bool in_processes_ = true;
   std::string why_once_;
 };
 
-/// The intervals of figures that this process measured alone, widened by how much the processes differ: gains of passes that were not left
-/// out, of a dense plan, of a target's thresholds.
+/// Widens the intervals of figures that only this process measured by how much the processes differ: gains of passes that were kept, of a
+/// dense plan, of a target's thresholds.
 void widen_others(const Pooled& spread, RunSummaryFigures& figures);
 
 }  // namespace stormcell

@@ -16,12 +16,12 @@ namespace stormcell {
 void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                    const std::function<void(const Batch&)>& then);
 
-/// The same of these batches, until `then` says that it is enough.
+/// The same over these batches; stops when `then` returns false.
 void run_over_batches(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                       const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then);
 
-/// Runs a plan on a batch that is measured; milliseconds. Alone in its file: a program of the tests is linked with another one, which
-/// delays plans.
+/// Runs a plan on a batch that is measured; returns milliseconds. It is the only function of its file, because one program of the tests is
+/// linked with another run_timed(), which delays plans.
 double run_timed(Experiment::State& state, ReadyPlan& plan, const Batch& batch);
 
 /// Plans side by side, the first as the baseline. A batch is read once for all of them, and a size of picture compiled for all of them
@@ -59,7 +59,7 @@ struct Measured {
   int64_t rounds = 0;            ///< as MirroredTimes has them
   double spread = 1;             ///< as repeat_spread()
   OtherLoad others;              ///< at work meanwhile
-  int64_t further = INT64_MAX;   ///< batches of a plan that may run again: for times by operator, then for its physical limit
+  int64_t further = INT64_MAX;   ///< batches that a plan may run again: for times by operator, then for its physical limit
 };
 Measured measured(const MirroredTimes& times);
 

@@ -23,6 +23,7 @@
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/stated_gains.h"
 #include "core/experiment/time_figures.h"
 #include "core/experiment/time_plan.h"
 #include "core/experiment/verify.h"
@@ -48,7 +49,7 @@ class Optimization {
         split_(time.split),
         quality_(quality_meter(work)),
         result_(start_summary(work, RunKind::optimize)),
-        gains_(split_.held_out) {
+        gains_(split_.held_out, *result_) {
     result_->split = figures_of(split_);
     set_time(time_, s_.data->batch_count(), *result_);
   }
@@ -72,28 +73,27 @@ class Optimization {
     s_.budget.end_readings(peak_resident_memory());
     verify();
     measure_again();
-    set_gains();
-    gains_.tell(result_->passes, result_->warnings);
+    gains_.set(plan_times(), s_.options.keep_all);
     set_figures();
     // Apart from the plans: one that takes several times as long would leave them few rounds.
     measure_dense();
     set_exits();
-    if (const auto spread = measurings_.speedup()) widen_others(*spread, *result_);
+    if (const auto spread = runs_.speedup()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
-    set_total();
+    gains_.set_total(runs_.speedup());
   }
 
-  /// What is stated, in fresh processes: the plan that was kept beside the baseline.
+  /// Fresh processes measure what is stated: the plan that was kept beside the baseline.
   void measure_again() {
     const size_t plan = candidates_.final_plan;
     if (plan == kNoPlan || !states_speed() || too_few_pairs() || !candidates_.no_speed(plan).empty()) return;
     const Ratio own = stated().speedup(stated_plan());
     const Latency baseline = stated().baseline_latency(stated_plan());
-    measurings_ = Measurings({Measuring{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
-    measurings_.ask(
+    runs_ = MeasurementRuns({Measurement{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
+    runs_.ask(
         s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean, time_.plan.allowed(Stage::again)},
         {true, result_->settings, result_->config}, progress_);
-    measurings_.tell(*result_);
+    runs_.write_to(*result_);
   }
 
   void measure_dense() {
@@ -144,7 +144,7 @@ class Optimization {
     const std::optional<SpeedupWithheld> few = too_few_pairs();
     if (states_speed() && !few) beside = {options_.measure_seconds / 2, time_.plan.allowed(Stage::exits)};
     result_->exit_target = judge_thresholds(work_, *baseline_, &optimized(), found, split_.measured, beside, progress_);
-    if (few && states_speed()) result_->exit_target->withheld = few;
+    if (few && states_speed()) result_->exit_target->withheld = result_->exit_target->over_model_withheld = few;
   }
 
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
@@ -153,7 +153,7 @@ class Optimization {
     baseline_ = work_.make_baseline(progress_);
     result_->load_seconds = s_.store->load_seconds();
     SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings});
-    // Here, where nothing is refused any more: a refusal is one line.
+    // The expected time is printed here, after all refusals: a refusal is one line.
     if (time_.is_told) tell_expected(time_, progress_);
     ExecuteOptions execute;
     execute.record = execute.events = true;
@@ -181,7 +181,7 @@ class Optimization {
     const double seconds = own_seconds(s_, options_.measure_seconds);
     measure(seconds);
     for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
-      if (candidates_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], candidates_.alone_of[i]);
+      if (candidates_.alone_of[i] != kNoPlan) gains_.set_alone(result_->passes[i], plan_times(), candidates_.alone_of[i]);
     while (!s_.options.keep_all && candidates_.final_plan != kNoPlan) {
       const std::vector<LeftOut> lost = lost_passes();
       if (lost.empty()) break;
@@ -196,12 +196,12 @@ class Optimization {
     tell_trying();
   }
 
-  /// All plans, fewer of them, or fewer rounds: as there is time.
+  /// Measures all plans, fewer plans or fewer rounds, depending on the time that is left.
   ChooseTrying ways() {
     return [this](size_t upon, size_t alone) {
       TryChoice choice{upon,        alone, time_.first.batch, s_.store->budget() > 0, time_.is_long(), time_.plan.allowed(Stage::measure),
                        kLeastRounds};
-      // Nothing is measured: there is nothing to spare.
+      // Nothing was measured, so there is no time to save.
       if (options_.measure_seconds == 0) choice.is_long = false;
       return way_of_trying(choice);
     };
@@ -210,10 +210,11 @@ class Optimization {
     if (candidates_.trying == Trying::briefly && result_->passes_tried_on)
       leave_out_for_time("passes were tried on " + counted(*result_->passes_tried_on, "batch") + ", each upon those before it");
     if (candidates_.only_together)
-      leave_out_for_time("passes were measured all together, none by itself: none was left out for what it lost");
+      leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
+    if (cuts_measuring_) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
   }
 
-  /// The plan that is kept beside the baseline, after passes were tried briefly: what is stated comes from here.
+  /// Measures the plan that is kept beside the baseline after passes were tried briefly. The stated figures come from here.
   void measure_together() {
     MeasuredPlans plans(s_, {baseline_.get(), &optimized()}, progress_);
     together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds, time_.plan.allowed(Stage::measure));
@@ -223,9 +224,10 @@ class Optimization {
   MirroredTimes run_job(MeasuredPlans& plans, double seconds, int64_t chains, double most) {
     MirroredJob job = plans.job(split_.measured, std::min(seconds, most));
     job.least_chains = chains, job.most_seconds = most;
-    // Fewer cannot state a speed-up where the gain differs from batch to batch.
+    // Fewer batches cannot state a speed-up if the gain differs from batch to batch.
     if (chains == kLeastRounds) job.least_batches = fewest_batches(split_.held_out);
-    // Under a budget what an execution has to read depends on the batch before it, and the slots are all plans'.
+    cuts_measuring_ |= time_.plan.limited() && most < seconds;
+    // Under a budget, what an execution has to read depends on the batch before it, and all plans share the slots.
     if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
     plans.warm_up(split_.measured.front());
     const ProcessorTimes before = processor_times();
@@ -235,9 +237,10 @@ class Optimization {
     others_.add(before, processor_times());
     return times;
   }
-  /// What is stated of the plan that is kept, and its number there.
-  const MirroredTimes& stated() const { return together_ ? *together_ : times_; }
-  size_t stated_plan() const { return together_ ? 0 : candidates_.final_plan; }
+  /// The stated figures of the plan that is kept, and its number among them.
+  const MirroredTimes& stated() const { return plan_times().stated(); }
+  size_t stated_plan() const { return plan_times().stated_plan(); }
+  PlanTimes plan_times() const { return {candidates_, *baseline_, times_, together_ ? &*together_ : nullptr}; }
 
   std::vector<LeftOut> lost_passes() {
     const Contribution total = total_of(candidates_, *baseline_, times_);
@@ -254,34 +257,23 @@ class Optimization {
     add_held_out(outcome.cumulative.claims, held_out_, made);
     return made;
   }
-  PassReport& report(std::string_view pass) {
-    return *std::find_if(result_->passes.begin(), result_->passes.end(), [&](const PassReport& r) { return r.name == pass; });
-  }
 
   void leave_out(const LeftOut& pass) {
     for (const Contribution& c : contributions_of(candidates_, *baseline_, times_))
-      if (c.pass == pass.pass) set_own(c);
-    PassReport& r = report(pass.pass);
+      if (c.pass == pass.pass) gains_.set_own(c);
+    PassReport& r = gains_.report(pass.pass);
     r.applied = false, r.left_out = true;
-    r.reason = pass.reason;
+    r.reason = pass.reason, r.reason_without_speeds = pass.reason_without_speeds;
     std::erase_if(chosen_, [&](const ChosenPass& c) { return c.pass->id == pass.pass; });
   }
 
   /// What a pass did upon other passes than before.
   void take_outcome(const PassOutcome& outcome) {
     PassReport fresh = reported(outcome);
-    fresh.speedup_alone = report(fresh.name).speedup_alone;
-    fresh.speedup_alone_ci95 = report(fresh.name).speedup_alone_ci95;
-    fresh.withheld = report(fresh.name).withheld;
-    report(fresh.name) = fresh;
-  }
-
-  void set_alone(PassReport& r, size_t plan) {
-    gains_.set(r, times_.speedup(plan), candidates_.no_speed(plan), r.speedup_alone, r.speedup_alone_ci95);
-  }
-  void set_own(const Contribution& c) {
-    PassReport& r = report(c.pass);
-    gains_.set(r, c.speed, c.wrong, r.speedup_own, r.speedup_own_ci95);
+    fresh.speedup_alone = gains_.report(fresh.name).speedup_alone;
+    fresh.speedup_alone_ci95 = gains_.report(fresh.name).speedup_alone_ci95;
+    fresh.withheld = gains_.report(fresh.name).withheld;
+    gains_.report(fresh.name) = fresh;
   }
 
   /// All plans mirrored with the baseline over the batches that were not profiled.
@@ -290,7 +282,7 @@ class Optimization {
     compare_with_baseline();
     for (ReadyPlan* plan : all_plans()) plan->guards.clear();
     const bool briefly = candidates_.trying == Trying::briefly;
-    constexpr double kOfTrial = 0.5;  // of the time; the rest is for what is stated
+    constexpr double kOfTrial = 0.5;  // share of the time; the rest is for the stated figures
     const double most = time_.plan.allowed(Stage::measure) * (briefly ? kOfTrial : 1);
     times_ = run_job(plans, seconds * (briefly ? kOfTrial : 1), briefly ? kBriefRounds : kLeastRounds, most);
     if (!candidates_.only_together && candidates_.final_plan != kNoPlan) result_->passes_tried_on = times_.batches;
@@ -339,58 +331,10 @@ class Optimization {
 
   /// A run that fails is never reported as a speed-up, nor what depends on who read the weights.
   bool states_speed() const { return result_->verified->passed && tells_speed(stated()); }
-  /// The time was up before there were pairs enough: nothing is measured further.
+  /// The time ended before there were enough pairs; nothing more is measured.
   std::optional<SpeedupWithheld> too_few_pairs() const {
     if (candidates_.final_plan == kNoPlan) return {};
     return too_few(stated().speedup(stated_plan()), split_.held_out);
-  }
-
-  void set_gains() {
-    if (candidates_.final_plan != kNoPlan) set_gains_of_plans();
-    if (!tells_speed(stated())) result_->warnings.push_back(why_not_stated("a speed-up", stated()));
-    if (states_speed()) return;
-    for (PassReport& pass : result_->passes) pass.clear_gains(), pass.withheld = {};
-    result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
-  }
-  void set_gains_of_plans() {
-    for (const Contribution& c : contributions_of(candidates_, *baseline_, times_)) {
-      set_own(c);
-      if (c.wrong.empty() && result_->verified->passed) report(c.pass).reason += why_kept(c, s_.options.keep_all);
-    }
-    for (size_t i = 0; i < candidates_.cumulative_of.size(); ++i) {
-      if (candidates_.cumulative_of[i] == kNoPlan) continue;
-      PassReport& r = report(candidates_.passed.outcomes[i].pass->id);
-      const size_t plan = candidates_.cumulative_of[i];
-      gains_.set(r, times_.speedup(plan), candidates_.no_speed(plan), r.speedup_cumulative, r.speedup_cumulative_ci95);
-    }
-    if (const std::string& unlike = candidates_.unlike[candidates_.final_plan]; !unlike.empty()) {
-      if (result_->verified->passed)
-        result_->warnings.push_back("a speed-up is not stated: near ties fell the other way in the plan, and " + unlike +
-                                    "; compare the tokens per second of the two");
-      return;
-    }
-    const Ratio all = stated().speedup(stated_plan());
-    result_->speedup = all.value;
-    result_->speedup_ci95 = all.ci95;
-    result_->speedup_basis = std::string(to_text(all.basis));
-    if (!together_) return;
-    // The last pass reaches what is stated.
-    const auto at = std::find(candidates_.cumulative_of.begin(), candidates_.cumulative_of.end(), candidates_.final_plan);
-    PassReport& last = report(candidates_.passed.outcomes[static_cast<size_t>(at - candidates_.cumulative_of.begin())].pass->id);
-    last.speedup_cumulative = all.value, last.speedup_cumulative_ci95 = all.ci95;
-    last.withheld = {};
-  }
-
-  /// The speed-up of all processes, which the last pass that applied reaches.
-  void set_total() {
-    const auto total = measurings_.speedup();
-    if (!total || !result_->speedup) return;
-    result_->speedup = total->value;
-    result_->speedup_ci95 = total->ci95;
-    PassReport* last = nullptr;
-    for (PassReport& p : result_->passes)
-      if (p.applied && p.speedup_cumulative) last = &p;
-    if (last) last->speedup_cumulative = total->value, last->speedup_cumulative_ci95 = total->ci95;
   }
 
   void set_figures() {
@@ -401,7 +345,7 @@ class Optimization {
     // The baseline's latency is that of its executions around the plan's, because the speed-up is computed from them.
     Latency before = both ? times.baseline_latency(last) : times.baseline_latency(), after;
     if (both) after = times.plan_latency(last);
-    if (measurings_.speedup()) before = measurings_.baseline_latency(), after = measurings_.plan_latency();
+    if (runs_.speedup()) before = runs_.baseline_latency(), after = runs_.plan_latency();
     const TimedReads read = both ? times.baseline_reads(last) : times.baseline_reads();
     std::vector<MeasuredPlan> plans{{*baseline_, before, read, r.baseline, r.baseline_operators}};
     // Without a pass that applied there is no other plan, and nothing to compare.
@@ -437,7 +381,8 @@ class Optimization {
       });
     if (ran > 0 && ran < batches_.size())
       leave_out_for_time("the optimised plan ran on " + counted(static_cast<int64_t>(ran), "batch") + " of the " +
-                         std::to_string(batches_.size()) + " that were profiled or measured");
+                         std::to_string(batches_.size()) + " that were profiled or measured" +
+                         (judges ? ", and the quality of both plans is judged on these" : ""));
     r.quality = quality_.figures(r.warnings);
     tell_of_guards(optimized(), r);
     set_figures_at_end(optimized(), r);
@@ -463,13 +408,14 @@ class Optimization {
   std::unique_ptr<ReadyPlan> baseline_;
   double batch_ms_ = 0;  // mean, of the profile
   LoadProfile profile_, held_out_;
-  Gains gains_;
+  StatedGains gains_;
   Candidates candidates_;
   OtherLoad others_;  // while measuring
   double measured_seconds_ = 0;
-  Measurings measurings_;                  // of what is stated
-  MirroredTimes times_;                    // of the plans, or, where none is left, the last in which the baseline ran
-  std::optional<MirroredTimes> together_;  // of the plan that is kept alone, where passes were tried briefly
+  bool cuts_measuring_ = false;            // the time limit does
+  MeasurementRuns runs_;                   // of the stated figures
+  MirroredTimes times_;                    // of the plans; if none is left, the last ones in which the baseline ran
+  std::optional<MirroredTimes> together_;  // only of the plan that is kept, if passes were tried briefly
 };
 
 }  // namespace
@@ -499,7 +445,7 @@ double parse_optimize_limit(std::string_view text) {
   try {
     const double seconds = bounded_number<double>("--time-limit", text, {0, kDay});
     if (seconds > 0) return seconds;
-  } catch (const Error&) {  // said below
+  } catch (const Error&) {  // the message is below
   }
   does_not_fit("--time-limit", text, "seconds above 0 and at most 86400, for example 60");
 }

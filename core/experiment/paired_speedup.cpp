@@ -193,18 +193,6 @@ GroupTest kruskal_wallis(const std::vector<double>& values, const std::vector<si
 
 }  // namespace
 
-std::string_view to_text(RatioBasis basis) {
-  switch (basis) {
-    case RatioBasis::all_pairs:
-      return "pairs";
-    case RatioBasis::batches:
-      return "batches";
-    case RatioBasis::totals:
-      return "totals";
-  }
-  return {};
-}
-
 double tail_of_interval(int64_t rounds) {
   if (rounds < 2) return 0;
   const auto v = static_cast<double>(rounds - 1);

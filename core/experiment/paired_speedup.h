@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/summary/ratio_basis.h"
 #include "core/summary/withheld.h"
 
 namespace stormcell {
@@ -34,22 +35,17 @@ struct PairedVisit {
   double second = 1;          ///< milliseconds
 };
 
-/// What a ratio was estimated from.
-enum class RatioBasis : uint8_t { all_pairs, batches, totals };
-/// "pairs", "batches", "totals".
-std::string_view to_text(RatioBasis basis);
-
 struct Ratio {
   double value = 1;
   std::array<double, 2> ci95{1, 1};  ///< equal to the value where there are fewer than two rounds
   RatioBasis basis = RatioBasis::all_pairs;
-  int64_t pairs = 0, batches = 0;  ///< executions of the second plan beside the first; different batches of them
+  int64_t pairs = 0, batches = 0;  ///< executions of the second plan beside the first; the different batches among them
   bool below_one() const { return ci95[1] < 1; }
   bool above_one() const { return ci95[0] > 1; }
 };
 /// S and its interval (2,000 draws, fixed seed: the same visits give the same interval). 1 [1, 1] without visits.
 Ratio paired_ratio(const std::vector<PairedVisit>& visits);
-/// Why a ratio rests on too little to be stated, of `held_out` batches that could have been measured.
+/// The reason why a ratio rests on too little to be stated; `held_out` batches could have been measured.
 std::optional<SpeedupWithheld> too_few(const Ratio& ratio, int64_t held_out);
 
 /// What the visits tell of the batches: `unknown` where even visits that agree in everything could not tell.

@@ -45,7 +45,7 @@ void add_held_out(const std::vector<ConstantClaim>& claims, const LoadProfile& h
   report.held_out.clear();
   if (claims.empty()) return;
   // The router with the largest share of cells that went otherwise; where none did, the one with the fewest cells.
-  const HeldOutRouter* told = nullptr;
+  const HeldOutRouter* shown = nullptr;
   const ConstantClaim* its_claim = nullptr;
   report.held_out.reserve(claims.size());
   int64_t batches = 0;
@@ -54,18 +54,18 @@ void add_held_out(const std::vector<ConstantClaim>& claims, const LoadProfile& h
     if (at == held_out.routers.end()) continue;
     batches = std::max(batches, at->second.batches);
     const HeldOutRouter& held = report.held_out.emplace_back(held_out_of(claim, at->second));
-    if (held.cells > 0 && (!told || is_weaker_evidence(held, *told))) told = &held, its_claim = &claim;
+    if (held.cells > 0 && (!shown || is_weaker_evidence(held, *shown))) shown = &held, its_claim = &claim;
   }
-  if (!told) {
+  if (!shown) {
     report.reason += batches == 0 ? "; no batch was held out" : "; no held-out cell came to them";
     return;
   }
-  if (told->otherwise == 0) {
-    report.reason += "; " + otherwise_text(0, told->cells, "held-out");
+  if (shown->otherwise == 0) {
+    report.reason += "; " + otherwise_text(0, shown->cells, "held-out");
   } else if (its_claim->fan_out == 1) {
-    report.reason += "; " + told->router + ": " + otherwise_text(told->otherwise, told->cells, "held-out");
+    report.reason += "; " + shown->router + ": " + otherwise_text(shown->otherwise, shown->cells, "held-out");
   } else {
-    report.reason += "; " + told->router + ": at least " + with_commas(told->otherwise) + " of " + with_commas(told->cells) +
+    report.reason += "; " + shown->router + ": at least " + with_commas(shown->otherwise) + " of " + with_commas(shown->cells) +
                      " held-out cells otherwise";
   }
 }
@@ -95,7 +95,9 @@ void Gains::tell(std::vector<PassReport>& passes, std::vector<std::string>& warn
   for (PassReport& pass : passes) {
     const auto at = withheld_.find(pass.name);
     if (at == withheld_.end()) continue;
-    pass.reason += " (no speed-up: a plan that was measured for it differs from the baseline: " + at->second + ")";
+    const std::string why = " (no speed-up: a plan that was measured for it differs from the baseline: " + at->second + ")";
+    pass.reason += why;
+    if (!pass.reason_without_speeds.empty()) pass.reason_without_speeds += why;
     warnings.push_back("pass " + pass.name + " has no speed-up: a plan that was measured for it differs from the baseline: " + at->second);
   }
 }

@@ -19,11 +19,11 @@ void add_held_out(const std::vector<ConstantClaim>& claims, const LoadProfile& h
 /// Counts of the plan's guards, to the applied pass that makes them.
 void add_guard_counts(const ReadyPlan& plan, std::vector<PassReport>& passes);
 
-/// Speed-ups of passes. One that comes from a plan that computes something else than the baseline is none, and one of too few pairs is not
-/// stated: both are withheld, and that is said.
+/// Speed-ups of passes. Two kinds are withheld, with a message: those of a plan whose results differ from the baseline's, and those from
+/// too few pairs.
 class Gains {
  public:
-  /// `held_out`: batches that could be measured.
+  /// `held_out`: the number of batches that could be measured.
   explicit Gains(int64_t held_out) : held_out_(held_out) {}
   /// Sets a figure of `pass`. `wrong`: how a plan that it comes from differs from the baseline; empty: not at all.
   void set(PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,

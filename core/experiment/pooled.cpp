@@ -10,18 +10,18 @@ namespace {
 
 constexpr double kNormal95 = 1.959964;
 
-/// Of the logarithm: half of the interval from within.
-double half_width(const Measuring& m) { return m.ci95[0] > 0 && m.ci95[1] > m.ci95[0] ? std::log(m.ci95[1] / m.ci95[0]) / 2 : 0; }
+/// Half the width of the interval from within one process, of the logarithm.
+double half_width(const Measurement& m) { return m.ci95[0] > 0 && m.ci95[1] > m.ci95[0] ? std::log(m.ci95[1] / m.ci95[0]) / 2 : 0; }
 
 }  // namespace
 
-std::optional<Pooled> pooled(const std::vector<Measuring>& measurings) {
-  if (measurings.size() < kLeastMeasurings) return {};
-  if (std::any_of(measurings.begin(), measurings.end(), [](const Measuring& m) { return !(m.value > 0); })) return {};
+std::optional<Pooled> pooled(const std::vector<Measurement>& measurings) {
+  if (measurings.size() < kLeastMeasurementRuns) return {};
+  if (std::any_of(measurings.begin(), measurings.end(), [](const Measurement& m) { return !(m.value > 0); })) return {};
   const auto n = static_cast<double>(measurings.size());
   double mean = 0, squares = 0, within = 0;
-  for (const Measuring& m : measurings) mean += std::log(m.value) / n, within += std::pow(half_width(m) / kNormal95, 2);
-  for (const Measuring& m : measurings) squares += std::pow(std::log(m.value) - mean, 2);
+  for (const Measurement& m : measurings) mean += std::log(m.value) / n, within += std::pow(half_width(m) / kNormal95, 2);
+  for (const Measurement& m : measurings) squares += std::pow(std::log(m.value) - mean, 2);
   Pooled p;
   p.value = std::exp(mean);
   p.spread = std::sqrt(squares / (n - 1));
@@ -31,7 +31,7 @@ std::optional<Pooled> pooled(const std::vector<Measuring>& measurings) {
   return p;
 }
 
-std::array<double, 2> widened(const Measuring& alone, const Pooled& as) {
+std::array<double, 2> widened(const Measurement& alone, const Pooled& as) {
   if (!(alone.value > 0) || !(alone.ci95[0] > 0)) return alone.ci95;
   const double between = student_t_95(static_cast<double>(as.measurings - 1)) * as.spread;
   const double below = std::hypot(std::log(alone.value / alone.ci95[0]), between),

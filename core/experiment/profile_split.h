@@ -13,7 +13,7 @@ struct ProfileSplit {
   std::string rule;  ///< strided, first
   std::vector<int64_t> profiled, measured;
   bool same = false;     ///< one batch alone: it is profiled and measured
-  int64_t held_out = 0;  ///< batches of the data that are not profiled, those included that a time limit leaves out of `measured`
+  int64_t held_out = 0;  ///< number of batches that are not profiled; it includes those that a time limit leaves out of `measured`
   /// What the session keeps of a batch: kProfiled, kMeasured or both.
   uint8_t part_of(int64_t batch) const;
 };

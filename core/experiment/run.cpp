@@ -114,7 +114,7 @@ class Run {
     measure_again();
     set_figures();
     if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
-    if (const auto spread = measurings_.spread()) widen_others(*spread, *result_);
+    if (const auto spread = runs_.spread()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     verify();
     if (std::optional<ExitRecord> record = record_exits(work_, all_batches(*s_.data), progress_)) {
@@ -196,14 +196,14 @@ class Run {
     measured_ = measured(times);
   }
 
-  /// The plain plan once more, in fresh processes.
+  /// Fresh processes measure the plain plan again.
   void measure_again() {
     if (options_.decisions) return;
-    measurings_ = Measurings({{}, {}, latency_});
-    measurings_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, latency_.mean},
+    runs_ = MeasurementRuns({{}, {}, latency_});
+    runs_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, latency_.mean},
                     {false, result_->settings, result_->config}, progress_);
-    measurings_.tell(*result_);
-    latency_ = measurings_.plan_latency();
+    runs_.write_to(*result_);
+    latency_ = runs_.plan_latency();
   }
 
   void set_figures() {
@@ -232,7 +232,7 @@ class Run {
   double all_ms_ = 0;
   Latency latency_;
   double measured_seconds_ = 0;
-  Measurings measurings_;
+  MeasurementRuns runs_;
   TimedReads read_;
   Measured measured_;
 };

@@ -1,4 +1,4 @@
-// Alone in its file: a program that defines run_timed() itself is linked without this one.
+// The only function of this file: a program that defines run_timed() itself is linked without it.
 #include "core/experiment/measured_plans.h"
 
 namespace stormcell {

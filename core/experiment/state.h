@@ -32,7 +32,7 @@ struct Experiment::State {
   static std::unique_ptr<State> open(const ExperimentOptions& options, const Progress& progress);
 
   ExperimentOptions options;
-  double open_seconds = 0;  ///< that opening took
+  double open_seconds = 0;  ///< seconds that opening took
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Dataset> data;
   std::unique_ptr<Device> device;

@@ -14,13 +14,13 @@
 namespace stormcell {
 namespace {
 
-/// Whole numbers of batches; what is infinite is as many as there are.
+/// A whole number of batches; infinity becomes all batches.
 int64_t batches_in(double seconds, double batch, int64_t all) {
   const double count = seconds / std::max(batch, 1e-9);
   return count >= static_cast<double>(all) ? all : static_cast<int64_t>(count);
 }
 
-/// Without what was spent already.
+/// The expected time without what is spent already.
 ExpectedWork work_of(const Experiment::State& s, const OptimizeOptions& options, const FirstBatches& first, size_t passes, bool exits) {
   ExpectedWork w;
   w.batch = first.batch, w.compile = first.compile;

@@ -11,16 +11,16 @@
 namespace stormcell {
 namespace {
 
-/// By Stage. Measuring gets most: fewer pairs state no speed-up. Verification has a floor that no limit lowers.
+/// Weights by Stage. Measuring gets most: too few pairs state no speed-up. Verification has a floor that no limit lowers.
 constexpr std::array<double, kStages> kWeights = {2, 2, 1, 4, 2, 2, 0.5, 2, 2};
 
-constexpr int64_t kFurtherRuns = 22;  // of a plan: times by operator, and its physical limit over what was measured
-/// An oracle's batch takes about so many executions.
+constexpr int64_t kFurtherRuns = 22;  // executions of a plan for times by operator and for its physical limit
+/// A batch of the oracle takes about as long as this many executions.
 constexpr double kOracleBatch = 10;
-/// Of the time for measuring, where passes are left out and the others are measured again.
+/// The extra share of the time for measuring if passes are left out and the others are measured again.
 constexpr double kAgain = 1.5;
 
-/// As many of `list` as `count`, evenly spread, the first among them.
+/// Chooses `count` elements of `list`, evenly spread, the first among them.
 std::vector<int64_t> spread(const std::vector<int64_t>& list, int64_t count) {
   std::vector<int64_t> some;
   const auto size = static_cast<int64_t>(list.size());
@@ -52,7 +52,7 @@ TimePlan TimePlan::part(size_t phases) const {
 
 double executions_of_round(size_t plans, bool ordered) {
   const double turns = 2 * static_cast<double>(plans) + 1;
-  constexpr double kOfStretch = 3;  // two batches, and one before them that is not timed
+  constexpr double kOfStretch = 3;  // two batches, after one that is not timed
   return ordered ? turns * kOfStretch : turns + 1;
 }
 
@@ -61,14 +61,14 @@ ExpectedSeconds expected_seconds(const ExpectedWork& w) {
   const auto rounds = [&](size_t plans) {
     return std::max(w.measure, static_cast<double>(kLeastRounds) * executions_of_round(plans, w.ordered) * w.batch);
   };
-  double data = 1;  // profiled
+  double data = 1;  // the profile runs every batch
   if (w.exits) ++data;
   if (w.target) data += 2;
   ExpectedSeconds s;
   s.low = w.opened + w.compile + batches * data * w.batch + (w.measure > 0 ? rounds(0) : 0) + std::min(w.verify, batches * w.batch) +
           kOracleBatch * w.batch;
   const size_t plans = w.passes * (w.alone ? 2 : 1);
-  // Fresh processes measure again, where there is that much to measure.
+  // Fresh processes measure again if the measuring is long enough for it.
   const double again = w.measure >= 1 ? std::max(0.75 * w.measure, rounds(plans) / 2) : 0;
   s.high = again + w.opened + static_cast<double>(1 + 2 * plans) * w.compile + batches * (data + 1) * w.batch + kAgain * rounds(plans) +
            1.5 * w.verify + kOracleBatch * w.batch + 2 * static_cast<double>(kFurtherRuns) * w.batch;
@@ -81,7 +81,7 @@ Trying way_of_trying(const TryChoice& c) {
   const auto seconds = [&](int64_t rounds, size_t plans) {
     return static_cast<double>(rounds) * executions_of_round(plans, c.ordered) * c.execution;
   };
-  // One pass is all of them together.
+  // With one pass, trying it is trying all passes together.
   if (c.plans <= 1 && c.alone == 0) return seconds(c.rounds, c.plans) <= c.allowed ? Trying::all : Trying::together;
   if (!c.is_long && seconds(c.rounds, c.plans + c.alone) <= c.allowed) return Trying::all;
   return seconds(kBriefRounds, c.plans) + seconds(c.rounds, 1) <= c.allowed ? Trying::briefly : Trying::together;

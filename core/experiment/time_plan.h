@@ -1,4 +1,4 @@
-// The time of an optimisation: what it is expected to take, and how a limit is shared among its stages. Pure: the clock is given.
+// Plans the time of an optimisation: how long it is expected to take, and how a limit is shared among its stages. The clock is a parameter.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace stormcell {
 
-/// In the order in which they run.
+/// The stages in the order in which they run.
 enum class Stage : uint8_t { thresholds, profile, passes, measure, verify, again, figures, exits, record };
 inline constexpr size_t kStages = 9;
 
-/// Seconds from a command's begin, and what of a limit is left.
+/// Seconds since a command began, and seconds that a limit leaves.
 class TimePlan {
  public:
   using Clock = std::function<double()>;
@@ -22,14 +22,14 @@ class TimePlan {
   bool limited() const { return limit_ > 0; }
   double limit() const { return limit_; }
   double spent() const { return clock_() - begun_; }
-  /// Infinity without a limit; 0 where it is spent.
+  /// Infinity without a limit; 0 if it is spent.
   double left() const;
   /// Seconds that a stage may take. The time left is divided by weight among this stage and the later ones, so that they also share what
   /// earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;
-  /// A stage that does not run leaves its share to the others.
+  /// Gives the share of a stage that does not run to the others.
   void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0; }
-  /// The part of what is left that the first of `phases` may take, as a plan of its own.
+  /// A plan for the first of `phases`, with its part of the time left.
   TimePlan part(size_t phases) const;
 
  private:
@@ -38,50 +38,50 @@ class TimePlan {
   std::array<double, kStages> weight_;
 };
 
-/// What is known of an optimisation before its first stage. Times in seconds.
+/// The work of an optimisation as known before its first stage. Times are in seconds.
 struct ExpectedWork {
-  double opened = 0;               ///< spent already
-  double batch = 0;                ///< one execution of the baseline
-  double compile = 0;              ///< one plan
-  int64_t batches = 1;             ///< of the data
-  size_t passes = 0;               ///< that may apply; each is a plan upon the others, and one alone where that is asked for
-  bool alone = true;               ///< each pass is measured on its own, too
-  bool ordered = false;            ///< under a budget batches are measured in stretches of the data's order
+  double opened = 0;               ///< spent before: opening the model
+  double batch = 0;                ///< time of one execution of the baseline
+  double compile = 0;              ///< time to make one plan
+  int64_t batches = 1;             ///< batches of the data
+  size_t passes = 0;               ///< passes that may apply; each has a plan upon the others, and with `alone` one of its own
+  bool alone = true;               ///< each pass is also measured on its own
+  bool ordered = false;            ///< under a budget, batches are measured in stretches in the order of the data
   bool exits = false;              ///< every batch runs once more, through the whole network
-  bool target = false;             ///< thresholds are searched on another such run, and judged
+  bool target = false;             ///< another such run searches thresholds, which are then judged
   bool session = false;            ///< the optimised run is recorded
-  double measure = 0, verify = 0;  ///< as they were asked for
+  double measure = 0, verify = 0;  ///< seconds asked for
 };
 struct ExpectedSeconds {
   double low = 0, high = 0;
   double middle() const { return (low + high) / 2; }
 };
-/// Of the whole command, what was spent included. `low`: no pass applies, `high`: all do, and some are left out again.
+/// The time of the whole command, including what is spent already. `low`: no pass applies; `high`: all apply and some are left out again.
 ExpectedSeconds expected_seconds(const ExpectedWork& work);
-/// Executions of one round of measuring `plans` beside the baseline.
+/// The number of executions in one round that measures `plans` beside the baseline.
 double executions_of_round(size_t plans, bool ordered);
 
-/// Above this passes are tried on fewer batches.
+/// If the command is expected to take longer, passes are tried on fewer batches.
 inline constexpr double kLongSeconds = 120;
 
-/// Which plans are measured, and how.
+/// The choice of plans that are measured, and how long.
 enum class Trying : uint8_t {
-  all,       ///< every plan as long as the last one
-  briefly,   ///< passes upon each other in few rounds, then all of them together
-  together,  ///< all passes together and nothing else
+  all,       ///< every plan is measured as long as the last one
+  briefly,   ///< few rounds for passes upon each other, then a full measuring of all together
+  together,  ///< only all passes together
 };
-/// Rounds of plans that are tried briefly: as many pairs as an interval needs.
+/// The rounds of plans that are tried briefly: they give as many pairs as an interval needs.
 inline constexpr int64_t kBriefRounds = 4;
 
 /// The input of way_of_trying(): the number of plans, the time of one execution, and the time that is left.
 struct TryChoice {
-  size_t plans = 0;      ///< passes that applied, upon each other
-  size_t alone = 0;      ///< plans more where each is measured on its own
-  double execution = 0;  ///< seconds of one
+  size_t plans = 0;      ///< plans of passes upon each other, one for each that applied
+  size_t alone = 0;      ///< further plans, if each pass is measured on its own
+  double execution = 0;  ///< seconds of one execution
   bool ordered = false;
   bool is_long = false;  ///< the whole command is expected to take longer than kLongSeconds
   double allowed = 0;    ///< seconds for measuring; infinity: no limit
-  int64_t rounds = 0;    ///< at least, of what is stated
+  int64_t rounds = 0;    ///< least number of rounds for the stated figures
 };
 Trying way_of_trying(const TryChoice& choice);
 
@@ -89,7 +89,7 @@ Trying way_of_trying(const TryChoice& choice);
 /// proportion, and at least one of each. They are spread evenly over the data and include the first.
 struct FittingBatches {
   std::vector<int64_t> profiled, measured;
-  /// Both, ascending.
+  /// Batches of both, ascending.
   std::vector<int64_t> all() const;
 };
 FittingBatches batches_that_fit(const std::vector<int64_t>& profiled, const std::vector<int64_t>& measured, int64_t most);

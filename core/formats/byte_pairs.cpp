@@ -18,7 +18,7 @@ BytePairs::BytePairs(std::span<const Piece> pieces, const BytePairRules& rules)
   for (size_t id = 0; id < pieces.size(); ++id)
     if (!pieces[id].text.empty()) ids_.emplace(pieces[id].text, static_cast<int32_t>(id));
   merges_.reserve(rules.merges.size());
-  // A pair that occurs twice has its later rank, as in the reference.
+  // A pair that occurs twice in the list has its later rank, as in the reference.
   for (size_t rank = 0; rank < rules.merges.size(); ++rank)
     merges_[key_of(rules.merges[rank].left, rules.merges[rank].right)] = {static_cast<int32_t>(rank), rules.merges[rank].joined};
 }
@@ -47,7 +47,7 @@ bool BytePairs::add_bytes(std::string_view character, std::vector<Symbol>& symbo
   return true;
 }
 
-/// One symbol a character; false where one has none.
+/// Makes one symbol of each character; false if a character has none.
 bool BytePairs::start(std::string_view word, std::vector<Symbol>& symbols) const {
   bool after_unknown = false;
   while (!word.empty()) {
@@ -72,7 +72,7 @@ bool BytePairs::start(std::string_view word, std::vector<Symbol>& symbols) const
   return true;
 }
 
-/// The pair of lowest rank first, of equal ones the leftmost.
+/// Orders pairs by rank, the lowest first; equal ranks from left to right.
 void BytePairs::join(std::vector<Symbol>& symbols) const {
   struct Candidate {
     int32_t rank, at, joined;
@@ -92,7 +92,7 @@ void BytePairs::join(std::vector<Symbol>& symbols) const {
     if (left.id < 0 || left.behind < 0) continue;
     Symbol& right = symbols[static_cast<size_t>(left.behind)];
     const Merge* merge = merge_of(left.id, right.id);
-    if (!merge || merge->joined != best.joined) continue;  // one of the two was joined meanwhile
+    if (!merge || merge->joined != best.joined) continue;  // one of the two pieces was already joined
     left.id = best.joined;
     left.behind = right.behind;
     right.id = -1;

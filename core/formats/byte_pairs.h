@@ -1,4 +1,4 @@
-// Byte-pair encoding as the `tokenizers` library does it: a word's characters, then the pair of lowest rank joined again and again.
+// Byte-pair encoding as in the `tokenizers` library: splits a word into characters, then joins the pair of lowest rank again and again.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,26 +12,26 @@
 
 namespace stormcell {
 
-/// Two neighbouring pieces that become one; earlier in the list: earlier joined.
+/// Two neighbouring pieces that become one. Merges earlier in the list are done earlier.
 struct PiecePair {
   int32_t left = 0, right = 0, joined = 0;
 };
 
 struct BytePairRules {
   std::vector<PiecePair> merges;
-  std::optional<int32_t> unknown;  ///< for a character without a piece
-  bool fuse_unknown = false;       ///< neighbours without a piece are one
-  bool byte_fallback = false;      ///< a character without a piece is its bytes, where these have pieces
-  bool whole_words = false;        ///< a word that is a piece is that piece, whatever the merges
+  std::optional<int32_t> unknown;  ///< id for a character without a piece
+  bool fuse_unknown = false;       ///< neighbouring characters without a piece become one unknown piece
+  bool byte_fallback = false;      ///< a character without a piece becomes its bytes, if these have pieces
+  bool whole_words = false;        ///< true: a word that is a piece becomes that piece without merges
 };
 
 class BytePairs {
  public:
-  /// `pieces` by their ids; those without text are gaps. They must outlive it.
+  /// `pieces` are indexed by id; empty texts are gaps. They must outlive this object.
   BytePairs(std::span<const Piece> pieces, const BytePairRules& rules);
 
   std::optional<int32_t> find(std::string_view piece) const;
-  /// Adds the ids of a word; false where a character has no piece and there is none for the unknown.
+  /// Adds the ids of a word; false if a character has no piece and there is no unknown piece.
   bool encode(std::string_view word, std::vector<int32_t>& ids) const;
 
  private:
@@ -39,7 +39,7 @@ class BytePairs {
     int32_t rank, joined;
   };
   struct Symbol {
-    int32_t id, before, behind;  // indices of the neighbours, -1: none; id -1: joined to the one before
+    int32_t id, before, behind;  // indices of the neighbours, -1: none; id -1: this symbol was joined to the one before
   };
   const Merge* merge_of(int32_t left, int32_t right) const;
   bool start(std::string_view word, std::vector<Symbol>& symbols) const;

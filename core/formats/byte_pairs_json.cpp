@@ -16,7 +16,7 @@ std::vector<Piece> parse_pieces(const Json& model, const TokenizerParts& parts) 
   const Json& vocabulary = parts.member(model, "vocab", kPart);
   if (!vocabulary.is_object()) parts.refuse("the vocabulary of the model is not an object");
   if (vocabulary.empty()) parts.refuse("the model has no pieces");
-  // Ids with large gaps are a mistake, and would cost memory.
+  // Ids with large gaps are a mistake and would cost memory.
   const size_t most = 2 * vocabulary.size() + 1024;
   std::vector<Piece> pieces;
   for (const auto& [text, value] : vocabulary.items()) {
@@ -32,7 +32,7 @@ std::vector<Piece> parse_pieces(const Json& model, const TokenizerParts& parts) 
   return pieces;
 }
 
-/// "a b", or ["a", "b"] of newer files.
+/// A merge is "a b", or ["a", "b"] in newer files.
 std::pair<std::string, std::string> pair_of(const Json& merge, const TokenizerParts& parts) {
   if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string())
     return {merge[0].get<std::string>(), merge[1].get<std::string>()};

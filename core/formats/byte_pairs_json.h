@@ -1,4 +1,4 @@
-// The model of a tokenizer.json of the kind BPE, checked: its pieces by id, and its merges.
+// Reads and checks the BPE model of a tokenizer.json: its pieces by id, and its merges.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace stormcell {
 
 struct BytePairModel {
-  std::vector<Piece> pieces;  ///< without text where no piece has the id
+  std::vector<Piece> pieces;  ///< by id; the text is empty if no piece has the id
   BytePairRules rules;
 };
 

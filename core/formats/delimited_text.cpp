@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kSeparators = {',', ';', '\t'};
 constexpr std::string_view kBlanks = " \t";
-constexpr size_t kMostQuoted = size_t{1} << 16;  // bytes of a field over several lines
+constexpr size_t kMostQuoted = size_t{1} << 16;  // most bytes of a field that spans several lines
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(kBlanks);
@@ -63,10 +63,10 @@ bool DelimitedText::next_row() {
   return line == Line::row;
 }
 
-/// A spreadsheet writes an empty row as separators alone.
+/// A spreadsheet writes an empty row as separators only.
 bool DelimitedText::is_empty_row(std::string_view line) const { return line.find_first_not_of(" \t\r\v\f,;") == std::string_view::npos; }
 
-/// A formula that failed in the first column is no comment.
+/// A first column such as "#N/A" is a failed formula, not a comment.
 void DelimitedText::check_comment(std::string_view line) const {
   const std::string_view first = line.substr(line.starts_with('"'), line.find_first_of(",;\t\"", 1) - line.starts_with('"'));
   if (is_error_of_spreadsheet(trimmed(first)))
@@ -105,10 +105,10 @@ void DelimitedText::read_names(std::span<const std::string_view> known, std::spa
   while (used_ > 0 && fields_[used_ - 1].empty()) --used_;
   names_.assign(fields_.begin(), fields_.begin() + static_cast<std::ptrdiff_t>(used_));
   columns_ = names_.size();
-  if (columns_ == 0) wrong("has no names of columns");
+  if (columns_ == 0) wrong("has no names of columns: the first line names them");
   for (size_t i = 0; i < columns_; ++i)
     if (!names_[i].empty() && column(names_[i]) != static_cast<int64_t>(i))
-      wrong_field(i, "the column " + in_quotes(names_[i]) + " stands there twice");
+      wrong_field(i, "the column " + in_quotes(names_[i]) + " occurs twice");
   for (const std::string_view name : needed)
     if (column(name) < 0) {
       std::string there;
@@ -122,18 +122,24 @@ int64_t DelimitedText::column(std::string_view name) const {
   return at == names_.end() ? -1 : at - names_.begin();
 }
 
-void DelimitedText::separate(size_t columns) {
+bool DelimitedText::separate(size_t columns, const Fits& fits) {
   columns_ = columns, separator_ = kSeparators[0];
-  for (const char separator : kSeparators)
-    if (split(lines_.line(), separator) != Split::behind_quote && used_ == columns) {
-      separator_ = separator;
-      return;
-    }
+  bool found = false;
+  for (const char separator : kSeparators) {
+    if (split(lines_.line(), separator) == Split::behind_quote) continue;
+    while (used_ > columns && fields_[used_ - 1].empty()) --used_;
+    if (used_ != columns) continue;
+    const bool fit = fits && fits(std::span<const std::string>(fields_).first(used_));
+    if (fit || !found) separator_ = separator;
+    if (fit) return true;
+    found = true;
+  }
+  return false;
 }
 
 // Fields --------------------------------------------------------------------------------------------------------------
 
-/// Into the first used_ of fields_.
+/// Splits the line into the first used_ of fields_.
 DelimitedText::Split DelimitedText::split(std::string_view line, char separator) {
   used_ = 0;
   for (size_t at = 0;; ++at) {
@@ -159,19 +165,19 @@ DelimitedText::Split DelimitedText::split(std::string_view line, char separator)
   }
 }
 
-/// A quoted field may hold the ends of lines.
+/// A quoted field may contain line ends.
 void DelimitedText::split_row() {
   begin_ = lines_.number();
   const size_t most = lines_.line().size() + kMostQuoted;
   Split done = split(lines_.line(), separator_);
   for (; done == Split::open_quote; done = split(lines_.line(), separator_))
-    // Splitting anew is worth it only when a quote has come, else many short lines would take quadratic time.
+    // The row is split anew only after a line with a quote; otherwise many short lines would take quadratic time.
     for (bool came = false; !came;) {
       const size_t had = lines_.line().size();
       if (had > most || !lines_.extend()) wrong("a quote is not closed", "close it");
       came = lines_.line().find('"', had) != std::string_view::npos;
     }
-  if (done == Split::behind_quote) wrong_field(used_ - 1, "goes on behind its closing quote", "write a quote within quotes twice");
+  if (done == Split::behind_quote) wrong_field(used_ - 1, "has text after its closing quote", "write a quote within quotes twice");
 }
 
 const std::vector<std::string>& DelimitedText::fields() {

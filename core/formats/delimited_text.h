@@ -1,9 +1,10 @@
-// Tables as text: a row a line, its fields between commas, semicolons or tabs (RFC 4180, and what spreadsheets make of it). Traces, calls
-// and labels are read through it, so that each takes the same: a byte order mark, CRLF, quotes, blanks around fields, empty rows, empty
-// fields behind a row, whole numbers written as 12.0 or 1e3. Refused, with line and column, is what no reader could know: a comma within
-// a number, NaN, a row that is cut.
+// Reads tables as text: one row a line, fields separated by commas, semicolons or tabs (RFC 4180 and the variants of spreadsheets). Traces,
+// calls and labels are read through it, so all accept the same: a byte order mark, CRLF, quotes, blanks around fields, empty rows, empty
+// fields at the end of a row, whole numbers written as 12.0 or 1e3. Errors name line and column. They refuse ambiguous input: a comma
+// within a number, NaN, a row that is cut.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -14,10 +15,10 @@
 
 namespace stormcell {
 
-/// Whether lines that begin with # belong to the format.
+/// Whether the format has comments: lines that begin with #.
 enum class TableComments : uint8_t { none, hash };
 
-/// Where a row's number goes; both null: the column is passed over.
+/// The destination of a number of the row; both null: the column is skipped.
 struct NumberPlace {
   int64_t* whole = nullptr;
   float* real = nullptr;
@@ -27,41 +28,46 @@ class DelimitedText {
  public:
   enum class Line : uint8_t { end, comment, row };
 
-  /// Of a text that outlives it; `advice`: what to do about a row that is wrong.
+  /// Reads a text, which must outlive it. `advice` says what to do about a wrong row.
   DelimitedText(std::string_view text, const std::string& where, TableComments comments, std::string advice)
       : lines_(text, where), comments_(comments), advice_(std::move(advice)) {}
 
-  /// Goes to the next comment or row; lines without anything in them are counted and passed over.
+  /// Goes to the next comment or row. Empty lines are counted and skipped.
   Line next() {
-    // Rows of numbers, nearly all of a trace, begin with a digit.
+    // Nearly all lines of a trace are rows of numbers and begin with a digit.
     begin_ = 0;
     if (!lines_.next()) return Line::end;
     const std::string_view line = lines_.line();
     if (!line.empty() && line.front() >= '0' && line.front() <= '9') return Line::row;
     return find_filled();
   }
-  /// As next(), passing over comments. False at the end.
+  /// As next(), but skips comments. False at the end.
   bool next_row();
 
-  /// The comment at hand as it was written: without the quotes and the empty fields that spreadsheets add.
+  /// The current comment, without the quotes and empty fields that spreadsheets add.
   std::string comment() const;
 
-  /// Reads the names of the columns from the row at hand. The separator that finds most of the `known` names is used for the rest of the
-  /// text; if none finds any, commas are used. Error(bad_input): a name twice, one of `needed` missing.
+  /// Reads the names of the columns from the current row. The separator that finds most of the `known` names is used for the rest of the
+  /// text; if none finds any, it is the comma. Error(bad_input) if a name occurs twice or one of `needed` is missing.
   void read_names(std::span<const std::string_view> known, std::span<const std::string_view> needed);
   const std::vector<std::string>& names() const { return names_; }
-  /// -1: there is none.
+  /// The index of a column; -1: there is none.
   int64_t column(std::string_view name) const;
-  /// Sets the separator of a table without names: the first of comma, semicolon and tab that gives `columns` fields in the row at hand.
-  void separate(size_t columns);
+  /// Tells whether the fields of a row are those that the reader expects.
+  using Fits = std::function<bool(std::span<const std::string> fields)>;
+  /// Sets the separator of a table without names: the first of comma, semicolon and tab that gives `columns` fields in the current row. If
+  /// there are several, it is the first whose fields fit. False if no fields fit.
+  bool separate(size_t columns, const Fits& fits = {});
+  /// Sets the separator that another reader of the same text has found.
+  void separate_as(const DelimitedText& other) { columns_ = other.columns_, separator_ = other.separator_; }
 
-  /// The fields of the row at hand, without the blanks around them, as many as there are columns. Error(bad_input): another number of
-  /// fields that are not empty, an open quote.
+  /// The fields of the current row, one for each column, without blanks around them. Error(bad_input) if another number of fields is not
+  /// empty, or if a quote is open.
   const std::vector<std::string>& fields();
-  /// The number that a field of fields() is. Error(bad_input): none, not finite, not whole.
+  /// The number in a field of fields(). Error(bad_input) if it is not a number, not finite or not whole.
   int64_t whole(size_t column) const;
   double real(size_t column) const;
-  /// Numbers of the row at hand, a place for each column; fast where the row is plain.
+  /// Reads the numbers of the current row into one destination for each column; fast if the row is plain.
   void numbers(std::span<const NumberPlace> places) {
     if (!plain_numbers(places)) read_numbers(places);
   }
@@ -78,7 +84,7 @@ class DelimitedText {
   Line find_filled();
   bool is_empty_row(std::string_view line) const;
   void check_comment(std::string_view line) const;
-  /// How a line was split.
+  /// The result of splitting a line.
   enum class Split : uint8_t { whole, open_quote, behind_quote };
   Split split(std::string_view line, char separator);
   void split_row();
@@ -93,8 +99,8 @@ class DelimitedText {
   std::string advice_;
   char separator_ = '\0';  // not known yet
   std::vector<std::string> names_, fields_;
-  size_t columns_ = 0, used_ = 0;  // fields of a row; fields_ in use
-  int64_t begin_ = 0;              // the first line of a row over several lines, 0: it has one
+  size_t columns_ = 0, used_ = 0;  // number of fields of a row; fields_ in use
+  int64_t begin_ = 0;              // the first line of a row that spans several lines, 0: the row is one line
 };
 
 }  // namespace stormcell

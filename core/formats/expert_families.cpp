@@ -1,5 +1,5 @@
-// The table of families with experts. Sources: the configuration and modelling files of transformers 5.24.0; below the line vLLM, SGLang
-// and the files that the models are published with. tests/reference/make_expert_layers.py computes what transformers' rules give.
+// The table of families with experts. Its first part follows the configuration and modelling files of transformers 5.24.0, its second part
+// those of vLLM, SGLang and the published models. tests/reference/make_expert_layers.py computes the results of transformers' rules.
 #include <array>
 
 #include "core/formats/expert_rules.h"
@@ -9,7 +9,7 @@ namespace {
 
 using enum ExpertRule;
 
-// "first_k_dense_replace" has one meaning and several defaults. Configurations of transformers 5 have the words instead.
+// "first_k_dense_replace" has one meaning and several defaults. Configurations of transformers 5 have a list of words instead.
 template <int32_t kDense>
 constexpr std::array kDenseFirst = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{flags, "moe_layer_freq"},
                                     ExpertKey{from, "first_k_dense_replace", kDense}, ExpertKey{every, "moe_layer_freq", 1}};
@@ -120,7 +120,7 @@ constexpr ExpertFamily kFamilies[] = {
     {"switch_transformers", 12, 8, 1, kSwitchEncoder, "num_layers", kSwitchDecoder, "num_decoder_layers"},
     {"unlimited_ocr_text", 12, 64, 6, kDenseFirst<1>},
     {"zaya", 40, 16, 1, kAll},
-    // vLLM, SGLang, and published configurations.
+    // Families from vLLM, SGLang and published configurations.
     {"arctic", 0, 0, 0, kArctic},
     {"bailing_moe", 0, 0, 0, kDenseFirst<0>},
     {"bailing_moe_linear", 0, 0, 0, kDenseFirst<0>},

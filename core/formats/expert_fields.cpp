@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/expert_layers.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
@@ -16,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// transformers' classes map these names to each other, so that a file may have any of them.
+// The classes of transformers map these names to each other, so a file may have any of them.
 const std::vector<std::string_view> kExperts = {"num_local_experts", "num_experts",        "n_routed_experts",
                                                 "moe_num_experts",   "num_routed_experts", "ffn_config.moe_num_experts"};
 const std::vector<std::string_view> kPerToken = {
@@ -35,7 +36,7 @@ bool names_experts(const Json& object) {
   });
 }
 
-/// The object, where it names experts, else the first of its parts that does. A family of the table may leave all numbers to its class.
+/// Returns the object if it names experts, else the first of its parts that does. A family of the table may leave all numbers to its class.
 const Json* find_part(const Json& object, std::string& path, std::string& family, int depth,
                       const std::function<bool(std::string_view)>& is_family) {
   const std::string own = text_at(object, "model_type");
@@ -146,7 +147,7 @@ std::vector<std::string> ExpertFields::texts(std::string_view key) const {
   return list;
 }
 
-/// The largest number under any of the keys; 0: none is there. Keys that name the same thing must agree.
+/// The largest number under any of the keys; 0: no key is there. Keys that name the same thing must agree.
 int32_t ExpertFields::most_of(const std::vector<std::string_view>& keys, int64_t most) const {
   std::string_view first;
   int64_t largest = 0;
@@ -155,7 +156,7 @@ int32_t ExpertFields::most_of(const std::vector<std::string_view>& keys, int64_t
     const std::vector<int64_t> all = integers(key, 0, most);
     const int64_t here = all.empty() ? 0 : std::ranges::max(all);
     if (!first.empty() && here != largest)
-      wrong(first, "is " + std::to_string(largest) + ", " + in_quotes(path_ + std::string(key)) + " is " + std::to_string(here));
+      wrong(first, "is " + std::to_string(largest) + ", but " + in_quotes(path_ + std::string(key)) + " is " + std::to_string(here));
     first = key, largest = here;
   }
   return static_cast<int32_t>(largest);
@@ -181,11 +182,39 @@ std::vector<int64_t> ExpertFields::experts_by_layer(int64_t layers, int64_t furt
   if (key.empty() || layers == 0 || !at(key).is_array()) return {};
   const std::vector<int64_t> all = integers(key, 0, kMostTracedBranches);
   const auto entries = static_cast<int64_t>(all.size());
-  // Ernie 4.5 VL has one for text and one for pictures, which are the same.
+  // Ernie 4.5 VL has one number for text and one for pictures; both are the same.
   if (entries == 2 && layers != 2 && all[0] == all[1]) return {};
   if (entries < layers || entries > layers + further)
     wrong(key, "has " + counted(entries, "entry", "entries") + ", the model has " + counted(layers, "layer"));
   return all;
+}
+
+std::string ExpertFields::unlike_numbers(const std::vector<int32_t>& with_experts, int64_t layers) const {
+  std::string text;
+  const auto look_at = [&](std::string_view key, std::string_view taken) {
+    if (!has(key) || !at(key).is_array()) return;
+    const std::vector<int64_t> all = integers(key, 0, INT32_MAX);
+    std::vector<int64_t> numbers;
+    const bool by_layer = layers > 0 && std::ssize(all) >= layers;
+    if (by_layer) {
+      for (const int32_t layer : with_experts) numbers.push_back(all[static_cast<size_t>(layer)]);
+    } else {
+      numbers = all;
+    }
+    std::erase(numbers, int64_t{0});  // a layer without experts
+    if (numbers.empty()) return;
+    const auto [least, most] = std::ranges::minmax(numbers);
+    if (least == most) return;
+    const std::string range = ", from " + std::to_string(least) + " to " + std::to_string(most);
+    add_to_list(text,
+                in_quotes(path_ + std::string(key)) + (by_layer ? " differs between layers" : " has unlike numbers") + range + ", and the " +
+                    std::string(taken) + " is taken for all layers",
+                "; ");
+  };
+  for (const std::string_view key : kExperts) look_at(key, "largest");
+  for (const std::string_view key : kPerToken) look_at(key, "largest");
+  for (const std::string_view key : {"moe_intermediate_size", "expert_ffn_hidden_size"}) look_at(key, "first");
+  return text;
 }
 
 int32_t ExpertFields::per_token(int32_t otherwise) const {

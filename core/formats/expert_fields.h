@@ -1,4 +1,4 @@
-// The part of a config.json that names a model's experts, and its numbers under the names that families give them.
+// Finds the part of a config.json that names a model's experts, and reads its numbers under the names that families use.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace stormcell {
 
-/// Models for pictures and sound keep the configuration of their language model within their own.
+/// Models for pictures and sound contain the configuration of their language model.
 struct ExpertPart {
   const nlohmann::json* object = nullptr;
   std::string path;    ///< "text_config."; empty: the configuration itself
-  std::string family;  ///< its "model_type", or that of what it is within
+  std::string family;  ///< its "model_type", or that of the object around it
 };
-/// `is_family`: whether a name is in the table. The configuration itself where no part of it names experts.
+/// `is_family` tells whether a name is in the table. If no part names experts, the result is the whole configuration.
 ExpertPart find_expert_part(const nlohmann::json& config, const std::function<bool(std::string_view)>& is_family);
 
-/// Values by key, each checked. "a.b" is the key b of the object a. A key is not there where its value is null.
+/// Reads values by key and checks each. "a.b" is the key b of the object a. A key whose value is null counts as absent.
 class ExpertFields {
  public:
   ExpertFields(const nlohmann::json& object, std::string path, std::string where)
@@ -35,15 +35,17 @@ class ExpertFields {
   std::string text(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
 
-  /// Error(bad_input) without any; `otherwise` 0: the file must name them.
+  /// Error(bad_input) if there are none; `otherwise` 0: the file must name the number.
   int32_t experts(int32_t otherwise) const;
-  /// One for each layer; empty where there is one number for all.
+  /// One number for each layer; empty if one number is for all.
   std::vector<int64_t> experts_by_layer(int64_t layers, int64_t further) const;
   std::string experts_key() const;
+  /// A sentence that names the keys whose lists have unlike numbers for these layers; empty: there are none.
+  std::string unlike_numbers(const std::vector<int32_t>& with_experts, int64_t layers) const;
   int32_t per_token(int32_t otherwise) const;
   int32_t shared() const;
   int32_t further() const;
-  /// `key` empty: the usual ones.
+  /// If `key` is empty, the usual keys are tried.
   int32_t layers(std::string_view key, int32_t otherwise) const;
 
   [[noreturn]] void wrong(std::string_view key, std::string_view what) const;

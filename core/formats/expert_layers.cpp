@@ -22,17 +22,23 @@ constexpr std::string_view kWordsWithout[] = {
 constexpr std::string_view kLettersWithout = "M*-";
 constexpr char kLetterWithExperts = 'E';
 
-/// One stack of layers by the keys of one family.
+/// Applies the keys of one family to one stack of layers.
 class StackRules {
  public:
   StackRules(const ExpertFields& fields, std::span<const ExpertKey> keys, int64_t layers, int64_t further)
       : fields_(fields), keys_(keys), layers_(layers), further_(further) {}
 
-  /// Sets the number of layers where a list of one entry a layer says it.
+  /// Sets the number of layers from a list with one entry for each layer.
   std::vector<int32_t> with_experts() {
     std::vector<uint8_t> has;
-    for (const ExpertKey& key : keys_)
-      if (decides(key.rule) && !said_ && fields_.has(key.key)) has = decided(key);
+    std::string_view first;  // the key that decided
+    for (const ExpertKey& key : keys_) {
+      if (!decides(key.rule) || !fields_.has(key.key)) continue;
+      if (said_)
+        compare(key, first, has);
+      else
+        has = decided(key), first = key.key;
+    }
     if (!said_) {
       has.assign(static_cast<size_t>(layers_), 1);
       for (const ExpertKey& key : keys_)
@@ -44,11 +50,28 @@ class StackRules {
     return layers;
   }
   int64_t layers() const { return layers_; }
-  /// In quotes; of those in the file.
+  /// The keys that the file has, in quotes.
   const std::string& keys() const { return found_; }
 
  private:
   void note(std::string_view key) { add_to_list(found_, in_quotes(key)); }
+
+  /// Refuses a second deciding key that names other layers. A list of words may also describe only kinds of attention.
+  void compare(const ExpertKey& key, std::string_view first, const std::vector<uint8_t>& has) {
+    if (key.rule == ExpertRule::flags && !fields_.at(key.key).is_array()) return;
+    if (key.rule == ExpertRule::words && !names_experts(key.key)) return;
+    const std::vector<uint8_t> other = decided(key);
+    const auto [here, there] = std::mismatch(has.begin(), has.end(), other.begin(), other.end());
+    if (here == has.end()) return;
+    fields_.wrong(first, std::string("says that layer ") + std::to_string(here - has.begin()) + (*here ? " has" : " has no") +
+                             " experts, " + in_quotes(key.key) + " says that it has " + (*here ? "none" : "some"));
+  }
+  bool names_experts(std::string_view key) const {
+    const Json& list = fields_.at(key);
+    return !list.is_array() || std::any_of(list.begin(), list.end(), [](const Json& word) {
+      return word.is_string() && std::ranges::find(kWordsWithExperts, word.get<std::string>()) != std::end(kWordsWithExperts);
+    });
+  }
 
   std::vector<uint8_t> decided(const ExpertKey& key) {
     const Json& value = fields_.at(key.key);
@@ -62,7 +85,7 @@ class StackRules {
     return of_all_layers(key.key, std::move(has));
   }
 
-  /// Lists may go on with the layers that predict further tokens.
+  /// Lists may have further entries for the layers that predict further tokens.
   std::vector<uint8_t> of_all_layers(std::string_view key, std::vector<uint8_t> has) {
     const auto entries = static_cast<int64_t>(has.size());
     if (layers_ == 0) layers_ = entries;
@@ -177,7 +200,7 @@ class StackRules {
     return least ? std::ranges::min(all) : std::ranges::max(all);
   }
 
-  /// How far layers with experts are apart, by their number. A number of zero gives the number of layers, as in the reference.
+  /// The distance between layers with experts, from their number. If the number is zero, it is the number of layers, as in the reference.
   int64_t step_of(const ExpertKey& key) {
     int64_t sparse = key.second_otherwise;
     if (fields_.has(key.second)) note(key.second), sparse = fields_.integer(key.second, 0, layers_);
@@ -197,7 +220,7 @@ const ExpertFamily* family_named(std::string_view name) {
   return nullptr;
 }
 
-/// transformers 5 may give single layers settings of their own; those of attention do not matter here.
+/// Files of transformers 5 may give single layers their own settings; those of attention do not matter here.
 void refuse_experts_by_layer(const ExpertFields& fields) {
   constexpr std::string_view kKey = "per_layer_config";
   if (!fields.has(kKey) || !fields.at(kKey).is_object()) return;
@@ -216,11 +239,11 @@ void leave_out_empty(const ExpertFields& fields, ExpertLayers& found) {
 }
 
 std::string doubt_of(const ExpertLayers& found, bool is_known, const std::string& where) {
-  const std::string name = found.family.empty() ? "no \"model_type\"" : "the \"model_type\" " + in_quotes(found.family);
-  if (!is_known && found.keys.empty())
-    return where + ": has " + name + ", which is not in the table of families, and no key that says which layers have experts";
-  if (!is_known)
-    return where + ": has " + name + ", which is not in the table of families; " + found.keys + " say which layers have experts";
+  const std::string name = found.family.empty()
+                               ? "no \"model_type\""
+                               : "the \"model_type\" " + in_quotes(found.family) + ", which is not in the table of families";
+  if (!is_known && found.keys.empty()) return where + ": has " + name + ", and no key that says which layers have experts";
+  if (!is_known) return where + ": has " + name + "; " + found.keys + " say which layers have experts";
   if (found.with_experts.empty() && found.keys.empty() && found.decoder_layers == 0)
     return where + ": has no key that says which layers have experts, and by the default of " + in_quotes(found.family) + " none of " +
            counted(found.layers, "layer") + " has";
@@ -254,6 +277,8 @@ ExpertLayers read_expert_layers(const Json& config, const std::string& where) {
     if (!decoder.keys().empty()) add_to_list(found.keys, decoder.keys());
   }
   leave_out_empty(fields, found);
+  found.unlike = fields.unlike_numbers(found.with_experts, found.layers);
+  if (!found.unlike.empty()) found.unlike = where + ": " + found.unlike;
   found.doubt = doubt_of(found, family != nullptr, where);
   if (!found.doubt.empty() && found.keys.empty()) found.with_experts.clear();
   if (found.with_experts.empty() && !found.keys.empty() && found.decoder_layers == 0)

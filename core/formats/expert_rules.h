@@ -1,4 +1,4 @@
-// The rules by which families of models say which of their layers have experts: the table's types. How to add a row: docs/add-a-family.md.
+// The types of the table of families: the rules that say which layers have experts. docs/add-a-family.md tells how to add a row.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace stormcell {
 
-/// How a key of config.json says which layers have experts; n is the key's value, i a layer, counted from 0.
+/// The ways in which a key of config.json says which layers have experts. n is the key's value, i a layer, counted from 0.
 enum class ExpertRule : uint8_t {
   words,       ///< a list with a word for each layer, "sparse" or "dense"
   pattern,     ///< a text with a letter for each layer, E: experts
@@ -22,7 +22,8 @@ enum class ExpertRule : uint8_t {
   enabled,     ///< all layers where n is true, else none
   needed,      ///< the file must have this key, or one that decides
 };
-/// True for a rule whose key decides alone: if the file has that key, the other keys of the family are ignored.
+/// True for a rule whose key decides alone: if the file has that key, the other keys of the family are ignored, but a
+/// second key that decides must name the same layers.
 constexpr bool decides(ExpertRule rule) {
   return rule == ExpertRule::words || rule == ExpertRule::pattern || rule == ExpertRule::listed || rule == ExpertRule::flags;
 }
@@ -31,23 +32,23 @@ struct ExpertKey {
   ExpertRule rule;
   std::string_view key;
   int32_t otherwise = 0;         ///< value without the key; not for those that decide
-  std::string_view second = {};  ///< period: the key of the offset; after_each: the number of layers with experts, where the key is missing
+  std::string_view second = {};  ///< period: the key of the offset; after_each: the number of layers with experts if the key is missing
   int32_t second_otherwise = 0;
 };
 
-/// One family: what its configuration class assumes where a key is missing, and its rules. A layer has experts where all of them say so.
+/// One family: the defaults of its configuration class, and its rules. A layer has experts if all rules say so.
 struct ExpertFamily {
   std::string_view name;                           ///< "model_type" of the part of config.json that names the experts
-  int32_t layers = 0, experts = 0, per_token = 0;  ///< 0: the file must say it
+  int32_t layers = 0, experts = 0, per_token = 0;  ///< defaults; 0: the file must have the key
   std::span<const ExpertKey> keys;
   std::string_view layers_key = "num_hidden_layers";
-  std::span<const ExpertKey> decoder_keys = {};  ///< of a second stack
+  std::span<const ExpertKey> decoder_keys = {};  ///< the keys of a second stack
   std::string_view decoder_layers_key = {};      ///< empty: there is none
 };
 
-/// The table, by name.
+/// The table, in the order of names.
 std::span<const ExpertFamily> expert_families();
-/// The keys whose meaning is the same in all families that have them: for families that are not in the table.
+/// The keys that mean the same in all families that have them; families that are not in the table are read by them.
 std::span<const ExpertKey> keys_of_any_family();
 
 }  // namespace stormcell

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/open_file.h"
 
 namespace stormcell {
 namespace {
@@ -18,13 +21,13 @@ struct UseName {
 };
 constexpr std::array kUseNames = {
     UseName{FileUse::trace, "a routing trace"},
-    UseName{FileUse::model, "a model"},
+    UseName{FileUse::model, "a model that this version reads"},
     UseName{FileUse::model_config, "a model's config.json"},
     UseName{FileUse::data, "data for a model"},
     UseName{FileUse::session, "a session"},
     UseName{FileUse::placement, "a placement"},
     UseName{FileUse::calls, "a table of measured calls"},
-    UseName{FileUse::calibration, "a calibration"},
+    UseName{FileUse::calibration, "a calibration, which calibrate CALLS.csv -o CAL.json writes"},
     UseName{FileUse::cluster, "a cluster"},
     UseName{FileUse::configuration, "a configuration that optimize wrote"},
     UseName{FileUse::jobs, "a list of jobs"},
@@ -34,21 +37,13 @@ constexpr std::array kUseNames = {
     UseName{FileUse::array, "a NumPy array"},
     UseName{FileUse::picture, "a picture that this version reads"},
     UseName{FileUse::json, "JSON"},
+    UseName{FileUse::labels, "a table of labels"},
 };
 
 std::string name_of(std::string_view path) {
   std::string name(path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1));
   for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return name;
-}
-
-/// As a shell takes it.
-std::string shell_word(const std::string& path) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+,:@%#=";
-  if (!path.empty() && path[0] != '#' && path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string word = "'";
-  for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
 }
 
 std::string with_path(std::string_view remedy, const std::string& path) {
@@ -59,7 +54,7 @@ std::string with_path(std::string_view remedy, const std::string& path) {
   return text;
 }
 
-/// A descriptor of a regular file; -1: there is none that can be read. A pipe is not waited for.
+/// Opens a regular file without waiting for a pipe; -1: it cannot be read.
 class Opened {
  public:
   explicit Opened(const std::string& path) {
@@ -141,6 +136,16 @@ void refuse_other_kind(const std::string& path, FileUse wanted) { refuse_known(p
 
 void refuse_other_kind(const std::string& path, std::string_view content, FileUse wanted) {
   refuse_known(path, known_kind({content, path}, path), wanted);
+}
+
+void refuse_other_kind(const OpenFile& file, FileUse wanted) {
+  const auto read = [&](size_t at) {
+    std::string bytes(std::min(kLookedAt, file.size() - at), '\0');
+    file.read(at, std::as_writable_bytes(std::span(bytes)));
+    return bytes;
+  };
+  const std::string head = read(0), tail = file.size() > kLookedAt ? read(file.size() - kLookedAt) : std::string();
+  refuse_known(file.path(), known_kind({head, tail, file.size(), file.path()}, file.path()), wanted);
 }
 
 void refuse_file(const std::string& path, FileUse wanted, const std::string& what, const std::string& advice) {

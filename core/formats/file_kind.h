@@ -1,4 +1,4 @@
-// Every kind of file that a person may hand over, known by its content: what it is in words, and what to do with it here.
+// Recognises by its content every kind of file that a user may pass: a name in words, and advice what to do with the file.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,9 @@
 
 namespace stormcell {
 
-/// What a reader wants of a file.
+class OpenFile;
+
+/// The use that a reader makes of a file.
 enum class FileUse : uint32_t {
   trace = 1 << 0,          ///< import TRACE
   model = 1 << 1,          ///< MODEL: weights as a file
@@ -25,12 +27,13 @@ enum class FileUse : uint32_t {
   jobs = 1 << 10,          ///< batch JOBS
   tokenizer = 1 << 11,     ///< tokenizer.json, spiece.model
   index = 1 << 12,         ///< model.safetensors.index.json
-  tensors = 1 << 13,       ///< safetensors of any use
-  array = 1 << 14,         ///< .npy of any use
-  picture = 1 << 15,       ///< a picture of a kind that may be read
-  json = 1 << 16,          ///< JSON of any use
+  tensors = 1 << 13,       ///< safetensors for any use
+  array = 1 << 14,         ///< .npy for any use
+  picture = 1 << 15,       ///< a picture of a kind that this version reads
+  json = 1 << 16,          ///< JSON for any use
+  labels = 1 << 17,        ///< labels.csv of a folder of pictures
 };
-/// Several of them.
+/// A set of uses.
 struct FileUses {
   constexpr FileUses() = default;
   constexpr FileUses(FileUse use) : bits(static_cast<uint32_t>(use)) {}  // NOLINT(google-explicit-constructor)
@@ -42,56 +45,58 @@ constexpr FileUses operator|(FileUses a, FileUses b) {
   both.bits = static_cast<uint32_t>(a.bits | b.bits);
   return both;
 }
-/// "a routing trace": what a refusal says that the file is not.
+/// The words for a use in a refusal: "a routing trace".
 std::string_view to_text(FileUse use);
 
-/// How much is looked at: so many bytes of its begin, and so many of its end.
+/// The number of bytes that are read from the beginning and from the end of a file.
 inline constexpr size_t kLookedAt = 65536;
 
-/// What is looked at of a file.
+/// The parts of a file that decide its kind.
 struct FileLook {
-  /// Of a whole content, or of its first kLookedAt bytes, its last ones and its size.
+  /// Takes a whole content, or its first kLookedAt bytes, its last ones and its size.
   FileLook(std::string_view content, std::string_view path) : FileLook(content, {}, content.size(), path) {}
   FileLook(std::string_view first, std::string_view last, uint64_t bytes, std::string_view path);
 
-  std::string_view head;  ///< at most kLookedAt bytes
-  std::string_view tail;  ///< at most kLookedAt bytes that end the file, all of a small one
-  uint64_t size = 0;      ///< of the file
-  std::string name;       ///< without folders, in small letters
+  std::string_view head;  ///< the first bytes, at most kLookedAt
+  std::string_view tail;  ///< the last bytes, at most kLookedAt; the whole of a small file
+  uint64_t size = 0;      ///< size of the file
+  std::string name;       ///< name of the file without folders, in small letters
   JsonOutline json;
 };
 
 /// A row of the list.
 struct FileKind {
   std::string_view id;      ///< "git-lfs-pointer"
-  std::string_view name;    ///< "a Git LFS pointer": goes behind "is"
-  std::string_view remedy;  ///< FILE stands for its path; empty: text, JSON or a table of no known form, so the reader says what it takes
+  std::string_view name;    ///< "a Git LFS pointer": follows the word "is"
+  std::string_view remedy;  ///< advice; FILE becomes the path. Empty: a form of any content, so the reader says what it takes
   FileUses uses;            ///< readers that take it
   std::string_view begins;  ///< its first bytes; empty: `is` alone decides
   bool (*is)(const FileLook& look) = nullptr;             ///< null: its first bytes say it
-  std::string (*detail)(const FileLook& look) = nullptr;  ///< more behind the name: " of mixtral"
+  std::string (*detail)(const FileLook& look) = nullptr;  ///< a detail after the name: " of mixtral"
 };
 
-/// The visible list, in the order in which kinds are tried.
+/// The list of kinds, in the order in which they are tried.
 std::span<const FileKind> file_kinds();
 
 struct KnownFile {
   const FileKind* kind = nullptr;
-  std::string name;    ///< with its detail
-  std::string remedy;  ///< with the file's path, empty where the kind has none
+  std::string name;    ///< the name with its detail
+  std::string remedy;  ///< the advice with the file's path; empty: the kind has none
 };
-/// Never throws. Nothing: no kind of the list.
+/// Recognises a content. Never throws. Nothing: no kind of the list.
 std::optional<KnownFile> known_kind(const FileLook& look, const std::string& path);
-/// The same of a file; nothing also where it cannot be read, or is none.
+/// The same for a file; also nothing if it cannot be read or is not a regular file.
 std::optional<KnownFile> known_file(const std::string& path);
 
-/// For a reader before it complains about a content: throws Error(bad_input) "PATH: is a gzip file, not a routing trace (gunzip ...)" where
-/// the file is of a kind that is not `wanted`. Returns where it is of the wanted kind, of no known one, or without a remedy.
+/// A reader calls this before it complains about a content. Throws Error(bad_input) "PATH: is a gzip file, not a routing trace (gunzip
+/// ...)" if the file is of a kind that is not `wanted`. Returns if its kind is wanted, not known, or has no advice.
 void refuse_other_kind(const std::string& path, FileUse wanted);
-/// The same of a content that was read already, as from a compressed file.
+/// The same for a content that was read already, for example from a compressed file.
 void refuse_other_kind(const std::string& path, std::string_view content, FileUse wanted);
-/// For a reader that has failed to read the file. Throws Error(bad_input) in any case. A file of a known kind is named, even without a
-/// remedy; for any other file the message is "PATH: WHAT (ADVICE)".
+/// The same for an open file: for its unpacked bytes if open_unpacked() opened it.
+void refuse_other_kind(const OpenFile& file, FileUse wanted);
+/// A reader calls this after it failed to read the file. Always throws Error(bad_input). The message names a file of a known kind, even one
+/// without advice; for any other file it is "PATH: WHAT (ADVICE)".
 [[noreturn]] void refuse_file(const std::string& path, FileUse wanted, const std::string& what, const std::string& advice);
 [[noreturn]] void refuse_file(const std::string& path, std::string_view content, FileUse wanted, const std::string& what,
                               const std::string& advice);

@@ -1,4 +1,4 @@
-// Rows of the list of kinds, group by group; file_kinds() has their order.
+// The groups of the list of kinds. file_kinds() has their order.
 #pragma once
 #include <span>
 #include <string_view>
@@ -7,19 +7,19 @@
 
 namespace stormcell {
 
-/// What to do with files of several groups.
+/// Advice that several groups share.
 namespace remedy {
 inline constexpr std::string_view kTimesAlone = "it has times and no routing: record the routing itself, docs/servers says how",
-                                  kPicture = "convert it to PNG or JPEG", kNoProgram = "name the file that it was to read or has written",
+                                  kPicture = "convert it to PNG or JPEG", kNoProgram = "name the file that it reads or writes",
                                   kAsTable = "export it as a table in UTF-8 with commas, or as JSON lines",
                                   kFolderOfModel = "it belongs to a model: name the model's folder",
                                   kTakeFolder = "take the model's Hugging Face folder, with config.json and *.safetensors",
                                   kImport = "stormcell import FILE -o S.storm";
 }  // namespace remedy
-/// No reader takes it.
+/// The kind has no reader.
 inline constexpr FileUses kNoUse;
 
-std::span<const FileKind> replacement_kinds();  ///< what stands in place of a file
+std::span<const FileKind> replacement_kinds();  ///< files that replace the one that was wanted
 std::span<const FileKind> archive_kinds();
 std::span<const FileKind> zip_kinds();
 std::span<const FileKind> tensor_kinds();

@@ -5,7 +5,7 @@
 namespace stormcell {
 
 std::span<const FileKind> file_kinds() {
-  // What replaces a file comes first, then what its first bytes say, then text by its form.
+  // Files that replace the wanted one come first, then kinds known by their first bytes, then text by its form.
   static const std::vector<FileKind> kinds = [] {
     std::vector<FileKind> list;
     for (const std::span<const FileKind> group :

@@ -13,6 +13,9 @@ using Look = const FileLook&;
 constexpr std::string_view kMovie = "name it as --data of a model that takes pictures", kNoSound = "this program reads no sound";
 constexpr FileUses kPictures = FileUses(FileUse::picture) | FileUse::data;
 
+/// An extra check for kinds whose first bytes are letters, since a text may begin with them.
+bool is_no_text(Look look) { return !is_text(look); }
+
 // Tables, databases, profiles.
 constexpr std::array kTables = {
     FileKind{"session", "a session", "name it where a verb takes a SESSION: stormcell inspect FILE", FileUse::session, "",
@@ -33,7 +36,7 @@ constexpr std::array kTables = {
     FileKind{"parquet", "a Parquet table", remedy::kAsTable, kNoUse, "PAR1"},
     FileKind{"arrow", "an Arrow table", remedy::kAsTable, kNoUse, "ARROW1"},
     FileKind{"arrow", "a Feather table", remedy::kAsTable, kNoUse, "FEA1"},
-    FileKind{"orc", "an ORC table", remedy::kAsTable, kNoUse, "ORC"},
+    FileKind{"orc", "an ORC table", remedy::kAsTable, kNoUse, "ORC", is_no_text},
     FileKind{"avro", "an Avro table", remedy::kAsTable, kNoUse, "Obj\x01"},
     FileKind{"matlab", "a MATLAB file", remedy::kAsTable, kNoUse, "MATLAB 5.0"},
     FileKind{"office", "an Excel or Word file of the old form", "save the sheet as CSV in UTF-8", kNoUse,
@@ -62,7 +65,7 @@ constexpr std::array kMedia = {
              }},
     FileKind{"psd", "a Photoshop picture", remedy::kPicture, kNoUse, "8BPS"},
     FileKind{"wav", "a WAV sound", kNoSound, kNoUse, "RIFF", [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WAVE"; }},
-    FileKind{"sound", "an MP3 sound", kNoSound, kNoUse, "ID3"},
+    FileKind{"sound", "an MP3 sound", kNoSound, kNoUse, "ID3", is_no_text},
     FileKind{"sound", "a FLAC sound", kNoSound, kNoUse, "fLaC"},
     FileKind{"video", "an AVI video", kMovie, FileUse::data, "RIFF",
              [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "AVI "; }},
@@ -72,14 +75,14 @@ constexpr std::array kMedia = {
     FileKind{"video", "an MPEG video", kMovie, FileUse::data, "",
              [](Look l) { return l.head.starts_with("\0\0\1\xba"sv) || l.head.starts_with("\0\0\1\xb3"sv) || is_transport_stream(l); }},
     FileKind{"video", "an Ogg video or sound", kMovie, FileUse::data, "OggS"},
-    FileKind{"pdf", "a PDF document", "name the data that it speaks of", kNoUse, "%PDF-"},
-    FileKind{"postscript", "a PostScript document", "name the data that it speaks of", kNoUse, "%!PS"},
+    FileKind{"pdf", "a PDF document", "name the data that it describes", kNoUse, "%PDF-"},
+    FileKind{"postscript", "a PostScript document", "name the data that it describes", kNoUse, "%!PS"},
     FileKind{"program", "a program or library", remedy::kNoProgram, kNoUse,
              "\x7f"
              "ELF"},
     FileKind{"program", "a program of Windows", remedy::kNoProgram, kNoUse, "MZ",
              [](Look l) { return l.head.size() > 64 && holds(l, "PE\0\0"sv); }},
-    FileKind{"script", "a script", remedy::kNoProgram, kNoUse, "#!"},
+    FileKind{"script", "a script", remedy::kNoProgram, FileUse::data, "#!"},
     FileKind{"script", "a Python program", remedy::kNoProgram, kNoUse, "", [](Look l) { return name_ends(l, {".py"}) && is_text(l); }},
     FileKind{"tar", "a tar archive", "unpack it: tar -xf FILE", kNoUse, "", is_tar},
 };

@@ -5,6 +5,7 @@
 #include "core/formats/file_marks.h"
 #include "core/formats/torch_file.h"
 #include "core/formats/trace/trace.h"
+#include "core/formats/unfinished_download.h"
 
 namespace stormcell {
 namespace {
@@ -12,20 +13,18 @@ namespace {
 using namespace std::string_view_literals;
 using Look = const FileLook&;
 
-constexpr std::string_view kAgain = "download it again, to its end",
+constexpr std::string_view kAgain = "download the whole file again",
                            kAsSafetensors = "save its tensors with safetensors as model.safetensors beside config.json";
 constexpr FileUses kTensors = FileUses(FileUse::model) | FileUse::data | FileUse::tensors;
 
 bool in_zip(Look look, std::string_view text) { return look.head.starts_with("PK") && holds(look, text); }
 
-// What stands in place of a file.
+// Files that replace the one that was wanted.
 constexpr std::array kReplacements = {
     FileKind{"empty", "empty", "get it again, or make it again", kNoUse, "", [](Look l) { return l.size == 0; }},
-    FileKind{"download", "a download that has not ended", "wait for its end, or download it again", kNoUse, "",
-             [](Look l) {
-               return name_ends(l, {".part", ".partial", ".incomplete", ".crdownload", ".download", ".opdownload", ".aria2"});
-             }},
-    FileKind{"zeros", "a row of zero bytes, room kept for a download that has not ended", kAgain, kNoUse, "", is_all_zeros},
+    FileKind{"download", "a download that is not finished", "wait until it is finished, or download it again", kNoUse, "",
+             [](Look l) { return has_unfinished_ending(l.name); }},
+    FileKind{"zeros", "all zero bytes, the space that a download reserves before it is finished", kAgain, kNoUse, "", is_all_zeros},
     FileKind{"git-lfs-pointer", "a Git LFS pointer", "fetch the file itself: git lfs pull, or download it again", kNoUse,
              "version https://git-lfs."},
     FileKind{"git-lfs-pointer", "a Git LFS pointer", "fetch the file itself: git lfs pull, or download it again", kNoUse,
@@ -78,7 +77,7 @@ constexpr std::array kArchives = {
 // Zip archives by what is in them.
 constexpr std::array kZips = {
     FileKind{"torch-checkpoint", "a part of a DeepSpeed checkpoint",
-             "run zero_to_fp32.py, which lies beside its folder, with --safe_serialization", kNoUse, "",
+             "run zero_to_fp32.py, which is beside its folder, with --safe_serialization", kNoUse, "",
              [](Look l) {
                return name_ends(l, {"_model_states.pt", "_optim_states.pt"});
              }},
@@ -105,7 +104,7 @@ constexpr std::array kZips = {
              [](Look l) { return in_zip(l, "xl/workbook") || in_zip(l, "xl/worksheets"); }},
     FileKind{"spreadsheet", "a LibreOffice spreadsheet", "save the sheet as CSV in UTF-8", kNoUse, "PK",
              [](Look l) { return holds(l, "opendocument.spreadsheet"); }},
-    FileKind{"document", "a document of a word processor", "save what is meant as text in UTF-8", kNoUse, "PK",
+    FileKind{"document", "a document of a word processor", "save its text as UTF-8", kNoUse, "PK",
              [](Look l) { return in_zip(l, "word/document") || in_zip(l, "opendocument.text"); }},
     FileKind{"keras", "a Keras model", kAsSafetensors, kNoUse, "PK", [](Look l) { return in_zip(l, "model.weights.h5"); }},
     FileKind{"npz", "a NumPy archive of arrays, .npz", "unpack it: unzip FILE, then name one of its .npy files", kNoUse, "PK",
@@ -119,8 +118,8 @@ constexpr std::array kTensorFiles = {
     FileKind{"native", "a routing trace of this program", remedy::kImport, FileUses(FileUse::trace) | FileUse::tensors, "",
              [](Look l) { return is_native_trace(l.head); }},
     FileKind{"trtllm-rank", "the counts of one rank of TensorRT-LLM's expert statistics",
-             "stormcell import meta_info.json, which lies beside it", FileUse::tensors, "", is_rank_counts},
-    FileKind{"safetensors", "a safetensors file of tensors", "weights are named as MODEL, token ids or pixels as --data", kTensors, "",
+             "stormcell import meta_info.json, which is beside it", FileUse::tensors, "", is_rank_counts},
+    FileKind{"safetensors", "a safetensors file of tensors", "give weights as MODEL, token ids or pixels as --data", kTensors, "",
              is_safetensors},
     FileKind{"imatrix", "an importance matrix of llama.cpp", remedy::kImport, FileUse::trace, "GGUF",
              [](Look l) { return is_imatrix_header(l.head); }},
@@ -128,7 +127,7 @@ constexpr std::array kTensorFiles = {
     FileKind{"ggml", "a GGML model, older than GGUF", remedy::kTakeFolder, kNoUse, "",
              [](Look l) { return l.head.starts_with("lmgg") || l.head.starts_with("fmgg") || l.head.starts_with("tjgg"); }},
     FileKind{"npy", "a NumPy array",
-             "token ids are named as --data; int32 [tokens, layers, k] is a routing trace: stormcell import FILE -o S.storm",
+             "give token ids as --data; int32 [tokens, layers, k] is a routing trace: stormcell import FILE -o S.storm",
              FileUses(FileUse::trace) | FileUse::data | FileUse::array | FileUse::picture, "\x93NUMPY"},
     FileKind{"torch-old", "a PyTorch file of the form before 1.6",
              "load it with torch.load() and save it again with PyTorch 1.6 or later; weights as safetensors", kNoUse,

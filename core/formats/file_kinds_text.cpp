@@ -1,4 +1,4 @@
-// Kinds of text: of another coding, traces, JSON of this program and of others, tables and logs.
+// Kinds of text: other encodings, traces, JSON of this program and of others, tables and logs.
 #include <array>
 
 #include "core/formats/file_kind_groups.h"
@@ -14,15 +14,15 @@ using Shape = JsonOutline::Shape;
 
 constexpr std::string_view kFrom = "stormcell place S.storm --cluster C --from FILE judges it";
 
-/// The JSON is an object, a list of them or lines with this key.
+/// True if the JSON is an object, a list of objects or lines with this key.
 template <const char* key>
 bool has_key(Look look) {
   return look.json.has(key);
 }
 constexpr char kWeightMap[] = "weight_map", kPeft[] = "peft_type", kNbformat[] = "nbformat", kTraceEvents[] = "traceEvents",
-               kPhysical[] = "physical_to_logical_map", kLayerList[] = "layer_list", kChoices[] = "choices", kLogHistory[] = "log_history";
+               kPhysical[] = "physical_to_logical_map", kLayerList[] = "layer_list", kLogHistory[] = "log_history";
 
-/// Of any version: the reader says which one it reads.
+/// Schemas match in any version: the reader says which one it reads.
 template <const char* text>
 bool is_schema(Look look) {
   return look.json.text("schema").starts_with(text);
@@ -30,22 +30,23 @@ bool is_schema(Look look) {
 constexpr char kConfig[] = "stormcell.config/", kCluster[] = "stormcell.cluster/", kCalibration[] = "stormcell.calibration/",
                kJobs[] = "stormcell.jobs/";
 
-/// Traces are known by the begin and the end of a content.
+/// Traces are recognised by the beginning and the end of a content.
 template <bool (*is)(std::string_view)>
 bool is_trace(Look look) {
   return look.size > look.head.size() ? is(std::string(look.head) + "\n" + std::string(look.tail)) : is(look.head);
 }
 
-// Text of another coding.
+// Text in another encoding.
 constexpr std::array kCodings = {
     FileKind{"utf-32", "text in UTF-32", "save it as UTF-8: iconv -f UTF-32 -t UTF-8 FILE > NEW", kNoUse, "", is_utf32},
     FileKind{"utf-16", "text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW", kNoUse, "", is_utf16},
     FileKind{"carriage-returns", "text whose lines end with carriage returns alone",
-             "write it with line feeds: tr '\\r' '\\n' < FILE > NEW", kNoUse, "", has_only_carriage_returns},
+             "write it with line feeds: tr '\\r' '\\n' < FILE > NEW", FileUses(FileUse::data) | FileUse::calls | FileUse::labels, "",
+             has_only_carriage_returns},
 };
 
-// Routing traces as text, in the order of trace_formats(). They are known by a word anywhere in their first bytes, which the vocabulary of
-// a tokenizer may hold: JSON of models is tried before.
+// Routing traces as text, in the order of trace_formats(). They are recognised by a word anywhere in their first bytes. The vocabulary of a
+// tokenizer may contain that word, so JSON of models is tried before.
 constexpr std::array kTraces = {
     FileKind{"route-trace", "a routing trace of the form route_trace", remedy::kImport, FileUse::trace, "", is_trace<is_route_trace_csv>},
     FileKind{"router-trace", "a routing trace of the form RouterTrace", remedy::kImport, FileUse::trace, "",
@@ -71,7 +72,7 @@ constexpr std::array kOwn = {
     FileKind{"graph", "a graph that this program wrote as text", "name the model that it is of", kNoUse, "stormcell.graph/"},
 };
 
-// JSON of models and of tools, known by its outermost keys.
+// JSON of models and of tools, recognised by its outermost keys.
 constexpr std::array kJson = {
     FileKind{"index", "an index of PyTorch weights", "convert the weights to safetensors, and name the model's folder", kNoUse, "",
              [](Look l) { return l.json.has("weight_map") && holds(l, ".bin\""); }},
@@ -85,7 +86,7 @@ constexpr std::array kJson = {
         [](Look l) { return l.json.has("image_processor_type") || l.json.has("feature_extractor_type") || l.json.has("processor_class"); }},
     FileKind{"diffusers", "the index of a Diffusers pipeline", "name the folder of one of its models", kNoUse, "",
              [](Look l) { return l.json.has("_diffusers_version"); }},
-    FileKind{"model-config", "a model's config.json", "name its folder as MODEL; of a traced model: import TRACE --model-config FILE",
+    FileKind{"model-config", "a model's config.json", "name its folder as MODEL; for a traced model: import TRACE --model-config FILE",
              FileUse::model_config, "",
              [](Look l) { return l.json.shape == Shape::object && (l.json.has("model_type") || l.json.has("architectures")); },
              [](Look l) { return text_detail(l, "model_type"); }},
@@ -106,7 +107,7 @@ constexpr std::array kJson = {
     FileKind{"training-log", "the log of a training", remedy::kTimesAlone, kNoUse, "", has_key<kLogHistory>},
 };
 
-// JSON of servers. A trace may have these keys too, so it is tried first.
+// JSON of servers. A trace may have these keys too, so traces are tried first.
 constexpr std::array kServers = {
     FileKind{"placement", "a placement of SGLang", kFrom, FileUse::placement, "", has_key<kPhysical>},
     FileKind{"placement", "a placement of vLLM", kFrom, FileUse::placement, "",
@@ -115,7 +116,9 @@ constexpr std::array kServers = {
     FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
              [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
     FileKind{"answers", "a file of answers of an OpenAI-style server without routed_experts",
-             "ask the server for routed_experts: docs/servers says how", kNoUse, "", has_key<kChoices>},
+             "ask the server for routed_experts: docs/servers says how", kNoUse, "",
+             // Questions with choices have none of the other keys.
+             [](Look l) { return l.json.has("choices") && (l.json.has("object") || l.json.has("created") || l.json.has("usage")); }},
     FileKind{"server-error", "an error that a server sent", "check the request or the address, and get it again", kNoUse, "", is_error_json,
              error_detail},
 };
@@ -124,7 +127,7 @@ constexpr std::array kServers = {
 constexpr std::array kTextTables = {
     FileKind{"nccl-tests", "the output of nccl-tests", "stormcell calibrate FILE -o CAL.json", FileUse::calls, "",
              [](Look l) { return is_text(l) && is_nccl_table(l); }},
-    FileKind{"nccl-log", "a log of NCCL", "stormcell calibrate takes the output of nccl-tests, with its table", kNoUse, "",
+    FileKind{"nccl-log", "a log of NCCL", "stormcell calibrate takes the output of nccl-tests, with its table", FileUse::data, "",
              [](Look l) { return is_text(l) && holds(l, " NCCL INFO "); }},
     FileKind{"calls", "a table of measured calls", "stormcell calibrate FILE -o CAL.json", FileUse::calls, "",
              [](Look l) {
@@ -148,7 +151,7 @@ constexpr std::array kForms = {
     FileKind{"json-lines", "JSON lines", "", FileUse::data, "", [](Look l) { return l.json.shape == Shape::lines; }, keys_detail},
     FileKind{"json", "JSON", "", kNoUse, "", [](Look l) { return l.json.shape == Shape::object; }, keys_detail},
     FileKind{"json", "a JSON list", "", FileUse::placement, "", [](Look l) { return l.json.shape == Shape::list; }, keys_detail},
-    FileKind{"table", "a table", "", FileUse::calls, "", is_table, columns_detail},
+    FileKind{"table", "a table", "", FileUses(FileUse::calls) | FileUse::labels, "", is_table, columns_detail},
     FileKind{"text", "a text file", "", FileUse::data, "", is_text},
 };
 

@@ -1,4 +1,4 @@
-// Marks of bytes; those of text are in text_marks.cpp.
+// Marks in bytes; those in text are in text_marks.cpp.
 #include "core/formats/file_marks.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool is_printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-/// Castagnoli's polynomial, as TFRecord masks it.
+/// A CRC with Castagnoli's polynomial, masked as in TFRecord.
 uint32_t masked_crc(std::string_view bytes) {
   uint32_t crc = 0xffffffff;
   for (const char c : bytes) {
@@ -44,7 +44,7 @@ uint32_t masked_crc(std::string_view bytes) {
   return (crc >> 15 | crc << 17) + 0xa282ead8;
 }
 
-/// Keys of a GGUF header and the texts they have, as far as the head goes.
+/// Reads keys of a GGUF header and their texts, as far as the head of the file goes.
 class GgufKeys {
  public:
   explicit GgufKeys(std::string_view head) : head_(head) {
@@ -139,13 +139,16 @@ bool is_tar(const FileLook& look) {
   return sum == told;
 }
 
-bool is_zlib(const FileLook& look) { return look.head.starts_with("x\x9c") || look.head.starts_with("x\xda"); }
+// A safetensors file whose header has 40,056 or 55,928 bytes begins with the same two bytes.
+bool is_zlib(const FileLook& look) {
+  return (look.head.starts_with("x\x9c") || look.head.starts_with("x\xda")) && !is_safetensors(look);
+}
 
 bool is_pickle(const FileLook& look) {
   constexpr std::string_view kNext = "}])(cKMJXNGqUTBChV\x88\x89\x8a\x8c\x8d\x8e\x95";
   const std::string_view head = look.head;
   if (head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) return kNext.find(head[2]) != std::string_view::npos;
-  // Protocols 0 and 1 begin with no number; both end with a point.
+  // Pickles of protocols 0 and 1 have no number at the beginning; both end with a point.
   if (!look.tail.ends_with('.')) return false;
   for (const std::string_view begin : {"(dp"sv, "(lp"sv, "ccopy_reg\n"sv, "cnumpy"sv, "}q\0"sv, "]q\0"sv, "ccollections\n"sv})
     if (head.starts_with(begin)) return true;
@@ -185,7 +188,7 @@ std::string gguf_detail(const FileLook& look) {
   return of.empty() || of.size() > 40 || !is_printable(of) ? std::string() : " of " + std::string(of);
 }
 
-// i32 entries, and of each: i32 length, name, i32 calls, i32 values, f32 values.
+// The format: i32 entries; for each entry i32 length, name, i32 calls, i32 values, f32 values.
 bool is_imatrix_dat(const FileLook& look) {
   const auto entries = number_at<int32_t>(look.head, 0), length = number_at<int32_t>(look.head, 4);
   if (!entries || !length || *entries < 1 || *entries > 1'000'000 || *length < 4 || *length > 256) return false;
@@ -193,7 +196,7 @@ bool is_imatrix_dat(const FileLook& look) {
   return name.size() == static_cast<size_t>(*length) && is_printable(name) && (name.ends_with(".weight") || name.starts_with("blk."));
 }
 
-// Protobuf: ir_version, then the producer's name and a field behind it.
+// Protobuf: ir_version, then the producer's name and another field.
 bool is_onnx(const FileLook& look) {
   const std::string_view head = look.head;
   if (head.size() < 4 || head[0] != 8 || head[1] < 1 || head[1] > 30 || head[2] != 0x12) return false;

@@ -1,4 +1,4 @@
-// Marks by which kinds of files are known where their first bytes alone do not say it. All look at what FileLook holds, and take any bytes.
+// Marks of kinds that the first bytes alone do not show. All use only what FileLook holds, and accept any bytes.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -9,12 +9,12 @@
 
 namespace stormcell {
 
-/// `application_id` of a session's SQLite file: "StCe".
+/// The `application_id` of a session's SQLite file: "StCe".
 inline constexpr int32_t kSessionApplicationId = 0x53744365;
 
 bool has_in_name(const FileLook& look, std::initializer_list<std::string_view> parts);
 bool name_ends(const FileLook& look, std::initializer_list<std::string_view> ends);
-/// In the head or in the tail.
+/// Searches the head and the tail.
 bool holds(const FileLook& look, std::string_view text);
 
 // Downloads.
@@ -33,7 +33,7 @@ bool is_sglang_torch(const FileLook& look);
 // Tensors.
 bool is_safetensors(const FileLook& look);
 bool is_rank_counts(const FileLook& look);
-/// A matrix of llama-imatrix, by the keys of its header: a model that was quantised with one names it too.
+/// True for a matrix of llama-imatrix. The keys of the header decide, because a model that was quantised with a matrix names it too.
 bool is_imatrix_header(std::string_view content);
 bool is_imatrix_dat(const FileLook& look);
 std::string gguf_detail(const FileLook& look);
@@ -55,12 +55,12 @@ bool is_utf16(const FileLook& look);
 bool is_utf32(const FileLook& look);
 bool has_only_carriage_returns(const FileLook& look);
 bool is_nccl_table(const FileLook& look);
-/// The first line that is no comment holds all of these as fields between commas, semicolons or tabs.
+/// True if the first line that is not a comment has all of these as fields, separated by commas, semicolons or tabs.
 bool has_columns(const FileLook& look, std::initializer_list<std::string_view> columns);
 bool is_table(const FileLook& look);
 std::string columns_detail(const FileLook& look);
 std::string keys_detail(const FileLook& look);
-/// ", KEY \"value\"" of the JSON's text of that key; empty where there is none.
+/// ", KEY \"value\"" with the JSON's text of that key; empty: there is none.
 std::string text_detail(const FileLook& look, std::string_view key);
 
 }  // namespace stormcell

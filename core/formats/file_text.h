@@ -9,6 +9,9 @@ namespace stormcell {
 /// Reads a regular file of at most `limit` bytes; "-" reads standard input. Bad input: missing, a folder, not readable, too large.
 std::string read_file_text(const std::string& path, size_t limit);
 
+/// A path for shell commands in advice: in single quotes unless all its characters are plain.
+std::string shell_word(const std::string& path);
+
 /// The text in double quotes, cut after about 80 bytes.
 std::string in_quotes(std::string_view text);
 

@@ -119,7 +119,7 @@ class GgufReader {
     tensor.type = take<uint32_t>();
     const auto offset = take<uint64_t>();
     const auto [at, is_new] = to_.tensors_.emplace(name, std::move(tensor));
-    if (!is_new) wrong(in_quotes(name) + " stands there twice");
+    if (!is_new) wrong(in_quotes(name) + " occurs twice");
     return {&at->second, offset};
   }
 

@@ -25,17 +25,17 @@ namespace {
 constexpr const char* kPackAgain = "get the file again, or pack it again";
 constexpr size_t kPiece = size_t{256} << 10;
 
-/// An open file in $TMPDIR without a name.
+/// Opens a file without a name in $TMPDIR.
 int open_nameless(std::string& folder) {
   std::error_code error;
   folder = std::filesystem::temp_directory_path(error).string();
   if (error) folder = "/tmp";
   if (const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); descriptor >= 0) return descriptor;
-  // Not every file system has such files.
+  // Some file systems have no such files.
   std::string name = folder + "/stormcell-XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0)
-    failed(folder, std::string("no file can be made: ") + std::strerror(errno), "set TMPDIR to a folder that may be written");
+    failed(folder, std::string("no temporary file can be made: ") + std::strerror(errno), "set TMPDIR to a folder that may be written");
   ::unlink(name.c_str());
   return descriptor;
 }
@@ -53,17 +53,17 @@ class Unpacking {
 
   void run(int to, const std::string& folder, const Progress& progress) {
     std::vector<Bytef> out(kPiece);
-    bool ended = false;  // a member, and the next has not begun
-    bool full = false;   // there is more to come of what was taken
+    bool ended = false;  // a member has ended and the next has not begun
+    bool full = false;   // the input that was taken has more output
     for (;;) {
       progress.report("unpacking", static_cast<int64_t>(read_), static_cast<int64_t>(from_.size()));
       if (!full && stream_.avail_in < 2) read_more();
       if (!full && stream_.avail_in == 0) break;
       if (ended) {
-        // Members follow one another where packed files were joined.
+        // Joined gzip files have several members one after another.
         if (stream_.avail_in < 2 || !is_gzip({reinterpret_cast<const char*>(stream_.next_in), 2}))
-          wrong("goes on behind its end with " + counted(static_cast<int64_t>(from_.size() - read_ + stream_.avail_in), "byte") +
-                " that are not packed");
+          wrong("has " + counted(static_cast<int64_t>(from_.size() - read_ + stream_.avail_in), "byte") +
+                " after its end that are not packed");
         ::inflateReset(&stream_), ended = false;
       }
       stream_.next_out = out.data(), stream_.avail_out = static_cast<uInt>(out.size());
@@ -80,7 +80,7 @@ class Unpacking {
  private:
   [[noreturn]] void wrong(const std::string& what) const { bad_input(from_.path(), "is packed with gzip and " + what, kPackAgain); }
 
-  /// Keeps what was not taken.
+  /// Keeps the input that was not used.
   void read_more() {
     const size_t had = stream_.avail_in, more = std::min(in_.size() - had, from_.size() - read_);
     if (more == 0) return;
@@ -96,7 +96,7 @@ class Unpacking {
       wrong("unpacks to more than " +
             (most_ == limits_.bytes ? to_text(Bytes(static_cast<int64_t>(most_)))
                                     : with_commas(static_cast<int64_t>(limits_.times)) + " times its size") +
-            ", which no file that is read here does");
+            ", more than any file that is read here");
     while (!bytes.empty()) {
       const ssize_t done = ::write(to, bytes.data(), bytes.size());
       if (done < 0 && errno == EINTR) continue;
@@ -131,7 +131,7 @@ OpenFile open_unpacked(const std::string& path, const Progress& progress, const 
   OpenFile packed = OpenFile::open_regular(path);
   if (!is_gzip(packed)) return packed;
   std::string folder;
-  // Closed with the file, whatever is thrown.
+  // Closes the descriptor also if something throws.
   OpenFile unpacked = OpenFile::take(path, open_nameless(folder));
   Unpacking unpacking(packed, limits);
   unpacking.run(unpacked.descriptor(), folder, progress);

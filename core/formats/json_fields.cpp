@@ -27,7 +27,7 @@ std::string text_at(const json& object, const char* key) {
 }
 
 namespace {
-/// Python's NaN is no number that is missing: whoever reads the key refuses it.
+/// Python's NaN does not count as a missing number: the reader of the key refuses it.
 const json& number_at(const json& object, const char* key) {
   const json& value = value_at(object, key);
   if (is_not_finite(value)) refuse_not_finite(value, key);

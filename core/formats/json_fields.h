@@ -1,5 +1,5 @@
-// Fields of JSON that another version, or somebody else, may have written: what is not there, or has not the expected type, is empty. NaN
-// and Infinity where a number is read are Error(bad_input) with their place.
+// Reads fields of JSON that another version or another program may have written. A field that is missing or has another type is empty. NaN
+// or Infinity in place of a number is Error(bad_input) with its place.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

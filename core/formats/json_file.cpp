@@ -48,8 +48,8 @@ class CountingIterator {
 
 bool is_delimiter(char c) { return std::string_view(" \t\r\n,:[]{}").find(c) != std::string_view::npos; }
 
-// What Python writes for numbers that JSON does not have. The lexer knows none of it, so each becomes an empty text of the same length,
-// and the builder knows by its place what it was.
+// Python writes NaN and Infinity, which JSON does not have. The lexer does not know them, so each becomes an empty text of the same length,
+// and the builder recognises it by its place.
 class NotFinite {
  public:
   explicit NotFinite(std::string_view text) {
@@ -66,7 +66,7 @@ class NotFinite {
     }
   }
   std::string_view text_or(std::string_view given) const { return places_.empty() ? given : std::string_view(text_); }
-  /// That ends at this byte of the text; empty: nothing of the kind.
+  /// The word that ends at this byte of the text; empty: there is none.
   std::string_view before(size_t end) const {
     const auto at = std::lower_bound(places_.begin(), places_.end(), end, [](const Place& p, size_t e) { return p.end < e; });
     return at != places_.end() && at->end == end ? at->word : std::string_view();
@@ -216,13 +216,13 @@ bool is_not_finite(const Json& value) { return value.is_binary(); }
 
 namespace {
 
-/// The word, a line end, and its place.
+/// The value as a text: the word, a line end, and its place.
 std::string mark_of(const Json& value) { return {value.get_binary().begin(), value.get_binary().end()}; }
 std::string word_of(const Json& value) {
   const std::string mark = mark_of(value);
   return mark.substr(0, mark.find('\n'));
 }
-/// With the words as texts: a file says the same wherever it is.
+/// Writes these words as plain texts, so that the result does not depend on the file's path.
 Json without_marks(Json value) {
   if (is_not_finite(value)) return word_of(value);
   if (value.is_structured())

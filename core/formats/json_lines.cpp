@@ -29,7 +29,7 @@ bool JsonLines::next(nlohmann::json& value) {
   return true;
 }
 
-/// Goes to where the next value begins.
+/// Goes to the beginning of the next value.
 bool JsonLines::find_value() {
   if (state_ == State::begin) {
     if (!lines_.next_filled()) return false;
@@ -46,7 +46,7 @@ bool JsonLines::find_value() {
   if (peek() == ']') {
     ++at_;
     state_ = State::end;
-    if (skip_space()) wrong("goes on behind its array: " + in_quotes(lines_.line().substr(at_, 12)));
+    if (skip_space()) wrong("has more text after its array: " + in_quotes(lines_.line().substr(at_, 12)));
     return false;
   }
   if (between_) {
@@ -58,13 +58,13 @@ bool JsonLines::find_value() {
   return true;
 }
 
-/// Goes on to the next line where this one holds no more. False at the end of the file.
+/// Goes to the next line if this one has nothing more. False at the end of the file.
 bool JsonLines::skip_space() {
   for (;;) {
     const std::string_view line = lines_.line();
     while (at_ < line.size() && is_space(line[at_])) ++at_;
     if (at_ < line.size()) return true;
-    // Within an array an empty line is no line left out.
+    // Empty lines within an array are not counted as left out.
     if (!(state_ == State::array ? lines_.next() : lines_.next_filled())) return false;
     at_ = 0;
   }
@@ -91,7 +91,7 @@ void JsonLines::find_end() {
       if (c == '"') {
         text = true;
       } else if (c == '[' || c == '{') {
-        if (++depth > JsonLimits().depth) {  // the parser says so
+        if (++depth > JsonLimits().depth) {  // the parser reports the error
           ++end_;
           return;
         }

@@ -35,12 +35,12 @@ class Outliner {
     return (c >= '0' && c <= '9') || c == '-' || c == '"' || c == '[' || c == '{' || c == 't' || c == 'f' || c == 'n' || c == 'N' ||
            c == 'I';
   }
-  /// '\0': the head ends.
+  /// The next character; '\0': the head ends.
   char peek() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
-  /// Between its quotes; false where the head ends within it.
+  /// Reads a text without its quotes; false if the head ends within it.
   bool take_string(std::string_view& value) {
     const size_t begin = ++at_;
     for (; at_ < text_.size() && text_[at_] != '"'; ++at_) at_ += text_[at_] == '\\';
@@ -49,7 +49,7 @@ class Outliner {
     ++at_;
     return true;
   }
-  /// False where the head ends within the value.
+  /// Skips a value; false if the head ends within it.
   bool skip_value() {
     int64_t depth = 0;
     std::string_view ignored;
@@ -69,7 +69,7 @@ class Outliner {
     return true;
   }
 
-  /// The shape holds as soon as a brace is followed by a key and a colon, or by the other brace.
+  /// The shape is known as soon as a brace is followed by a key and a colon, or by the closing brace.
   void read_object(JsonOutline::Shape shape) {
     ++at_;
     while (true) {

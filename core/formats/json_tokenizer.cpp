@@ -18,7 +18,7 @@ std::string normalized(const TokenizerJson& parts, std::string text) {
   return text;
 }
 
-/// Those that are looked for in the text as it comes, or after normalisation: as they are themselves after it.
+/// The added tokens that are searched in the raw text, or those searched after normalisation; the latter are normalised themselves.
 AddedTokens those_in(const TokenizerJson& parts, bool in_normalized_text) {
   std::vector<AddedToken> some;
   for (AddedToken token : parts.added) {
@@ -29,7 +29,7 @@ AddedTokens those_in(const TokenizerJson& parts, bool in_normalized_text) {
   return AddedTokens(std::move(some));
 }
 
-/// The tokens around a text. Releases of transformers differ where a model expects a begin token and no file mentions it.
+/// The tokens around a text. Releases of transformers differ if a model expects a begin token and no file mentions it.
 TokenFrame frame_of(const TokenizerJson& parts, const std::string& where, FrameRule rule, const TokenizerConfig& config) {
   if (parts.frame) return *parts.frame;
   if (rule.begin && !config.begin.is_added && !config.begin.is_null)
@@ -61,7 +61,7 @@ class JsonTokenizer : public Tokenizer {
       for (std::string& sentence : frame_contradictions(config, frame_, where)) warn(std::move(sentence));
     else if (config.begin.is_added.value_or(false) || config.end.is_added.value_or(false))
       warn(config.path + ": its add_bos_token and add_eos_token are used, because " + where +
-           " has no post-processor (transformers 4 reads them so, transformers 5 passes over them)");
+           " has no post-processor (transformers 4 reads them, transformers 5 ignores them)");
   }
 
   std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {
@@ -134,7 +134,7 @@ class JsonTokenizer : public Tokenizer {
                     "get the file again");
   }
 
-  /// A piece that is an added token too has one id: readers take that of the vocabulary or of the list.
+  /// A piece that is also an added token must have one id: some readers use that of the vocabulary, others that of the list.
   void check_pieces_of_added() const {
     std::unordered_map<std::string_view, int32_t> added;
     for (const AddedToken& token : parts_.added) added.emplace(token.content, token.id);

@@ -16,7 +16,7 @@ class MappedFile {
  public:
   /// Bad input: missing, a folder, not readable. An empty file maps to no bytes.
   static std::shared_ptr<const MappedFile> open(const std::string& path);
-  /// The whole of a file that is open: its descriptor may be closed.
+  /// Maps the whole of an open file. The descriptor may be closed afterwards.
   static std::shared_ptr<const MappedFile> map(const OpenFile& file);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -118,7 +118,11 @@ std::string header_text(const ReadAt& read, size_t file_size, const std::string&
   std::string first(std::min(size_t{12}, file_size), '\0');  // magic, version, and at most four bytes of a size
   read(0, std::as_writable_bytes(std::span(first)));
   if (first.empty()) bad_input(path, "is empty", kSaveAgain);
-  if (!first.starts_with(kNpyMagic)) refuse_other_kind(path, FileUse::array);
+  if (!first.starts_with(kNpyMagic)) {
+    std::string head(std::min(kLookedAt, file_size), '\0');  // by `read`: the file itself may be packed
+    read(0, std::as_writable_bytes(std::span(head)));
+    refuse_other_kind(path, head, FileUse::array);
+  }
   if (!first.starts_with(kNpyMagic)) bad_input(path, "is no .npy file", kSaveAgain);
   if (first.size() < 10) bad_input(path, "is truncated", kSaveAgain);
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(first[i])); };

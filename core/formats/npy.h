@@ -1,4 +1,4 @@
-// NumPy's .npy files: little-endian arrays of whole numbers and of f32, in C order; and the same bytes where another file holds them.
+// Reads NumPy's .npy: little-endian arrays of whole numbers or f32 in C order, as a file or as bytes within another file.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,15 +24,15 @@ struct NpyArray {
 /// Versions 1 to 3 of the format. The header is fully checked, the data are not read.
 NpyArray open_npy(const std::string& path, const Progress& progress = {});
 
-/// The first bytes of an array, which say how the rest lies.
+/// The header of an array, which describes the bytes after it.
 struct NpyHeader {
   DType dtype{};
   std::vector<int64_t> shape;
   size_t data_begin = 0, data_bytes = 0;
 };
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
-/// Reads `size` bytes by `read`, which gives those from a place on. Error(bad_input) that names `where`: it is damaged, or the data are not
-/// as long as its shape.
+/// Reads an array of `size` bytes through `read`, which returns the bytes from an offset on. Error(bad_input) that names `where`: the array
+/// is damaged, or its data are not as long as its shape.
 NpyHeader read_npy_header(const std::function<void(size_t, std::span<std::byte>)>& read, size_t size, const std::string& where);
 /// The same for bytes in memory.
 NpyHeader read_npy_header(std::string_view bytes, const std::string& where);

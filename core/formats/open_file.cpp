@@ -22,11 +22,11 @@ constexpr const char* kLeaveAlone = "leave the files of a model and of its data 
 
 int64_t written_ns(const struct stat& status) { return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec; }
 
-/// Caches of Hugging Face are links to files in another folder: a copy without that folder has the links alone.
+/// Caches of Hugging Face hold links to files in another folder. A copy without that folder has only the links.
 void refuse_lone_link(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return;
-  bad_input(path, "is a link to " + std::filesystem::read_symlink(path, error).string() + ", which is not there",
+  bad_input(path, "is a link to " + std::filesystem::read_symlink(path, error).string() + ", which does not exist",
             "download the file again, or copy what links lead to: cp -L");
 }
 

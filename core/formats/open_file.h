@@ -8,7 +8,7 @@
 
 namespace stormcell {
 
-/// True where there is anything of this name, a link that leads nowhere too: opening that says so.
+/// True if anything has this name, even a link whose target is missing: opening it reports that.
 bool is_named(const std::string& path);
 
 class OpenFile {
@@ -17,7 +17,7 @@ class OpenFile {
   static OpenFile open_regular(const std::string& path);
   /// A descriptor that stays open and whose size is not known.
   static OpenFile borrow(int descriptor) { return OpenFile({}, descriptor, 0, 0, false); }
-  /// A descriptor of a regular file that is closed with this object; errors name `path`.
+  /// Takes over the descriptor of a regular file and closes it with this object. Errors name `path`.
   static OpenFile take(const std::string& path, int descriptor);
   OpenFile(OpenFile&& other) noexcept;
   ~OpenFile();
@@ -33,7 +33,7 @@ class OpenFile {
   void read(size_t offset, std::span<std::byte> to) const;
   /// "FILE was written to while it was used" where its size or the time of its last change is another than when it was opened; else empty.
   std::string change() const;
-  /// Takes its size and the time of its last change as they are now.
+  /// Reads the current size and time of change.
   void look_again();
   /// Throws Error(failed) where there is one.
   void expect_unchanged() const;

@@ -41,7 +41,7 @@ std::optional<TokenFrame> parse_post_processor(const Json& step, const Tokenizer
     const std::optional<TokenFrame> frame = parse_post_processor(inner, parts);
     if (!frame) continue;
     if (!all) all = TokenFrame();
-    // Each step sees what the one before it made, and puts its tokens around that.
+    // Each step puts its tokens around the result of the step before.
     all->before.insert(all->before.begin(), frame->before.begin(), frame->before.end());
     all->behind.insert(all->behind.end(), frame->behind.begin(), frame->behind.end());
   }

@@ -1,4 +1,4 @@
-// The post-processor of a tokenizer.json: the special tokens that it puts before and behind a text.
+// Reads the post-processor of a tokenizer.json: the special tokens that it puts before and after a text.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace stormcell {
 
-/// Nothing where `step` is null: the file does not say it. TemplateProcessing, ByteLevel (which adds no token) and sequences of them are
+/// Nothing if `step` is null: the file has no post-processor. TemplateProcessing, ByteLevel (which adds no token) and sequences of them are
 /// read; others are refused by name.
 std::optional<TokenFrame> parse_post_processor(const nlohmann::json& step, const TokenizerParts& parts);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/mapped_file.h"
 #include "core/formats/safetensors_header.h"
 
@@ -24,12 +26,20 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& 
 std::shared_ptr<const SafetensorsFile> SafetensorsFile::in(const std::shared_ptr<const MappedFile>& mapped) {
   const std::string& path = mapped->path();
   const std::span<const std::byte> bytes = mapped->bytes();
-  const size_t header_size = safetensors_header_size(bytes.first(std::min(bytes.size(), sizeof(uint64_t))), bytes.size(), path);
   std::shared_ptr<SafetensorsFile> file(new SafetensorsFile);
   file->file_ = mapped;
-  file->header_ = {reinterpret_cast<const char*>(bytes.data()) + sizeof(uint64_t), header_size};
-  const std::span<const std::byte> data = bytes.subspan(sizeof(uint64_t) + header_size);
-  SafetensorsHeader header = parse_safetensors_header(file->header_, static_cast<int64_t>(data.size()), path);
+  std::span<const std::byte> data;
+  SafetensorsHeader header;
+  try {
+    const size_t header_size = safetensors_header_size(bytes.first(std::min(bytes.size(), sizeof(uint64_t))), bytes.size(), path);
+    file->header_ = {reinterpret_cast<const char*>(bytes.data()) + sizeof(uint64_t), header_size};
+    data = bytes.subspan(sizeof(uint64_t) + header_size);
+    header = parse_safetensors_header(file->header_, static_cast<int64_t>(data.size()), path);
+  } catch (const Error& error) {
+    const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (error.kind() == ErrorKind::bad_input) refuse_other_kind(path, content, FileUse::tensors);
+    throw;
+  }
   file->metadata_ = std::move(header.metadata);
   file->total_bytes_ = static_cast<int64_t>(data.size());
   file->tensors_.reserve(header.entries.size());

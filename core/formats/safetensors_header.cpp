@@ -10,7 +10,6 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/safetensors.h"
@@ -173,8 +172,6 @@ std::string_view safetensors_dtype_name(DType type) {
 size_t safetensors_header_size(std::span<const std::byte> first, size_t file_bytes, const std::string& where) {
   uint64_t size = 0;
   if (!first.empty()) std::memcpy(&size, first.data(), std::min(first.size(), sizeof size));
-  if (file_bytes < sizeof size || size > std::min<uint64_t>(kMaxSafetensorsHeader, file_bytes - sizeof size))
-    refuse_other_kind(where, FileUse::tensors);
   if (file_bytes < sizeof size) bad_input(where, "is truncated: " + counted(static_cast<int64_t>(file_bytes), "byte"), kGetAgain);
   if (size > kMaxSafetensorsHeader)
     bad_input(where,
@@ -189,7 +186,6 @@ size_t safetensors_header_size(std::span<const std::byte> first, size_t file_byt
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, int64_t data_bytes, const std::string& where) {
-  if (json.empty() || json.front() != '{') refuse_other_kind(where, FileUse::tensors);
   if (json.empty() || json.front() != '{') bad_input(where, "its header does not begin with {", "check that it is a safetensors file");
   const JsonLimits limits{.bytes = kMaxSafetensorsHeader, .depth = 4};
   const Json root = parse_json_text(json, where + ": header", limits);

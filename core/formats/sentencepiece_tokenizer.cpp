@@ -1,4 +1,4 @@
-// A tokenizer from a SentencePiece model: the ids of the library, whatever the kind of the model, in the frame of its configuration.
+// A tokenizer from a SentencePiece model of any kind: ids from the library, special tokens from the configuration.
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace stormcell {
 namespace {
-/// T5's sentinels, which its tokenizers find in a text.
+/// T5's sentinels, which its tokenizers recognise in a text.
 bool is_sentinel(const AddedToken& token) { return token.content.starts_with("<extra_id_"); }
 
 std::vector<AddedToken> sentinels_of(const TokenizerConfig& config) {
@@ -77,22 +77,22 @@ class SentencePieceTokenizer : public Tokenizer {
       for (const AddedToken& added : *tokens)
         if (added.content == token) return added.id;
     const int id = library_->PieceToId(token);
-    if (library_->IdToPiece(id) != token) return {};  // the library answers with the unknown piece
+    if (library_->IdToPiece(id) != token) return {};  // the library returns the unknown piece
     return id;
   }
 
-  /// Tokens behind the vocabulary are split off by rules that differ between releases.
+  /// Releases differ in how they find added tokens, whose ids follow the vocabulary.
   void refuse_outside(std::string_view text) const {
     for (const AddedToken& token : outside_)
       if (text.find(token.content) != std::string_view::npos)
-        bad_input(where_, "a text holds the added token " + in_quotes(token.content) + ", which this version does not look for",
+        bad_input(where_, "a text holds the added token " + in_quotes(token.content) + ", which this version does not recognise",
                   "give token ids as .npy or .safetensors");
   }
 
   std::string where_;
   std::shared_ptr<const sentencepiece::SentencePieceProcessor> library_;
   AddedTokens added_;
-  std::vector<AddedToken> outside_;  // of the configuration, behind the pieces
+  std::vector<AddedToken> outside_;  // added tokens of the configuration; their ids follow those of the pieces
   TokenFrame frame_;
   int32_t vocabulary_size_ = 0;
 };

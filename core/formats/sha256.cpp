@@ -41,7 +41,7 @@ void Sha256::block(const uint8_t* data) {
 }
 
 void Sha256::update(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return;  // its pointer may be null, which memcpy() never takes
+  if (bytes.empty()) return;  // its pointer may be null, which memcpy() does not allow
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   size_t size = bytes.size();
   total_ += size;

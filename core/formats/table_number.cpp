@@ -18,7 +18,7 @@ std::optional<T> number_in(std::string_view text) {
   return value;
 }
 
-/// Digits with one of these between them, and nothing that is no part of a number.
+/// True if one of these characters is between digits and everything else may be part of a number.
 bool has_between_digits(std::string_view text, std::string_view between) {
   for (size_t at = text.find(between); at != std::string_view::npos; at = text.find(between, at + 1)) {
     const size_t after = at + between.size();
@@ -48,7 +48,7 @@ NumberFault fault_of_number(std::string_view text, bool whole) {
   if (has_between_digits(text, ","))
     return {"with a comma in a number", "write a point for decimals and nothing between thousands: 1084.5"};
   for (const std::string_view thousands : {" ", "\xC2\xA0", "\xE2\x80\xAF", "'", "_"})
-    if (has_between_digits(text, thousands)) return {"with something between its digits", "write nothing between thousands: 1084.5"};
+    if (has_between_digits(text, thousands)) return {"with a character between its digits", "write nothing between thousands: 1084.5"};
   const auto value = number_in<double>(text);
   if (value && !std::isfinite(*value)) return {"not a finite number", {}};
   return {whole ? "not a whole number" : "not a number", {}};

@@ -1,4 +1,4 @@
-// Numbers in fields of tables: as programs write them, and as spreadsheets do.
+// Reads numbers in fields of tables, as programs and spreadsheets write them.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,12 +7,12 @@
 
 namespace stormcell {
 
-/// A finite number with a point for decimals. Nothing where the whole text is none.
+/// A finite number with a decimal point. Nothing if the whole text is not one.
 std::optional<double> real_in(std::string_view text);
-/// A whole number, 12.0 and 1e3 too, up to 2^53 where it is written so.
+/// A whole number. 12.0 and 1e3 are accepted too, up to 2^53.
 std::optional<int64_t> whole_in(std::string_view text);
 
-/// What is wrong with a text of which the functions above make nothing, behind "us is ".
+/// The fault of a text that the functions above refuse, in words that follow "us is ".
 struct NumberFault {
   std::string what, advice;  ///< advice may be empty
 };

@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "core/base/error.h"
+#include "core/formats/file_kind.h"
 #include "core/formats/open_file.h"
 #include "core/formats/safetensors_header.h"
 
@@ -14,12 +16,18 @@ TensorFile::TensorFile(const std::string& path) : TensorFile(OpenFile::open_regu
 TensorFile::TensorFile(OpenFile file) : file_(std::make_shared<const OpenFile>(std::move(file))) {
   const std::string& path = file_->path();
   std::byte first[sizeof(uint64_t)];
-  const std::span<std::byte> size(first, std::min(sizeof first, file_->size()));
-  file_->read(0, size);
-  header_.resize(safetensors_header_size(size, file_->size(), path));
-  file_->read(sizeof first, std::as_writable_bytes(std::span(header_)));
+  SafetensorsHeader header;
+  try {
+    const std::span<std::byte> size(first, std::min(sizeof first, file_->size()));
+    file_->read(0, size);
+    header_.resize(safetensors_header_size(size, file_->size(), path));
+    file_->read(sizeof first, std::as_writable_bytes(std::span(header_)));
+    header = parse_safetensors_header(header_, total_bytes(), path);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::bad_input) refuse_other_kind(*file_, FileUse::tensors);
+    throw;
+  }
   const auto data_begin = static_cast<int64_t>(sizeof first + header_.size());
-  SafetensorsHeader header = parse_safetensors_header(header_, total_bytes(), path);
   tensors_.reserve(header.entries.size());
   for (SafetensorsEntry& entry : header.entries)
     tensors_.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape), data_begin + entry.begin, entry.end - entry.begin, 0});

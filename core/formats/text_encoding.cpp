@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/formats/file_text.h"
 
 namespace stormcell {
 namespace {
@@ -15,7 +16,8 @@ using namespace std::string_view_literals;
 std::string_view wide_encoding(std::string_view text) {
   if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
   if (text.starts_with("\xFF\xFE"sv) || text.starts_with("\xFE\xFF"sv)) return "UTF-16";
-  // Without a mark: letters of ASCII, each with a zero byte before it or behind it. Few, as in a number of eight bytes, prove nothing.
+  // Text without a mark has ASCII letters, each with a zero byte before or after it. A few of them, as in a number of eight bytes, prove
+  // nothing.
   constexpr size_t kLooked = 16, kLeast = 10;
   const std::string_view first = text.substr(0, kLooked);
   for (const size_t high : {0, 1}) {
@@ -29,7 +31,8 @@ std::string_view wide_encoding(std::string_view text) {
 std::string_view utf8_text(std::string_view text, std::string_view where) {
   if (const std::string_view wide = wide_encoding(text); !wide.empty()) {
     const std::string name(wide);
-    bad_input(where, "is text in " + name, "save it as UTF-8: iconv -f " + name + " -t UTF-8 FILE > NEW");
+    const std::string files = where == "standard input" ? std::string() : " " + shell_word(std::string(where)) + " > NEW";
+    bad_input(where, "is text in " + name, "save it as UTF-8: iconv -f " + name + " -t UTF-8" + files);
   }
   if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
   return text;

@@ -1,4 +1,4 @@
-// How a text that came from elsewhere is encoded: UTF-8 is read, with a byte order mark or without; others are named.
+// Recognises the encoding of a text: UTF-8, with a byte order mark or without, is read; others are refused by name.
 #pragma once
 #include <string_view>
 
@@ -6,7 +6,7 @@ namespace stormcell {
 
 /// UTF-16 or UTF-32, by the byte order mark or by the zero bytes of its first letters; empty: neither.
 std::string_view wide_encoding(std::string_view text);
-/// The text behind its byte order mark, where it has one. Error(bad_input) that begins with `where`: UTF-16 or UTF-32.
+/// The text without its byte order mark. Error(bad_input) that begins with `where` if it is UTF-16 or UTF-32.
 std::string_view utf8_text(std::string_view text, std::string_view where);
 
 }  // namespace stormcell

@@ -38,7 +38,7 @@ TextLines::TextLines(const std::string& path, size_t most, const Progress& progr
 void TextLines::begin(std::string_view text) {
   text_ = text;
   next_ = text.size() - utf8_text(text, where_).size();
-  // Spreadsheets of old Macs end lines with CR alone.
+  // Spreadsheets on old Macs end lines with CR alone.
   const std::string_view first = text.substr(0, size_t{1} << 16);
   if (first.find('\n') == std::string_view::npos && first.find('\r') != std::string_view::npos) end_ = '\r';
 }
@@ -63,7 +63,7 @@ void TextLines::refuse_long(int64_t number) const {
             "write one item a line");
 }
 
-/// Keeps the line at hand and what is behind it, and reads as many bytes again, 1 MiB at least. False at the end of the file.
+/// Keeps the current line and the bytes after it, and reads as many bytes again, at least 1 MiB. False at the end of the file.
 bool TextLines::read_more() {
   constexpr size_t kPiece = size_t{1} << 20;
   const size_t had = text_.size() - begin_, more = std::min(std::max(kPiece, had), file_.size() - read_);

@@ -1,5 +1,5 @@
-// Lines of a text, whichever editor or shell it went through: a byte order mark, CRLF, the CR alone of old spreadsheets, and a last line
-// without an end. Delimited text, JSON lines and plain text are all read through it, so that all number their lines alike.
+// Reads the lines of a text from any editor or shell: a byte order mark, CRLF, CR alone from old spreadsheets, a last line without an end.
+// Delimited text, JSON lines and plain text are read through it, so all number their lines alike.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,30 +13,31 @@
 
 namespace stormcell {
 
-/// Lines without anything in them, which are left out.
+/// Empty lines, which are left out.
 struct EmptyLines {
-  int64_t count = 0, first = 0;  ///< the number of the first, from 1
-  /// "FILE: 3 empty lines are left out; the first is line 7". Empty: there were none.
+  int64_t count = 0, first = 0;  ///< number of the first one, from 1
+  /// The sentence "FILE: 3 empty lines are left out; the first is line 7". Empty: there were none.
   std::string warning(const std::string& where) const;
 };
 
 class TextLines {
  public:
-  /// Of a text that outlives it. Error(bad_input) that begins with `where`: UTF-16 or UTF-32.
+  /// Reads a text, which must outlive it. Error(bad_input) that begins with `where` if it is UTF-16 or UTF-32.
   TextLines(std::string_view text, std::string where);
-  /// Of a file, or of standard input ("-"). A file is read piece by piece and may be packed with gzip; a line has at most `most` bytes.
+  /// Reads a file or standard input ("-"). A file is read piece by piece and may be packed with gzip. A line has at most `most` bytes.
   TextLines(const std::string& path, size_t most, const Progress& progress);
   TextLines(const TextLines&) = delete;
   TextLines& operator=(const TextLines&) = delete;
 
-  /// Goes to the next line, an empty one too. False behind the last.
+  /// Goes to the next line, also if it is empty. False after the last.
   bool next() {
     begin_ = next_;
     return take_line(next_);
   }
-  /// Joins the next line to the one at hand, with what is between; number() then is the number of the last. False behind the last.
+  /// Joins the next line to the current one, with the line end between them; number() is then that of the joined line. False after the
+  /// last.
   bool extend() { return take_line(next_); }
-  /// Goes to the next line that holds more than blanks; those before it are counted.
+  /// Goes to the next line that is not blank, and counts the lines that it skips.
   bool next_filled() {
     while (next()) {
       if (!is_blank(line_)) return true;
@@ -45,12 +46,15 @@ class TextLines {
     return false;
   }
 
-  std::string_view line() const { return line_; }  ///< without its end; until the next call
-  int64_t number() const { return number_; }       ///< from 1
-  bool is_ended() const { return ended_; }         ///< false: the last line, and the file ends in it
+  std::string_view line() const { return line_; }  ///< without its end; valid until the next call
+  int64_t number() const { return number_; }       ///< number of the line, from 1
+  bool is_ended() const { return ended_; }         ///< false: the line is the last and has no line end
   const std::string& where() const { return where_; }
   std::string place() const { return where_ + ": line " + std::to_string(number_); }  ///< "FILE: line 7"
   size_t bytes_read() const { return dropped_ + next_; }
+  /// The part of the text in memory, unpacked. Before the first line is read, this is its first MiB, or all of it if it is shorter or was
+  /// given as a text.
+  std::string_view at_hand() const { return text_; }
 
   const EmptyLines& empty_lines() const { return empty_; }
   void count_empty() {
@@ -79,14 +83,14 @@ class TextLines {
   void begin(std::string_view text);
 
   std::string where_;
-  std::string_view text_;  // all, or what is held of a file
+  std::string_view text_;  // the whole text, or the part of a file that is in memory
   size_t begin_ = 0, next_ = 0;
   std::string_view line_;
   int64_t number_ = 0;
   EmptyLines empty_;
   char end_ = '\n';
   bool ended_ = true;
-  FileRange file_;  // none: the text is there, or standard input was read whole
+  FileRange file_;  // none: the text was given, or standard input was read whole
   size_t read_ = 0, dropped_ = 0, most_ = std::numeric_limits<size_t>::max();
   std::string held_;
 };

@@ -1,4 +1,4 @@
-// Marks of text.
+// Marks in text.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -27,7 +27,7 @@ bool begins_like(std::string_view text, std::string_view small_letters) {
   return true;
 }
 
-/// Without control characters and at most 60 bytes, in quotes.
+/// A text in quotes, without control characters, at most 60 bytes.
 std::string shown(std::string_view text) {
   std::string plain;
   for (const char c : text.substr(0, 60)) plain += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
@@ -46,7 +46,7 @@ std::string_view first_line(std::string_view text) {
   return {};
 }
 
-/// Fields of the first line that is no comment, without blanks and quotes around them.
+/// The fields of the first line that is not a comment, without blanks and quotes around them.
 std::vector<std::string_view> columns_of(const FileLook& look) {
   std::string_view line = first_line(look.head);
   constexpr std::string_view kSeparators = ",;\t";
@@ -112,7 +112,10 @@ bool is_error_text(const FileLook& look) {
                                   "http/2 "sv};
   constexpr uint64_t kMostBytes = 4096;
   const std::string_view text = without_mark(look.head);
-  return look.size <= kMostBytes && std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view b) { return begins_like(text, b); });
+  // An error is one line or a whole HTTP answer. Another text of several lines may begin with the same words.
+  const bool is_line = without_mark(text.substr(std::min(text.find_first_of("\r\n"), text.size()))).empty();
+  return look.size <= kMostBytes && (is_line || begins_like(text, "http/")) &&
+         std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view b) { return begins_like(text, b); });
 }
 
 bool is_error_json(const FileLook& look) {

@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// One side of a text, as messages call it.
+/// The names of one side of a text in messages.
 struct Side {
   const char *token, *usual, *key, *flag, *place;
 };
@@ -17,11 +17,11 @@ constexpr Side kEnd{"end token", "</s>", "eos_token", "add_eos_token", "behind"}
 
 std::vector<int32_t> tokens_of(const Side& side, const ConfiguredToken& configured, bool by_family, int32_t of_vocabulary,
                                const SpecialIds& ids, const TokenizerConfig& config, const std::string& where) {
-  // A token that is null is never added, whatever the flag says: so do all readers.
+  // A token that is null is never added, whatever the flag says: all readers do so.
   if (!configured.is_added.value_or(by_family) || configured.is_null) return {};
   if (!configured.text.empty()) {
     if (const std::optional<int32_t> id = ids.find(configured.text)) return {*id};
-    bad_input(config.path, in_quotes(side.key) + ": " + in_quotes(configured.text) + " is no token of " + where,
+    bad_input(config.path, in_quotes(side.key) + ": " + in_quotes(configured.text) + " is not a token of " + where,
               "get both files again, of one model, or give token ids as .npy or .safetensors");
   }
   if (of_vocabulary >= 0) return {of_vocabulary};

@@ -1,4 +1,4 @@
-// The tokenizer of a model folder, and a warning if another one of the folder contradicts it.
+// Opens the tokenizer of a model folder, and warns if another one in the folder contradicts it.
 #include "core/formats/tokenizer.h"
 
 #include <algorithm>
@@ -19,11 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 constexpr size_t kMaxTokenizerFile = size_t{256} << 20;
 
-/// Mistral's later kinds, tiktoken's, and vocabularies whose rules are in a program.
+/// Later kinds of Mistral, tiktoken, and vocabularies whose rules are in a program.
 constexpr std::array<const char*, 8> kOtherKinds = {"tekken.json",        "tokenizer.model.v1", "tokenizer.model.v2", "tokenizer.model.v3",
                                                     "tokenizer.model.v7", "tiktoken.model",     "vocab.json",         "vocab.txt"};
 
-/// tiktoken's vocabulary, as Llama 3 has it under this name: "IQ== 0", a piece in base64 and its rank on each line.
+/// A vocabulary of tiktoken, which Llama 3 has under this name: each line is a piece in base64 and its rank, as "IQ== 0".
 bool is_tiktoken(std::string_view content) {
   const std::string_view line = content.substr(0, std::min<size_t>(content.find('\n'), 256));
   const size_t space = line.find(' ');
@@ -36,7 +36,7 @@ bool is_tiktoken(std::string_view content) {
          std::all_of(rank.begin(), rank.end(), [](char c) { return (c >= '0' && c <= '9') || c == '\r'; });
 }
 
-/// Nothing where the folder has no such file. A link that leads nowhere is a file that is missed.
+/// Nothing if the folder has no such file. A link whose target is missing counts as a file, so that opening it fails.
 std::optional<std::string> content_of(const std::string& path) {
   if (!is_named(path)) return {};
   std::string content = read_file_text(path, kMaxTokenizerFile);
@@ -46,8 +46,7 @@ std::optional<std::string> content_of(const std::string& path) {
   return content;
 }
 
-/// How the vocabularies of two tokenizers differ, as a sentence has it; empty: they do not. Pieces that `used` has behind those of the
-/// other are added tokens.
+/// The difference of two vocabularies in words; empty: there is none. Pieces of `used` beyond the end of the other one are added tokens.
 std::string difference(const Tokenizer& used, const std::vector<Piece>& other) {
   int64_t unlike = 0;
   std::string first;
@@ -59,7 +58,7 @@ std::string difference(const Tokenizer& used, const std::vector<Piece>& other) {
   return unlike == 0 ? first : counted(unlike, "id") + " of " + with_commas(static_cast<int64_t>(other.size())) + ", the first: " + first;
 }
 
-/// A folder with both kinds should have one vocabulary in two files; a warning says so if it has two.
+/// Warns if a folder with both kinds of tokenizer has two vocabularies instead of one in two files.
 void compare_with_model(Tokenizer& used, const std::string& path) {
   const std::string chosen = used.path() + " is used, as transformers, vLLM and SGLang do";
   try {

@@ -14,8 +14,8 @@ namespace stormcell {
 /// Immutable once opened; all const methods may be called by several threads at once.
 class Tokenizer {
  public:
-  /// The tokenizer of a model folder: tokenizer.json, else spiece.model, else tokenizer.model, with what tokenizer_config.json says; `rule`
-  /// is the family's. Error(bad_input): the folder has none, or one that would give other ids here than elsewhere.
+  /// Opens the tokenizer of a model folder: tokenizer.json, else spiece.model, else tokenizer.model, and tokenizer_config.json. `rule` is
+  /// the family's. Error(bad_input) if the folder has none, or one whose ids would differ from those of other programs.
   static std::shared_ptr<const Tokenizer> open(const std::string& folder, FrameRule rule = {});
   /// The same, but null when the folder has none.
   static std::shared_ptr<const Tokenizer> open_if_present(const std::string& folder, FrameRule rule = {});
@@ -28,7 +28,7 @@ class Tokenizer {
 
   virtual ~Tokenizer() = default;
 
-  /// The ids of a text, `framed` with the tokens of frame() before and behind them. Text that is not valid UTF-8: bad_input.
+  /// The ids of a text; `framed`: with the tokens of frame() around them. Error(bad_input) if the text is not valid UTF-8.
   virtual std::vector<int32_t> encode(std::string_view utf8, bool framed) const = 0;
   /// The text of ids; padding, end and other control tokens, and ids outside the vocabulary, write nothing.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
@@ -43,7 +43,7 @@ class Tokenizer {
   /// The file it was read from.
   virtual const std::string& path() const = 0;
 
-  /// Files of the folder that contradict each other, and which of them is used; a sentence each.
+  /// A sentence for each contradiction between files of the folder; it says which file is used.
   const std::vector<std::string>& warnings() const { return warnings_; }
   void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
 

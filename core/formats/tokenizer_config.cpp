@@ -44,7 +44,7 @@ std::vector<AddedToken> added_tokens(const Json& config, const std::string& path
   return tokens;
 }
 
-/// A text, or an object whose content is one.
+/// Reads a text, or an object whose "content" is a text.
 void take_token(const Json& config, const char* key, const std::string& path, ConfiguredToken& token) {
   const auto at = config.find(key);
   if (at == config.end() || !token.text.empty() || token.is_null) return;
@@ -83,7 +83,7 @@ TokenizerConfig read_tokenizer_config(const std::string& folder) {
   const std::string path = in_folder("tokenizer_config.json"), map = in_folder("special_tokens_map.json");
   TokenizerConfig read;
   read.path = path;
-  // A link that leads nowhere is a file that is missed.
+  // A link whose target is missing counts as a file, so that opening it fails.
   if (is_named(path)) read = parse_tokenizer_config(read_file_text(path, kMaxConfig), path);
   if (is_named(map)) {
     const Json tokens = object_of(read_file_text(map, kMaxConfig), map);

@@ -1,4 +1,4 @@
-// A tokenizer's configuration beside its vocabulary: tokenizer_config.json, and special_tokens_map.json of older releases.
+// Reads a tokenizer's configuration: tokenizer_config.json, and special_tokens_map.json of older releases.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace stormcell {
 
-/// A begin or end token as the files have it.
+/// A begin or end token, as the files state it.
 struct ConfiguredToken {
   std::optional<bool> is_added;  ///< add_bos_token, add_eos_token
-  std::string text;              ///< bos_token, eos_token; empty: not said
+  std::string text;              ///< bos_token, eos_token; empty: not stated
   bool is_null = false;          ///< the token is null: there is none
 };
 
@@ -22,10 +22,10 @@ struct TokenizerConfig {
   std::vector<AddedToken> added;  ///< added_tokens_decoder
 };
 
-/// Reads both files; one that is not there says nothing. Error(bad_input): not JSON, or a value of another form.
+/// Reads both files; either may be missing. Error(bad_input) if a file is not JSON or a value has another form.
 TokenizerConfig read_tokenizer_config(const std::string& folder);
 
-/// Reads the text of a tokenizer_config.json alone.
+/// Reads the text of tokenizer_config.json only.
 TokenizerConfig parse_tokenizer_config(std::string_view json, const std::string& path);
 
 }  // namespace stormcell

@@ -1,4 +1,5 @@
-// The parts of a tokenizer.json (Hugging Face `tokenizers`, Unigram and BPE models), checked. What cannot be done alike is refused by name.
+// Reads and checks the parts of a tokenizer.json (Hugging Face `tokenizers`, Unigram and BPE models). A part that this version cannot
+// reproduce is refused by name.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,11 +20,11 @@ struct TokenizerJson {
   std::vector<Piece> pieces;
   std::optional<int32_t> unknown_id;
   bool byte_fallback = false;
-  std::optional<BytePairRules> byte_pairs;  ///< of a BPE model; none: Unigram
+  std::optional<BytePairRules> byte_pairs;  ///< the BPE model; none: Unigram
   std::vector<std::unique_ptr<const Normalization>> normalizations;
   PreTokenization pre_tokenization;
   std::vector<AddedToken> added;
-  std::optional<TokenFrame> frame;  ///< by the post-processor; none: the file does not say it
+  std::optional<TokenFrame> frame;  ///< from the post-processor; none: the file has none
   int32_t pad_id = -1;              ///< -1: none
   bool drop_first_space = true;     ///< decoding: the space that encoding put before the text
 

@@ -1,4 +1,4 @@
-// Reads values of a tokenizer.json, which nobody vouches for: each error names the file and the part of it.
+// Reads values of an untrusted tokenizer.json. Each error names the file and its part.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -20,7 +20,7 @@ class TokenizerParts {
   [[noreturn]] void unsupported(const std::string& part, const std::string& what) const;
 
   const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& part) const;
-  /// null where there is none.
+  /// Null if there is none.
   const nlohmann::json& optional_member(const nlohmann::json& object, const char* key) const;
   const std::string& text(const nlohmann::json& object, const char* key, const std::string& part) const;
   const nlohmann::json& list(const nlohmann::json& object, const char* key, const std::string& part) const;

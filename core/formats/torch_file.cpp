@@ -16,7 +16,7 @@ constexpr size_t kMostPickle = size_t{1} << 28;
 }  // namespace
 
 int64_t TorchTensor::elements() const {
-  // Else sizes beside a 0 might overflow.
+  // Otherwise the sizes beside a 0 might overflow.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t all = 1;
   for (const int64_t n : shape) all *= n;
@@ -62,7 +62,7 @@ TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name)
   TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset, from.strides};
   if (!is_whole_type(from.dtype)) wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
   const auto held = static_cast<int64_t>(tensor.bytes.size() / element_size(from.dtype));
-  // One without elements needs no storage, whatever its other sizes are.
+  // A tensor without elements needs no storage, whatever its other sizes are.
   if (std::find(from.shape.begin(), from.shape.end(), 0) != from.shape.end()) return {from.dtype, from.shape, {}, 0, from.strides};
   // The last element, without overflow: nothing may lie beyond what is there.
   int64_t last = from.offset, all = 1;

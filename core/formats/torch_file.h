@@ -24,7 +24,7 @@ class TorchTensor {
   std::vector<int64_t> strides;      ///< elements
 
   int64_t elements() const;
-  /// Of whole numbers alone.
+  /// The tensor must be of whole numbers.
   int64_t whole(int64_t index) const;
 
  private:

@@ -1,4 +1,4 @@
-// The weights of all files, and that they agree with the folder's index.
+// Opens the weights of all files and checks that they agree with the folder's index.
 #include "core/formats/weight_files.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<std::string> WeightFiles::changes() const {
 }
 
 void WeightFiles::add(const std::string& path) {
-  // aria2 makes a file as large as it will be, with holes, and keeps its list of the parts that came beside it until all are there.
+  // aria2 creates a file of its final size, with holes. Beside it, until the download ends, is a list of the parts that have arrived.
   if (is_named(path + ".aria2"))
     bad_input(path, "is a download that did not end: " + fs::path(path).filename().string() + ".aria2 is beside it",
               "start the download again");

@@ -18,7 +18,7 @@ namespace stormcell {
 class WeightFiles {
  public:
   /// `path`: a folder with model.safetensors.index.json and its shards, or with model.safetensors, or a .safetensors file. Headers are
-  /// fully checked; no tensor data is read. Error(bad_input) where a shard is missing or damaged.
+  /// fully checked; no tensor data is read. Error(bad_input) if a shard is missing or damaged.
   static std::shared_ptr<const WeightFiles> open(const std::string& path);
   ~WeightFiles();
 
@@ -40,9 +40,9 @@ class WeightFiles {
   /// The JSON header of one file as it stood there, padding included, for the fingerprint.
   std::string_view header_bytes(size_t file) const;
   const std::string& path() const { return path_; }
-  /// The file that says which tensors there are: the one file of weights, or the index.
+  /// The file that lists the tensors: the single file of weights, or the index.
   const std::string& listing() const;
-  /// Weight files beside these that are not used, a sentence each.
+  /// A sentence for each weight file beside these that is not used.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

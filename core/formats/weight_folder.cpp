@@ -1,12 +1,12 @@
 #include "core/formats/weight_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -15,6 +15,7 @@
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/open_file.h"
+#include "core/formats/unfinished_download.h"
 
 namespace stormcell {
 namespace {
@@ -35,23 +36,21 @@ std::vector<std::string> file_names(const std::string& folder) {
   return names;
 }
 
-/// The first three of a list in quotes, and how many follow.
+/// The first three names of a list in quotes, and the number of the others.
 std::string first_three(const std::vector<std::string>& names) {
   std::string list;
   for (size_t i = 0; i < std::min<size_t>(3, names.size()); ++i) add_to_list(list, in_quotes(names[i]));
   return names.size() > 3 ? list + " and " + with_commas(static_cast<int64_t>(names.size()) - 3) + " more" : list;
 }
 
-/// Files that a download left behind before it ended, of the folder and of what Hugging Face's downloads keep in it.
+/// Files of unfinished downloads: in the folder, and in the subfolder where Hugging Face's downloads keep theirs.
 std::vector<std::string> unfinished_downloads(const std::string& folder) {
-  constexpr std::array<std::string_view, 6> kEndings = {".incomplete", ".part", ".partial", ".crdownload", ".aria2", ".download"};
   std::vector<std::string> found;
   for (const char* place : {"", ".cache/huggingface/download"}) {
     std::error_code error;
     for (fs::directory_iterator it(fs::path(folder) / place, error), end; !error && it != end; it.increment(error)) {
-      const std::string name = it->path().filename().string();
-      if (std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return name.ends_with(ending); }))
-        found.push_back(name);
+      std::string name = it->path().filename().string();
+      if (has_unfinished_ending(name)) found.push_back(std::move(name));
     }
   }
   std::sort(found.begin(), found.end());
@@ -64,7 +63,7 @@ std::string advice_on_missing(const std::string& folder) {
   return "the download did not end, it left " + in_quotes(unfinished.front()) + ": start it again";
 }
 
-/// The defect of a shard, for a list; empty: it has none.
+/// The defect of a shard in words; empty: it has none.
 std::string lack_of(const std::string& path) {
   std::error_code error;
   const bool there = fs::exists(path, error);
@@ -90,10 +89,10 @@ void check_shards(const std::string& folder, const std::string& index, const std
       advice);
 }
 
-/// Other .safetensors of the folder may be data. Mistral's own layout of the same weights, consolidated.safetensors, is no contradiction.
+/// Other .safetensors in the folder may be data. consolidated.safetensors, Mistral's own layout of the same weights, is no contradiction.
 bool has_name_of_weights(std::string_view name) { return name.ends_with(".safetensors") && name.find("model") != std::string_view::npos; }
 
-/// Weight files of the folder that are not used, in the order of their names.
+/// The weight files of the folder that are not used, in the order of their names.
 std::vector<std::string> unused_files(const std::string& folder, const std::set<std::string>& used) {
   std::vector<std::string> unused;
   for (const std::string& name : file_names(folder))
@@ -144,7 +143,7 @@ std::map<std::string, std::string> parse_weight_index(std::string_view json, con
   for (const auto& [tensor, shard] : map->items()) {
     if (!shard.is_string()) bad_input(path, "tensor " + in_quotes(tensor) + ": its shard is not a file name", "get the file again");
     const auto& name = shard.get_ref<const std::string&>();
-    // A shard lies beside its index: a name that leads elsewhere is a mistake, or worse.
+    // A shard must be beside its index: a name that leads elsewhere is a mistake or an attack.
     if (name.empty() || name.find('/') != std::string::npos || name.find('\0') != std::string::npos || !name.ends_with(".safetensors"))
       bad_input(path, "tensor " + in_quotes(tensor) + ": " + in_quotes(name) + " is not the name of a .safetensors file beside it",
                 "get the file again");

@@ -1,4 +1,4 @@
-// Elements of arrays of whole numbers, whatever their width.
+// Reads elements of arrays of whole numbers of any width.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ inline bool is_whole_type(DType type) {
          type == DType::i64;
 }
 
-/// Element `index` of an array of is_whole_type(), unaligned.
+/// Reads element `index` of an array of is_whole_type(). The data may be unaligned.
 inline int64_t whole_number_at(const std::byte* data, DType type, size_t index) {
   const auto value = [&]<class T>(T v) {
     std::memcpy(&v, data + index * sizeof v, sizeof v);

@@ -45,7 +45,7 @@ class Reader {
       if (entry.size > bytes_.size() - begin)
         wrong(in_quotes(entry.name) + " is longer than the file", "it may be truncated; copy it again");
       taken.push_back({entry.header, begin + entry.size});
-      if (!entries.emplace(entry.name, bytes_.subspan(begin, entry.size)).second) wrong(in_quotes(entry.name) + " stands there twice");
+      if (!entries.emplace(entry.name, bytes_.subspan(begin, entry.size)).second) wrong(in_quotes(entry.name) + " occurs twice");
     }
     if (at != directory.begin + directory.size) wrong("its directory has another size than it says");
     std::sort(taken.begin(), taken.end());

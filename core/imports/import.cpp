@@ -107,33 +107,11 @@ class TraceRun : public TraceSink {
     if (const int64_t here = shape_of(header).branches, there = source_.model.branches; there > 0 && here != there)
       bad_input(source_.path(), "has " + counted(here, "expert") + " a layer, " + options_.model_config + " " + std::to_string(there),
                 "name the config.json of the model that was traced");
-    SessionWriter& session = targets_.open(header, source_.path());
-    figures_.session = session.path();
-    figures_.model = shape_of(header);
-    figures_.lacks = header.lacks;
-    RunStart start;
-    start.kind = to_text(RunKind::import);
-    start.name = name_of_trace(source_.path());
-    start.decisions = !header.counts;
-    Json about = {{"name", source_.path()},
-                  {"format", format_},
-                  {"content", content_of(*source_.file)},
-                  {"modified", modified_of(source_.path())},
-                  {"origin", header.origin},
-                  {"lacks", header.lacks}};
-    if (const std::string told = told_of(options_); !told.empty()) about["told"] = told;
-    if (header.rank >= 0) about["rank"] = header.rank;
+    check_layers_of_model(source_, header);
+    for (const TraceRouter& r : header.routers) layers_.push_back(r.stack == 0 ? r.layer : kOtherStack);
+    used_.assign(header.routers.size(), 0);
     rank_ = header_rank_ = header.rank;
-    if (header.model_layers > 0) about["layers"] = header.model_layers;
-    const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
-                  ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
-    if (hidden > 0) about["hidden"] = hidden;
-    if (ffn > 0) about["ffn"] = ffn;
-    if (const Json slots = json_of(header.recorded_slots); !slots.is_null()) about.update(slots);
-    start.dataset = about.dump(-1, ' ', false, Json::error_handler_t::replace);
-    start.layout = layout_of(header);
-    writer_ = session.begin_run(start);
-    recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
+    header_ = header;
   }
 
   void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
@@ -148,6 +126,8 @@ class TraceRun : public TraceSink {
       r.residency = d.residency;
       r.bytes_read = d.bytes_read;
       record.add_decision(r);
+      uint8_t& used = used_[static_cast<size_t>(d.router)];
+      if (!used) used = std::any_of(d.choice.begin(), d.choice.end(), [](int32_t choice) { return choice != kNoBranch; });
     }
     recorder_->submit();
   }
@@ -158,7 +138,7 @@ class TraceRun : public TraceSink {
   }
 
   void rank(int32_t number) override { rank_ = number; }
-  /// -1: it is of several, or does not say.
+  /// The rank of a trace; -1: it is of several ranks, or does not state one.
   int32_t rank_of_file() const { return header_rank_; }
 
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
@@ -166,11 +146,26 @@ class TraceRun : public TraceSink {
     step_ = step;
     held_.push_back({router, counts_.size(), counts.size()});
     counts_.insert(counts_.end(), counts.begin(), counts.end());
+    uint8_t& used = used_[static_cast<size_t>(router)];
+    if (!used) used = std::any_of(counts.begin(), counts.end(), [](int64_t count) { return count != 0; });
+  }
+
+  /// The numbers of the layers in which an expert was chosen, -1: not known.
+  std::vector<int32_t> recorded_layers() const {
+    std::vector<int32_t> recorded;
+    for (size_t r = 0; r < layers_.size(); ++r)
+      if (used_[r] && layers_[r] != kOtherStack) recorded.push_back(layers_[r]);
+    return recorded;
+  }
+
+  /// True if an expert was chosen in the trace. Call it after the whole trace was read.
+  bool has_run() {
+    end_step();
+    return writer_ != nullptr;
   }
 
   /// The figures of this trace alone.
   ImportFigures finish(const TraceCounts& counts, const std::string& format, double seconds) {
-    end_step();
     recorder_->finish();
     figures_.format = format;
     figures_.rows_read = counts.rows_read;
@@ -182,6 +177,9 @@ class TraceRun : public TraceSink {
     if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
       figures_.warnings.push_back(std::move(left_out));
     count_idle_steps();
+    // A rank may have only some layers; the layers of all ranks together are checked later.
+    if (const std::string missing = missing_layers(source_.model, recorded_layers()); header_rank_ < 0 && !missing.empty())
+      figures_.warnings.push_back(source_.path() + ": " + missing);
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
     find_how(figures_);
@@ -190,14 +188,45 @@ class TraceRun : public TraceSink {
   }
 
  private:
+  /// Begins with the first batch: a trace in which no expert was ever chosen makes no run.
+  void start_run() {
+    SessionWriter& session = targets_.open(header_, source_.path());
+    figures_.session = session.path();
+    figures_.model = shape_of(header_);
+    figures_.lacks = header_.lacks;
+    RunStart start;
+    start.kind = to_text(RunKind::import);
+    start.name = name_of_trace(source_.path());
+    start.decisions = !header_.counts;
+    Json about = {{"name", source_.path()},
+                  {"format", format_},
+                  {"content", content_of(*source_.file)},
+                  {"modified", modified_of(source_.path())},
+                  {"origin", header_.origin},
+                  {"lacks", header_.lacks}};
+    if (const std::string told = told_of(options_); !told.empty()) about["told"] = told;
+    if (header_.rank >= 0) about["rank"] = header_.rank;
+    if (header_.model_layers > 0) about["layers"] = header_.model_layers;
+    const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
+                  ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
+    if (hidden > 0) about["hidden"] = hidden;
+    if (ffn > 0) about["ffn"] = ffn;
+    if (const Json slots = json_of(header_.recorded_slots); !slots.is_null()) about.update(slots);
+    start.dataset = about.dump(-1, ' ', false, Json::error_handler_t::replace);
+    start.layout = layout_of(header_);
+    writer_ = session.begin_run(start);
+    recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
+  }
+
   BatchRecord& begin_record() {
+    if (!writer_) start_run();
     BatchRecord& record = recorder_->begin_batch();
     record.number = batches_++;
     record.server_step = server_step_;
     record.rank = rank_;
     return record;
   }
-  /// A step in which no expert was chosen, as of an idle pass, counts nothing.
+  /// A step in which no expert was chosen, such as an idle pass, counts nothing.
   void end_step() {
     if (held_.empty()) return;
     if (std::any_of(counts_.begin(), counts_.end(), [](int64_t count) { return count != 0; })) {
@@ -211,7 +240,6 @@ class TraceRun : public TraceSink {
   }
   void count_idle_steps() {
     if (idle_steps_ == 0) return;
-    if (batches_ == 0) bad_input(source_.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
     figures_.warnings.push_back(source_.path() + ": " + with_commas(idle_steps_) + " of " + with_commas(idle_steps_ + batches_) +
                                 " steps have no load, and count nothing");
   }
@@ -227,30 +255,50 @@ class TraceRun : public TraceSink {
     int32_t router;
     size_t begin, size;
   };
-  std::vector<HeldLoads> held_;  // of the step whose loads are coming
+  std::vector<HeldLoads> held_;  // the step whose loads follow
   std::vector<int64_t> counts_;
   int64_t idle_steps_ = 0;
+  TraceHeader header_;
+  static constexpr int32_t kOtherStack = -2;
+  std::vector<int32_t> layers_;  // by router: the model's number of its layer, -1: not known
+  std::vector<uint8_t> used_;    // by router: an expert was chosen
   ImportFigures figures_;
   std::unique_ptr<RunWriter> writer_;
   std::unique_ptr<Recorder> recorder_;
 };
 
-/// No run where the trace holds nothing. Its rank, where it says one, is added to `ranks`.
-ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets, std::set<int64_t>& ranks,
+/// The parts that the traces of one import hold together.
+struct RecordedParts {
+  std::set<int64_t> ranks;
+  std::set<int32_t> layers;     ///< layers in which an expert was chosen, of traces of single ranks
+  std::string of_single_ranks;  ///< the first trace of a single rank; empty: there is none
+  std::string nothing;          ///< why the first empty trace is empty; empty: there is none
+};
+
+/// Returns no run if the trace is empty. Adds the trace's rank, if it states one, and its layers to `parts`.
+ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets, RecordedParts& parts,
                          const Progress& progress) {
   const Clock::time_point begin = Clock::now();
   const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
-  // The user may know better what a file is, unless it is something else altogether.
+  // --format overrides the format that was recognised, unless the file is of a completely different kind.
   if (!options.format.empty() && !format.recognize(source.text())) refuse_other_kind(source.path(), source.text(), FileUse::trace);
   TraceRun run(options, source, format.id, targets);
   RoutedAlone routed(source, run);
   const TraceCounts counts = format.read(source, routed, progress);
   const int64_t rank = counts.nothing.empty() ? run.rank_of_file() : counts.rank_of_nothing;
-  if (rank >= 0) ranks.insert(rank);
-  if (!counts.nothing.empty()) {
+  if (rank >= 0) parts.ranks.insert(rank);
+  const std::string nothing = counts.nothing.empty() && !run.has_run() ? std::string(kNothingChosen) : counts.nothing;
+  if (!nothing.empty()) {
+    if (parts.nothing.empty()) parts.nothing = nothing;
     ImportFigures none;
-    none.warnings = {source.path() + ": " + counts.nothing + "; left out"};
+    none.warnings = counts.warnings;
+    none.warnings.push_back(source.path() + ": " + nothing + "; left out");
     return none;
+  }
+  if (rank >= 0) {
+    const std::vector<int32_t> layers = run.recorded_layers();
+    parts.layers.insert(layers.begin(), layers.end());
+    if (parts.of_single_ranks.empty()) parts.of_single_ranks = source.path();
   }
   return run.finish(routed.routed(counts), std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
 }
@@ -307,17 +355,19 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   all.session = options.session;
   all.warnings = files.warnings;
   if (!model.doubt.empty()) all.warnings.push_back(model.doubt);
+  if (!model.unlike.empty()) all.warnings.push_back(model.unlike);
   for (const KnownRun& known : files.known) session_of(known.session, all).runs_known.push_back(known.run);
   all.files_known = std::ssize(files.known);
   ImportTargets targets(options);
-  std::set<int64_t> ranks;
+  RecordedParts parts;
   try {
     for (const TraceFile& trace : files.traces) {
       const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};
-      add(import_one(options, source, targets, ranks, progress), all);
+      add(import_one(options, source, targets, parts, progress), all);
     }
     if (all.sessions.empty() && !files.traces.empty())
-      bad_input(files.traces.front().path, "holds nothing: no token was recorded in it", "record while the server answers requests");
+      bad_input(files.traces.front().path, "holds nothing: no token was recorded in it; " + parts.nothing,
+                "record while the server answers requests");
     targets.check(std::any_of(files.known.begin(), files.known.end(), [&](const KnownRun& k) { return k.session == options.session; }));
   } catch (const Error& e) {
     is_stop(e) ? targets.keep() : targets.take_back();
@@ -328,8 +378,11 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   }
   targets.keep();
   // If names of files already show which files are missing, the ranks that traces state are not checked as well.
-  if (const std::string missing = missing_ranks(ranks); !missing.empty() && !files.part_missing && files.known.empty())
+  if (const std::string missing = missing_ranks(parts.ranks); !missing.empty() && !files.part_missing && files.known.empty())
     all.warnings.push_back(options.traces.front() + ": " + missing);
+  if (!parts.of_single_ranks.empty() && files.known.empty())
+    if (const std::string missing = missing_layers(model, {parts.layers.begin(), parts.layers.end()}); !missing.empty())
+      all.warnings.push_back((parts.ranks.size() == 1 ? parts.of_single_ranks : options.traces.front()) + ": " + missing);
   for (const ImportedSession& s : all.sessions)
     if (s.session == all.session) all.runs_known = s.runs_known;
   const auto is_read = [](const ImportedSession& s) { return !s.runs.empty(); };

@@ -11,7 +11,7 @@ namespace stormcell {
 
 struct ImportOptions {
   std::vector<std::string> traces;  ///< files, or folders: what the session does not have yet
-  std::string session;              ///< made, or appended to where it is of the model of one of the traces
+  std::string session;              ///< created, or appended to if it has the model of one of the traces
   std::string format;               ///< empty: told by each file's content
   std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
@@ -31,11 +31,11 @@ struct TracedShape {
   int64_t layers = 0, branches = 0, k = 0;
 };
 
-/// What went into one session, which holds one model.
+/// The result for one session; a session holds one model.
 struct ImportedSession {
   std::string session;
-  TracedShape model;                ///< where anything was read
-  std::vector<int64_t> runs;        ///< in the order of the files
+  TracedShape model;                ///< set if anything was read
+  std::vector<int64_t> runs;        ///< numbers of the runs, in the order of the files
   std::vector<int64_t> runs_known;  ///< of each file that the session had already, the run that holds it
 };
 
@@ -45,20 +45,21 @@ struct ImportFigures {
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
-  int64_t empty_lines = 0;   ///< of texts, left out
+  int64_t empty_lines = 0;   ///< empty lines in texts, which are left out
   TracedShape model;
-  std::vector<std::string> lacks;         ///< what the traces do not have
-  std::vector<std::string> lacks_how;     ///< of each, what its recorder or the import must be given for it; empty: nothing is known
-  std::string session;                    ///< that -o names; model, runs and runs_known are its own
-  std::vector<int64_t> runs;              ///< numbers in the session, in the order of the files
+  std::vector<std::string> lacks;         ///< contents that the traces do not have
+  std::vector<std::string> lacks_how;     ///< for each of them, the option of the recorder or of the import that adds it; empty: not known
+  std::string session;                    ///< the session that -o names; model, runs and runs_known belong to it
+  std::vector<int64_t> runs;              ///< numbers of the runs in that session, in the order of the files
   std::vector<int64_t> runs_known;        ///< of each file that the session had already, the run that holds it
-  int64_t files_known = 0;                ///< of all sessions
+  int64_t files_known = 0;                ///< number over all sessions
   std::vector<ImportedSession> sessions;  ///< one for each model
   double seconds = 0;
   std::vector<std::string> warnings;
 };
 
-/// Files of several models go into a session for each: S.storm, S-2.storm and so on, or those of these names that hold the model already.
+/// Files of several models go into one session for each model: S.storm, S-2.storm and so on. If one of these names holds the model already,
+/// it is used.
 /// Bad input leaves the session as it was, or none where there was none. Interrupted, it keeps the batches that were read and marks
 /// the run so.
 ImportFigures import_traces(const ImportOptions& options, const Progress& progress = {});

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a trace names no weights file, its model is told by name and shape.
+/// If a trace has no fingerprint of the weights, its name and shape identify the model.
 std::string fingerprint_of(const TraceHeader& header) {
   if (!header.fingerprint.empty()) return header.fingerprint;
   std::string text = "trace\n" + header.model + "\n";
@@ -61,7 +61,7 @@ std::string ImportTargets::place_of(const std::string& fingerprint) const {
     if (is_taken) continue;
     if (is_free(path)) return path;
     const std::string there = fingerprint_in(path);
-    // A file that is no session is refused if the user named it. If the name was made here, the next name is tried.
+    // A file that is not a session is refused if the user named it. If this program made the name, it tries the next one.
     if (there == fingerprint || (number == 1 && there.empty())) return path;
   }
 }
@@ -84,7 +84,7 @@ SessionWriter& ImportTargets::open(const TraceHeader& header, const std::string&
 void ImportTargets::check(bool is_known) const {
   const bool is_used =
       std::any_of(targets_.begin(), targets_.end(), [&](const Target& t) { return t.session->path() == options_.session; });
-  // Opening it says what it holds.
+  // The file is opened to see what it holds.
   if (!targets_.empty() && !is_used && !is_known && !is_free(options_.session)) SessionWriter(options_.session, first_);
 }
 

@@ -9,8 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/missing_numbers.h"
 #include "core/formats/file_text.h"
+#include "core/formats/unfinished_download.h"
 
 namespace stormcell {
 namespace {
@@ -18,11 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 8> kFromZero = {"rank", "dp", "tp", "ep", "pp", "gpu", "worker", "device"};
-constexpr std::array<std::string_view, 7> kUnfinished = {".part", ".partial", ".incomplete", ".crdownload", ".download", ".aria2", ".tmp"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The number of a name that tells it from the others of its set.
+/// The number that distinguishes a file name from the others of its set.
 struct Numbered {
   std::string before, behind;
   int64_t number = 0;
@@ -30,7 +31,7 @@ struct Numbered {
 };
 
 std::vector<Numbered> numbers_in(std::string_view name) {
-  constexpr size_t kMostDigits = 9;  // more are a time
+  constexpr size_t kMostDigits = 9;  // numbers with more digits are times
   std::vector<Numbered> all;
   for (size_t at = 0; at < name.size(); ++at) {
     if (!is_digit(name[at])) continue;
@@ -68,7 +69,7 @@ std::optional<int64_t> all_of(std::string_view behind) {
 
 struct Set {
   std::set<int64_t> numbers;
-  size_t digits = 0;  ///< of every number, 0: they differ
+  size_t digits = 0;  ///< digits of every number; 0: the numbers of digits differ
 };
 
 std::string name_of(const std::pair<std::string, std::string>& around, const Set& set, int64_t number) {
@@ -83,15 +84,17 @@ std::string missing_of(const std::pair<std::string, std::string>& around, const 
   const auto all = all_of(around.second);
   if (all) {
     first = there.contains(0) ? 0 : 1;
-    there.insert(first + *all);  // one behind the last, so that the last ones are missed too
+    there.insert(first + *all);  // one beyond the last, so that missing last files are found too
   }
   const std::vector<int64_t> missing = missing_numbers(there, first);
-  if (missing.empty() || (!all && (set.numbers.size() < 2 || (!begins_with_zero(around.first) && missing.size() > set.numbers.size()))))
+  const int64_t missing_count = *there.rbegin() + 1 - first - std::ssize(there);  // the list ends at kMostMissing numbers
+  if (missing.empty() || (!all && (set.numbers.size() < 2 || (!begins_with_zero(around.first) && missing_count > std::ssize(set.numbers)))))
     return {};
   std::string names;
   constexpr size_t kMostNamed = 4;
   for (size_t i = 0; i < missing.size() && i < kMostNamed; ++i) names += (i == 0 ? "" : ", ") + name_of(around, set, missing[i]);
-  if (missing.size() > kMostNamed) names += " and " + std::to_string(missing.size() - kMostNamed) + " more";
+  if (missing_count > static_cast<int64_t>(kMostNamed))
+    names += " and " + std::to_string(missing_count - static_cast<int64_t>(kMostNamed)) + " more";
   return names + (missing.size() == 1 ? " is" : " are") + " missing beside " + name_of(around, set, *set.numbers.begin()) + " and " +
          (set.numbers.size() == 2 ? name_of(around, set, *set.numbers.rbegin()) : std::to_string(set.numbers.size() - 1) + " more");
 }
@@ -102,7 +105,11 @@ std::string missing_ranks(const std::set<int64_t>& ranks) {
   if (ranks.size() < 2) return {};
   const std::vector<int64_t> missing = missing_numbers(ranks, 0);
   if (missing.empty()) return {};
-  return numbered("rank", missing) + (missing.size() == 1 ? " is" : " are") + " missing, by the largest rank that is there, " +
+  // The list ends at kMostMissing numbers.
+  const int64_t all = *ranks.rbegin() + 1 - std::ssize(ranks);
+  const std::string text = all == std::ssize(missing) ? numbered("rank", missing)
+                                                      : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
+  return text + (all == 1 ? " is" : " are") + " missing, by the largest rank that is there, " +
          std::to_string(*ranks.rbegin()) + ": loads are those of the others alone";
 }
 
@@ -132,9 +139,7 @@ bool is_dead_link(const std::string& path) {
 std::string why_unfinished(const std::string& path) {
   std::error_code none;
   if (is_dead_link(path)) return "is a link that leads nowhere, to " + in_quotes(fs::read_symlink(path, none).string());
-  const std::string name = fs::path(path).filename().string();
-  for (const std::string_view end : kUnfinished)
-    if (name.ends_with(end)) return "is a download that is not finished";
+  if (has_unfinished_ending(fs::path(path).filename().string())) return "is a download that is not finished";
   if (fs::is_regular_file(path, none) && fs::file_size(path, none) == 0) return "is empty";
   return {};
 }

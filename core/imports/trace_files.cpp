@@ -28,10 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPieces = 256, kPiece = 4096;  // of a file that its content is known by
-constexpr size_t kMostKept = size_t{4} << 30;   // bytes that are kept unpacked until they are read
+constexpr size_t kMostKept = size_t{4} << 30;   // most bytes that are kept unpacked until they are read
 
 struct KnownTrace {
-  int64_t run = 0;      ///< 0: it is read in this call
+  int64_t run = 0;      ///< 0: the trace is read in this call
   std::string session;  ///< of a run
   std::string path;     ///< then
   std::string format;   ///< of a run
@@ -52,7 +52,7 @@ KnownTrace known_trace(const std::string& session, int64_t run, const nlohmann::
   KnownTrace trace;
   trace.session = session, trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
   trace.modified = whole_at(about, "modified");
-  // Earlier versions did not store what the user said of a trace, only the sizes.
+  // Earlier versions stored only the sizes, not the options that the user gave for a trace.
   if (trace.told.empty()) trace.told = sizes_told(whole_at(about, "hidden"), whole_at(about, "ffn"));
   return trace;
 }
@@ -70,14 +70,14 @@ void add_known_traces(const std::string& session, KnownTraces& known) {
   }
 }
 
-/// Of the session and of those that an earlier import made beside it for other models.
+/// Looks at the session, and at those that an earlier import made beside it for other models.
 KnownTraces known_traces(const std::string& session) {
   KnownTraces known;
   std::set<std::string> models;
   for (size_t number = 1;; ++number) {
     const std::string path = session_of_model(session, number), model = fingerprint_in(path);
     if (model.empty()) return known;
-    // Another session of the same model is another import's.
+    // A further session of the same model belongs to another import.
     if (models.insert(model).second) add_known_traces(path, known);
   }
 }
@@ -92,7 +92,7 @@ void add_content(const MappedFile& file, Sha256& hash) {
   }
 }
 
-/// Links that lead nowhere are among them: they are named.
+/// Links whose target is missing are included, so that a warning names them.
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error, none;
@@ -123,7 +123,7 @@ void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out
     out.warnings.push_back(path + ": is the same trace as " + known.path + ", which is read once");
 }
 
-/// "a.html is an HTML page, b.bin, and 3 more": what the first ones are.
+/// Says what the first files are: "a.html is an HTML page, b.bin, and 3 more".
 std::string kinds_text(const std::vector<std::string>& files) {
   constexpr size_t kMostNamed = 3;
   std::string list;
@@ -135,7 +135,7 @@ std::string kinds_text(const std::vector<std::string>& files) {
   return list;
 }
 
-/// Null, with a warning, where a packed file is cut or damaged: it keeps no other from being read.
+/// Returns null, with a warning, if a packed file is cut or damaged: the other files are still read.
 std::shared_ptr<const MappedFile> open_beside_others(const std::string& path, const Progress& progress, TraceFiles& out) {
   try {
     return open_trace(path, progress);
@@ -146,34 +146,43 @@ std::shared_ptr<const MappedFile> open_beside_others(const std::string& path, co
   }
 }
 
+/// A trace of a folder counts as known if it was read with the same options, or if there are no options now.
+const KnownTrace* known_in_folder(const KnownTraces& known, const std::string& content, const std::string& told) {
+  const auto [begin, end] = known.equal_range(content);
+  const auto at = std::find_if(begin, end, [&](const auto& one) { return told.empty() || one.second.told == told; });
+  return at == end ? nullptr : &at->second;
+}
+
 void add_folder(const std::string& folder, const std::string& told, const Progress& progress, KnownTraces& known,
                 std::vector<std::string>& all, TraceFiles& out) {
   int64_t traces = 0, looked_at = 0;
   std::string unfinished;  // the first file that holds nothing yet
-  std::vector<std::string> others, beside;
+  std::vector<std::string> others, beside, empty;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
     if (const std::string why = why_unfinished(path); !why.empty()) {
-      out.warnings.push_back(path + ": " + why + "; left out");
+      empty.push_back(path);
       if (unfinished.empty()) unfinished = fs::path(path).filename().string() + " " + why;
       continue;
     }
     const auto file = open_beside_others(path, progress, out);
-    if (!file) continue;
+    if (!file) {
+      if (unfinished.empty()) unfinished = out.warnings.back();
+      continue;
+    }
     const TraceFormat* format = find_trace_format(*file);
     if (!format) {
       others.push_back(path);
       continue;
     }
     if (format->companions)
-      for (const std::string& companion : format->companions(path))
-        if (why_unfinished(companion).empty()) beside.push_back(companion);
+      for (const std::string& companion : format->companions(path)) beside.push_back(companion);
     ++traces;
     all.push_back(path);
     const std::string content = content_of(*file);
-    if (const auto at = known.find(content); at != known.end())
-      add_known(path, at->second, out);
+    if (const KnownTrace* const before = known_in_folder(known, content, told))
+      add_known(path, *before, out);
     else
       add_new(path, file, content, told, known, out);
   }
@@ -182,8 +191,12 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
   if (traces == 0)
     bad_input(folder, others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
               "name the traces, with --format where their content does not say it");
-  // They are no traces by themselves.
-  std::erase_if(others, [&](const std::string& path) { return std::find(beside.begin(), beside.end(), path) != beside.end(); });
+  // These files are not traces on their own.
+  const auto is_beside = [&](const std::string& path) { return std::find(beside.begin(), beside.end(), path) != beside.end(); };
+  std::erase_if(others, is_beside);
+  // The reader of the trace names empty files of its own.
+  std::erase_if(empty, is_beside);
+  for (const std::string& path : empty) out.warnings.push_back(path + ": " + why_unfinished(path) + "; left out");
   if (!others.empty())
     out.warnings.push_back(folder + ": " + counted(std::ssize(others), "file that is no trace is", "files that are no traces are") +
                            " left out: " + kinds_text(others));
@@ -241,6 +254,7 @@ std::string content_of(const MappedFile& file) {
   const TraceFormat* format = find_trace_format(file);
   if (format && format->companions)
     for (const std::string& path : format->companions(file.path())) {
+      if (is_dead_link(path)) continue;
       const auto beside = MappedFile::open(path);
       add_content(*beside, hash);
       size += beside->size();
@@ -253,7 +267,7 @@ TraceFiles find_trace_files(const ImportOptions& options, const Progress& progre
   std::error_code none;
   KnownTraces known = known_traces(options.session);
   const std::string told = told_of(options);
-  std::vector<std::string> all;  // whether they are read or known
+  std::vector<std::string> all;  // counts both traces that are read and traces that are known
   for (const std::string& path : options.traces) {
     if (is_dead_link(path)) bad_input(path, why_unfinished(path), "fetch the file it links to");
     if (path == "-") bad_input("-", "a trace is not read from standard input", "name a file");

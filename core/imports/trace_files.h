@@ -13,7 +13,7 @@ namespace stormcell {
 
 struct TraceFile {
   std::string path;
-  std::shared_ptr<const MappedFile> unpacked;  ///< of a packed file that is not large; null: open_trace()
+  std::shared_ptr<const MappedFile> unpacked;  ///< content of a packed file that is not large; null: open_trace() reads it
 };
 
 struct KnownRun {
@@ -22,20 +22,20 @@ struct KnownRun {
 };
 
 struct TraceFiles {
-  std::vector<TraceFile> traces;  ///< to be read, those of a folder in the order of their names
-  std::vector<KnownRun> known;    ///< of each file that a session holds already, the run
+  std::vector<TraceFile> traces;  ///< traces to read; those of a folder in the order of their names
+  std::vector<KnownRun> known;    ///< for each file that a session holds already, its run
   std::vector<std::string> warnings;
-  bool part_missing = false;  ///< of a set of numbered files one is not there: a warning names it
+  bool part_missing = false;  ///< one of a set of numbered files is missing: a warning names it
 };
 
-/// Files are recognised by their content, and each content is read once. A file that is named by itself is read again if the options for
-/// it have changed, or if it is large and was written anew. Subfolders are not searched. Error(bad_input): a folder without a trace,
-/// standard input.
+/// Files are recognised by their content, and each content is read once. A file is read again if the options for it have changed; a file
+/// of a folder only if there are options now. A file that the user names is also read again if it is large and was written anew. Subfolders
+/// are not searched. Error(bad_input) for a folder without a trace, and for standard input.
 TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress);
 
-/// Unpacked where it is packed with gzip.
+/// Opens a trace; unpacks it if it is packed with gzip.
 std::shared_ptr<const MappedFile> open_trace(const std::string& path, const Progress& progress);
-/// Its file's name without folders and endings: "trace" of "runs/trace.csv.gz".
+/// The name of the file without folders and endings: "trace" for "runs/trace.csv.gz".
 std::string name_of_trace(const std::string& path);
 
 /// By what a trace is known again, whatever its name: its size and a SHA-256 over at most 1 MiB spread over it ("4096-5feceb66ff..."), so

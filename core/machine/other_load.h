@@ -26,7 +26,7 @@ class OtherLoad {
   void add(const ProcessorTimes& before, const ProcessorTimes& after);
   /// Processors that others kept busy, on average.
   double others() const { return elapsed_ > 0 ? others_ / elapsed_ : 0; }
-  /// The part of the processors that others kept busy or other virtual machines took, on average; nothing: too little was measured to tell.
+  /// The average part of the processors that other processes or other virtual machines took. Nothing: too little was measured.
   std::optional<double> share() const;
   /// Of all that was wanted, the part that other virtual machines took.
   double stolen() const { return wanted_ > 0 ? stolen_ / wanted_ : 0; }

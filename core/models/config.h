@@ -21,7 +21,7 @@ class Config {
 
   const std::string& where() const { return where_; }
   const nlohmann::json& object() const { return object_; }
-  /// The object under a key; empty when absent or null. Errors name its keys "key.inner".
+  /// The object under a key; empty if it is absent or null. Errors name its keys as "key.inner".
   std::optional<Config> part(std::string_view key) const;
   /// False also where the key is null.
   bool has(std::string_view key) const;

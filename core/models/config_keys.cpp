@@ -23,6 +23,18 @@ constexpr ConfigKey kOfAll[] = {
     {harmless, "dtype"},
     {harmless, "transformers_version"},
     {harmless, "name_or_path"},
+    {harmless, "_name_or_path"},
+    {harmless, "_commit_hash"},
+    {harmless, "_auto_class"},
+    {harmless, "_attn_implementation"},
+    {harmless, "_attn_implementation_autoset"},
+    {harmless, "_attn_implementation_internal"},
+    {harmless, "_experts_implementation"},
+    {harmless, "_experts_implementation_internal"},
+    {harmless, "_flash_attn_2_enabled"},
+    {harmless, "_from_model_config"},
+    {harmless, "_output_attentions"},
+    {harmless, "_pre_quantization_dtype"},
     {harmless, "stormcell_weights"},
     {harmless, "stormcell_calibration"},
     {harmless, "return_dict"},
@@ -48,7 +60,7 @@ constexpr ConfigKey kOfAll[] = {
     {harmless, "pad_token_id"},
     {harmless, "sep_token_id"},
     {harmless, "decoder_start_token_id"},
-    // Training alone.
+    // Keys of training only.
     {harmless, "initializer_range"},
     {harmless, "initializer_factor"},
     {harmless, "dropout"},
@@ -61,14 +73,14 @@ constexpr ConfigKey kOfAll[] = {
     {harmless, "drop_path_rate"},
     {harmless, "tf_legacy_loss"},
     {harmless, "pretraining_tp"},
-    // Other weights, or another network.
+    // Keys that mean other weights or another network.
     {fixed, "quantization_config", "null", "quantised weights are not in this version"},
     {fixed, "compression_config", "null", "compressed weights are not in this version"},
     {fixed, "per_layer_config", "{}", "layers with settings of their own are not in this version"},
     {fixed, "pruned_heads", "{}", "pruned heads are not in this version"},
     {fixed, "add_cross_attention", "false", "a decoder that attends to another model is not in this version"},
     {fixed, "tie_encoder_decoder", "false", "an encoder and a decoder of the same weights are not in this version"},
-    // Generation: decoding is greedy.
+    // Keys of generation have no effect: decoding is greedy.
     {defaulted, "max_length", "20"},
     {defaulted, "min_length", "0"},
     {defaulted, "do_sample", "false"},
@@ -88,6 +100,85 @@ constexpr ConfigKey kOfAll[] = {
     {defaulted, "output_scores", "false"},
     {defaulted, "return_dict_in_generate", "false"},
     {defaulted, "remove_invalid_values", "false"},
+};
+
+// Keys of generation_config.json. None of them changes the network, so none is refused.
+constexpr ConfigKey kOfGeneration[] = {
+    {read, "bos_token_id"},
+    {read, "eos_token_id"},
+    {read, "pad_token_id"},
+    {read, "decoder_start_token_id"},
+    {harmless, "_from_model_config"},
+    {harmless, "transformers_version"},
+    {harmless, "is_assistant"},
+    {harmless, "renormalize_logits"},
+    // Keys for the way of computing and for returned values.
+    {harmless, "use_cache"},
+    {harmless, "cache_implementation"},
+    {harmless, "cache_config"},
+    {harmless, "return_legacy_cache"},
+    {harmless, "prefill_chunk_size"},
+    {harmless, "compile_config"},
+    {harmless, "disable_compile"},
+    {harmless, "low_memory"},
+    {harmless, "output_attentions"},
+    {harmless, "output_hidden_states"},
+    {harmless, "output_logits"},
+    {harmless, "output_scores"},
+    {harmless, "return_dict_in_generate"},
+    {harmless, "num_assistant_tokens"},
+    {harmless, "num_assistant_tokens_schedule"},
+    {harmless, "assistant_confidence_threshold"},
+    {harmless, "assistant_early_exit"},
+    {harmless, "assistant_lookbehind"},
+    {harmless, "target_lookbehind"},
+    {harmless, "prompt_lookup_num_tokens"},
+    {harmless, "max_matching_ngram_size"},
+    // The length of a text is an option of the command.
+    {harmless, "max_length"},
+    {harmless, "max_new_tokens"},
+    // They need do_sample, which is named.
+    {harmless, "temperature"},
+    {harmless, "top_h"},
+    {harmless, "top_k"},
+    {harmless, "top_p"},
+    {harmless, "min_p"},
+    {harmless, "typical_p"},
+    {harmless, "epsilon_cutoff"},
+    {harmless, "eta_cutoff"},
+    // They need num_beams, which is named.
+    {harmless, "early_stopping"},
+    {harmless, "length_penalty"},
+    {harmless, "num_beam_groups"},
+    {harmless, "diversity_penalty"},
+    // These keys change the text.
+    {defaulted, "do_sample", "false"},
+    {defaulted, "num_beams", "1"},
+    {defaulted, "num_return_sequences", "1"},
+    {defaulted, "min_length", "0"},
+    {defaulted, "min_new_tokens", "0"},
+    {defaulted, "max_time", "null"},
+    {defaulted, "stop_strings", "null"},
+    {defaulted, "repetition_penalty", "1.0"},
+    {defaulted, "encoder_repetition_penalty", "1.0"},
+    {defaulted, "no_repeat_ngram_size", "0"},
+    {defaulted, "encoder_no_repeat_ngram_size", "0"},
+    {defaulted, "exponential_decay_length_penalty", "null"},
+    {defaulted, "penalty_alpha", "null"},
+    {defaulted, "guidance_scale", "1.0"},
+    {defaulted, "bad_words_ids", "null"},
+    {defaulted, "force_words_ids", "null"},
+    {defaulted, "constraints", "null"},
+    {defaulted, "suppress_tokens", "null"},
+    {defaulted, "begin_suppress_tokens", "null"},
+    {defaulted, "sequence_bias", "null"},
+    {defaulted, "forced_bos_token_id", "null"},
+    {defaulted, "forced_eos_token_id", "null"},
+    {defaulted, "forced_decoder_ids", "null"},
+    {defaulted, "remove_invalid_values", "false"},
+    {defaulted, "token_healing", "false"},
+    {defaulted, "watermarking_config", "null"},
+    {defaulted, "dola_layers", "null"},
 };
 
 constexpr std::string_view kScaled = "scaled rotary positions are not in this version";
@@ -156,14 +247,14 @@ constexpr ConfigKey kOfText[] = {
     {harmless, "router_jitter_noise"},
 };
 
-/// The keys of one file against the tables of one family.
+/// Checks the keys of one file against the tables of one family.
 class KeyCheck {
  public:
   KeyCheck(const std::string& where, std::span<const std::span<const ConfigKey>> tables) : where_(where), tables_(tables) {}
 
   void look_at(const Json& object, const std::string& prefix) {
     for (const auto& [key, value] : object.items()) {
-      if (value.is_null() || (prefix.empty() && key.starts_with("_"))) continue;
+      if (value.is_null()) continue;
       const std::string name = prefix + key;
       const ConfigKey* row = find(name);
       if (!row)
@@ -220,6 +311,7 @@ class KeyCheck {
 
 std::span<const ConfigKey> keys_of_all() { return kOfAll; }
 std::span<const ConfigKey> keys_of_text() { return kOfText; }
+std::span<const ConfigKey> keys_of_generation() { return kOfGeneration; }
 
 std::vector<std::string> check_config_keys(const Json& config, const std::string& where, std::string_view family,
                                            std::span<const std::span<const ConfigKey>> tables) {
@@ -231,6 +323,17 @@ std::vector<std::string> check_config_keys(const Json& config, const std::string
   for (const ConfigKey& row : tables.front())
     if (row.use == read) add_to_list(keys, row.key);
   return {where + ": nothing reads " + strangers + "; the keys of " + std::string(family) + " are " + keys};
+}
+
+std::vector<std::string> check_generation_keys(const Json& generation, const std::string& where) {
+  const std::span<const ConfigKey> tables[] = {keys_of_generation()};
+  KeyCheck check(where, tables);
+  check.look_at(generation, {});
+  std::string named;
+  for (const std::string& key : check.strangers())
+    if (!generation[key].is_structured() || !generation[key].empty()) add_to_list(named, in_quotes(key));  // an empty list forbids nothing
+  if (named.empty()) return {};
+  return {where + ": Stormcell generates greedily, so it does not follow " + named};
 }
 
 }  // namespace stormcell

@@ -20,7 +20,7 @@ std::string list_of(const std::vector<int32_t>& ids) {
 
 bool are_floats(const TensorPlace& tensor) { return is_engine_float(tensor.dtype) || tensor.dtype == DType::f64; }
 
-/// Elements [first, first + n) as f32.
+/// Reads the elements [first, first + n) as f32.
 void read_f32(const WeightFiles& files, const TensorPlace& tensor, int64_t first, std::vector<std::byte>& bytes, std::vector<float>& to) {
   const auto size = static_cast<int64_t>(element_size(tensor.dtype));
   bytes.resize(to.size() * static_cast<size_t>(size));
@@ -28,7 +28,7 @@ void read_f32(const WeightFiles& files, const TensorPlace& tensor, int64_t first
   to_f32(bytes.data(), tensor.dtype, to.data(), to.size());
 }
 
-/// How two tensors differ, as a sentence has it; empty: they hold the same values.
+/// The difference of two tensors in words; empty: they hold the same values.
 std::string difference(const WeightFiles& files, const TensorPlace& a, const TensorPlace& b, const Progress& progress) {
   if (a.shape != b.shape) return "has the shape " + shape_text(b.shape) + " and not " + shape_text(a.shape);
   if (!are_floats(a) || !are_floats(b)) return a.dtype == b.dtype ? "" : "is of another format";

@@ -1,4 +1,4 @@
-// Two sources of a model that say different things: which of them is used, and why. One warning each.
+// Warns if two sources of a model contradict each other: which one is used, and why.
 #pragma once
 #include "core/base/progress.h"
 #include "core/formats/weight_files.h"
@@ -7,10 +7,10 @@
 
 namespace stormcell {
 
-/// config.json names an end token that generation_config.json leaves out.
+/// Warns if config.json names an end token that generation_config.json does not.
 void warn_of_end_tokens(const Config& config, const Config& generation, Model& model);
 
-/// Tensors that the configuration ties hold different values. Reads both, so it takes as long as reading them from disk.
+/// Warns if tensors that the configuration ties hold different values. It reads both from disk, which takes time.
 void warn_of_unlike_copies(Model& model, const Architecture& architecture, const WeightFiles& files, const Progress& progress);
 
 }  // namespace stormcell

@@ -27,17 +27,17 @@ class Architecture {
   virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
   /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
   virtual Initialisation initialisation(std::string_view weight) const = 0;
-  /// The tokens before and behind a text if the tokenizer's files do not mention them.
+  /// The tokens before and after a text if the tokenizer's files do not mention them.
   virtual FrameRule frame_rule() const { return {}; }
-  /// Groups of tensors that are one by the configuration. The graph reads one of a group; files may hold the others too.
+  /// Groups of tensors that the configuration ties into one. The graph reads one of a group; files may hold the others too.
   virtual std::vector<std::vector<std::string>> tied() const { return {}; }
 };
 
 struct Family {
   std::string_view name;  ///< "model_type" of config.json
   std::unique_ptr<const Architecture> (*configure)(const Config& config, const Config& generation, const WeightCatalog* stored);
-  std::span<const ConfigKey> (*keys)();  ///< what the keys of config.json are to it; those of keys_of_all() need no row
-  bool is_text = false;                  ///< the rows of keys_of_text() count, too
+  std::span<const ConfigKey> (*keys)();  ///< its rows for keys of config.json; keys of keys_of_all() need no row
+  bool is_text = false;                  ///< the rows of keys_of_text() apply, too
 };
 
 /// All families, in the order of families.cpp.
@@ -45,16 +45,16 @@ std::span<const Family> families();
 /// The family that the configuration names; the error lists those that there are.
 const Family& family_of(const Config& config);
 
-/// One warning that names the keys that the family does not read; Error(bad_input) for one that changes the result.
+/// Returns one warning with the keys that the family does not read. Error(bad_input) for a key that changes the result.
 std::vector<std::string> check_keys(const Family& family, const Config& config);
 /// "image_size", one side or [height, width].
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise);
 /// What a picture of any family has at most, in pixels.
 inline constexpr int64_t kMostSide = 8192;
 
-/// The token ids by which decoding ends: those of generation_config.json, then what config.json has beyond them, as vLLM and SGLang do.
+/// The token ids that end decoding: those of generation_config.json, then further ones of config.json, as vLLM and SGLang do.
 std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary);
-/// Another token's id, from generation_config.json where it has one, else config.json.
+/// The id of another token: from generation_config.json if it has one, else from config.json.
 int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary);
 /// An activation of transformers by the name that our operators give it.
 std::string activation_word(const Config& config, std::string_view key, std::string_view otherwise);

@@ -19,7 +19,7 @@ constexpr std::string_view kScaled = "scaled rotary positions are not in this ve
                            kPartial = "rotary positions of a part of each head are not in this version",
                            kByLayer = "rotary positions that differ from layer to layer are not in this version",
                            kInTwo = "rotary positions in several dimensions are not in this version";
-// transformers 5 writes "rope_parameters"; earlier versions "rope_theta", and "rope_scaling" for what is not the default.
+// transformers 5 writes "rope_parameters". Earlier versions write "rope_theta", and "rope_scaling" if it is not the default.
 constexpr std::array kOther = {ConfigKey{KeyUse::alias, "num_experts", "num_local_experts"},
                                ConfigKey{KeyUse::group, "rope_parameters"},
                                ConfigKey{KeyUse::fixed, "rope_parameters.rope_type", "\"default\"", kScaled},
@@ -39,7 +39,7 @@ constexpr std::array kOther = {ConfigKey{KeyUse::alias, "num_experts", "num_loca
                                ConfigKey{KeyUse::harmless, "is_decoder"}};
 constexpr std::array kKeys = in_one(kRead, kOther);
 
-/// The base of rotary positions, under the key of transformers 5 or of earlier versions. A file that has both must say the same.
+/// The base of rotary positions, under the key of transformers 5 or of earlier versions. If a file has both, they must agree.
 double read_theta(const Config& config) {
   constexpr double kDefault = 1e6, kLeast = 1e-3, kMost = 1e12;
   std::optional<double> theta;

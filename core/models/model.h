@@ -79,8 +79,8 @@ struct Model {
   bool has_decoder = false;  ///< with has_encoder: needs decoder inputs
   bool generates = false;    ///< has a head and a decoder
 
-  std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none, or one that cannot be used
-  std::optional<Error> tokenizer_fault;        ///< why it cannot: who needs text throws it, token ids need no tokenizer
+  std::shared_ptr<const Tokenizer> tokenizer;  ///< null if the folder has none, or one that cannot be used
+  std::optional<Error> tokenizer_fault;        ///< why it cannot be used: thrown if text is needed; token ids need no tokenizer
   std::shared_ptr<const WeightSource> weights;
   std::vector<std::string> classes;   ///< names of the labels that data may give, by their numbers; empty: it knows none
   std::vector<InputSpec> inputs;      ///< of the forward graph: what the data has to bring
@@ -100,7 +100,7 @@ struct Model {
   /// Which of its weight files were written to since they were opened, a sentence each. Empty: it has no files.
   std::function<std::vector<std::string>()> changed_files;
 
-  int64_t unread_tensors = 0;            ///< of its files, which a warning counts
+  int64_t unread_tensors = 0;            ///< tensors of its files; a warning counts them
   std::vector<std::string> unsupported;  ///< what the files ask for and this version does not do, said where it does not matter
   std::vector<std::string> warnings;     ///< tensors in the files that the family does not know, and the like
 

@@ -64,16 +64,6 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, 
   count_weights(model);
 }
 
-// What generation_config.json asks for and greedy decoding does not do. Asked for in vain only where it differs from the default.
-void note_generation(const Json& generation, Model& model) {
-  static const std::map<std::string, Json> kDefaults = {
-      {"num_beams", 1},      {"do_sample", false},        {"repetition_penalty", 1.0}, {"no_repeat_ngram_size", 0}, {"min_length", 0},
-      {"min_new_tokens", 0}, {"forced_bos_token_id", {}}, {"forced_eos_token_id", {}}, {"suppress_tokens", {}},     {"bad_words_ids", {}}};
-  for (const auto& [key, otherwise] : kDefaults)
-    if (const auto at = generation.find(key); at != generation.end() && !at->is_null() && *at != otherwise && model.generates)
-      model.unsupported.push_back("generation_config.json: " + key + "; decoding is greedy");
-}
-
 Json read_object(const std::string& path) {
   Json object = read_json_file(path, {size_t{16} << 20, 64});
   if (!object.is_object()) bad_input(path, "expected a JSON object", "config.json of a Hugging Face model is one");
@@ -91,7 +81,7 @@ WeightOrigin origin_of(const Config& config, std::string_view otherwise) {
   return origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
 }
 
-/// A tokenizer that cannot be used stops no run on token ids.
+/// Token ids need no tokenizer, so one that cannot be used does not stop such a run.
 void open_tokenizer(Model& model, const std::string& folder, FrameRule rule) {
   try {
     model.tokenizer = Tokenizer::open_if_present(folder, rule);
@@ -130,7 +120,8 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   model->warnings.insert(model->warnings.end(), files->warnings().begin(), files->warnings().end());
   warn_of_unread(*model, *architecture, *files, config_path);
   warn_of_end_tokens(config, generation, *model);
-  note_generation(generation_json, *model);
+  if (model->generates)
+    for (std::string& warning : check_generation_keys(generation_json, generation_path)) model->warnings.push_back(std::move(warning));
   if (options.check_weights) warn_of_unlike_copies(*model, *architecture, *files, options.progress);
   model->origin = origin_of(config, "trained");
   model->origin_stated = config.has("stormcell_weights");
@@ -218,7 +209,7 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
   std::vector<std::string> known, bare;
   for (const std::string_view name : preset_names()) known.push_back("preset:" + std::string(name)), bare.emplace_back(name);
   for (const std::string& name : demo_models(fs::path(resources) / "demos")) known.push_back("demo:" + name), bare.push_back(name);
-  // Who wrote a name alone means one behind a prefix; who wrote a path does not.
+  // A plain name may mean one with a prefix; a path may not.
   std::vector<std::string> near;
   if (spec.find('/') == std::string::npos && !spec.ends_with(".safetensors")) {
     near = nearest_words(spec, known);

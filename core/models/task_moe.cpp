@@ -20,7 +20,7 @@ namespace {
 constexpr std::array kRead =
     keys_read("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings",
               "layer_norm_eps", "hidden_act", "mask", "num_experts", "hash_table", "hash_seed", "pad_token_id", "eos_token_id");
-// Keys of BERT in transformers' layout. Words and head are two tensors here, whatever the file that they come from ties.
+// Keys of BERT in transformers' layout. Word embeddings and head are two tensors here, even if the original file ties them.
 constexpr std::array kOther = {
     ConfigKey{KeyUse::fixed, "position_embedding_type", "\"absolute\"", "other positions are not in this version of the family"},
     ConfigKey{KeyUse::harmless, "is_decoder"}, ConfigKey{KeyUse::harmless, "tie_word_embeddings"}};

@@ -15,7 +15,7 @@
 namespace stormcell {
 namespace {
 
-/// visit(begin, end) for each number in a name that begins behind a point or an underscore.
+/// Calls visit(begin, end) for each number in a name that follows a point or an underscore.
 template <class Visit>
 void for_each_number(const std::string& name, Visit visit) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -27,7 +27,7 @@ void for_each_number(const std::string& name, Visit visit) {
   }
 }
 
-/// "encoder.block." -> 3: the last number that the graph's weights have behind a prefix.
+/// The last number that the graph's weights have after a prefix: "encoder.block." -> 3.
 std::map<std::string, int64_t, std::less<>> last_numbers(const Model& model) {
   std::map<std::string, int64_t, std::less<>> last;
   for (const std::string& name : tensors_read(model.forward->values))
@@ -38,8 +38,8 @@ std::map<std::string, int64_t, std::less<>> last_numbers(const Model& model) {
   return last;
 }
 
-/// A list of the model ends earlier by config.json than the files have it: "encoder.block.5", where the graph reads blocks 0 to 3. A model
-/// cut short so would run, and say nothing.
+/// Finds tensors beyond the end of a list by config.json: "encoder.block.5", while the graph reads blocks 0 to 3. Such a shortened model
+/// would run without a message.
 void refuse_surplus(const std::map<std::string, int64_t, std::less<>>& last, const std::string& stranger, const std::string& config_path) {
   for_each_number(stranger, [&](size_t begin, size_t end) {
     if (end == stranger.size() || stranger[end] != '.' || end - begin > 6) return;
@@ -53,7 +53,7 @@ void refuse_surplus(const std::map<std::string, int64_t, std::less<>>& last, con
   });
 }
 
-/// Names of tied tensors: the graph reads one of each group, the others are copies of it.
+/// The names of tied tensors. The graph reads one of each group; the others are copies of it.
 std::unordered_set<std::string> copies_of(const Architecture& architecture) {
   std::unordered_set<std::string> names;
   for (const std::vector<std::string>& group : architecture.tied()) names.insert(group.begin(), group.end());

@@ -1,4 +1,4 @@
-// Tensors of a model's files that its graph does not read: harmless ones, surplus that is a mistake, and others, which a warning names.
+// Tensors of a model's files that its graph does not read. Some are harmless, some show a mistake, and a warning names the others.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,12 +8,12 @@
 
 namespace stormcell {
 
-/// True for tensors that checkpoints of many families carry and that are computed anew or only count: tables of rotary positions, numbers
-/// of positions, batches that a norm has seen.
+/// True for tensors that many checkpoints have and no graph needs: tables of rotary positions, numbers of positions, the count of batches
+/// of a norm.
 bool is_buffer(std::string_view tensor);
 
-/// One warning that counts the tensors nobody reads and names the first three. Error(bad_input): they are layers or experts beyond those of
-/// config.json, so that the model would run cut short.
+/// Returns one warning that counts the tensors that are not read and names the first three. Error(bad_input) if they are layers or experts
+/// beyond those of config.json: the model would run shortened.
 void warn_of_unread(Model& model, const Architecture& architecture, const WeightFiles& files, const std::string& config_path);
 
 }  // namespace stormcell

@@ -186,7 +186,7 @@ class YamlReader {
   void add(std::string_view items, PlacementFile& out) {
     LayerSlots& slots = out.layers[*layer_];
     if (const size_t end = items.find(']'); open_ && end != std::string_view::npos) {
-      if (!trimmed(items.substr(end + 1)).empty()) wrong_line("goes on behind the list");
+      if (!trimmed(items.substr(end + 1)).empty()) wrong_line("has more text after the list");
       items = items.substr(0, end), open_ = false;
     }
     while (!items.empty()) {

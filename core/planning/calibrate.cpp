@@ -143,7 +143,7 @@ CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& prog
     left_out.insert(left_out.end(), read.warnings.begin(), read.warnings.end());
     for (MeasuredCall& c : read.calls) {
       const auto [at, is_new] = file_of.emplace(c.id, file);
-      if (!is_new) bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too", "an id names one call");
+      if (!is_new) bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too", "give each call an id of its own");
       calls.push_back(std::move(c));
     }
   }
@@ -157,7 +157,7 @@ CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& prog
   for (const CallRows& rows : calibration.over_rows()) f.curves.push_back(line_of(rows));
   f.warnings = doubts_about(calibration);
   f.calibration = calibration_text(f, calibration);
-  // Of the files, not of the calibration.
+  // These belong to the files, not to the calibration.
   f.warnings.insert(f.warnings.begin(), left_out.begin(), left_out.end());
   if (options.check.empty()) return f;
   f.check.emplace();

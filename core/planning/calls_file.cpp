@@ -4,11 +4,15 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/delimited_text.h"
 #include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
@@ -23,7 +27,8 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20, kMostCalls = 10000, kMostText = 400, kMostRowsText = 8000;
 constexpr double kMostCount = 1e12, kMostUs = 1e12;
-constexpr const char* kColumns = "docs/user-guide.md has the columns";
+constexpr const char *kColumns = "docs/user-guide.md has the columns",
+                     *kWriteOne = "stormcell calibrate CALLS.csv -o CAL.json writes one";
 
 // The one list of what a call has: columns of CSV, keys of JSON.
 struct TextField {
@@ -63,10 +68,11 @@ constexpr std::array kCounts = {
 struct RealField {
   const char* name;
   double MeasuredCall::*at;
+  bool is_whole = false;  // in a table
 };
 constexpr std::array kReals = {
     RealField{"nic_gbit", &MeasuredCall::nic_gbit},
-    RealField{"bytes_per_copy", &MeasuredCall::bytes_per_copy},
+    RealField{"bytes_per_copy", &MeasuredCall::bytes_per_copy, true},
     RealField{"us", &MeasuredCall::us},
 };
 
@@ -154,7 +160,7 @@ std::string as_text(std::string text, const TextField& field, const std::string&
   return text;
 }
 
-/// What does not fit is said with line and column: `where` is that of the field.
+/// Errors name line and column: `where` is the place of the field.
 void read_row(DelimitedText& table, MeasuredCall& c) {
   const std::vector<std::string>& fields = table.fields();
   const auto each = [&](const auto& list, const auto& read) {
@@ -168,29 +174,62 @@ void read_row(DelimitedText& table, MeasuredCall& c) {
   each(kCounts, [&](const CountField& f, size_t column, const std::string& where) {
     return as_count(static_cast<double>(table.whole(column)), f.name, where);
   });
-  each(kReals, [&](const RealField& f, size_t column, const std::string& where) { return as_real(table.real(column), f.name, where); });
+  each(kReals, [&](const RealField& f, size_t column, const std::string& where) {
+    return as_real(f.is_whole ? static_cast<double>(table.whole(column)) : table.real(column), f.name, where);
+  });
   const int64_t experts = table.column("experts");
   if (c.is_product() && (experts < 0 || fields[static_cast<size_t>(experts)].empty())) c.experts = 1;
 }
 
-CallsFile read_csv(std::string_view text, const std::string& path, CallTimes times) {
+/// A file of another kind is refused by its name, whatever its first line looks like as a row.
+void refuse_unlike_calls(const std::string& path, std::string_view text, FileUse wanted) {
+  const std::optional<KnownFile> known = known_kind({text, path}, path);
+  if (known && !known->kind->uses.has(FileUse::calls) && !known->kind->uses.has(wanted))
+    refuse_file(path, text, wanted, "is no table", wanted == FileUse::calibration ? kWriteOne : kColumns);
+}
+
+/// Nearest names find misspelt columns: a missing column that is needed is refused, any other column that is not read is named in a
+/// warning.
+void check_names(const DelimitedText& table, const std::vector<std::string_view>& known, std::span<const std::string_view> needed,
+                 const std::string& path, CallsFile& out) {
+  std::vector<std::string> strange;
+  for (const std::string& name : table.names())
+    if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) strange.push_back(name);
+  for (const std::string_view name : needed)
+    if (table.column(name) < 0)
+      if (const std::vector<std::string> near = nearest_words(name, strange); !near.empty())
+        table.wrong("has no column " + std::string(name), "is it the column " + in_quotes(near[0]) + "? Call it " + std::string(name));
+  const std::vector<std::string> words(known.begin(), known.end());
+  std::string list;
+  constexpr size_t kMostNamed = 6;
+  for (size_t i = 0; i < std::min(kMostNamed, strange.size()); ++i) {
+    const std::vector<std::string> near = nearest_words(strange[i], words);
+    add_to_list(list, in_quotes(strange[i]) + (near.empty() ? "" : " (" + did_you_mean(near) + ")"));
+  }
+  if (strange.size() > kMostNamed) list += " and " + std::to_string(strange.size() - kMostNamed) + " more";
+  if (!list.empty())
+    out.warnings.push_back(path + ": nothing reads the " + noun_for(static_cast<int64_t>(strange.size()), "column") + " " + list);
+}
+
+CallsFile read_csv(std::string_view text, const std::string& path, CallTimes times, FileUse wanted) {
   DelimitedText table(text, path, TableComments::hash, kColumns);
   if (!table.next_row()) bad_input(path, "is empty", kColumns);
   std::vector<std::string_view> known;
   for (const TextField& f : kTexts) known.emplace_back(f.name);
   for (const CountField& f : kCounts) known.emplace_back(f.name);
   for (const RealField& f : kReals) known.emplace_back(f.name);
-  // A file of another kind is named as that, whatever its first line looks like as a row.
   try {
     table.read_names(known, {});
   } catch (const Error&) {
-    refuse_other_kind(path, text, FileUse::calls);
+    refuse_unlike_calls(path, text, wanted);
     throw;
   }
-  if (table.column("op") < 0) refuse_other_kind(path, text, FileUse::calls);
-  constexpr std::array<std::string_view, 3> kNeeded = {"op", "gpu", "us"};
-  table.read_names(known, std::span(kNeeded).first(times == CallTimes::needed ? 3 : 2));
+  if (table.column("op") < 0) refuse_unlike_calls(path, text, wanted);
+  constexpr std::array<std::string_view, 3> kNames = {"op", "gpu", "us"};
+  const std::span<const std::string_view> needed = std::span(kNames).first(times == CallTimes::needed ? 3 : 2);
   CallsFile out;
+  check_names(table, known, needed, path, out);
+  table.read_names(known, needed);
   while (table.next_row()) {
     if (out.calls.size() == kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
     MeasuredCall& c = out.calls.emplace_back();
@@ -204,8 +243,7 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
   return out;
 }
 
-std::vector<MeasuredCall> read_calibration(const std::string& text, const std::string& path, CallTimes times) {
-  const nlohmann::json json = parse_json_text(text, path);
+std::vector<MeasuredCall> read_calibration(const nlohmann::json& json, const std::string& path, CallTimes times) {
   std::vector<MeasuredCall> calls;
   const nlohmann::json& list = list_at(json, "calls");
   if (list.size() > kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
@@ -228,20 +266,21 @@ bool is_calibration_text(const std::string& text) {
   return first != std::string::npos && text[first] == '{';
 }
 
-CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, const Progress& progress) {
+CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, const Progress& progress, FileUse wanted) {
   const std::string content = read_unpacked_text(path, kMostBytes, progress), text(utf8_text(content, path));
   CallsFile out;
   if (is_calibration_text(text)) {
-    if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1") refuse_other_kind(path, text, FileUse::calls);
-    if (text_at(parse_json_text(text, path), "schema") != "stormcell.calibration/1")
-      bad_input(path, "is JSON, and schema is not \"stormcell.calibration/1\"", "calibrate CALLS.csv -o CAL.json writes one");
-    out.calls = read_calibration(text, path, times);
+    const std::optional<KnownFile> known = known_kind({text, path}, path);
+    if (known && known->kind->id == "json-lines") refuse_file(path, text, wanted, "is no calibration", kWriteOne);
+    const nlohmann::json json = parse_json_text(text, path);
+    if (!json.is_object() || !json.contains("schema") || json["schema"] != "stormcell.calibration/1")
+      refuse_file(path, text, wanted, "has a schema that is not \"stormcell.calibration/1\"", kWriteOne);
+    out.calls = read_calibration(json, path, times);
   } else if (is_nccl_tests(text)) {
     out.calls = parse_nccl_tests(text, path, nic_gbit);
   } else {
-    if (text.find('\0') != std::string::npos || find_invalid_utf8(text) != std::string_view::npos)
-      refuse_other_kind(path, text, FileUse::calls);
-    out = read_csv(text, path, times);
+    if (text.find('\0') != std::string::npos || find_invalid_utf8(text) != std::string_view::npos) refuse_unlike_calls(path, text, wanted);
+    out = read_csv(text, path, times, wanted);
   }
   check_calls(out.calls, path, times);
   return out;
@@ -255,7 +294,7 @@ void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path
     for (const TextField& f : kTexts) as_text(c.*f.at, f, path);
     for (const RealField& f : kReals) as_real(c.*f.at, f.name, path);
     check_call(c, times, path);
-    if (!ids.insert(c.id).second) bad_input(path, "id " + in_quotes(c.id) + " stands there twice", "an id names one call");
+    if (!ids.insert(c.id).second) bad_input(path, "id " + in_quotes(c.id) + " occurs twice", "give each call an id of its own");
   }
 }
 

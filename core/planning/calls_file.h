@@ -6,6 +6,7 @@
 
 #include "core/base/progress.h"
 #include "core/cost/measured_call.h"
+#include "core/formats/file_kind.h"
 
 namespace stormcell {
 
@@ -14,14 +15,17 @@ enum class CallTimes { needed, optional };
 
 struct CallsFile {
   std::vector<MeasuredCall> calls;
-  std::vector<std::string> warnings;  ///< what was left out of the file
+  std::vector<std::string> warnings;  ///< parts of the file that were left out, and columns that are not read
 };
-/// The file may be packed with gzip. CSV with a line of names, columns in any order (docs/user-guide.md; of one product over rows: op =
-/// product, gpu, dtype, the weight's inputs and outputs, experts (weights a call, 1), rows (of each), us; of grouped ones op = grouped, and
-/// rows_each in place of both), output of nccl-tests (`nic_gbit`: of each GPU's network card, which it does not say; 0: not told), or JSON
-/// of schema stormcell.calibration/1: by what stands in the file. Error(bad_input): no such file, a column that is missing, and with its
-/// line and column a number that is none, is out of range, or contradicts another; an id that stands there twice; no call at all.
-CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit = 0, const Progress& progress = {});
+/// Reads a file of calls, which may be packed with gzip. Its content decides the form. CSV has a line of names and columns in any order
+/// (docs/user-guide.md). One product over rows has op = product, gpu, dtype, the weight's inputs and outputs, experts (weights a call, 1),
+/// rows (of each), us. Grouped ones have op = grouped and rows_each in place of both. Output of nccl-tests does not state the network card:
+/// `nic_gbit` is that of each GPU, 0: not known. JSON has the schema stormcell.calibration/1. Error(bad_input): no such file; a missing
+/// column; an id that occurs twice; no call at all; and, with line and column, a number that is not one, is out of range, or contradicts
+/// another.
+/// `wanted`: the words by which a file of another kind is refused, calls or a calibration.
+CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit = 0, const Progress& progress = {},
+                     FileUse wanted = FileUse::calls);
 /// What must hold of calls wherever they are from, each with an id of its own. Error(bad_input) that names `path`.
 void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path, CallTimes times);
 /// Whether the file is a calibration that was written before.

@@ -16,13 +16,13 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 std::string_view without_tag(std::string_view line) {
-  constexpr size_t kMostTag = 300;  // names of hosts and times are in it
+  constexpr size_t kMostTag = 300;  // characters of host names and times
   for (const std::string_view stream : {"<stdout>:", "<stderr>:"})
     if (const size_t at = line.substr(0, kMostTag).find(stream); at != std::string_view::npos) return line.substr(at + stream.size());
   return line;
 }
 
-/// A '#' within a word is none that begins a comment, unless a tag is glued to it: "0:#", "name|#".
+/// A '#' within a word does not begin a comment, unless a tag is joined to it: "0:#", "name|#".
 size_t comment_in(std::string_view line) {
   for (size_t at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1))
     if (at == 0 || kSpace.find(line[at - 1]) != std::string_view::npos ||

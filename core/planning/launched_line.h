@@ -1,4 +1,5 @@
-// Lines of a program as launchers and collectors of logs hand them on: a tag of the rank, a time, a name of a host or pod before each.
+// Reads lines of a program through launchers and log collectors, which put a tag of the rank, a time, or a host or pod name before each
+// line.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,18 +9,18 @@
 namespace stormcell {
 
 struct LaunchedLine {
-  bool comment = false;            ///< it has a '#' that begins a word
-  size_t before = 0;               ///< so many words are before the '#' of a comment
-  std::vector<std::string> words;  ///< of a comment from its '#' on, which is a word of its own; else all
+  bool comment = false;            ///< the line has a '#' that begins a word
+  size_t before = 0;               ///< the number of words before the '#' of a comment
+  std::vector<std::string> words;  ///< for a comment the words from its '#' on, which is a word of its own; else all words
 };
 
-/// mpirun's "[1,0]<stdout>:" ends what it put before a line, whatever that is: it is cut off, and is no word.
+/// "[1,0]<stdout>:" ends what mpirun puts before a line. All of it is cut off and is not a word.
 LaunchedLine launched_line(std::string_view line);
-/// The first and last line of a message that Open MPI prints: dashes alone.
+/// True for the first and the last line of a message of Open MPI: only dashes.
 bool is_rule_of_mpirun(const std::vector<std::string>& words);
-/// A message of mpirun about a process, "[host:pid] ...", or a warning of a library.
+/// True for a message of mpirun about a process, "[host:pid] ...", and for a library's warning.
 bool is_said_by_launcher(const std::vector<std::string>& words);
-/// NAME of the first "NAME_perf" in it, as a shell prints a command that it runs; empty: there is none.
+/// The NAME of the first "NAME_perf" in the line, as a shell prints a command that it runs; empty: there is none.
 std::string named_perf(const std::vector<std::string>& words);
 
 }  // namespace stormcell

@@ -27,7 +27,7 @@ constexpr const char* kWithMpi = "build nccl-tests with MPI=1 and start it by mp
 // root, an error instead of wrong values, and of collectives that reduce nothing no redop.
 constexpr size_t kSize = 0, kRedop = 3, kMeasured = 8, kLeastFields = 3 + kMeasured;
 constexpr size_t kTime = 0, kAlgbw = 1, kBusbw = 2, kWrong = 3;  // of those that are measured
-constexpr std::string_view kStamp = "timestamp";                 // the last column, by -S 1: a date and a time, two words in a row
+constexpr std::string_view kStamp = "timestamp";                 // the last column with -S 1: a date and a time, which are two words
 
 bool is_columns(const LaunchedLine& line) {
   const Words& words = line.words;
@@ -36,7 +36,7 @@ bool is_columns(const LaunchedLine& line) {
 }
 
 bool is_whole(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos; }
-/// Long enough behind so many words, and begins there with a size, a count and a type.
+/// True if the line has enough words after the launcher's, and they begin with a size, a count and a type.
 bool is_like_row(const Words& words, size_t behind = 0) {
   if (words.size() < behind + kLeastFields || !is_whole(words[behind]) || !is_whole(words[behind + 1])) return false;
   const char type = words[behind + 2][0];
@@ -51,8 +51,9 @@ class NcclTestsReader {
     for (std::string text; std::getline(in_, text);) {
       ++number_;
       LaunchedLine line = launched_line(text);
-      if (line.words.empty() || text.find("NCCL ") != std::string::npos) continue;  // what NCCL says of itself
-      // Within a table, a '#' after words that are not the launcher's begins no comment: two processes may have mixed a row and a comment.
+      if (line.words.empty() || text.find("NCCL ") != std::string::npos) continue;  // NCCL's own messages
+      // In a table, a '#' after words that are not the launcher's does not begin a comment: two processes may have mixed a row and a
+      // comment.
       if (line.comment && (!table_open_ || line.before == before_ || is_columns(line)))
         read_comment(line);
       else if (table_open_)
@@ -69,9 +70,11 @@ class NcclTestsReader {
     bad_input(path_ + ": line " + std::to_string(number_), what, advice);
   }
   [[noreturn]] void wrong_unjudged() const {
-    wrong("ends before \"Out of bounds values\", which says whether all came out right: the run broke off, or was cut");
+    wrong("ends before \"Out of bounds values\", which says whether all results are right: the run broke off, or the file was cut");
   }
-  [[noreturn]] void broken() const { wrong("has wrong values: the run is broken", "mend what NCCL runs on first"); }
+  [[noreturn]] void broken() const {
+    wrong("has wrong values: NCCL computed wrong results", "repair the GPUs, links or drivers, then run it again");
+  }
 
   void read_comment(const LaunchedLine& line) {
     const Words& words = line.words;
@@ -88,9 +91,9 @@ class NcclTestsReader {
     if (has_stamp_) columns.pop_back();
     const auto measured = std::find_if(columns.begin(), columns.end(), [](const std::string& c) { return c == "time" || c == "cputime"; });
     if (measured != columns.end() && *measured == "cputime")
-      wrong("times are those of the processor, by -C 1, not of the collectives", "run it without -C");
+      wrong("times are those of the processor (-C 1), not of the collectives", "run it without -C");
     if (columns.end() - measured != static_cast<std::ptrdiff_t>(kMeasured))
-      wrong("is no line of columns that is known: " + in_quotes(columns.back()) + " is its last");
+      wrong("is an unknown line of column names: the last one is " + in_quotes(columns.back()));
     fields_ = columns.size(), has_root_ = columns[4] == "root", has_errors_ = columns.back() == "error";
     before_ = line.before, table_open_ = true;
     check_ranks();
@@ -99,8 +102,8 @@ class NcclTestsReader {
   void close_table(const std::string& verdict) {
     if (verdict == "FAILED") broken();
     if (!table_open_ && list_without_rows_ > 0)
-      wrong("judges a second run, and line " + std::to_string(list_without_rows_) +
-                " began one whose rows are among those of the run behind it: several processes ran side by side, each on its own",
+      wrong("ends a second run, and line " + std::to_string(list_without_rows_) +
+                " began one without rows of its own: several processes ran side by side, and their rows are mixed",
             kWithMpi);
     unjudged_ = table_open_ = in_message_ = false, ended_ = true;
     collective_.clear(), hint_.clear();
@@ -122,7 +125,7 @@ class NcclTestsReader {
     if (words.size() > 4 && words[3] == "Group") groups_.insert(words[4]);
   }
 
-  /// A list of ranks begins a run, whatever became of the one before.
+  /// A list of ranks begins a new run, even if the run before has not ended.
   void begin_list() {
     if (unjudged_) wrong_unjudged();
     if (!ranks_.empty() && !ended_) list_without_rows_ = first_rank_;
@@ -140,9 +143,9 @@ class NcclTestsReader {
             "run it without NCCL_TESTS_SPLIT");
   }
 
-  /// Whatever else is printed between two runs is passed over; it may show the command.
+  /// Other lines between two runs are skipped; one of them may show the command.
   void read_outside(const Words& words) {
-    constexpr size_t kMostBefore = 8;  // words of a launcher
+    constexpr size_t kMostBefore = 8;  // number of words of a launcher
     for (size_t behind = 0; behind < kMostBefore; ++behind)
       if (is_like_row(words, behind)) wrong("is before the line of columns");
     if (std::string name = named_perf(words); !name.empty()) hint_ = std::move(name);
@@ -193,19 +196,19 @@ class NcclTestsReader {
   void check_shape() const {
     const int64_t ranks = std::ssize(ranks_);
     if (ranks == 1 && list_without_rows_ > 0)
-      wrong("there is no exchange of 1 ranks: each process ran alone, as rank 0, by lines " + std::to_string(list_without_rows_) + " and " +
+      wrong("each process ran alone, as rank 0, so nothing was exchanged: lines " + std::to_string(list_without_rows_) + " and " +
                 std::to_string(first_rank_),
             kWithMpi);
-    if (ranks < 2) wrong("there is no exchange of " + std::to_string(ranks) + " ranks, by the lines of ranks above", kWithMpi);
+    if (ranks < 2) wrong("the list of ranks above has " + counted(ranks, "rank") + ", so nothing was exchanged", kWithMpi);
     for (const auto& [host, of_host] : ranks_of_)
-      if (of_host * std::ssize(ranks_of_) != ranks) wrong("the hosts above have unlike numbers of ranks", "run as many on each host");
+      if (of_host * std::ssize(ranks_of_) != ranks) wrong("the hosts above have different numbers of ranks", "run as many on each host");
     if (ranks_of_.size() > 1 && !(nic_gbit_ > 0))
       wrong("the ranks above are on " + std::to_string(ranks_of_.size()) + " hosts, and the output does not say by which network cards",
             "--nic-gbit N, of one GPU's card");
   }
 
-  /// The collective that the output names. Older versions name none. Then a sum that moves 2 (n - 1) / n of its bytes is an all-reduce, and
-  /// the command above or the file's name tells an all-to-all from an all-gather, whose rows look alike.
+  /// The collective of the output. Older versions do not name it. Then a sum that moves 2 (n - 1) / n of its bytes is an all-reduce. Rows
+  /// of an all-to-all and an all-gather look alike; the command above them or the file's name decides.
   std::string op_of(const std::string& redop, const std::string* measured) const {
     std::string named = collective_;
     if (named.empty() && redop == "none") named = hint_.empty() ? std::filesystem::path(path_).filename().string() : hint_;
@@ -223,18 +226,18 @@ class NcclTestsReader {
   const std::string& path_;
   const double nic_gbit_;
   int64_t number_ = 0;
-  // The run at hand.
-  std::string collective_, hint_, gpu_;      // the name that it printed; that of the command before it
+  // The current run.
+  std::string collective_, hint_, gpu_;      // the name that the run printed; the name in the command before it
   std::set<std::string> ranks_, groups_;     // their numbers
   std::map<std::string, int64_t> ranks_of_;  // by host
-  int64_t first_rank_ = 0;                   // line of its list
-  int64_t list_without_rows_ = 0;            // line of a list that another one followed before any row; 0: none
-  size_t fields_ = 0, before_ = 0;           // of the line of columns: how many, and words of the launcher before it
+  int64_t first_rank_ = 0;                   // line of its list of ranks
+  int64_t list_without_rows_ = 0;            // line of a list of ranks that another one followed before any row; 0: none
+  size_t fields_ = 0, before_ = 0;           // number of columns, and of the launcher's words before them
   bool has_root_ = true, has_errors_ = false, has_stamp_ = false;
-  bool table_open_ = false;  // its line of columns has come, its verdict has not
-  bool ended_ = false;       // its verdict has come
-  bool in_message_ = false;  // of mpirun, between two rules
-  bool unjudged_ = false;    // there are rows of which no line has said yet whether they are right
+  bool table_open_ = false;  // the line of columns has been read, the verdict has not
+  bool ended_ = false;       // the verdict has been read
+  bool in_message_ = false;  // within a message of mpirun, between two lines of dashes
+  bool unjudged_ = false;    // there are rows that no verdict covers yet
   std::vector<MeasuredCall> calls_;
 };
 

@@ -15,7 +15,8 @@ template <class Enum, size_t count>
 Enum parse_word(const char* option, std::string_view word, const std::string_view (&words)[count], Enum usual) {
   if (word.empty()) return usual;
   const auto found = std::find(std::begin(words), std::end(words), word);
-  if (found == std::end(words)) bad_input(option, in_quotes(word) + " is none", advice_on_word(word, {std::begin(words), std::end(words)}));
+  if (found == std::end(words))
+    bad_input(option, in_quotes(word) + " is not known", advice_on_word(word, {std::begin(words), std::end(words)}));
   return static_cast<Enum>(found - std::begin(words));
 }
 

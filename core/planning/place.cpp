@@ -212,7 +212,7 @@ void check_options(const PlaceOptions& options) {
   const PlacementSolver& solver = find_placement_solver(options.solver);
   parse_phase(options.phase);
   if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
-    bad_input("--aim", in_quotes(options.aim) + " is none", advice_on_word(options.aim, {"cost", "traffic"}, ""));
+    bad_input("--aim", in_quotes(options.aim) + " is not known", advice_on_word(options.aim, {"cost", "traffic"}, ""));
   if (!options.aim.empty() && !solver.takes_aim) bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
   if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }

@@ -90,7 +90,7 @@ void look_at_homes(PlaceTask& task) {
 int64_t choices_of(const PlaceTask& task) { return task_lacks(task, "k") ? 0 : task.layout.routers[0].fan_out; }
 
 void take_calibration(const PlaceOptions& options, PlaceTask& task) {
-  CallsFile calls = read_calls(options.calibration, CallTimes::needed);
+  CallsFile calls = read_calls(options.calibration, CallTimes::needed, 0, {}, FileUse::calibration);
   task.left_out = std::move(calls.warnings);
   const Calibration calibration(std::move(calls.calls));
   const MeanStep step{task.objective->mean_tokens(), choices_of(task), task.branches, task.objective->row_range()};

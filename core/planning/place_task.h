@@ -41,10 +41,10 @@ struct PlaceTask {
   CostModel model;                         ///< of a step, where sizes are known
   std::optional<StepObjective> objective;  ///< null: sizes are not known, or the data is one sum of many steps
   std::optional<CalibrationUse> calibration;
-  Placement before;                   ///< where moving begins: what --from names, else the contiguous layout
-  std::vector<std::string> left_out;  ///< of files, a sentence each
-  std::string from_doubt;             ///< why nobody knows that it is of this model; empty: it is, or a server's file
-  double move_ms = 0;                 ///< of one slot, shared over the steps that it pays off in
+  Placement before;                   ///< the layout before the move: that of --from, else the contiguous one
+  std::vector<std::string> left_out;  ///< sentences about files
+  std::string from_doubt;             ///< the doubt whether it is of this model; empty: it is, or it is a server's file
+  double move_ms = 0;                 ///< of one slot, divided by the steps in which it pays off
   /// By which everything is counted.
   ReplicaWay way() const { return {replicas, cluster.nodes}; }
 };

@@ -29,7 +29,7 @@ Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
               "record the weights, or leave it out");
   if (rule_of(options) != ReplicaRule::even)
     bad_input("--residence",
-              "follow beside --replicas nearest: which replica is nearest hangs on where the token lives, that on its replica of the layer "
+              "follow beside --replicas nearest: which replica is nearest depends on where the token is, that on its replica of the layer "
               "before, and so on to the first layer, so no move could be costed by its own layer and the next",
               "leave --replicas out (replicas share evenly), or --residence (the nearest of where a token lives)");
   return residence;

@@ -13,6 +13,12 @@ namespace stormcell {
 
 enum class JudgedAs : uint8_t { baseline, optimized };
 
+/// The scores of one batch that a plan ran.
+struct JudgedBatch {
+  int64_t index = 0, items = 0;  ///< items that ran, judged or not
+  std::vector<ItemScore> scores;
+};
+
 class QualityMeter {
  public:
   QualityMeter() = default;
@@ -23,22 +29,28 @@ class QualityMeter {
   bool open() const { return judge_ != nullptr; }
   /// A batch that a plan ran freely, each once.
   void add(JudgedAs plan, const Batch& batch, const std::vector<OutputValue>& outputs);
-  /// Nothing where no item was judged. Adds what is to be said of those that were not.
+  /// Judges both plans on the batches that both ran: a time limit may end one of them earlier. Nothing if no item was judged. Adds warnings
+  /// about items that were not judged.
   std::optional<QualityFigures> figures(std::vector<std::string>& warnings) const;
 
  private:
+  struct Judged {
+    std::vector<ItemScore> scores;  // at least one
+    int64_t items = 0;
+  };
+  using JudgedPlans = std::map<JudgedAs, Judged>;
+
+  JudgedPlans judged_plans(std::optional<int64_t>& batches) const;
   PlanQuality quality_of(const std::vector<ItemScore>& scores) const;
-  void compare(QualityFigures& figures) const;
-  void add_groups(QualityFigures& figures) const;
-  void add_wrong(QualityFigures& figures) const;
-  const std::vector<ItemScore>* scores_of(JudgedAs plan) const;
+  void compare(const JudgedPlans& judged, QualityFigures& figures) const;
+  void add_groups(const JudgedPlans& judged, QualityFigures& figures) const;
+  void add_wrong(const JudgedPlans& judged, QualityFigures& figures) const;
 
   const QualityTask* task_ = nullptr;
   std::string output_, item_;
   std::vector<std::string> warnings_;
   std::unique_ptr<TaskJudge> judge_;
-  std::map<JudgedAs, std::vector<ItemScore>> scores_;
-  std::map<JudgedAs, int64_t> items_;  // that ran, judged or not
+  std::map<JudgedAs, std::vector<JudgedBatch>> batches_;  // in the order in which they ran
 };
 
 }  // namespace stormcell

@@ -21,24 +21,25 @@ SameModel same_model(const ModelSummary& a, const RunSummary& run_a, const Model
 /// "other.gguf and not made-up.gguf", or that only the weights are others.
 std::string other_model_text(const ModelSummary& other, const ModelSummary& ours);
 
-/// A model as far as a recording, or the figures of a run, tell it.
+/// A model as a recording, or the figures of a run, describe it.
 struct RoutedModel {
   struct Router {
     int32_t layer = -1, branches = 0;  ///< layer -1: not known
   };
-  std::string named;  ///< the file, as a person names it
+  std::string named;  ///< the file, as the user named it
   ModelSummary model;
-  bool is_named = true;         ///< false: a trace did not say its model
+  bool is_named = true;         ///< false: a trace that does not name its model
   std::vector<Router> routers;  ///< empty: not known
 };
 RoutedModel routed_model(const std::string& named, const ModelSummary& model, const RunSummary& run, const RunLayout& layout);
 SameModel same_model(const RoutedModel& a, const RoutedModel& b);
 /// "3 routers of 16 branches"
 std::string shape_text(const RoutedModel& model);
-/// Equally many routers, with equally many branches each, in the same layers as far as those are known; true where nothing is known of one.
+/// True if both have equally many routers with equally many branches, in the same layers as far as these are known. Also true if nothing is
+/// known of one.
 bool have_like_routers(const RoutedModel& a, const RoutedModel& b);
-/// What every comparison of two recordings asks first: Error(bad_input) that names `other` where it is of another model than `ours`. Runs
-/// of one model may have unlike routers, since passes leave some out.
+/// Every comparison of two recordings calls this first. Error(bad_input) names `other` if it is of another model than `ours`. Runs of one
+/// model may have different routers, since passes remove some.
 void check_like_models(const RoutedModel& ours, const RoutedModel& other);
 
 /// Why it is not known, of two whose layers and experts are the same. `named`: the other one, as the user named it.

@@ -25,8 +25,8 @@ struct SessionRunLine {
   std::optional<double> baseline_ms, optimized_ms;  ///< a batch: the mean, of older runs and of generate the median
   std::optional<double> speedup;
   std::optional<std::array<double, 2>> speedup_ci95;
-  bool knows_spread = false;                        ///< the interval holds the spread between runs; else it is of one process
-  std::optional<SpeedupWithheld> speedup_withheld;  ///< why it is not stated though it was measured
+  bool knows_spread = false;                        ///< true: the interval holds the spread between runs; false: it is from one process
+  std::optional<SpeedupWithheld> speedup_withheld;  ///< why it is not stated although it was measured
   std::optional<bool> verified;
   std::vector<std::string> keeps;  ///< "loads", "decisions", "texts", ...
   bool figures = false;            ///< compare and report have something to show

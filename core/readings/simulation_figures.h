@@ -60,7 +60,7 @@ struct SimulationTold {
   int64_t run = 0, nodes = 0, ranks = 0, slot_count = 0, branches = 0, steps = 0;
   double oversubscription = 1;
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, serial_ms = 0;
-  std::string contents;  ///< what is in a step
+  std::string contents;  ///< the parts of a step
   std::optional<double> rest_ms, tokens_per_step, tokens_per_s;
   std::string why_no_tokens_per_s;
   double remote_bytes = 0, wire_bytes = 0;

@@ -16,13 +16,14 @@
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/quality_text.h"
+#include "core/summary/stated_speedups.h"
 #include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 
 namespace stormcell::report {
 namespace {
 
-/// For a target the gain is that over the model as it came.
+/// With a target, the gain is the one over the model as it came.
 std::string speed_text(const RunSummaryFigures& f) {
   const SpeedVerdict shown = speed_verdict(f);
   std::string text;
@@ -133,18 +134,25 @@ const std::optional<PlanFigures>& shown_plan(const ReportData& d) {
   return d.figures.optimized && d.trusted() ? d.figures.optimized : d.figures.baseline;
 }
 
-/// Of thresholds and passes together.
+/// Replaces the tile of the figure.
+std::string withheld_tile(const std::string& term, const SpeedupWithheld& why, const RunSummaryFigures& f) {
+  return tile(term, kNotMeasured, to_text(why) + "; " + std::string(what_to_do(why, measuring_end(f))));
+}
+
+/// The gain of thresholds and passes together.
 std::string over_model_tile(const ReportData& d) {
-  if (!d.trusted() || !d.figures.exit_target || !d.figures.exit_target->speedup_over_model) return {};
+  constexpr const char* kTerm = "Speed-up over the model as it came";
+  if (!d.trusted() || !d.figures.exit_target) return {};
   const ExitTarget& t = *d.figures.exit_target;
+  if (!t.speedup_over_model) return t.over_model_withheld ? withheld_tile(kTerm, *t.over_model_withheld, d.figures) : std::string();
   std::string more = "with its own thresholds; 95 % interval " + interval(t.speedup_over_model_ci95);
   for (const std::string& taken : exits_taken_text(t)) more += "; " + escape(taken);
-  return tile("Speed-up over the model as it came", times(*t.speedup_over_model), more);
+  return tile(kTerm, times(*t.speedup_over_model), more);
 }
 
 std::string speedup_tile(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  if (d.trusted() && f.withheld) return tile("Speed-up", kNotMeasured, to_text(*f.withheld) + "; " + std::string(what_to_do(*f.withheld)));
+  if (d.trusted() && f.withheld) return withheld_tile(f.exit_target ? "By passes alone" : "Speed-up", *f.withheld, f);
   if (!d.trusted() || !f.speedup) return {};
   const bool same = speed_verdict(f) == SpeedVerdict::not_measurable;
   return tile(f.exit_target ? "By passes alone, measured" : "Speed-up, measured", same ? "not measurable" : times(*f.speedup),

@@ -87,7 +87,7 @@ std::string chart(const std::vector<PassReport>& passes) {
   return svg + "</svg>\n";
 }
 
-/// A speed-up, or why there is none.
+/// A speed-up, or the reason why there is none.
 std::string gain_text(const PassReport& p, const std::optional<double>& value) {
   return !value && p.withheld ? kNotMeasured : times(value);
 }

@@ -32,7 +32,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
       states_(options.states ? options.states : std::make_shared<StateStore>(device)),
       paged_(paged_states(*program_->graph)),
       key_(state_key(*program_)) {
-  CompileOptions here = options;  // all that was asked for, in the memory that it has
+  CompileOptions here = options;  // the whole size, but limited to the memory that it has
   here.memory = memory_;
   executable_ = device_.compile(program_, weights_, here);
   if (program_->ranks > 0) {

@@ -17,7 +17,7 @@ sqlite3_file* file_of(sqlite::Database& db) {
   return found && file && file->pMethods ? file : nullptr;
 }
 
-/// The counter of changes, and for which of its values the header's size of the file holds.
+/// The counter of changes, and the value of it for which the size in the header is valid.
 constexpr bool is_counter(size_t byte) { return (byte >= 24 && byte < 28) || (byte >= 92 && byte < 96); }
 
 bool differs_in_counters_alone(const std::string& now, const std::string& before) {
@@ -36,7 +36,7 @@ std::string read_file_header(sqlite::Database& db) {
 }
 
 void restore_file_header(sqlite::Database& db, const std::string& before, int64_t data_version) {
-  // Nobody else reads or writes the file until this transaction ends.
+  // No other process reads or writes the file until this transaction ends.
   try {
     db.execute("BEGIN EXCLUSIVE");
   } catch (const Error&) {

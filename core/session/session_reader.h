@@ -35,8 +35,8 @@ class SessionReader {
 
   std::vector<RunSummary> runs() const;
   RunSummary run(int64_t id) const;
-  /// By id or name, its own or that of a placement that was made of it; runs and placements share their numbers. Empty: the newest. An
-  /// unknown one: Error(bad_input) that lists what there is.
+  /// Finds a run by its id or name, or by those of a placement made from it; runs and placements share their numbers. Empty: the newest
+  /// run. For an unknown one, Error(bad_input) lists what there is.
   RunSummary find_run(std::string_view selector) const;
   RunLayout layout(int64_t run) const;
 
@@ -104,10 +104,10 @@ class SessionReader {
 
   /// Ascending by number.
   std::vector<StoredPlacement> placements() const;
-  /// By number or name, of several of one name the newest. Nothing: no placement is called so.
+  /// Finds a placement by number or name; if several have the name, the newest. Nothing: there is none.
   std::optional<StoredPlacement> named_placement(std::string_view selector) const;
-  /// By number or name, its own or that of the run that it was made of; empty: the newest. Error(bad_input) where there is none, which
-  /// lists what there is.
+  /// Finds a placement by its number or name, or by those of the run that it was made from; empty: the newest. If there is none,
+  /// Error(bad_input) lists what there is.
   StoredPlacement find_placement(std::string_view selector) const;
 
   /// Pages read from disk since opening.

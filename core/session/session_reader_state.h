@@ -16,7 +16,7 @@ namespace stormcell {
 /// What damaged or hostile numbers must stay below, so that one row cannot ask for all memory.
 inline constexpr int32_t kMostStoredBranches = 1 << 22;  ///< more than a router of this engine has: traces of others are stored too
 
-/// A selector that is the number of a run or of a placement.
+/// The number of a run or of a placement, if the selector is one.
 std::optional<int64_t> whole_number(std::string_view text);
 
 struct SessionReader::State {

@@ -196,7 +196,7 @@ bool SessionWriter::close() {
   std::exception_ptr error;
   bool plain = false;
   try {
-    if (s.held || !s.broken.empty()) s.rollback();  // a rollback may have failed for want of memory
+    if (s.held || !s.broken.empty()) s.rollback();  // a rollback may have failed because memory was short
     s.commit();
     for (Statement* t : {&s.insert_batch, &s.insert_item, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window,
                          &s.insert_pairs, &s.insert_sequence, &s.insert_miss, &s.insert_piece, &s.insert_picture, &s.delete_picture})

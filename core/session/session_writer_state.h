@@ -19,11 +19,11 @@ struct SessionWriterState {
   sqlite::Database db;
   std::string path;
   int64_t model = 0;
-  std::string_view broken;            // why nothing can be written any more, a text that takes no memory; empty: all is well
+  std::string_view broken;            // why nothing can be written any more, as a text that needs no allocation; empty: writing works
   bool held = false;                  // nothing is committed
   bool made = false, remove = false;  // the file is ours; it goes when it is closed
   bool taken_back = false;
-  std::string header;        // of the file before it was opened; empty: opening it changed more
+  std::string header;        // the header before the file was opened; empty: opening it changed more
   int64_t data_version = 0;  // then
   sqlite::Statement insert_batch, insert_item, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence,
       insert_miss, insert_piece, insert_picture, delete_picture;

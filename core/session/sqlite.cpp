@@ -88,8 +88,8 @@ void fail(sqlite3* db, int code, const std::string& path) {
   const int system = last_errno(db);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      refuse_file(path, FileUse::session, "not a session: it does not begin as one",
-                  "copy it again where it was one; stormcell import FILE -o S.storm makes one of a routing trace");
+      refuse_file(path, FileUse::session, "is not a session: it does not begin as one",
+                  "if it was a session, copy it again; stormcell import FILE -o S.storm makes one from a routing trace");
     case SQLITE_CORRUPT:
       bad_input(path, "the file is damaged", kCopyAgain);
     // The statements are fixed, so that only tables of another form make them wrong.

@@ -115,6 +115,8 @@ std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTar
   for (const std::string& sentence : exits_taken_text(t)) taken += (taken.empty() ? "" : "; ") + sentence;
   if (!taken.empty()) lines.emplace_back("exits", taken);
   if (const std::string gain = over_model_text(t); !gain.empty()) lines.emplace_back("in all", gain);
+  if (!t.speedup_over_model && t.over_model_withheld)
+    lines.emplace_back("in all", "the gain over the model as it came was " + not_measured_text(*t.over_model_withheld));
   lines.emplace_back("judged", judged_by_quality_text());
   return lines;
 }
@@ -144,7 +146,8 @@ std::string over_model_text(const ExitTarget& t) {
 std::string over_model_sentence(const ExitTarget& t) {
   const std::string gain = over_model_text(t);
   std::string text = !gain.empty() ? gain : "the gain over the model as it came, with its own thresholds, is not stated";
-  if (gain.empty() && t.withheld) text = "the gain over the model as it came was " + not_measured_text(*t.withheld);
+  if (gain.empty() && t.over_model_withheld)
+    text = "the gain over the model as it came was " + not_measured_text(*t.over_model_withheld);
   for (const std::string& taken : exits_taken_text(t)) text += "; " + taken;
   return text;
 }

@@ -39,13 +39,13 @@ std::string found_thresholds_text(const ExitTarget& target);
 std::string replay_text(const ExitTarget& target);
 /// What was found, for which target, and what came of it: a title and a sentence each.
 std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTarget& target);
-/// Where an exit takes all items that were judged, or none, a sentence each: "exit 1 takes all 44 pictures", "exit 2 takes none of 44
-/// pictures". Empty: every exit takes some.
+/// A sentence for each exit that takes all or none of the judged items: "exit 1 takes all 44 pictures", "exit 2 takes none of 44 pictures".
+/// Empty: every exit takes some.
 std::vector<std::string> exits_taken_text(const ExitTarget& target);
-/// The gain of thresholds and passes together, for headlines: "2.31 [2.2, 2.42] times as fast as the model as it came, with its own
+/// The gain of thresholds and passes together as a headline: "2.31 [2.2, 2.42] times as fast as the model as it came, with its own
 /// thresholds". Empty: it is not stated.
 std::string over_model_text(const ExitTarget& target);
-/// The same as a sentence, with what exits take; says so where no gain is stated.
+/// The same as a sentence, with the shares of exits. If no gain is stated, the sentence says so.
 std::string over_model_sentence(const ExitTarget& target);
 /// That such a plan answers otherwise by intent, and what its verification says.
 std::string judged_by_quality_text();

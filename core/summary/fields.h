@@ -10,6 +10,7 @@
 //   positive_or_null        null where there is none
 //   json                    text that is JSON itself
 //   bounded                 a word in JSON, an enum here
+//   basis                   the same, where it is known
 //   withheld                a sentence under the key, its reason and numbers under KEY_by; both null where there is none
 //   group                   an object without a struct of its own
 //   list                    a list whose elements have the rows given there
@@ -27,7 +28,7 @@
 
 namespace stormcell {
 
-/// Ends the key of a withheld speed-up's reason in numbers.
+/// The ending of the key that has the reason of a withheld speed-up in numbers.
 inline constexpr const char* kWithheldBy = "_by";
 
 template <class T, class Struct>
@@ -234,6 +235,7 @@ void fields(auto& v, Of<PassReport> auto& p) {
   v("name", p.name);
   v("applied", p.applied);
   v("reason", p.reason);
+  v("reason_without_speeds", p.reason_without_speeds);
   v("left_out", p.left_out);
   v("leaves_padding_out", p.leaves_padding_out);
   v.withheld("speedup_withheld", p.withheld);
@@ -330,6 +332,7 @@ void fields(auto& v, Of<QualityFigures> auto& q) {
   v("items", q.items);
   v("not_judged", q.not_judged);
   v("judged_share", q.judged_share);
+  v("batches", q.batches);
   v("baseline", q.baseline);
   v("optimized", q.optimized);
   v("better", q.better);
@@ -398,6 +401,7 @@ void fields(auto& v, Of<ExitTarget> auto& t) {
   v.withheld("speedup_withheld", t.withheld);
   v("speedup_over_model", t.speedup_over_model);
   v("speedup_over_model_ci95", t.speedup_over_model_ci95);
+  v.withheld("speedup_over_model_withheld", t.over_model_withheld);
   v.derived("exits_taken", exits_taken_text(t));
 }
 
@@ -477,7 +481,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("speedup_ci95", f.speedup_ci95);
   v.withheld("speedup_withheld", f.withheld);
   v("other_load", f.other_load);
-  v("speedup_basis", f.speedup_basis);
+  v.basis("speedup_basis", f.speedup_basis);
   v("measurings", f.measurings);
   v("between_spread", f.between_spread);
   v("measured_again_seconds", f.measured_again_seconds);

@@ -19,7 +19,7 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
   return text + fmt::format("{} of the other {}", measured, others);
 }
 
-/// "; again in 4 fresh processes, which took 4.1 s", or why not. Empty: an older version, or nothing that could be repeated.
+/// The words "; again in 4 fresh processes, which took 4.1 s", or why there were none. Empty: an older version, or nothing to repeat.
 std::string measured_again_text(const RunSummaryFigures& f) {
   if (!f.measured_once.empty()) return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
   if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
@@ -32,10 +32,17 @@ std::string measured_again_text(const RunSummaryFigures& f) {
 }
 
 std::string basis_text(const RunSummaryFigures& f) {
-  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or("");
-  if (basis == "pairs") return whole + ", which gain alike: a median over pairs";
-  if (basis == "batches") return whole + ", which gain unlike: a median a batch";
-  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike";
+  const std::string whole = "of the time of all batches";
+  switch (f.speedup_basis.value_or(RatioBasis::unknown)) {
+    case RatioBasis::all_pairs:
+      return whole + ", which gain alike: a median over pairs";
+    case RatioBasis::batches:
+      return whole + ", which gain differently: a median for each batch";
+    case RatioBasis::totals:
+      return whole + ", by the sums of their times: few executions of each, or batches that gain differently";
+    case RatioBasis::unknown:
+      return whole;
+  }
   return whole;
 }
 

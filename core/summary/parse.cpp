@@ -86,6 +86,10 @@ class Reader {
   }
   void positive_or_null(const char* key, int64_t& value) { value = whole_at(from_, key); }
   void bounded(const char* key, Bounded& what) { what = stormcell::bounded(text_at(from_, key)); }
+  void basis(const char* key, std::optional<RatioBasis>& value) {
+    value.reset();
+    if (value_at(from_, key).is_string()) value = ratio_basis(text_at(from_, key));
+  }
   void withheld(const char* key, std::optional<SpeedupWithheld>& value) {
     value.reset();
     if (!value_at(from_, key).is_string()) return;

@@ -60,7 +60,8 @@ std::string quality_group_items_text(const QualityFigures& q) {
 }
 
 std::string quality_source_text(const QualityFigures& q) {
-  std::string text = "over all batches, each once";
+  std::string text = q.batches ? "over the " + counted(*q.batches, "batch") + " that both plans ran before the time was up, each once"
+                               : std::string("over all batches, each once");
   const bool interval = (q.baseline && q.baseline->value_ci95) || (q.optimized && q.optimized->value_ci95);
   if (interval) text += "; 95 % interval by " + q.interval;
   if (q.judged_share) text += "; " + percent_number(*q.judged_share) + " % of the values are judged";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/summary/ratio_basis.h"
 #include "core/summary/withheld.h"
 
 namespace stormcell {
@@ -17,8 +18,8 @@ struct Latency {
   double median = 0, p95 = 0, min = 0;
   int64_t runs = 0;
   double mean = 0;  ///< of plans that were measured side by side: of the pairs that the speed-up comes from
-  /// From several processes, each counted alike: an interval that holds the mean of another run of the same command, too. Nothing: measured
-  /// in one process.
+  /// The interval of the mean over several processes, each with equal weight: it also holds the mean of another run of the same command.
+  /// Nothing: measured in one process.
   std::optional<std::array<double, 2>> mean_ci95 = {};
 };
 
@@ -58,7 +59,7 @@ struct ModelFigures {
   int64_t routers = 0, branches = 0;  ///< branches: of all routers together
   std::string fingerprint;
   bool weights_stated = true;  ///< false: nobody said how the weights were made; they are taken as stored
-  int64_t unread_tensors = 0;  ///< of its files, which no operator reads; tables that are computed anew and copies of tied ones apart
+  int64_t unread_tensors = 0;  ///< tensors of its files that no operator reads, without computed tables and copies of tied ones
 };
 /// Pictures of one size.
 struct PictureFigures {
@@ -77,7 +78,7 @@ struct DatasetFigures {
   std::vector<PictureFigures> sizes;          ///< smallest first; empty: no pictures
   int64_t skipped = 0;                        ///< files that were passed over
   std::vector<SkippedFigures> skipped_items;  ///< the first thousand of them
-  int64_t masked = 0;                         ///< items of which the mask leaves no cell: they count in no figure
+  int64_t masked = 0;                         ///< items without a cell that the mask leaves: no figure counts them
   std::string unit;                           ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
   std::string note;                           ///< what is to be known of these data before their figures are read; mostly empty
 };
@@ -198,6 +199,8 @@ struct PassReport {
   /// Where it applied, real cells alone are computed. Nothing: an older run, which does not say.
   std::optional<bool> leaves_padding_out = {};
   std::optional<SpeedupWithheld> withheld = {};  ///< why a speed-up of it is not stated (core/summary/stated_speedups.h)
+  /// The reason without the speeds that it quotes, for its place if those are withheld. Empty: it quotes none, or an older run.
+  std::string reason_without_speeds = {};
 
   void clear_gains() {
     speedup_alone = speedup_cumulative = speedup_own = {};
@@ -209,8 +212,8 @@ struct PassReport {
 struct SplitFigures {
   std::string rule;  ///< strided: batches i with i mod 4 = 0 are profiled; first: the first quarter is
   int64_t profiled = 0, measured = 0;
-  bool same = false;     ///< the data has one batch, which is both
-  int64_t held_out = 0;  ///< batches that may be measured; a time limit can leave some of them out of `measured`. 0: an older version
+  bool same = false;     ///< the data has one batch, which is profiled and measured
+  int64_t held_out = 0;  ///< number of batches that may be measured; a time limit can leave some out of `measured`. 0: an older version
 };
 
 struct RouterFigures {
@@ -266,7 +269,7 @@ struct BudgetFigures {
                                   ///< 0: the system does not say
 };
 
-/// How good the answers of one plan are beside what the data say, over all batches, each once.
+/// The quality of one plan's answers against the data, over all batches that every plan ran, each once.
 struct PlanQuality {
   double value = 0;                                 ///< of the measure, in its unit
   std::optional<std::array<double, 2>> value_ci95;  ///< over the items
@@ -296,6 +299,7 @@ struct QualityFigures {
   int64_t items = 0;                   ///< that were judged
   int64_t not_judged = 0;              ///< of which the data do not say what is right
   std::optional<double> judged_share;  ///< of the values of all items, where the data leave some out (pixels that a mask names)
+  std::optional<int64_t> batches;      ///< batches that both plans ran, if a time limit ended one of them earlier; nothing: all
   std::optional<PlanQuality> baseline, optimized;
   std::optional<int64_t> better, worse;  ///< items that the optimised plan answers better, worse than the baseline
   std::vector<GroupQuality> groups;      ///< by class, those that the data have
@@ -361,11 +365,12 @@ struct ExitTarget {
       held_out_ms;  ///< of the baseline, the mean over the batches of each one's median; the first two predicted from those of the exits
   std::optional<double> speedup;  ///< of the baseline with these thresholds over the one with the model's own, from paired executions
   std::optional<std::array<double, 2>> speedup_ci95;
-  std::optional<SpeedupWithheld> withheld = {};  ///< why it is not stated
-  /// Of the plan that is kept, thresholds and passes together, over the model as it came, with its own thresholds and no pass: the
-  /// headline.
+  std::optional<SpeedupWithheld> withheld = {};  ///< why `speedup` is not stated
+  /// The headline: the gain of the plan that is kept, thresholds and passes together, over the model as it came, with its own thresholds
+  /// and no pass.
   std::optional<double> speedup_over_model;
   std::optional<std::array<double, 2>> speedup_over_model_ci95;
+  std::optional<SpeedupWithheld> over_model_withheld = {};  ///< why `speedup_over_model` is not stated
 };
 
 /// One item, by what it went through.
@@ -421,12 +426,12 @@ struct ItemCostFigures {
   std::vector<GroupSpent> groups;
 };
 
-/// What one process measured of a run: its own one, or one that opened the model afresh for that.
+/// The measuring of one process: the run's own process, or a fresh one that opened the model again.
 struct MeasuringFigures {
   bool fresh_process = false;
   std::optional<double> speedup;
-  std::optional<std::array<double, 2>> speedup_ci95;  ///< from within the process
-  std::optional<double> baseline_ms, plan_ms;         ///< mean of a batch
+  std::optional<std::array<double, 2>> speedup_ci95;  ///< interval from within the process
+  std::optional<double> baseline_ms, plan_ms;         ///< mean time of a batch
 };
 
 /// optimize, run and profile fill what applies.
@@ -440,14 +445,14 @@ struct RunSummaryFigures {
   std::optional<PlanFigures> baseline, optimized;
   std::optional<double> speedup;  ///< of the time of all batches, from paired executions (docs/concepts.md)
   std::optional<std::array<double, 2>> speedup_ci95;
-  // Where three or more processes measured, every interval of a time holds the spread between them, too.
-  std::vector<MeasuringFigures> measurings;      ///< the run's own process first; empty: an older version, or nothing to repeat
-  std::optional<double> between_spread;          ///< standard deviation of the logarithms between them, of the speed-up, else the latency
-  std::optional<double> measured_again_seconds;  ///< that fresh processes took
-  std::string measured_once;                     ///< why there is one measuring only; empty: there are several, or nobody said
-  std::optional<SpeedupWithheld> withheld;       ///< why it is not stated though it was measured (core/summary/stated_speedups.h)
-  std::optional<double> other_load;              ///< part of the processors that others kept busy while it measured; nothing: not known
-  std::optional<std::string> speedup_basis;  ///< what it was estimated from: pairs, batches, totals (RatioBasis); older summaries lack it
+  // If three or more processes measured, every interval of a time also holds the spread between them.
+  std::vector<MeasuringFigures> measurings;      ///< the run's own process is the first; empty: an older version, or nothing to repeat
+  std::optional<double> between_spread;          ///< standard deviation between them of the logarithm of the speed-up, else of the latency
+  std::optional<double> measured_again_seconds;  ///< seconds that fresh processes took
+  std::string measured_once;                     ///< why there is only one measuring; empty: there are several, or the reason is not known
+  std::optional<SpeedupWithheld> withheld;       ///< why it is not stated although it was measured (core/summary/stated_speedups.h)
+  std::optional<double> other_load;              ///< part of the processors that other processes used while it measured; nothing: not known
+  std::optional<RatioBasis> speedup_basis;       ///< the basis of the estimate; older summaries lack it
   std::optional<SplitFigures> split;         ///< optimize
   std::optional<Verification> verified;
   std::vector<PassReport> passes;
@@ -477,19 +482,19 @@ struct RunSummaryFigures {
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
   std::optional<SpeedupWithheld> routing_withheld;  ///< why it is not stated
-  std::optional<ExitCurve> exits;                   ///< nothing: the model has no exits; without labels its values are empty
+  std::optional<ExitCurve> exits;                   ///< nothing: the model has no exits; its values are empty without labels
   std::optional<ExitTarget> exit_target;            ///< --target-quality, --target-latency
   /// Nothing: no routers, decoding, or a plan that does not decide all of them.
   std::optional<ItemCostFigures> item_costs;
   // optimize
-  std::optional<double> time_limit_seconds;               ///< of the whole command; nothing: there was none
-  std::optional<std::array<double, 2>> expected_seconds;  ///< of it, as it was said before its first stage
-  std::optional<double> elapsed_seconds;                  ///< of it, until the result was written
-  std::optional<int64_t> passes_tried_on;                 ///< batches on which passes were tried one by one; nothing: they were not
-  std::vector<std::string> left_out_for_time;             ///< a sentence each
+  std::optional<double> time_limit_seconds;               ///< limit for the whole command; nothing: there was none
+  std::optional<std::array<double, 2>> expected_seconds;  ///< time expected for the whole command, before its first stage
+  std::optional<double> elapsed_seconds;                  ///< time of the command until the result was written
+  std::optional<int64_t> passes_tried_on;                 ///< batches on which passes were tried singly; nothing: they were not
+  std::vector<std::string> left_out_for_time;             ///< a sentence for each part left out
 
   bool is_verified() const { return verified && verified->passed; }
-  /// Whether intervals of times hold the spread between runs.
+  /// True if intervals of times hold the spread between runs.
   bool knows_spread() const { return between_spread.has_value(); }
 };
 

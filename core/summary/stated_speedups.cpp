@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <regex>
 
 namespace stormcell {
 namespace {
@@ -14,7 +13,7 @@ std::optional<double> moved(const std::array<double, 2>& readings) {
   return std::max(readings[0], readings[1]) / std::min(readings[0], readings[1]) - 1;
 }
 
-/// Versions that kept no share of other processes warned of them: "... other processes kept 1.1 of 2 processors at work".
+/// Earlier versions did not store the load of other processes, but warned: "... other processes kept 1.1 of 2 processors at work".
 std::optional<double> load_in_warnings(const std::vector<std::string>& warnings) {
   constexpr const char* kKept = "other processes kept ";
   for (const std::string& warning : warnings) {
@@ -29,13 +28,13 @@ std::optional<double> load_in_warnings(const std::vector<std::string>& warnings)
 
 std::optional<int64_t> if_any(int64_t count) { return count > 0 ? std::optional(count) : std::nullopt; }
 
-/// Sentences about passes tell speeds, too.
-std::string without_speeds(const std::string& reason) {
-  const std::string ratio = R"(\d+\.\d+ \[\d+\.\d+, \d+\.\d+\])";
-  std::string text = std::regex_replace(reason, std::regex(ratio + " of the speed without it"),
-                                        "no gain was seen, not measured well enough to say what it costs");
-  text = std::regex_replace(text, std::regex(ratio + " of the baseline's speed"), "no gain that was measured well enough");
-  return std::regex_replace(text, std::regex(R"( \()" + ratio + R"(\))"), "");
+/// Sets the reason without speeds. Versions that did not store one quoted speeds after fixed words, so the reason ends before those words.
+void quote_no_speeds(PassReport& pass) {
+  const auto quotes = [&](const char* words) { return pass.reason.find(words) != std::string::npos; };
+  if (!pass.reason_without_speeds.empty())
+    pass.reason = pass.reason_without_speeds;
+  else if (quotes(" of the speed without it") || quotes(" of the baseline's speed"))
+    pass.reason = pass.reason.starts_with("left out: ") ? std::string("left out") : pass.reason.substr(0, pass.reason.find(" (kept "));
 }
 
 bool states_gain(const PassReport& p) { return p.speedup_alone || p.speedup_own || p.speedup_cumulative; }
@@ -43,17 +42,17 @@ bool states_gain(const PassReport& p) { return p.speedup_alone || p.speedup_own 
 void withhold(const SpeedupWithheld& why, PassReport& pass) {
   if (states_gain(pass)) pass.withheld = why;
   pass.clear_gains();
-  pass.reason = without_speeds(pass.reason);
+  quote_no_speeds(pass);
 }
 
-/// Why the machine was disturbed while the run measured, so that none of its speed-ups may be stated. Empty: it was not.
+/// The reason why no speed-up of the run may be stated: the machine was disturbed while it measured. Empty: it was not.
 std::optional<SpeedupWithheld> disturbed(const RunSummaryFigures& f) {
   SpeedupConditions machine = speedup_conditions(f);
   machine.pairs = machine.batches = {};
   return why_withheld(machine);
 }
 
-/// Of each process, too.
+/// The same is done for each process.
 void clear_speedup(RunSummaryFigures& f) {
   f.speedup = {}, f.speedup_ci95 = {};
   for (MeasuringFigures& m : f.measurings) m.speedup = {}, m.speedup_ci95 = {};
@@ -62,7 +61,7 @@ void clear_speedup(RunSummaryFigures& f) {
 }  // namespace
 
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
-  constexpr double kRounding = 1e-12;  // a ratio of 1.15 less 1 is a little more than 0.15
+  constexpr double kRounding = 1e-12;  // in floating point, 1.15 - 1 is a little more than 0.15
   if (c.ceilings_moved && *c.ceilings_moved > kMostCeilingsMove + kRounding)
     return SpeedupWithheld{WithheldReason::ceilings_moved, *c.ceilings_moved};
   if (c.other_load && *c.other_load >= kMostOtherLoad) return SpeedupWithheld{WithheldReason::others_at_work, *c.other_load};
@@ -79,7 +78,7 @@ SpeedupConditions speedup_conditions(const RunSummaryFigures& f) {
   c.other_load = f.other_load ? f.other_load : load_in_warnings(f.warnings);
   if (f.optimized) c.pairs = if_any(f.optimized->latency_ms.runs), c.batches = if_any(f.optimized->batches);
   if (f.split) c.held_out = if_any(std::max(f.split->held_out, f.split->measured));
-  if (f.speedup_basis) c.gains_alike = *f.speedup_basis == "pairs";
+  if (f.speedup_basis) c.gains_alike = f.speedup_basis == RatioBasis::all_pairs;
   return c;
 }
 
@@ -89,8 +88,10 @@ void withhold_speedups(RunSummaryFigures& f) {
     f.withheld = why;
     clear_speedup(f);
   }
-  for (PassReport& pass : f.passes)
+  for (PassReport& pass : f.passes) {
     if (machine || f.withheld) withhold(machine ? *machine : *f.withheld, pass);
+    if (pass.withheld) quote_no_speeds(pass);
+  }
   SpeedupConditions dense = speedup_conditions(f);
   dense.gains_alike = {};
   dense.pairs = f.dense ? if_any(f.dense->latency_ms.runs) : std::nullopt;
@@ -98,10 +99,12 @@ void withhold_speedups(RunSummaryFigures& f) {
     f.routing_withheld = of_dense;
     f.routing_speedup = {}, f.routing_speedup_ci95 = {};
   }
-  if (f.exit_target && (f.exit_target->speedup || f.exit_target->speedup_over_model) && machine) {
-    f.exit_target->withheld = machine;
-    f.exit_target->speedup = {}, f.exit_target->speedup_ci95 = {};
-    f.exit_target->speedup_over_model = {}, f.exit_target->speedup_over_model_ci95 = {};
+  if (f.exit_target && machine) {
+    ExitTarget& t = *f.exit_target;
+    if (t.speedup) t.withheld = machine;
+    if (t.speedup_over_model) t.over_model_withheld = machine;
+    t.speedup = {}, t.speedup_ci95 = {};
+    t.speedup_over_model = {}, t.speedup_over_model_ci95 = {};
   }
 }
 
@@ -110,6 +113,10 @@ std::optional<SpeedupWithheld> first_withheld(const RunSummaryFigures& f) {
   for (const PassReport& pass : f.passes)
     if (pass.withheld) return pass.withheld;
   return {};
+}
+
+MeasuringEnd measuring_end(const RunSummaryFigures& f) {
+  return f.time_limit_seconds && !f.left_out_for_time.empty() ? MeasuringEnd::time_limit : MeasuringEnd::seconds;
 }
 
 std::string unknown_conditions_text(const RunSummaryFigures& f) {

@@ -9,40 +9,43 @@
 
 namespace stormcell {
 
-/// More than this between the ceilings before and after measuring, as a share of the lower one.
+/// The limit for the difference of the ceilings before and after measuring, as a share of the lower one.
 inline constexpr double kMostCeilingsMove = 0.15;
-/// This part of the processors, or more, that others kept busy.
+/// The limit for the part of the processors that other processes use; this value itself is too much.
 inline constexpr double kMostOtherLoad = 0.25;
-/// Fewer executions of a plan beside the baseline say too little about an interval.
+/// The least number of pairs: fewer executions of a plan beside the baseline say too little about an interval.
 inline constexpr int64_t kFewestPairs = 8;
 /// The fewest different batches, a third of those held out, where the gain differs from batch to batch.
 constexpr int64_t fewest_batches(int64_t held_out) { return (held_out + 2) / 3; }
 
-/// How a speed-up was measured. Empty: the run does not say it, and nothing is withheld for that.
+/// The conditions under which a speed-up was measured. An empty one is not known, and nothing is withheld because of it.
 struct SpeedupConditions {
   std::optional<double> ceilings_moved;      ///< larger / smaller of the two readings - 1, of the ceiling that moved most
-  std::optional<double> other_load;          ///< part of the processors that others kept busy
+  std::optional<double> other_load;          ///< part of the processors that other processes used
   std::optional<int64_t> pairs;              ///< executions of the plan, each beside the baseline
-  std::optional<int64_t> batches, held_out;  ///< different ones that were measured; all that could have been
-  std::optional<bool> gains_alike;           ///< all batches gain alike; false too where that is not known of them
+  std::optional<int64_t> batches, held_out;  ///< different batches that were measured; number that could have been measured
+  std::optional<bool> gains_alike;           ///< all batches gain alike; false also if that is not known
 };
-/// The first that holds, in the order of WithheldReason; nothing: it may be stated.
+/// The first reason that applies, in the order of WithheldReason; nothing: the speed-up may be stated.
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& conditions);
 
-/// As a run tells them of its speed-up.
+/// The conditions of a run's speed-up.
 SpeedupConditions speedup_conditions(const RunSummaryFigures& figures);
 
-/// Takes out what may not be stated and says why: the run's speed-up, those of its passes, of its thresholds of exits and of its dense
-/// plan. Not of its decoding, which is a run of its own.
+/// Removes speed-ups that may not be stated and sets the reason: those of the run, its passes, its thresholds of exits and its dense plan.
+/// Decoding is a run of its own and is not changed.
 void withhold_speedups(RunSummaryFigures& figures);
 
-/// Why a speed-up of the run is not stated: its own, or else the first of its passes' that was withheld.
+/// The reason why a speed-up of the run is not stated: the run's own, else that of the first pass with one.
 std::optional<SpeedupWithheld> first_withheld(const RunSummaryFigures& figures);
 
-/// Names the conditions of a stated speed-up that the run did not store: "not recorded: the load of other processes"; empty: none.
+/// The cause that ended the measuring: the time limit, if the run left something out because of it.
+MeasuringEnd measuring_end(const RunSummaryFigures& figures);
+
+/// The conditions of a stated speed-up that the run did not store: "not recorded: the load of other processes"; empty: none.
 std::string unknown_conditions_text(const RunSummaryFigures& figures);
 
-/// The figures as they may be shown: no speed-up of what was not verified, none that was not measured well enough.
+/// The figures as they may be shown: without speed-ups that were not verified or not measured well enough.
 RunSummaryFigures with_stated_speedups(RunSummaryFigures figures);
 
 }  // namespace stormcell

@@ -71,6 +71,7 @@ class Writer {
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
   void positive_or_null(const char* key, int64_t value) { into_[key] = stormcell::positive_or_null(value); }
   void bounded(const char* key, Bounded what) { into_[key] = std::string(to_text(what)); }
+  void basis(const char* key, const std::optional<RatioBasis>& value) { into_[key] = value ? Json(std::string(to_text(*value))) : Json(); }
   void withheld(const char* key, const std::optional<SpeedupWithheld>& value) {
     into_[key] = value ? Json(to_text(*value)) : Json();
     Json by;

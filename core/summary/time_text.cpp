@@ -16,7 +16,7 @@ std::string duration_words(double seconds) {
 }
 
 std::string expected_words(double low, double high) {
-  // A second is the least that anybody waits for.
+  // One second is the least expected time.
   const std::string least = duration_words(std::max(1.0, low)), most = duration_words(std::max(1.0, high));
   return least == most ? "about " + most : least + " to " + most;
 }

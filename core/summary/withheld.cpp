@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kWords = {"ceilings_moved", "others_at_work", "few_pairs", "few_batches", "earlier"};
 
-/// A share just above a limit must not be rounded onto it.
+/// A share just above a limit must not be rounded to the limit.
 std::string share_text(double share) { return fmt::format("{:.{}f} %", 100 * share, 100 * share < 20 ? 1 : 0); }
 
 }  // namespace
@@ -35,9 +35,9 @@ std::string to_text(const SpeedupWithheld& w) {
                          share_text(w.measured), 100 * kMostOtherLoad);
     case WithheldReason::few_pairs:
       return counted(static_cast<int64_t>(w.measured), "pair was", "pairs were") + " measured, and " + std::to_string(kFewestPairs) +
-             " are the fewest";
+             " are needed";
     case WithheldReason::few_batches:
-      return fmt::format("{} of {} were measured, the gain differs from batch to batch, and a third are the fewest", w.measured,
+      return fmt::format("{} of {} were measured, the gain differs from batch to batch, and a third is needed", w.measured,
                          counted(static_cast<int64_t>(w.of), "held-out batch"));
     case WithheldReason::earlier:
       return "the version that measured it did not state it";
@@ -47,9 +47,10 @@ std::string to_text(const SpeedupWithheld& w) {
 
 std::string not_measured_text(const SpeedupWithheld& withheld) { return std::string(kNotMeasured) + ": " + to_text(withheld); }
 
-std::string_view what_to_do(const SpeedupWithheld& withheld) {
+std::string_view what_to_do(const SpeedupWithheld& withheld, MeasuringEnd end) {
   const bool few = withheld.reason == WithheldReason::few_pairs || withheld.reason == WithheldReason::few_batches;
-  return few ? "measure longer (--measure-seconds)" : "measure again on a quiet machine";
+  if (!few) return "measure again on a quiet machine";
+  return end == MeasuringEnd::time_limit ? "allow more time (--time-limit)" : "measure longer (--measure-seconds)";
 }
 
 }  // namespace stormcell

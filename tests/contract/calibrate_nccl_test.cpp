@@ -115,7 +115,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
                                   << "line 21: has 12 fields, the line of columns has 13";
     QTest::newRow("wrong values") << " 0 30.03"
                                   << " 7 30.03"
-                                  << "line 21: has wrong values: the run is broken";
+                                  << "line 21: has wrong values: NCCL computed wrong results";
     QTest::newRow("two GPUs") << "device  1 [0x1b] NVIDIA H100"
                               << "device  1 [0x1b] NVIDIA A100"
                               << "line 5: is of \"A100\", the ranks before of \"H100\"";
@@ -124,7 +124,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
                                  << "line 5: is no line of a rank";
     QTest::newRow("unlike hosts") << "host-0 device  1"
                                   << "host-9 device  1"
-                                  << "the hosts above have unlike numbers of ranks";
+                                  << "the hosts above have different numbers of ranks";
     QTest::newRow("cut") << "1024 256"
                          << "# Out of\n1024"
                          << "line 22: has 12 fields";
@@ -189,7 +189,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
         scratch_.write("alltoall-not.txt", "# Collective test starting: all_gather_perf\n" + nccl_output("alltoall", 1, 8, 30, 40e3));
     VERIFY_REFUSED((Arguments{"calibrate", gather, "-o", scratch_.path("c.json")}), gather, "is neither all_reduce_perf nor alltoall_perf");
     const std::string alone = scratch_.write("alltoall-one.txt", nccl_output("alltoall", 1, 1, 30, 40e3));
-    VERIFY_REFUSED((Arguments{"calibrate", alone, "-o", scratch_.path("c.json")}), alone, "there is no exchange of 1 ranks");
+    VERIFY_REFUSED((Arguments{"calibrate", alone, "-o", scratch_.path("c.json")}), alone, "so nothing was exchanged");
   }
 };
 

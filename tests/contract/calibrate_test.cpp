@@ -84,7 +84,7 @@ class ContractCalibrateTest : public QObject, private Imports {
     QTest::newRow("no column") << "id,op,gpu\nx,dispatch,G\n"
                                << "line 1: has no column us";
     QTest::newRow("a column twice") << "op,gpu,us,us\n"
-                                    << "line 1, column 4: the column \"us\" stands there twice";
+                                    << "line 1, column 4: the column \"us\" occurs twice";
     QTest::newRow("another JSON") << R"({"schema": "stormcell.place/1"})"
                                   << "is a file of figures that this program wrote, schema \"stormcell.place/1\", not a table";
     QTest::newRow("cut JSON") << "{\"schema\": \"stormcell.calib"
@@ -95,7 +95,7 @@ class ContractCalibrateTest : public QObject, private Imports {
     row("a word", dispatch("a", "w", 2, "fast"), "line 2, column 19: us is \"fast\", not a number");
     row("endless", dispatch("a", "w", 2, "inf"), "line 2, column 19: us is \"inf\", not a finite number");
     row("none", dispatch("a", "w", 2, ""), "line 2: us is no time above 0");
-    row("twice", dispatch("a", "w", 2, "1") + dispatch("a", "w", 4, "2"), "id \"a\" stands there twice");
+    row("twice", dispatch("a", "w", 2, "1") + dispatch("a", "w", 4, "2"), "id \"a\" occurs twice");
     row("cut", dispatch("a", "w", 2, "1") + "b,dispatch\n", "line 3: has 2 fields, the line of names has 20");
     row("a quote", "\"a,dispatch\n", "line 2: a quote is not closed");
     row("more ranks than experts", products("e", 512, "9"), "line 2: has more ranks than experts");

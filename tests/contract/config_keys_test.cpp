@@ -1,4 +1,4 @@
-// Keys of a config.json that change what a model computes, as people meet them: the same outputs, one warning, or one line of refusal.
+// Keys of a config.json as users meet them: they give the same outputs, one warning, or one line of refusal.
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Measured calls that were kept in a spreadsheet: the same fit, or one line with line and column.
+// Measured calls that were kept in a spreadsheet give the same fit, or one error with line and column.
 #include <cmath>
 
 #include "tests/contract/edited_text.h"
@@ -10,7 +10,7 @@ namespace {
 const std::string kCallNames =
     "op,mode,dtype,gpu,laboratory,nodes,ranks,gpus_per_node,nic_gbit,tokens_per_rank,top_k,experts,hidden,ffn,bytes_per_copy,us,source,"
     "id\n";
-// 20 us and half a microsecond a token.
+// The calls take 20 us and half a microsecond a token.
 std::string call_rows() {
   std::string text;
   for (const int tokens : {16, 32, 64, 128})
@@ -44,6 +44,8 @@ class ContractEditedCallsTest : public QObject, private Imports {
     edited_row("empty rows", plain + replaced(kCallNames, kCallNames, ",,,,,,,,,,,,,,,,,\n"),
                "1 empty line is left out; the first is line 6");
     edited_row("packed", gzip_of(plain));
+    edited_row("a column that nothing reads", replaced(replaced(plain, "\n", ",1\n"), "id,1\n", "id,nodez\n"),
+               "nothing reads the column \"nodez\" (did you mean nodes?)");
   }
   void calls_of_spreadsheets_give_the_same_fit() {
     QFETCH(QByteArray, bytes);
@@ -54,7 +56,7 @@ class ContractEditedCallsTest : public QObject, private Imports {
     QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
     QVERIFY2(words.isEmpty() ? ended.err.empty() : ended.err.find(words.toStdString()) != std::string::npos, ended.err.c_str());
     const Json fit = ended.json()["fits"][0];
-    // 20 us, and 16 tokens of 8 copies in 8 us.
+    // The fit is 20 us, and 16 tokens of 8 copies in 8 us.
     QVERIFY2(std::abs(fit["t0_us"].get<double>() - 20) < 1e-6, fit.dump().c_str());
     QVERIFY2(std::abs(fit["rate"].get<double>() / (16. * 8 * 14336 / 8e-6) - 1) < 1e-6, fit.dump().c_str());
     if (!std::filesystem::exists(as_plain))
@@ -71,6 +73,14 @@ class ContractEditedCallsTest : public QObject, private Imports {
     edited_row("thousands with blanks", replaced(plain, "84.000", "1 084.000"), "line 5, column 16: us is \"1 084.000\"");
     edited_row("NaN", replaced(plain, "84.000", "NaN"), "line 5, column 16: us is \"NaN\", not a finite number");
     edited_row("half a rank", replaced(plain, ",8,8,0,128", ",8.5,8,0,128"), "line 5, column 7: ranks is \"8.5\", not a whole number");
+    edited_row("half a byte", replaced(plain, "14336", "14336.5"),
+               "line 2, column 15: bytes_per_copy is \"14336.5\", not a whole number");
+    edited_row("a misspelt column", replaced(plain, ",us,", ",usec,"), "line 1: has no column us (is it the column \"usec\"? Call it us)");
+    edited_row("JSON lines", "{\"op\":\"dispatch\",\"us\":3}\n{\"op\":\"dispatch\",\"us\":4}\n",
+               "is JSON lines with the keys \"op\", \"us\", not a table of measured calls");
+    edited_row("a JSON list", "[{\"op\":\"dispatch\",\"us\":3}]\n", "not a table of measured calls (docs/user-guide.md has the columns)");
+    edited_row("JSON", "{\"op\":\"dispatch\"}\n", "is JSON with the keys \"op\", not a table of measured calls");
+    edited_row("words", "dispatch took three\n", "is a text file, not a table of measured calls (docs/user-guide.md has the columns)");
     edited_row("an error of the spreadsheet", replaced(plain, "84.000", "#DIV/0!"), "line 5, column 16: us is \"#DIV/0!\", not a number");
     edited_row("a cut row", plain.substr(0, plain.size() - 25), "line 5: has 13 fields, the line of names has 18 (the file may be cut");
     edited_row("UTF-16", utf16(plain), "is text in UTF-16");

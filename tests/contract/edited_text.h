@@ -1,4 +1,4 @@
-// What editors, spreadsheets and shells do to a text, and the rows of tests of it.
+// The changes that editors, spreadsheets and shells make to a text, and the rows of their tests.
 #pragma once
 #include <QTest>
 #include <string>

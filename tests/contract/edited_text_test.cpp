@@ -1,5 +1,5 @@
-// Traces and data that went through an editor, a spreadsheet or a shell, or are packed with gzip: they are read with the same figures, or
-// refused in one line with line and column; nothing is read by halves.
+// Traces and data that went through an editor, a spreadsheet or a shell, or are packed with gzip. They are read with the same figures, or
+// refused in one line with line and column; nothing is read in part.
 #include "tests/contract/edited_text.h"
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Loads = std::vector<std::vector<int64_t>>;
 
-// What is measured below, by hand: experts of each of the three tokens, slot by slot.
+// The expected values, by hand: the experts of each of the three tokens, slot by slot.
 constexpr int kExperts[2][3][2] = {{{0, 1}, {1, 2}, {2, 3}}, {{1, 2}, {2, 3}, {3, 0}}};
 Loads loads_by_hand() {
   Loads loads(2, std::vector<int64_t>(4));
@@ -77,7 +77,7 @@ class ContractEditedTextTest : public QObject, private Imports {
     QCOMPARE(ended.json()["empty_lines"].get<int>() > 0, !words.isEmpty());
     const Json analysis = analyzed(session);
     QVERIFY2((Loads{loads_of(analysis, 0), loads_of(analysis, 1)}) == loads_by_hand(), analysis["routers"].dump().c_str());
-    // The name without endings, weights as they were.
+    // The run has the name without endings; the weights are unchanged.
     const SessionReader reader(session);
     QCOMPARE(reader.runs().at(0).name, name);
     QCOMPARE(reader.decision(1, 0, 0)->weight[0], 0.75F);
@@ -111,7 +111,7 @@ class ContractEditedTextTest : public QObject, private Imports {
     edited_row("no column", kPreamble + replaced(kNames, "slot", "place") + rows, "line 3: has no column slot; the first columns are");
     edited_row("an open quote", head + "\"" + rows, "line 4: a quote is not closed");
     edited_row("packed and cut", gzip_of(plain).substr(0, 200), "is packed with gzip and ends in the middle: it was cut");
-    edited_row("packed and padded", gzip_of(plain) + std::string(100, '\0'), "goes on behind its end with 100 bytes");
+    edited_row("packed and padded", gzip_of(plain) + std::string(100, '\0'), "has 100 bytes after its end");
     edited_row("packed with another checksum", gzip_of(plain).replace(plain.size() + 16, 1, "!"), "is packed with gzip and is damaged");
     edited_row("packed and decimal commas", gzip_of(kPreamble + replaced(replaced(kNames + rows, ",", ";"), "0.", "0,")),
                "line 4, column 7");
@@ -129,7 +129,7 @@ class ContractEditedTextTest : public QObject, private Imports {
   }
 
   void traces_of_servers_are_read_packed_and_edited() {
-    // Steps 7 and 8 of vllm_loads(), by its maps of slots: loads of experts.
+    // The loads of experts in steps 7 and 8 of vllm_loads(), by its maps of slots.
     const Loads expected = {{1 + 4 + 7, 2 + 1 + 1, 3 + 1}, {0 + 1, 5 + 5 + 0, 0 + 9}};
     const std::string text = vllm_loads();
     const std::vector<std::string> forms = {text, gzip_of(text), kMark + with_crlf(text), text.substr(0, text.size() - 1),

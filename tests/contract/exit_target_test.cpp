@@ -57,7 +57,7 @@ class ExitTargetTest : public QObject {
       QVERIFY2(ended.out.find(text) != std::string::npos, (std::string(text) + "\n" + ended.out).c_str());
     QVERIFY(ended.out.find("msdnet-digits answers ") == std::string::npos);  // the sentence below said the same
     QVERIFY(Scratch::read(page).find("Thresholds for a target") != std::string::npos);
-    // The headline of the run is the gain over the model as it came; JSON has it beside the older figures.
+    // The headline of the run is the gain over the model as it came. The JSON has it beside the older figures.
     QVERIFY2(t["speedup_over_model"].get<double>() > 0 && t["speedup_over_model_ci95"].size() == 2, t.dump().c_str());
     const std::string gain = " times as fast as the model as it came, with its own thresholds";
     const size_t title = ended.out.find("speed-up  "), alone = ended.out.find("  by passes alone  ");

@@ -1,5 +1,5 @@
-// Whatever is handed over is named: each verb says what a file of another kind is and what to do with it, and a word that is nearly right
-// is answered with the nearest.
+// Each verb says what a file of another kind is and what to do with it, and answers a misspelt word with the nearest one.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -49,6 +49,7 @@ class FileKindsTest : public QObject, protected Placements {
     rows("-o", {"route-trace", "pdf", "text"});
     rows("place --from", {"model-config", "html", "zip", "config", "logical-count", "text", "cluster"});
     rows("calibrate", {"spreadsheet", "parquet", "html", "model-config", "cluster", "utf-16", "nccl-log", "zip"});
+    rows("--calibration", {"html", "zip", "model-config", "git-lfs-pointer", "text", "json-lines"});
     rows("--cluster", {"calibration", "html", "zip", "model-config", "session", "git-lfs-pointer"});
     rows("--config", {"cluster", "model-config", "html", "figures", "zip", "session"});
     rows("--model-config", {"tokenizer", "generation-config", "html", "git-lfs-pointer", "index"});
@@ -69,6 +70,8 @@ class FileKindsTest : public QObject, protected Placements {
                                 : of == "-o"             ? Arguments{"import", good, "-o", path}
                                 : of == "place --from"   ? Arguments{"place", session_, "--cluster", four_gpus(), "--from", path}
                                 : of == "calibrate"      ? Arguments{"calibrate", path, "-o", scratch_.path("cal.json")}
+                                : of == "--calibration"  ? Arguments{"place", session_, "--cluster", four_gpus(), "--hidden", "64", "--ffn",
+                                                                     "64", "--calibration", path}
                                 : of == "--cluster"      ? Arguments{"place", session_, "--cluster", path}
                                 : of == "--config"       ? short_run("run", switch_model(), "random:1x1x1", {"--config", path})
                                 : of == "--model-config" ? Arguments{"import", good, "-o", none, "--model-config", path}
@@ -85,6 +88,7 @@ class FileKindsTest : public QObject, protected Placements {
       QVERIFY2(said("is " + file.words), ended.err.c_str());
       QVERIFY2(said(", not ") || file.id == "utf-16", ended.err.c_str());
       QVERIFY2(said(file.advice) || of == "-o", ended.err.c_str());
+      if (of == "--calibration") QVERIFY2(said("not a calibration, which calibrate CALLS.csv -o CAL.json writes"), ended.err.c_str());
     }
     QVERIFY(!std::filesystem::exists(none));
     QVERIFY(Scratch::read(of == "-o" ? path : session_) == there);
@@ -161,6 +165,9 @@ class FileKindsTest : public QObject, protected Placements {
     VERIFY_REFUSED(short_run("run", switch_model(), "random:1x1x1", {"--phase", "forwards"}), "--phase", "(did you mean forward?)");
     VERIFY_REFUSED(short_run("run", switch_model(), "random:1x1x1", {"--bacth", "3"}), "--bacth", "no option of run (did you mean --batch");
     VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "lfru", "--budget", "1MiB"}), "--cache", "(did you mean l");
+    for (const char* policy : {" lru", " lfu"})
+      VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "lfru", "--budget", "1MiB"}), "--cache", policy);
+    VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "belad", "--budget", "1MiB"}), "--cache", "(did you mean belady?)");
   }
 
   void a_preset_of_a_cluster_needs_no_prefix() {
@@ -189,14 +196,22 @@ class FileKindsTest : public QObject, protected Placements {
         QCOMPARE(row["difference"].get<double>(), row["b"].get<double>() - row["a"].get<double>());
       }
     QVERIFY2(found, compared.dump().c_str());
-    // Of a run and a placement nothing can be compared.
+    // A run and a placement cannot be compared.
     VERIFY_REFUSED((Arguments{"compare", session + "#1", a}), a, "is a placement, and " + session + "#1 a run (compare two runs, or");
-    // Verbs of runs take the run that a placement was made of, exports of placements the newest one of a run.
+    // Verbs of runs take the run that a placement was made from. Exports of placements take the newest one of a run.
     QVERIFY(analyzed(a)["routers"] == analyzed(session + "#1")["routers"]);
-    QCOMPARE(placed(a, {"--cluster", cluster, "--redundant", "4"})["run"].get<int64_t>(), int64_t{1});
+    QCOMPARE(placed(a, {"--cluster", cluster, "--redundant", "4", "--groups", "4"})["run"].get<int64_t>(), int64_t{1});
     const Json of_run = json_of({"export", session + "#1", "--format", "sglang"}),
                of_placement = json_of({"export", b, "--format", "sglang"});
-    QVERIFY(!of_run.is_discarded() && !of_placement.is_discarded());
+    // The newest one has the slots that the rule's authors publish.
+    const Json published = Json::parse(R"([[5,6,5,7,8,4,3,4,10,9,10,2,0,1,11,1], [7,10,6,8,6,11,8,9,2,4,5,1,5,0,3,1]])");
+    const Json &newest = of_run["physical_to_logical_map"], &other = of_placement["physical_to_logical_map"];
+    QVERIFY2(newest.size() == 3 && newest[1] == published[0] && newest[2] == published[1], of_run.dump().c_str());
+    QVERIFY2(other.size() == 3 && (other[1] != published[0] || other[2] != published[1]), of_placement.dump().c_str());
+    for (const Json& slots : other) {
+      QCOMPARE(slots.size(), size_t{16});
+      for (int expert = 0; expert < 12; ++expert) QVERIFY(std::find(slots.begin(), slots.end(), expert) != slots.end());
+    }
     VERIFY_REFUSED((Arguments{"analyze", session + "#99"}), session, "there is no run \"99\"");
     VERIFY_REFUSED((Arguments{"export", session + "#99", "--format", "sglang"}), session, "there is no placement \"99\"");
   }
@@ -221,7 +236,7 @@ class FileKindsTest : public QObject, protected Placements {
     QCOMPARE(json["model"]["branches"].get<int>(), 8);
     QCOMPARE(analyzed(session)["routers"].size(), size_t{3});
     QCOMPARE(analyzed(second)["routers"].size(), size_t{4});
-    // Again nothing is new; a new trace goes to its own model.
+    // The second import adds nothing. A new trace goes to its own model.
     const Json again = json_of({"import", folder, "-o", session, "--json", "-"});
     QCOMPARE(again["files_known"].get<int>(), 3);
     QCOMPARE(again["runs"].size(), size_t{0});
@@ -237,10 +252,10 @@ class FileKindsTest : public QObject, protected Placements {
     const std::string session = scratch_.path("kept.storm"), second = scratch_.path("kept-2.storm");
     imported(a, session);
     const std::string before = Scratch::read(session);
-    VERIFY_REFUSED((Arguments{"import", b, a, bad, "-o", session}), bad, "");
+    VERIFY_REFUSED((Arguments{"import", b, a, bad, "-o", session}), bad, "the file ends within its preamble");
     QVERIFY(Scratch::read(session) == before);
     QVERIFY(!std::filesystem::exists(second) && !std::filesystem::exists(second + "-wal"));
-    // A single model does not slip into another name.
+    // An import of a single model does not take another name.
     VERIFY_REFUSED((Arguments{"import", b, "-o", session}), session, "holds runs of another model");
     QVERIFY(Scratch::read(session) == before);
     QVERIFY(!std::filesystem::exists(second));

@@ -8,7 +8,8 @@ namespace {
 
 using Counts = std::vector<float>;
 
-/// A GGUF of layers 0 and up, of each the counts of its three stacks of experts, and those of its router where there are tokens.
+/// Makes a GGUF with layers from 0 on. Each layer has the counts of its three stacks of experts and, if there are tokens, those of its
+/// router.
 std::string imatrix_of(const std::vector<Counts>& layers, uint32_t chunks, uint32_t chunk_size, const std::vector<float>& tokens = {}) {
   std::string head, tensors, data;
   const auto put = [](std::string& to, auto value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); };
@@ -40,9 +41,9 @@ std::string imatrix_of(const std::vector<Counts>& layers, uint32_t chunks, uint3
   return head + data;
 }
 
-/// 16 tokens of k = 2 over 8 experts.
+/// Counts of 16 tokens with k = 2 over 8 experts.
 const Counts kFresh = {9, 7, 4, 4, 3, 3, 1, 1};
-/// With `tokens` of an older file, which counted each of them for each expert.
+/// Adds `tokens` of an older file, which counted each token for each expert.
 Counts merged(const Counts& fresh, float tokens) {
   Counts counts = fresh;
   for (float& c : counts) c += tokens;
@@ -112,15 +113,34 @@ class ContractImatrixTest : public QObject, private Imports {
     QVERIFY(!std::filesystem::exists(none));
   }
 
-  // Nobody says k, and 5 of 8 may be: it is doubted.
+  // No file states k, and 5 of 8 is possible: a warning doubts it.
   void many_choices_of_a_token_are_doubted() {
     const std::string file = scratch_.write("many.gguf", imatrix_of({merged(kFresh, 16), merged(kFresh, 16)}, 4, 8));
     const Json import = imported(file, scratch_.path("many.storm"));
     QVERIFY2(import["warnings"].size() == 1 &&
                  import["warnings"][0].get<std::string>().find("5 choices of a token among 8 experts") != std::string::npos,
              import.dump().c_str());
-    // Two experts that every token goes to are a model.
+    // A model may have two experts that every token goes to.
     QVERIFY(imported(scratch_.write("two.gguf", imatrix_of({{16, 16}}, 2, 8)), scratch_.path("two.storm"))["warnings"].empty());
+  }
+
+  void equal_counts_of_an_unknown_number_of_tokens_are_doubted() {
+    const Counts all(8, 16);
+    const Json import = imported(scratch_.write("equal.gguf", imatrix_of({all, kFresh, all}, 0, 0)), scratch_.path("equal.storm"));
+    QVERIFY2(import["warnings"].size() == 1 && import["warnings"][0].get<std::string>().find(
+                                                   "layer 0 counts 16 tokens of each of its 8 experts (2 of 3 layers do so), and no chunk "
+                                                   "count says how many tokens there were") != std::string::npos,
+             import.dump().c_str());
+    QVERIFY(imported(scratch_.write("unequal.gguf", imatrix_of({kFresh, kFresh}, 0, 0)), scratch_.path("unequal.storm"))["warnings"].empty());
+  }
+
+  void a_layer_that_counts_nothing_is_named() {
+    const std::string file = scratch_.write("zeros.gguf", imatrix_of({kFresh, Counts(8)}, 2, 8));
+    const Json import = imported(file, scratch_.path("zeros.storm"), {"--model-config", config()});
+    QVERIFY2(import["warnings"].size() == 1 &&
+                 import["warnings"][0].get<std::string>().find("zeros.gguf: counts nothing in layer 1, which has experts by ") !=
+                     std::string::npos,
+             import.dump().c_str());
   }
 
   void a_dat_is_named() {

@@ -1,6 +1,11 @@
-// `import --model-config`: which layers have experts is a rule of each family. Recordings of SGLang have rows of all layers, zero in those
-// without experts; lines of vLLM have the layers with experts alone, without their numbers.
+// Tests `import --model-config`: the rule of a family says which layers have experts. Recordings of SGLang have rows of all layers, with
+// zeros in those without experts. Lines of vLLM have only the layers with experts, without their numbers.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 #include "tests/contract/imports.h"
+#include "tests/contract/server_traces.h"
 
 namespace stormcell::testing {
 namespace {
@@ -9,7 +14,7 @@ constexpr int64_t kExperts = 4;
 
 int64_t count_of(int64_t step, int64_t layer, int64_t expert) { return 1 + (3 * step + 5 * layer + 7 * expert) % 11; }
 
-/// "[[...], ...]" of a step; `all`: with rows of zeros for layers that are not in `with`.
+/// The text "[[...], ...]" of a step. `all` adds rows of zeros for layers that are not in `with`.
 std::string rows(int64_t step, int64_t layers, const std::vector<int32_t>& with, bool all) {
   std::string text;
   for (int32_t l = 0; l < layers; ++l) {
@@ -42,9 +47,9 @@ struct Given {
   const char* config;  ///< the inside of the object
 };
 
-// By hand: the number of layers, those with experts, and how the family says it.
+// The expected values, by hand: the number of layers, those with experts, and how the family says it.
 const std::vector<Given> kGiven = {
-    // The configurations of ../shared/field/which-layers-have-experts-by-config.
+    // Configurations from reports about wrong layers.
     {"deepseek-first-dense", 6, {2, 3, 4, 5}, R"("model_type":"deepseek_v3","num_hidden_layers":6,"n_routed_experts":4,
       "num_experts_per_tok":2,"first_k_dense_replace":2,"moe_layer_freq":1,"n_shared_experts":1)"},
     {"ernie", 6, {1, 2, 3, 4, 5}, R"("model_type":"ernie4_5_moe","num_hidden_layers":6,"moe_num_experts":4,"moe_k":2,
@@ -59,7 +64,7 @@ const std::vector<Given> kGiven = {
       "num_experts_per_tok":2,"moe_layer_freq":[0,1,1,1,1,1])"},
     {"qwen-sparse-step", 6, {1, 3}, R"("model_type":"qwen3_moe","num_hidden_layers":6,"num_experts":4,"num_experts_per_tok":2,
       "decoder_sparse_step":2,"mlp_only_layers":[5])"},
-    // Further ones.
+    // Further configurations.
     {"minimax-m3-within", 5, {2, 4}, R"("model_type":"minimax_m3_vl","text_config":{"model_type":"minimax_m3_vl_text",
       "num_hidden_layers":5,"num_local_experts":4,"num_experts_per_tok":2,"moe_layer_freq":[0,0,1,0,1]})"},
     {"nemotron-pattern", 6, {1, 5}, R"("model_type":"nemotron_h","n_routed_experts":4,"num_experts_per_tok":2,
@@ -144,6 +149,82 @@ class ContractImportLayersTest : public QObject, private Imports {
     if (words.contains("by ")) verify_refused(trace, config + " (\"decoder_sparse_step\")", {"--model-config", config}, good);
   }
 
+  // Every reader: what a trace numbers or counts is held against the configuration.
+  void no_reader_takes_layers_that_the_configuration_lacks_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("trace");
+    QTest::addColumn<QString>("config");
+    QTest::addColumn<QString>("words");
+    const auto row = [](const char* title, const char* name, const std::string& trace, const char* config, const char* words) {
+      QTest::newRow(title) << name << QByteArray::fromStdString(trace) << config << words;
+    };
+    const char* const first_dense = R"("model_type":"qwen3_moe","num_hidden_layers":3,"num_experts":8,"mlp_only_layers":[0])";
+    const char* const two_layers = R"("model_type":"mixtral","num_hidden_layers":2,"num_local_experts":8)";
+    const char* const five_layers = R"("model_type":"mixtral","num_hidden_layers":5,"num_local_experts":8)";
+    const char* const six_experts = R"("model_type":"mixtral","num_hidden_layers":3,"num_local_experts":6)";
+    row("route_trace, a dense layer", "t.csv", route_trace(), first_dense, "chooses experts in layer 0, which has none by ");
+    row("route_trace, too many layers", "t.csv", route_trace(), two_layers, "chooses experts in layer 2, which has none by ");
+    row("route_trace, too few layers", "t.csv", route_trace(), five_layers, "has 3 layers, ");
+    row("route_trace, too many experts", "t.csv", route_trace(), six_experts, "has 8 experts a layer, ");
+    row("RouterTrace, a dense layer", "t.json", router_trace(), first_dense, "has 3 layers, 2 of 3 have experts by ");
+    row("RouterTrace, too many layers", "t.json", router_trace(), two_layers, "has 3 layers, 2 of 2 have experts by ");
+    row("RouterTrace, too many experts", "t.json", router_trace(), six_experts, "has 8 experts a layer, ");
+    row("Megatron, too many layers", "t.jsonl", megatron_trace(), R"("model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4)",
+        "chooses experts in layer 2, which has none by ");
+    row("Megatron, a dense layer", "t.jsonl", megatron_trace(),
+        R"("model_type":"qwen3_moe","num_hidden_layers":3,"num_experts":4,"mlp_only_layers":[1])",
+        "chooses experts in layer 1, which has none by ");
+    SmallTrace small;
+    small.about["layer.0.layer"] = "3";
+    const std::string native = Scratch::read(small.write(scratch_.path("small.safetensors")));
+    row("native, too many layers", "t.safetensors", native, R"("model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4)",
+        "chooses experts in layer 3, which has none by ");
+    row("native, too many experts", "t.safetensors", native, R"("model_type":"mixtral","num_hidden_layers":4,"num_local_experts":3)",
+        "has 4 experts a layer, ");
+  }
+  void no_reader_takes_layers_that_the_configuration_lacks() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, trace);
+    QFETCH(QString, config);
+    QFETCH(QString, words);
+    const std::string told = config_of(config.toStdString());
+    verify_refused(scratch_.write(name.toStdString(), trace.toStdString()), words.toStdString(), {"--model-config", told});
+  }
+
+  void layers_of_which_nothing_was_recorded_are_named_data() {
+    QTest::addColumn<QString>("format");
+    QTest::addColumn<QString>("config");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("TensorRT-LLM") << "trtllm" << R"("model_type":"mixtral","num_hidden_layers":5,"num_local_experts":3)"
+                                  << "counts nothing in layers 0, 1, 2, which have experts by ";
+    QTest::newRow("a rank") << "megatron" << R"("model_type":"mixtral","num_hidden_layers":4,"num_local_experts":4)"
+                            << "counts nothing in layers 0, 3, which have experts by ";
+    QTest::newRow("unnumbered layers") << "native" << R"("model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4)"
+                                       << "has 1 layer with experts, which are not numbered; 2 have experts by ";
+    QTest::newRow("numbers of experts that differ") << "megatron"
+                                                    << R"("model_type":"hunyuan_v1_moe","num_hidden_layers":3,"num_experts":[0,4,2])"
+                                                    << "\"num_experts\" differs between layers, from 2 to 4";
+  }
+  void layers_of_which_nothing_was_recorded_are_named() {
+    QFETCH(QString, format);
+    QFETCH(QString, config);
+    QFETCH(QString, words);
+    const std::string folder = scratch_.path("named-" + std::string(QTest::currentDataTag()));
+    std::filesystem::create_directory(folder);
+    std::string trace = folder + "/trace";
+    if (format == "trtllm")
+      std::ofstream(trace) << trtllm_statistics(folder);
+    else if (format == "megatron")
+      std::ofstream(trace) << megatron_trace();
+    else
+      trace = SmallTrace().write(trace);
+    const Json import = imported(trace, folder + ".storm", {"--model-config", config_of(config.toStdString())});
+    const Json& warnings = import["warnings"];
+    QVERIFY2(std::any_of(warnings.begin(), warnings.end(),
+                         [&](const Json& w) { return w.get<std::string>().find(words.toStdString()) != std::string::npos; }),
+             warnings.dump().c_str());
+  }
+
   void a_key_that_is_not_understood_is_named() {
     const std::string trace = scratch_.write("counts.json", sglang_counts(4, {1, 3})), none = scratch_.path("none.storm");
     const std::string config = config_of(R"("model_type":"laguna","num_hidden_layers":4,"num_experts":4,"num_experts_per_tok":2,
@@ -152,7 +233,7 @@ class ContractImportLayersTest : public QObject, private Imports {
     QVERIFY(!std::filesystem::exists(none));
   }
 
-  // The counts say it themselves; lines that are fewer than the model has layers do not.
+  // Counts of all layers show which have experts. Lines of fewer layers than the model has do not.
   void a_family_that_is_not_known_is_named_and_its_layers_are_those_that_count() {
     const std::string config = config_of(R"("model_type":"new_moe","num_hidden_layers":4,"num_experts":4,"num_experts_per_tok":2)");
     const std::string session = scratch_.path("unknown.storm");

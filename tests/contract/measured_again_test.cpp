@@ -1,5 +1,6 @@
-// Runs that measure again in fresh processes: what they state, what those processes take and refuse, and what a run says that measured
-// once.
+// Tests runs that measure again in fresh processes: the stated figures, what these processes accept and refuse, and the words of a run that
+// measured once.
+#include <QRegularExpression>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,8 +14,26 @@ using Json = nlohmann::json;
 
 bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
-/// Student's t of 95 %, from tables, by how many processes there were.
+/// Student's t of 95 % by the number of processes, from tables.
 double student_t(size_t processes) { return std::array{0.0, 0.0, 12.706, 4.303, 3.182, 2.776}.at(processes); }
+
+/// True if the machine or too few pairs forbid a speed-up, computed from the JSON.
+bool may_state_none(const Json& j) {
+  const auto moved = [&](const char* key) {
+    const double x = j["device"][key][0].get<double>(), y = j["device"][key][1].get<double>();
+    return x > 0 && y > 0 && std::max(x, y) / std::min(x, y) > 1.15;
+  };
+  const int pairs = j["optimized"]["latency_ms"]["runs"].get<int>(), batches = j["optimized"]["measured_batches"].get<int>();
+  return moved("peak_gflops_before_and_after") || moved("read_gbps_before_and_after") ||
+         (j["other_load"].is_number() && j["other_load"].get<double>() >= 0.25) || pairs < 8 ||
+         (j["speedup_basis"] != "pairs" && 3 * batches < j["split"]["measured"].get<int>());
+}
+
+/// The seconds that each fresh process would take, as the run states them.
+double seconds_each(const std::string& why_once) {
+  const QRegularExpression words("^opening the model and measuring takes ([0-9.]+) s each time");
+  return words.match(QString::fromStdString(why_once)).captured(1).toDouble();
+}
 
 }  // namespace
 
@@ -91,7 +110,7 @@ class MeasuredAgainTest : public QObject {
 
   void no_help_names_it() { QVERIFY(!holds(run_program({"--help"}).out, "measure-again")); }
 
-  /// Whether there was time for it is the machine's matter; that what is stated fits what was measured is not.
+  /// The machine decides whether there was time for it. The stated figures must fit the measured ones in any case.
   void the_speed_up_is_that_of_all_processes() {
     const std::string file = scratch_.path("run.json"), session = scratch_.path("again.storm");
     const Arguments arguments = {"optimize",
@@ -119,37 +138,48 @@ class MeasuredAgainTest : public QObject {
     const std::string lists = run_program({"inspect", session}).out;
     if (!j["measured_once"].is_null()) {
       QVERIFY2(list.size() < 3 && j["between_spread"].is_null() && holds(lists, "measured once"), j.dump(1).c_str());
+      // Two processes have three quarters of the 2 s, so only a slow machine is a reason.
+      QVERIFY2(seconds_each(j["measured_once"].get<std::string>()) > 0.7, j["measured_once"].dump().c_str());
       return;
     }
     QVERIFY2(list.size() >= 3 && !list[0]["fresh_process"].get<bool>() && list[1]["fresh_process"].get<bool>(), list.dump().c_str());
-    if (!j["speedup_withheld"].is_null()) {  // a machine that was not quiet: no process states one
+    const auto n = static_cast<double>(list.size());
+    const auto is = [](const Json& figure, double expected) { return std::fabs(figure.get<double>() / expected - 1) < 2e-3; };
+    double plan_ms = 0, baseline_ms = 0;
+    for (const Json& m : list) plan_ms += m["plan_ms"].get<double>() / n, baseline_ms += m["baseline_ms"].get<double>() / n;
+    QVERIFY2(is(j["optimized"]["latency_ms"]["mean"], plan_ms) && is(j["baseline"]["latency_ms"]["mean"], baseline_ms), j.dump(1).c_str());
+    const Json& ends = j["optimized"]["latency_ms"]["mean_ci95"];
+    QVERIFY2(ends[0] <= plan_ms && plan_ms <= ends[1] && j["measured_again_seconds"] > 0, j.dump(1).c_str());
+    QVERIFY2(holds(ended.out, "; again in " + std::to_string(list.size() - 1) + " fresh processes, which took "), ended.out.c_str());
+    QVERIFY2(!holds(lists, "measured once"), lists.c_str());
+    QVERIFY2(j["speedup_withheld"].is_string() == may_state_none(j) && j["between_spread"].is_number(), j.dump(1).c_str());
+    if (j["speedup_withheld"].is_string()) {  // a machine that was not quiet: no process states one
       for (const Json& m : list) QVERIFY2(m["speedup"].is_null() && m["speedup_ci95"].is_null(), list.dump().c_str());
       return;
     }
-    double mean = 0, squares = 0, plan_ms = 0, within = 0;
-    const auto n = static_cast<double>(list.size());
+    double mean = 0, squares = 0, within = 0;
     for (const Json& m : list) {
-      mean += std::log(m["speedup"].get<double>()) / n, plan_ms += m["plan_ms"].get<double>() / n;
+      mean += std::log(m["speedup"].get<double>()) / n;
       within += std::pow(std::log(m["speedup_ci95"][1].get<double>() / m["speedup_ci95"][0].get<double>()) / 2, 2);
     }
     for (const Json& m : list) squares += std::pow(std::log(m["speedup"].get<double>()) - mean, 2);
     const double spread = std::sqrt(squares / (n - 1)),
                  half = std::max(student_t(list.size()) * spread / std::sqrt(n), std::sqrt(within) / n);
-    const auto is = [](const Json& figure, double expected) { return std::fabs(figure.get<double>() / expected - 1) < 2e-3; };
     QVERIFY2(is(j["speedup"], std::exp(mean)) && is(j["between_spread"], spread), j.dump(1).c_str());
     QVERIFY2(is(j["speedup_ci95"][0], std::exp(mean - half)) && is(j["speedup_ci95"][1], std::exp(mean + half)), j.dump(1).c_str());
-    QVERIFY2(is(j["optimized"]["latency_ms"]["mean"], plan_ms), j.dump(1).c_str());
-    const Json& ends = j["optimized"]["latency_ms"]["mean_ci95"];
-    QVERIFY2(ends[0] <= plan_ms && plan_ms <= ends[1] && j["measured_again_seconds"] > 0, j.dump(1).c_str());
     QVERIFY(j["passes"].back()["speedup_cumulative"] == j["speedup"] || !j["passes"].back()["applied"].get<bool>());
-    QVERIFY2(holds(ended.out, "; again in " + std::to_string(list.size() - 1) + " fresh processes, which took ") &&
-                 holds(ended.out, std::to_string(list.size()) + " measurings, between which it varies by "),
-             ended.out.c_str());
-    QVERIFY2(!holds(lists, "measured once"), lists.c_str());
-    // A run beside itself: no warning, and no difference.
+    QVERIFY2(holds(ended.out, std::to_string(list.size()) + " measurings, between which it varies by "), ended.out.c_str());
+    // A run compared with itself has no warning and no difference.
     const Json same = run_program({"compare", file, file, "--json", "-"}).json();
     QVERIFY2(same["warnings"].empty(), same.dump(1).c_str());
-    for (const Json& row : same["rows"]) QVERIFY2(row["significant"].is_null() || !row["significant"].get<bool>(), row.dump().c_str());
+    int with_interval = 0;
+    for (const Json& row : same["rows"]) {
+      QVERIFY2(row["significant"].is_null() || !row["significant"].get<bool>(), row.dump().c_str());
+      if (row["figure"] != "speedup" && row["figure"] != "optimized.latency_ms.mean") continue;
+      ++with_interval;
+      QVERIFY2(row["between_runs"] == true && row["significant"] == false && row["ci95"][0] < 0 && row["ci95"][1] > 0, row.dump().c_str());
+    }
+    QVERIFY2(with_interval == 2, same["rows"].dump(1).c_str());
   }
 
   void a_run_that_measured_once_says_why() {

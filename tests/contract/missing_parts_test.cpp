@@ -1,4 +1,4 @@
-// Recordings of which parts are missing: what is missing is named, what is there is read.
+// Recordings with missing parts: a warning names the missing parts, and the rest is read.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -7,6 +7,8 @@
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
 #include "tests/contract/sglang_dumps.h"
+#include "tests/testing/file_bytes.h"
+#include "tests/testing/gzip_bytes.h"
 
 namespace stormcell::testing {
 namespace {
@@ -52,7 +54,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
   }
   std::string new_session() { return scratch_.path("s" + std::to_string(count_++) + ".storm"); }
 
-  /// Over all of its runs.
+  /// The sum over all runs.
   void verify_loads(const std::string& session, const Loads& loads) {
     const SessionReader reader(session);
     Loads all(loads.size(), std::vector<int64_t>(loads.empty() ? 0 : loads[0].size()));
@@ -66,7 +68,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     }
     for (size_t r = 0; r < loads.size(); ++r) QCOMPARE(all[r], loads[r]);
   }
-  /// Its loads, and of its warnings one that holds each of the words, which come without others.
+  /// Checks the loads, and that the only warning contains each of the words.
   void verify_import(const std::string& trace, const Loads& loads, const std::vector<std::string>& words, const Arguments& more = {}) {
     const std::string session = new_session();
     const Json import = imported(trace, session, more);
@@ -88,6 +90,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QTest::newRow("two of two digits") << QList<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12}
                                        << "ranks 10 and 11 are missing (rank10.safetensors)";
     QTest::newRow("many") << QList<int>{0, 15} << "ranks 1, 2, 3, 4, 5, 6, 7 and 7 more are missing";
+    QTest::newRow("thousands") << QList<int>{0, 1, 4002} << "4,000 ranks from rank 2 on are missing (rank2.safetensors)";
   }
   void ranks_of_tensorrt_llm_are_named() {
     QFETCH(QList<int>, there);
@@ -107,7 +110,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
     for (const int rank : {0, 1, 2}) write_rank(folder, rank);
     const std::string whole = Scratch::read(broken);
-    const std::vector<std::string> names = {"rank1.safetensors", "rank 1 is missing"};
+    const std::vector<std::string> names = {"rank1.safetensors"};
     std::ofstream(broken) << whole.substr(0, whole.size() - 9);  // a copy that broke off
     verify_import(meta, {loads_of_ranks({0, 2})}, names);
     std::ofstream(broken) << "";
@@ -115,11 +118,59 @@ class ContractMissingPartsTest : public QObject, private Imports {
     fs::remove(broken);
     fs::create_symlink("/nowhere/rank1.safetensors", broken);
     verify_import(meta, {loads_of_ranks({0, 2})}, names);
+    verify_import(folder, {loads_of_ranks({0, 2})}, names);
     fs::remove(broken);
     std::ofstream(broken + ".part") << whole;
     verify_import(folder, {loads_of_ranks({0, 2})}, {"rank1.safetensors.part: is a download that is not finished", "rank 1 is missing"});
     fs::remove(folder + "/rank0.safetensors"), fs::remove(folder + "/rank2.safetensors");
     VERIFY_REFUSED((Arguments{"import", meta, "-o", new_session()}), meta, "has no rank0.safetensors beside it");
+  }
+
+  void files_of_ranks_may_be_packed() {
+    const std::string folder = new_folder(), meta = folder + "/meta_info.json", plain = folder + "/rank1.safetensors";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    for (const int rank : {0, 1}) write_rank(folder, rank);
+    const std::string packed = gzip_of(Scratch::read(plain));
+    std::ofstream(plain + ".gz") << packed;
+    // A copy of a file that is there is not read.
+    verify_import(folder, {loads_of_ranks({0, 1})}, {"1 file that is no trace is left out: \"rank1.safetensors.gz\""});
+    fs::remove(plain);
+    verify_import(meta, {loads_of_ranks({0, 1})}, {});
+    verify_import(folder, {loads_of_ranks({0, 1})}, {});
+    std::ofstream(plain + ".gz") << packed.substr(0, packed.size() / 2);
+    verify_import(meta, {loads_of_ranks({0})}, {"rank1.safetensors.gz: is packed with gzip and ends in the middle"});
+  }
+
+  void files_in_which_nothing_was_chosen_are_left_out_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("some");
+    QTest::addColumn<QByteArray>("none");
+    QTest::addColumn<QString>("words");
+    const auto row = [](const char* name, const std::string& some, const std::string& none, const char* words) {
+      QTest::newRow(name) << name << QByteArray::fromStdString(some) << QByteArray::fromStdString(none) << words;
+    };
+    const char* const zeros = "is zero all over: no expert was ever chosen";
+    row("counts_rank%1.json", R"({"logical_count": [[4, 3, 2, 1]]})", R"({"logical_count": [[0, 0, 0, 0]]})", zeros);
+    const std::string line = R"({"record_type":"eplb_load_stats","version":1,"step":5,"num_ranks":2,"num_layers":1,"p2l_map":[[0,1,2,3]],)";
+    row("eplb_rank%1.jsonl", line + R"("expert_load":[[4,3,2,1]]})", line + R"("expert_load":[[0,0,0,0]]})", zeros);
+    // Expert 0 is chosen 4 times, expert 1 3 times, expert 2 twice, expert 3 once.
+    row("ids_rank%1.npy", npy_of("(5, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 0, 1, 0, 1, 0, 2, 2, 3}),
+        npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 0, 0, 0}), zeros);
+    row("masked_rank%1.npy", npy_of("(5, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 0, 1, 0, 1, 0, 2, 2, 3}),
+        npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{-1, -1, -1, -1}), "names no branch: every element is -1");
+  }
+  void files_in_which_nothing_was_chosen_are_left_out() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, some);
+    QFETCH(QByteArray, none);
+    QFETCH(QString, words);
+    const std::string folder = new_folder(), empty = folder + "/" + name.arg(0).toStdString();
+    std::ofstream(empty) << none.toStdString();
+    std::ofstream(folder + "/" + name.arg(1).toStdString()) << some.toStdString();
+    verify_import(folder, {{4, 3, 2, 1}}, {empty + ": " + words.toStdString() + "; left out"});
+    const std::string session = new_session();
+    VERIFY_REFUSED((Arguments{"import", empty, "-o", session}), empty, words.toStdString());
+    QVERIFY(!fs::exists(session));
   }
 
   void counts_of_another_number_of_experts_name_the_tensor() {
@@ -130,7 +181,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
                    "rank0.safetensors: \"100_3\" is i64 [5], expected i64 [4]: the last one may count tokens without an expert");
   }
 
-  // A stage of a pipeline has layers of its own; of its layers each iteration must be there.
+  // A stage of a pipeline has its own layers; they must be there in each iteration.
   void iterations_that_a_rank_lacks_are_named() {
     const std::string folder = new_folder(), meta = folder + "/meta_info.json";
     std::ofstream(meta) << R"({"num_experts": 2, "num_experts_per_token": 1})";
@@ -163,7 +214,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QCOMPARE(import["rows_read"].get<int64_t>(), int64_t{4 * 2 * 2});
     QVERIFY2(import["warnings"].dump().find("have no token, and count nothing: rank 0 was idle") != std::string::npos,
              import.dump().c_str());
-    // An idle pass is of no phase that is known, and takes the phases from no other.
+    // The phase of an idle pass is not known; the other passes keep theirs.
     QVERIFY(std::find(import["lacks"].begin(), import["lacks"].end(), Json("phases")) == import["lacks"].end());
   }
 
@@ -192,7 +243,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     verify_import(folder, loads_of_passes({kThree, kOne, kOne}), {"b_1.pt: rank 1 was idle: none of its 2 passes has a token; left out"});
     VERIFY_REFUSED((Arguments{"import", folder + "/b_1.pt", "-o", new_session()}), folder + "/b_1.pt",
                    "holds nothing: no token was recorded");
-    // By what the dumps say: their names differ by a time as well.
+    // The dumps state their ranks; their names also differ by a time.
     fs::remove(folder + "/b_1.pt");
     verify_import(folder, loads_of_passes({kThree, kOne, kOne}), {": rank 1 is missing, by the largest rank that is there, 2"});
     const std::string session = new_session();
@@ -247,13 +298,23 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QFETCH(QStringList, names);
     QFETCH(QString, missing);
     const std::string folder = new_folder();
-    int32_t own = 0;  // files of one content are one trace
+    int32_t own = 0;  // files with the same content are one trace
     for (const QString& name : names)
       std::ofstream(folder + "/" + name.toStdString()) << npy_of("(3, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, own++, 7});
     const Json import = imported(folder, new_session());
     QCOMPARE(import["runs"].size(), static_cast<size_t>(names.size()));
     const std::string warnings = import["warnings"].dump();
     QVERIFY2(missing.isEmpty() ? import["warnings"].empty() : warnings.find(missing.toStdString()) != std::string::npos, warnings.c_str());
+  }
+
+  void files_of_a_folder_are_read_again_with_other_options() {
+    const std::string folder = new_folder(), session = new_session();
+    std::ofstream(folder + "/ids.npy") << npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3});
+    QCOMPARE(imported(folder, session)["runs"].size(), size_t{1});
+    QCOMPARE(imported(folder, session)["runs"].size(), size_t{0});
+    for (const size_t runs : {size_t{1}, size_t{0}})
+      QCOMPARE(imported(folder, session, {"--hidden", "64", "--ffn", "32"})["runs"].size(), runs);
+    QCOMPARE(imported(folder, session)["runs"].size(), size_t{0});
   }
 
   void files_of_a_folder_that_hold_nothing_yet_are_named() {
@@ -265,6 +326,10 @@ class ContractMissingPartsTest : public QObject, private Imports {
     verify_import(folder, {{1, 1, 1, 1}},
                   {"empty.npy: is empty; left out", "linked.npy: is a link that leads nowhere, to ",
                    "more.npy.incomplete: is a download that is not finished"});
+    // A folder of which no file can be unpacked says why.
+    const std::string cut = new_folder();
+    std::ofstream(cut + "/cut.json.gz") << gzip_of(R"({"logical_count": [[1, 2]]})").substr(0, 20);
+    VERIFY_REFUSED((Arguments{"import", cut, "-o", new_session()}), cut, "is a folder without a routing trace: ");
     std::filesystem::remove(folder + "/whole.npy");
     VERIFY_REFUSED((Arguments{"import", folder, "-o", new_session()}), folder, "is a folder without a routing trace: empty.npy is empty");
     VERIFY_REFUSED((Arguments{"import", folder + "/linked.npy", "-o", new_session()}), folder + "/linked.npy",

@@ -112,7 +112,7 @@ ForwardRun forward_run(const Scratch& scratch, const std::string& model, const s
   const auto file = SafetensorsFile::open(outputs);
   const std::span<const std::byte> bytes = file->find("b0.logits")->bytes;
   auto warnings = result["warnings"].get<std::vector<std::string>>();
-  // Other tests may be at work meanwhile.
+  // Other tests may run at the same time.
   std::erase_if(warnings, [](const std::string& warning) {
     return warning.find("measur") != std::string::npos || warning.starts_with("the machine");
   });

@@ -42,17 +42,18 @@ std::string mixtral_with_vocabulary(const Scratch& scratch, int64_t vocabulary);
 /// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
 std::string model_with_tokenizer(const Scratch& scratch);
 
-/// A safetensors file of some tensors of another, one behind the other in the order of `names`.
+/// A safetensors file of some tensors of another one, in the order of `names`.
 std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data);
 
-/// Warnings of a `run`, save those of its measuring, its counts, and the logits of its first batch, bit for bit.
+/// The warnings of a `run` without those about measuring, its counts, and the logits of its first batch, bit for bit.
 struct ForwardRun {
   std::vector<std::string> warnings;
   std::string logits;
   int64_t masked = 0, unread_tensors = 0;
 };
 ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more = {});
-/// Figures of optimize, or of one of their passes, state a speed-up, or say why it was not measured well enough: the machine decides which.
+/// True if figures of optimize, or of one of its passes, state a speed-up or say why it was not measured well enough. The machine decides
+/// which.
 bool states_or_withholds(const nlohmann::json& figures, const std::string& key = "speedup");
 
 /// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how

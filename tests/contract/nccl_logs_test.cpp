@@ -1,4 +1,4 @@
-// Logs that hold more than one output of nccl-tests: several runs, a launcher's tags and warnings, processes that ran side by side.
+// Logs with more than one output of nccl-tests: several runs, a launcher's tags and warnings, processes that ran side by side.
 #include <QRegularExpression>
 #include <cmath>
 #include <functional>
@@ -8,7 +8,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// A run as it is printed; rows of 1 KiB to 1 MiB that take t0 + size / 100 GB/s.
+/// A run as nccl-tests prints it: rows of 1 KiB to 1 MiB that take t0 + size / 100 GB/s.
 struct NcclRun {
   std::string collective = "alltoall";
   int hosts = 1, gpus = 8;
@@ -90,7 +90,7 @@ const std::string kOpenMpi =
 
 class ContractNcclLogsTest : public QObject, private Imports {
   Q_OBJECT
-  /// A fit as it must be: its collective, ranks, and begin of its line.
+  /// The expected fit: its collective, its ranks, and the beginning of its line.
   struct Fit {
     std::string what;
     int ranks;
@@ -122,10 +122,10 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_fits(four.text() + eight.text(), {{"alltoall", 4, 10}, {"alltoall", 8, 40}}, 12, "alltoall-two.txt");
     const NcclRun sum{.collective = "all_reduce", .t0_us = 30, .named = true}, all{.t0_us = 20, .named = true};
     verify_fits(sum.text() + all.text(), {{"all_reduce", 8, 30}, {"alltoall", 8, 20}}, 12);
-    // A run that does not say its name has not that of the run before.
+    // A run without a name does not get the name of the run before.
     const NcclRun unnamed{.collective = "all_reduce", .gpus = 4, .t0_us = 25};
     verify_fits(all.text() + unnamed.text(), {{"alltoall", 8, 20}, {"all_reduce", 4, 25}}, 12);
-    // The same run again is the same fit, from twice as many calls.
+    // The same run twice gives the same fit, from twice as many calls.
     verify_fits(all.text() + all.text(), {{"alltoall", 8, 20}}, 12);
     // Two hosts after one; another GPU after the first.
     const NcclRun two{.hosts = 2, .gpus = 4, .t0_us = 50, .named = true};
@@ -137,7 +137,7 @@ class ContractNcclLogsTest : public QObject, private Imports {
                 "alltoall.txt");
   }
 
-  // A shell that shows its commands says what versions without names do not.
+  // The commands that a shell prints name the collective of versions that do not.
   void the_command_above_names_a_run() {
     const NcclRun run{.t0_us = 15}, sum{.collective = "all_reduce", .t0_us = 35};
     verify_fits("+ mpirun -np 8 ./build/alltoall_perf -b 1K -e 1M -f 4 -g 1\n" + run.text() +
@@ -186,7 +186,7 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_fits(text, {{"alltoall", 4, 10}, {"all_reduce", 8, 40}}, 12);
   }
 
-  // Its own -S 1.
+  // The output's own column of -S 1.
   void a_column_of_times_is_no_measure() {
     const NcclRun run{.t0_us = 22, .named = true};
     const std::string text =
@@ -213,17 +213,17 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_refused_log(before_rows(a) + before_rows(a) + a.table() + a.table() + a.foot() + a.foot(), alone);
     verify_refused_log(
         a.head() + b.head() + a.ranks() + b.ranks() + a.columns() + b.columns() + a.table() + b.table() + a.foot() + b.foot(), alone);
-    // One behind the other.
-    verify_refused_log(a.text() + b.text(), "there is no exchange of 1 ranks");
-    // Several GPUs a process: each has ranks of its own, and the rows are of both.
+    // The runs follow one another.
+    verify_refused_log(a.text() + b.text(), "so nothing was exchanged");
+    // Processes with several GPUs: each has its own ranks, and the rows are of both.
     const NcclRun wide{.gpus = 4, .host = "host-a"}, other{.gpus = 4, .host = "host-b"};
     verify_refused_log(before_rows(wide) + before_rows(other) + wide.table() + other.table() + wide.foot() + other.foot(),
-                       "several processes ran side by side, each on its own");
+                       "several processes ran side by side, and their rows are mixed");
     verify_refused_log(before_rows(wide) + before_rows(other) + wide.table() + wide.foot() + other.table() + other.foot(),
                        "is before the line of columns");
   }
 
-  // A run that broke off before its first row is none; the one behind it is read.
+  // A run that broke off before its first row is skipped; the next one is read.
   void a_run_that_printed_no_row_is_passed_over() {
     const NcclRun broken{.gpus = 4}, run{.t0_us = 21};
     verify_fits(broken.head() + broken.ranks() + "srun: error: host-1: task 3: Killed\n" + run.text(), {{"alltoall", 8, 21}}, 6,

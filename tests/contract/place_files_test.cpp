@@ -220,7 +220,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QTest::newRow("truncated") << R"({"logical_count": [[1,2],[3)"
                                << "the file ends in the middle";
     QTest::newRow("twice") << R"({"logical_count": [[1,2]], "logical_count": [[1,2]]})"
-                           << "stands there twice";
+                           << "occurs twice";
   }
   void counts_that_are_wrong_are_refused() {
     QFETCH(QString, text);

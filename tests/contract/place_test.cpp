@@ -343,7 +343,7 @@ class ContractPlaceTest : public QObject, private Placements {
       VERIFY_REFUSED(more, where, words);
     };
     refused({"--hidden", "64"}, "--ffn", "is missing");
-    refused({"--backend", "per-moon"}, "--backend", "is none (one of per-expert, per-rank");
+    refused({"--backend", "per-moon"}, "--backend", "is not known (one of per-expert, per-rank");
     refused({"--backend", "gather"}, session, "says no sizes of the model");
     refused({"--hidden", "64", "--ffn", "32", "--dtype", "i5"}, "--dtype", "is no number format");
   }

@@ -1,4 +1,4 @@
-// Answers with routed experts in every form that servers write them: of each the loads, positions and phases are those that were made up.
+// Answers with routed experts in every form that servers write. The loads, positions and phases must be those of the made-up answers.
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -11,13 +11,13 @@ namespace stormcell::testing {
 namespace {
 
 using Loads = std::vector<std::vector<int64_t>>;
-/// A token's two experts in each of two layers; layer 0 of the model's three is dense.
+/// The two experts of a token in each of two layers. Layer 0 of the model's three layers is dense.
 using Token = std::array<std::array<int32_t, 2>, 2>;
 using Tokens = std::vector<Token>;
 
 std::string base64_of_bytes(const std::string& bytes) { return QByteArray::fromStdString(bytes).toBase64().toStdString(); }
 
-/// Numbers of tokens [first, end), with the dense layer or without.
+/// The ids of the tokens [first, end), with the dense layer or without it.
 std::vector<int32_t> numbers(const Tokens& tokens, size_t first, size_t end, bool all_layers) {
   std::vector<int32_t> out;
   for (size_t t = first; t < end; ++t) {
@@ -95,7 +95,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
   }
 
  private slots:
-  // All in one call: a run each.
+  // One call imports all of them, each as a run.
   void every_form_has_the_same_loads() {
     std::vector<std::string> names;
     Arguments arguments = {"import"};
@@ -155,7 +155,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     QCOMPARE(import["runs"].size(), names.size());
     const auto forms = static_cast<int64_t>(names.size());
     QCOMPARE(import["rows_read"].get<int64_t>(), forms * 5 * 2 * 2);
-    // Rows that name no expert are counted and named: two forms have one token of them.
+    // A warning counts the rows that name no expert. Two forms have one token with such rows.
     QCOMPARE(import["rows_masked"].get<int64_t>(), int64_t{2 * 2 * 2});
     QVERIFY2(import["warnings"].dump().find("8 of " + std::to_string(forms * 20 + 8) + " rows name no branch") != std::string::npos,
              import["warnings"].dump().c_str());
@@ -183,7 +183,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
              import.dump().c_str());
   }
 
-  // The prompt was computed on once, whatever many choices there are.
+  // The prompt is computed once, however many choices there are.
   void choices_of_one_answer_share_its_prompt() {
     const Tokens other = {{{{1, 3}, {0, 2}}}, {{{0, 3}, {2, 1}}}};
     const std::string text = R"({"id": "n", "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
@@ -229,6 +229,83 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     verify_loads(text.toStdString() + "\n" + two, sum(one, one), new_session(), "streams.txt");
   }
 
+  // Clients save each chunk of a stream as a line; chunks of several requests are mixed.
+  void chunks_of_one_id_are_one_answer_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<int>("answers");
+    QTest::addColumn<int>("tokens");
+    const auto row = [](const char* name, const std::vector<std::string>& lines, int answers, int tokens = kAll) {
+      std::string text;
+      for (const std::string& line : lines) text += line + "\n";
+      QTest::newRow(name) << QByteArray::fromStdString(text) << answers << tokens;
+    };
+    const auto chunk = [](const std::string& id, const std::string& routed, const std::string& more = "") {
+      return R"({"id": ")" + id + R"(", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"})" + more +
+             R"(, "routed_experts": )" + routed + R"(, "finish_reason": null}]})";
+    };
+    const auto usage = [](const std::string& id, int completion = 3) {
+      return R"({"id": ")" + id + R"(", "object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 3, )" +
+             R"("completion_tokens": )" + std::to_string(completion) + "}}";
+    };
+    const std::string a = lists(kTokens, 0, 3), b = lists(kTokens, 3, 4), c = lists(kTokens, 4, 5), ab = lists(kTokens, 0, 4),
+                      all = lists(kTokens, 0, kAll), one = lists(kTokens, 0, 1);
+    row("new rows in each", {chunk("x", a), chunk("x", b), chunk("x", c), usage("x")}, 1);
+    row("new rows in each, uncounted", {chunk("x", a), chunk("x", b), chunk("x", c)}, 1);
+    row("new rows and their tokens", {chunk("x", a, R"(, "token_ids": [7])"), chunk("x", b, R"(, "token_ids": [7])"),
+                                      chunk("x", c, R"(, "token_ids": [7])")},
+        1);
+    row("all rows so far in each", {chunk("x", a), chunk("x", ab), chunk("x", all), usage("x")}, 1);
+    row("all rows in each", {chunk("x", all), chunk("x", all), usage("x")}, 1);
+    row("all rows in each, uncounted", {chunk("x", all), chunk("x", all)}, 1);
+    row("in turns", {chunk("x", a), chunk("y", a), chunk("x", b), chunk("y", b), chunk("y", c), chunk("x", c), usage("y"), usage("x")}, 2);
+    row("in turns, with an answer between", {chunk("x", a), vllm("null", all), chunk("x", b), chunk("x", c)}, 2);
+    row("of text, whose last chunk is like a whole answer",
+        {R"({"id": "x", "object": "text_completion", "choices": [{"index": 0, "text": "x", "finish_reason": null, "routed_experts": )" + ab +
+             "}]}",
+         R"({"id": "x", "object": "text_completion", "choices": [{"index": 0, "text": "x", "finish_reason": "stop", "routed_experts": )" + c +
+             "}]}"},
+        1);
+    row("of SGLang", {sglang(raw(kTokens, 0, 3), 3, 1, R"(, "finish_reason": null)"), sglang(raw(kTokens, 0, 4), 3, 2, R"(, "finish_reason": null)"),
+                      sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": {"type": "stop"})")},
+        1);
+    // Equal new rows: three times the first token.
+    row("equal rows", {chunk("x", one), chunk("x", one), chunk("x", one)}, 1, -3);
+    row("equal rows, counted", {chunk("x", one), chunk("x", one), chunk("x", one), usage("x", 1)}, 1, -3);
+  }
+  void chunks_of_one_id_are_one_answer() {
+    QFETCH(QByteArray, text);
+    QFETCH(int, answers);
+    QFETCH(int, tokens);
+    Loads one = loads_of_tokens(kTokens, 0, static_cast<size_t>(tokens < 0 ? 1 : tokens));
+    Loads loads = one;
+    for (int i = 1; i < (tokens < 0 ? -tokens : answers); ++i) loads = sum(loads, one);
+    const std::string session = new_session();
+    const Json import = verify_loads(text.toStdString(), loads, session, "chunks.jsonl");
+    QCOMPARE(SessionReader(session).sequences(1), static_cast<int64_t>(answers));
+    QVERIFY2(import["warnings"].empty(), import["warnings"].dump().c_str());
+    // A stream of events with the same chunks.
+    const std::string events = "data: " + QByteArray(text).trimmed().replace("\n", "\n\ndata: ").toStdString() + "\n\ndata: [DONE]\n";
+    verify_loads(events, loads, new_session(), "chunks.txt");
+  }
+
+  void answers_whose_id_came_before_are_named() {
+    const std::string all = vllm("null", lists(kTokens, 0, kAll)), other = vllm("null", lists(kTokens, 3, kAll));
+    const Loads one = loads_of_tokens(kTokens, 0, kAll), rest = loads_of_tokens(kTokens, 3, kAll);
+    const auto verify_warned = [&](const std::string& text, const Loads& loads, const std::string& words) {
+      const Json import = verify_loads(text, loads, new_session(), "again.jsonl");
+      QVERIFY2(import["warnings"].dump().find(words) != std::string::npos, import["warnings"].dump().c_str());
+    };
+    verify_warned(all + "\n" + all + "\n" + all + "\n", one,
+                  R"(2 answers repeat an earlier one, with the same id and the same rows, and count nothing; the first has the id \"cmpl-1\")");
+    verify_warned(all + "\n" + other + "\n", sum(one, rest),
+                  R"(1 answer has the id of an earlier one, and other rows: both are counted; the first has the id \"cmpl-1\")");
+  }
+
+  void answers_without_a_row_are_no_recording() {
+    verify_refused_answer(vllm("null", "[]"), "holds nothing: no token was recorded in it");
+    verify_refused_answer(vllm("[]", "[]") + "\n" + vllm("null", "[]"), "holds nothing: no token was recorded in it");
+  }
+
   void rows_that_begin_in_the_middle_have_their_positions_data() {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<int>("first");
@@ -262,7 +339,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
              import["warnings"].dump().c_str());
   }
 
-  // 4 rows of 4 layers are as many numbers as 8 of the 2 with experts: what is in them decides.
+  // 4 rows of 4 layers have as many numbers as 8 rows of the 2 layers with experts: the content decides.
   void as_many_numbers_in_another_layout_are_told_apart() {
     const std::string four =
         scratch_.write("four/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 4,
@@ -273,7 +350,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::string session = new_session();
     verify_loads(sglang("\"" + base64_of(rows) + "\"", 6, 3), loads_of_tokens(last, 0, 4), session, "halved.jsonl", four);
     QCOMPARE(SessionReader(session).spaces(1, 0)[0].cells.step, 4);
-    // Eight tokens of the two layers are those.
+    // These are the eight tokens of the two layers.
     Tokens all = last;
     all.insert(all.end(), last.begin(), last.end());
     const std::string whole = new_session();

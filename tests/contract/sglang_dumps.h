@@ -1,4 +1,4 @@
-// Dumps of SGLang's recorder in its mode per_token, of a made-up model of 3 layers (0 is dense), 4 experts in as many slots, k = 2.
+// Makes dumps of SGLang's recorder in mode per_token: a made-up model with 3 layers (0 is dense), 4 experts in as many slots, k = 2.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stormcell::testing {
 
-/// A forward pass of a rank: of each token the experts in layers 1 and 2.
+/// A forward pass of a rank: the experts of each token in layers 1 and 2.
 using DumpedPass = std::vector<std::array<std::array<int32_t, 2>, 2>>;
 
 inline std::string per_token_dump(int32_t rank, const std::vector<DumpedPass>& passes) {
@@ -41,7 +41,7 @@ inline std::string per_token_dump(int32_t rank, const std::vector<DumpedPass>& p
   return torch.file(torch.dict({{"records", torch.list(records)}, {"last_physical_to_logical_map", map}}));
 }
 
-/// In its mode per_pass: counts of slots, [layers][slots] a pass.
+/// A dump in mode per_pass: counts of slots, [layers][slots] for each pass.
 inline std::string per_pass_dump(int32_t rank, const std::vector<std::vector<int32_t>>& passes) {
   TorchBytes torch;
   std::vector<std::string> records;

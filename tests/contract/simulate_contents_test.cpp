@@ -1,5 +1,4 @@
-// Every simulation begins with what is in it, and states tokens a second only where a calibration or a stated rest of the step is behind
-// them.
+// Every simulation begins with its contents. It states tokens a second only with a calibration or a stated rest of the step.
 #include <cmath>
 
 #include "tests/contract/simulations.h"
@@ -16,7 +15,7 @@ class ContractSimulateContentsTest : public QObject, private Simulations {
 
   std::string named_session_;
 
-  /// Calls of the cluster's own links: start-up 40 us, 4 us a row; of `gpu` alone.
+  /// Calls on the cluster's own links, only of `gpu`: start-up 40 us, 4 us a row.
   std::string calls(const std::string& gpu) {
     std::string rows = "id,op,gpu,laboratory,nodes,ranks,gpus_per_node,nic_gbit,tokens_per_rank,top_k,bytes_per_copy,hidden,us,source\n";
     for (const std::string op : {"dispatch", "combine"})
@@ -27,7 +26,7 @@ class ContractSimulateContentsTest : public QObject, private Simulations {
     json_of({"calibrate", scratch_.write("calls-" + gpu + ".csv", rows), "-o", file, "--json", "-"});
     return file;
   }
-  /// The cluster with a GPU's name, which calls can be of.
+  /// The cluster with the name of a GPU, so that calls can match it.
   Json on_named(const Arguments& more) {
     const std::string named = scratch_.write(
         "named.json", QString(kTwoNodes).replace("\"memory_bytes\"", "\"name\": \"G 80GB\", \"memory_bytes\"").toStdString());
@@ -114,7 +113,7 @@ class ContractSimulateContentsTest : public QObject, private Simulations {
     QVERIFY2(about["tokens_per_s"].is_number() && about["contents"] == kBare && about["calibrated"]["share"].get<double>() > 0,
              about.dump().c_str());
     QVERIFY(near(about["tokens_per_s"].get<double>(), 1e3 * 64 / about["step_ms"]["mean"].get<double>()));
-    // Calls of another GPU are borrowed, and it says so.
+    // Calls of another GPU are borrowed, and the output says so.
     QVERIFY2(other["tokens_per_s"].is_number() && other["calibrated"]["kind"] == "borrowed", other.dump().c_str());
     const Json both = on_named({"--calibration", calls("Other"), "--rest-ms", "2"});
     QVERIFY(both["tokens_per_s"].is_number());

@@ -72,8 +72,8 @@ class ContractSimulateTest : public QObject, private Simulations {
       all.insert(all.end(), more.begin(), more.end());
       return all;
     };
-    VERIFY_REFUSED(with({"somewhere"}), "--residence", "\"somewhere\" is none (one of home, follow)");
-    VERIFY_REFUSED(with({"follow", "--replicas", "nearest"}), "--residence", "which replica is nearest hangs on where the token lives");
+    VERIFY_REFUSED(with({"somewhere"}), "--residence", "\"somewhere\" is not known (one of home, follow)");
+    VERIFY_REFUSED(with({"follow", "--replicas", "nearest"}), "--residence", "which replica is nearest depends on where the token is");
     // Behind the first layer everybody knows where a token is, so rows of 64 numbers are whole; of a prompt of 5 tokens at most one row
     // each comes to where its heaviest expert is, from the other one.
     const Json exchange = simulated(session, {"--residence", "follow", "--collective", "1"})["collective"];
@@ -290,7 +290,7 @@ class ContractSimulateTest : public QObject, private Simulations {
                  simulated(session, {"--replicas", "nearest"})["step_ms"]["mean"].get<double>()));
     for (const char* verb : {"place", "simulate"}) {
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--replicas", "next"}), "--replicas",
-                     "is none (one of even, nearest)");
+                     "is not known (one of even, nearest)");
     }
     VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--replicas", "nearest"}), session, "says no sizes of the model");
     // Balance and traffic need no sizes.
@@ -386,7 +386,7 @@ class ContractSimulateTest : public QObject, private Simulations {
       VERIFY_REFUSED(more, where, words);
     };
     refused({}, session, "says no sizes of the model");
-    refused({"--hidden", "64", "--ffn", "32", "--overlap", "three"}, "--overlap", "is none (one of none, two-batch)");
+    refused({"--hidden", "64", "--ffn", "32", "--overlap", "three"}, "--overlap", "is not known (one of none, two-batch)");
     refused({"--hidden", "64", "--ffn", "32", "--oversubscription", "0.5"}, "--oversubscription", "a factor from 1 to 1000");
     refused({"--hidden", "64", "--ffn", "32", "--collective", "99"}, "--collective", "99");
     refused({"--hidden", "64", "--ffn", "32", "--collective", "0", "--step", "100000"}, "--step", "100000");

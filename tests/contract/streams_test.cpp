@@ -127,6 +127,37 @@ class StreamsTest : public QObject {
     QVERIFY(row_of(far, "routing.encoder.block.1.load.1").is_object() && row_of(far, "passes.dead-path.applied").is_object());
   }
 
+  /// A null is not a figure. It equals neither a null of the other run nor a missing figure.
+  void compare_calls_only_figures_equal_that_both_runs_have() {
+    const auto written = [this](const char* name, const char* more) {
+      Json j = {{"schema", "stormcell.optimize/1"}, {"x", 1}};
+      j.update(Json::parse(more));
+      return scratch_.write(name, j.dump());
+    };
+    struct Row {
+      const char *name, *a, *b;
+      const char* ends;  // of the line of --all
+    };
+    const std::vector<Row> rows = {{"null in both", R"({"y":null})", R"({"y":null})", "in neither"},
+                                   {"null in b, absent in a", "{}", R"({"y":null})", "in neither"},
+                                   {"null in b, an object in a", R"({"y":{"z":2}})", R"({"y":null})", "only in a"},
+                                   {"null in a, an object in b", R"({"y":null})", R"({"y":{"z":2}})", "only in b"},
+                                   {"a figure of a alone", R"({"y":2})", R"({"y":null})", "only in a"},
+                                   {"a figure of b alone", "{}", R"({"y":2})", "only in b"}};
+    for (const Row& row : rows) {
+      const Arguments arguments = {"compare", written("one.json", row.a), written("other.json", row.b)};
+      const Ended ended = run_program(arguments);
+      VERIFY_DONE(ended, arguments);
+      QVERIFY2(ended.out.find("\n1 figure is equal") != std::string::npos, (row.name + ("\n" + ended.out)).c_str());
+      Arguments all = arguments;
+      all.push_back("--all");
+      const std::string out = run_program(all).out;
+      const size_t line = out.find("\ny");
+      QVERIFY2(line != std::string::npos && out.substr(line + 1, out.find('\n', line + 1) - line - 1).ends_with(row.ends),
+               (row.name + ("\n" + out)).c_str());
+    }
+  }
+
   void compare_fails_where_a_condition_holds_for_b() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10), b = summary("b.json", 0.9, 0.8, 1.0, 12),
                       none = summary("none.json", 0, 0, 0, 12);

@@ -1,4 +1,5 @@
-// optimize --time-limit, and what is said without one. No figure of time decides a test: limits are such that everything fits, or nothing.
+// Tests optimize --time-limit, and the messages without one. No measured time decides a test: with these limits everything fits, or
+// nothing.
 #include <filesystem>
 
 #include "core/session/session_reader.h"
@@ -47,7 +48,7 @@ class TimeLimitTest : public QObject {
       if (pass["applied"] == true) QVERIFY2(states_or_withholds(pass, "speedup_alone"), pass.dump().c_str());
   }
 
-  /// Nothing fits: one batch of each part is run and one verified, and no gain is stated.
+  /// Nothing fits: one batch of each part runs, one is verified, and no gain is stated.
   void a_limit_that_is_too_short_ends_well_and_says_what_it_left_out_data() {
     QTest::addColumn<QStringList>("more");
     QTest::addColumn<QString>("model");
@@ -102,7 +103,7 @@ class TimeLimitTest : public QObject {
     QVERIFY(j["left_out_for_time"].empty() && j["decode"]["left_out_for_time"].empty());
   }
 
-  /// What is expected is said where nothing is refused any more.
+  /// The expected time is printed after all refusals.
   void a_session_that_is_refused_is_one_line() {
     const std::string session = scratch_.path("other.storm");
     VERIFY_DONE(run_program(short_run("profile", "demo:msdnet-digits", "random:2", {"-o", session})), Arguments{"profile"});

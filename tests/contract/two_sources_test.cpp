@@ -1,5 +1,5 @@
-// A model whose files say two things, or more than is used: which of them is taken is said in one warning. And the tokens around a text,
-// which files and the family decide.
+// A model whose files contradict each other, or hold more than is used: one warning says which is used. Also the tokens around a text,
+// which the files and the family decide.
 #include <cstring>
 
 #include "tests/contract/models.h"
@@ -13,7 +13,7 @@ using Ids = std::vector<int32_t>;
 namespace {
 std::string byte_pairs(const std::string& name) { return Scratch::read(source_folder() + "/tests/reference/byte-pairs/" + name); }
 
-/// The reference's ids of "The cat sat on the sill.", by the key of cases.json.
+/// The ids of the reference for "The cat sat on the sill.", by the key of cases.json.
 Ids reference_ids(const std::string& key) {
   for (const json& entry : json::parse(byte_pairs("cases.json")))
     if (entry["text"] == "The cat sat on the sill.") return entry[key].get<Ids>();
@@ -166,7 +166,7 @@ class TwoSourcesTest : public QObject {
     const ForwardRun said = run(mixtral_model(), scratch_.write("masked.safetensors", data));
     QCOMPARE(said.masked, int64_t{5});
     QCOMPARE(said.warnings.size(), size_t{1});
-    QVERIFY2(said.warnings[0].ends_with("the mask leaves no real cell of 5 items, which count in no figure: sequence 0, sequence 2, "
+    QVERIFY2(said.warnings[0].ends_with("the mask leaves no real cell of 5 items, which no figure counts: sequence 0, sequence 2, "
                                         "sequence 3, ..."),
              said.warnings[0].c_str());
   }

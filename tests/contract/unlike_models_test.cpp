@@ -1,4 +1,4 @@
-// Recordings of two models are refused alike by whatever would set them against each other; and compare stays short.
+// All verbs that compare refuse recordings of two models in the same way; and the output of compare stays short.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 int64_t lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-/// What check_like_models() says, as a program's line; empty: nothing.
+/// The message of check_like_models() as a program prints it; empty: there is none.
 std::string refusal(const std::string& a, const std::string& b) {
   try {
     check_like_models(a, 0, b, 0);
@@ -55,11 +55,11 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
                       other_weights = recorded("other-weights", copy.folder());
     const std::string eight = "3 routers of 8 branches";
     struct Row {
-      std::string a, b, why;  // why empty: they are set against each other
+      std::string a, b, why;  // empty: they are compared
     };
     const std::vector<Row> rows = {{base, longer, {}},
                                    {base, base, {}},
-                                   {base, renamed, {}},  // nobody knows: a doubt is said
+                                   {base, renamed, {}},  // not known: a doubt is shown
                                    {base, wider, "3 routers of 16 branches and not " + eight},
                                    {wider, base, eight + " and not 3 routers of 16 branches"},
                                    {base, narrower, "3 routers of 4 branches and not " + eight},
@@ -105,7 +105,7 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
   }
 
   void compare_says_what_is_worst_in_forty_lines() {
-    // 60 routers, each with a routing of its own: hundreds of figures differ.
+    // 60 routers with different routings: hundreds of figures differ.
     const TraceSize size{.layers = 60};
     const auto skewed = [](int64_t row, std::string& line) {
       if (row / 2 % 3 > 0) return;
@@ -121,7 +121,7 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
     QVERIFY2(lines_of(verbose.out) <= 40, verbose.out.c_str());
     QVERIFY2(lines_of(all.out) > 400, all.out.c_str());
     QVERIFY2(shortly.out.find("--all shows them") != std::string::npos, shortly.out.c_str());
-    // Of imported traces the imbalance alone has a worse direction.
+    // The imbalance is the only figure of imported traces with a worse direction.
     const Json j = Json::parse(Scratch::read(scratch_.path("sixty.json")));
     std::string worst, farthest;
     double most = 0, distance = 0;

@@ -1,26 +1,17 @@
-// One file of weights: what runs whatever quirks it has, and what is refused in one line that names the file.
+// One file of weights: harmless quirks run, defects are refused in one line that names the file.
 #include <filesystem>
 #include <map>
 
-#include "tests/contract/models.h"
-#include "tests/testing/file_bytes.h"
-#include "tests/testing/testing.h"
+#include "tests/contract/weight_cases.h"
 
 namespace stormcell::testing {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-namespace {
-const std::string kPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 30272\n";
-const std::string kPage = "<!DOCTYPE html>\n<html><head><title>404</title></head><body>Entry not found</body></html>\n";
-}  // namespace
-
-class WeightFileTest : public QObject {
+class WeightFileTest : public QObject, protected WeightCases {
   Q_OBJECT
-  Scratch scratch_;
-  std::string ids_, right_;  // logits of the model as it is
 
-  /// The copy's header with one more entry, as text, and data behind those that there are.
+  /// Adds one entry, as text, to the copy's header, and its data after the others.
   static void add_tensor(const ModelCopy& model, const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape,
                          const std::string& bytes) {
     json header = model.header();
@@ -30,13 +21,7 @@ class WeightFileTest : public QObject {
   }
 
  private slots:
-  void initTestCase() {
-    ids_ = scratch_.write("ids.npy", npy_ids("(2, 5)", {3, 14, 15, 9, 2, 6, 5, 35, 8, 1}));
-    const ForwardRun plain = forward_run(scratch_, mixtral_model("top-2-of-4-left-padding"), ids_);
-    right_ = plain.logits;
-    QCOMPARE(right_.size(), size_t{2 * 5 * 40 * 4});
-    QVERIFY(plain.warnings.empty());
-  }
+  void initTestCase() { run_as_it_is(); }
 
   void quirks_change_nothing_data() {
     QTest::addColumn<int>("unread");  // tensors that a warning must count
@@ -116,8 +101,8 @@ class WeightFileTest : public QObject {
         if (name != "__metadata__" && (!last || entry["data_offsets"][1] > (*last)["data_offsets"][1])) last = &entry;
       for (json& offset : (*last)["data_offsets"]) offset = offset.get<int64_t>() + by;
     };
-    if (kind == "a pointer of Git LFS") put(kPointer);
-    if (kind == "a page") put(kPage);
+    if (kind == "a pointer of Git LFS") put(kLfsPointer);
+    if (kind == "a page") put(kNotFoundPage);
     if (kind == "nothing") put("");
     if (kind == "four bytes") put("\x10\x01\x02\x03");
     if (kind == "a cut header") put(whole.substr(0, 500));

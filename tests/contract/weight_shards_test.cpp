@@ -1,27 +1,18 @@
-// Weights in shards: those that are whole run, with a warning of what is not used; where a part is missing, one line names the shard or the
+// Weights in shards: complete ones run, with a warning about files that are not used. If a part is missing, one line names the shard or the
 // index.
 #include <filesystem>
 #include <map>
 
-#include "tests/contract/models.h"
-#include "tests/testing/file_bytes.h"
-#include "tests/testing/testing.h"
+#include "tests/contract/weight_cases.h"
 
 namespace stormcell::testing {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-namespace {
-const std::string kPointerToShard = "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 30272\n";
-const std::string kPageOfShard = "<!DOCTYPE html>\n<html><head><title>404</title></head><body>Entry not found</body></html>\n";
-}  // namespace
-
-class WeightShardsTest : public QObject {
+class WeightShardsTest : public QObject, protected WeightCases {
   Q_OBJECT
-  Scratch scratch_;
-  std::string ids_, right_;  // logits of the model as it is
 
-  /// Two shards of the copy in place of its one file: of its tensors by name, the first half and the others.
+  /// Splits the one file of the copy into two shards: the first half of the tensors by name, and the others.
   static std::map<std::string, std::string> shard(const ModelCopy& model, int parts = 2) {
     const json header = model.header();
     const std::string data = model.data();
@@ -45,13 +36,7 @@ class WeightShardsTest : public QObject {
   }
   static std::string index_of(const ModelCopy& model) { return model.file("model.safetensors.index.json"); }
  private slots:
-  void initTestCase() {
-    ids_ = scratch_.write("ids.npy", npy_ids("(2, 5)", {3, 14, 15, 9, 2, 6, 5, 35, 8, 1}));
-    const ForwardRun plain = forward_run(scratch_, mixtral_model("top-2-of-4-left-padding"), ids_);
-    right_ = plain.logits;
-    QCOMPARE(right_.size(), size_t{2 * 5 * 40 * 4});
-    QVERIFY(plain.warnings.empty());
-  }
+  void initTestCase() { run_as_it_is(); }
 
   void shards_that_are_whole_run_data() {
     QTest::addColumn<QByteArray>("warned");  // of what; empty: nothing
@@ -143,9 +128,9 @@ class WeightShardsTest : public QObject {
     if (kind == "one empty") model.write(name_of(2, 2), "");
     if (kind == "a link that leads nowhere") fs::remove(second), fs::create_symlink("../../blobs/0123", second);
     if (kind == "one cut") model.write(name_of(2, 2), content.substr(0, content.size() - 64));
-    if (kind == "one a pointer of Git LFS") model.write(name_of(2, 2), kPointerToShard);
+    if (kind == "one a pointer of Git LFS") model.write(name_of(2, 2), kLfsPointer);
     if (kind == "one with a list of parts beside it") model.write(name_of(2, 2) + ".aria2", "x");
-    if (kind == "one a page") model.write(name_of(2, 2), kPageOfShard);
+    if (kind == "one a page") model.write(name_of(2, 2), kNotFoundPage);
     if (kind.starts_with("an index of another sharding")) {
       int i = 0;
       for (auto& [tensor, shard] : shard_of) shard = name_of(1 + i++ % 3, 3);
@@ -156,7 +141,7 @@ class WeightShardsTest : public QObject {
     if (kind == "a tensor in no shard") shard_of["model.surplus"] = name_of(2, 2), write_index(model, shard_of);
     if (kind == "the shards changed places") model.write(name_of(2, 2), Scratch::read(first)), model.write(name_of(1, 2), content);
     if (kind == "a cut index") model.write("model.safetensors.index.json", Scratch::read(index_of(model)).substr(0, 200));
-    if (kind == "an index that is a pointer of Git LFS") model.write("model.safetensors.index.json", kPointerToShard);
+    if (kind == "an index that is a pointer of Git LFS") model.write("model.safetensors.index.json", kLfsPointer);
     if (kind == "an index that leads nowhere") fs::remove(index_of(model)), fs::create_symlink("nowhere", index_of(model));
     if (kind == "an index without a map") model.write("model.safetensors.index.json", R"({"metadata":{}})");
     VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.file(where.toStdString()), words.toStdString());
@@ -165,11 +150,14 @@ class WeightShardsTest : public QObject {
   void a_folder_with_a_download_that_did_not_end_says_so() {
     const ModelCopy model;
     fs::remove(model.weights());
-    model.write("model.safetensors.part", "x");
-    VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.folder(), "a download that did not end: \"model.safetensors.part\"");
+    for (const std::string name : {"model.safetensors.opdownload", "model.safetensors.tmp", "model.safetensors.part"}) {
+      model.write(name, "x");
+      VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.folder(), "a download that did not end: \"" + name + "\"");
+      if (!name.ends_with(".part")) fs::remove(model.file(name));
+    }
     fs::remove(model.file("config.json"));
     fs::create_symlink("nowhere.json", model.file("config.json"));
-    VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.file("config.json"), "is a link to nowhere.json, which is not there");
+    VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.file("config.json"), "is a link to nowhere.json, which does not exist");
   }
 };
 

@@ -1,7 +1,12 @@
 #include "core/formats/delimited_text.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/fuzz/fuzz.h"
 
@@ -11,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kKnown = {"a", "b", "c"};
 
-/// Reads a row's numbers as a trace does, or field by field; nothing where it is refused.
+/// Reads a row's numbers as a trace does, or field by field. Nothing: the row is refused.
 template <class Read>
 std::optional<std::string> row_of(Read&& read) {
   std::optional<std::string> row;
@@ -52,11 +57,81 @@ void read_twice(std::string_view text) {
             std::to_string(c % 3 == 0 ? slow.whole(c) : 0) + " " + std::to_string(c % 3 == 1 ? static_cast<float>(slow.real(c)) : 0) + ";";
       return row;
     });
-    // Of a number that lies between two floats the last bit may differ.
+    // The last bit of a number between two floats may differ.
     fuzz::require(a.has_value() == b.has_value(), "both take a row or neither");
     if (!a) break;
   }
   fuzz::require(fast.lines().empty_lines().count == slow.lines().empty_lines().count, "both count alike");
+}
+
+struct Rows {
+  std::vector<std::vector<std::string>> fields;
+  std::vector<int64_t> lines;
+  int64_t empty = 0;
+  bool refused = false;  ///< behind the last row
+};
+
+Rows rows_of_reader(std::string_view text) {
+  Rows rows;
+  rows.refused = true;
+  fuzz::refused_or_done([&] {
+    DelimitedText table(text, "input", TableComments::none, "mend it");
+    if (table.next_row()) {
+      table.read_names(kKnown, {});
+      rows.fields.push_back(table.names()), rows.lines.push_back(table.line_number());
+      while (table.next_row()) rows.fields.push_back(table.fields()), rows.lines.push_back(table.line_number());
+    }
+    rows.empty = table.lines().empty_lines().count, rows.refused = false;
+  });
+  return rows;
+}
+
+/// Fields between commas, without the spaces around them and without empty ones after the last of `columns`.
+std::vector<std::string> split_plainly(std::string_view line, size_t columns) {
+  std::vector<std::string> fields;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find(',', begin), line.size());
+    std::string field(line.substr(begin, end - begin));
+    field.erase(0, std::min(field.find_first_not_of(' '), field.size()));
+    while (field.ends_with(' ')) field.pop_back();
+    fields.push_back(std::move(field));
+    begin = end + 1;
+  }
+  while (fields.size() > columns && fields.back().empty()) fields.pop_back();
+  return fields;
+}
+
+/// The rows of a text in which only commas, spaces and line feeds have a meaning, split without the reader.
+Rows rows_of_plain_split(std::string_view text) {
+  Rows rows;
+  for (int64_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() + (line.size() < text.size()));
+    if (line.find_first_not_of(" ,") == std::string_view::npos) {
+      ++rows.empty;
+      continue;
+    }
+    std::vector<std::string> fields = split_plainly(line, rows.fields.empty() ? 0 : rows.fields[0].size());
+    if (rows.fields.empty()) {
+      std::set<std::string> names;
+      for (const std::string& name : fields) rows.refused |= !name.empty() && !names.insert(name).second;
+    } else {
+      rows.refused = fields.size() != rows.fields[0].size();
+    }
+    if (rows.refused) return rows;
+    rows.fields.push_back(std::move(fields)), rows.lines.push_back(number);
+  }
+  return rows;
+}
+
+void compare_with_plain_split(std::string_view text) {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) >= 0x80 || c == '"' || c == ';' || (static_cast<unsigned char>(c) < ' ' && c != '\n')) return;
+  const Rows read = rows_of_reader(text), plain = rows_of_plain_split(text);
+  fuzz::require(read.refused == plain.refused, "the reader refuses what a plain split refuses");
+  fuzz::require(read.fields == plain.fields, "the reader gives the fields of a plain split");
+  fuzz::require(read.lines == plain.lines, "the reader counts the lines of a plain split");
+  fuzz::require(read.refused || read.empty == plain.empty, "the reader counts the empty lines of a plain split");
 }
 
 }  // namespace
@@ -64,7 +139,8 @@ void read_twice(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   fuzz::refused_or_done([&] { read_twice(text); });
-  // As a table without names.
+  compare_with_plain_split(text);
+  // Reads the text as a table without names.
   fuzz::refused_or_done([&] {
     DelimitedText table(text, "input", TableComments::none, "mend it");
     for (bool first = true; table.next_row(); first = false) {

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(open.path() == path, "the name stays");
     fuzz::require(!is_gzip(std::string_view(reinterpret_cast<const char*>(data), size)) || open.size() <= kLimits.bytes, "the limit holds");
   });
-  // What is packed comes out as it was.
+  // Packed bytes are unpacked unchanged.
   const std::string text(reinterpret_cast<const char*>(data), size), member = testing::gzip_of(text);
   if (text.size() < kLimits.bytes)
     fuzz::require(read_unpacked_text(packed.holding(reinterpret_cast<const uint8_t*>(member.data()), member.size()), kLimits.bytes) == text,

@@ -7,7 +7,7 @@ using namespace stormcell;
 
 namespace {
 
-/// NaN and the like are written as what they are not.
+/// NaN and Infinity are written as texts.
 bool has_not_finite(const nlohmann::json& value) {
   if (!value.is_structured()) return is_not_finite(value);
   for (const nlohmann::json& inner : value)

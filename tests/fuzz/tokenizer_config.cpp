@@ -6,7 +6,7 @@
 using namespace stormcell;
 
 namespace {
-/// A tokenizer that any configuration may be said of.
+/// A tokenizer that accepts any configuration.
 std::string small_model() {
   return plain_unigram_model(
       std::vector<Piece>{

@@ -15,7 +15,7 @@ from transformers import GenerationConfig, MixtralConfig, PretrainedConfig, Swit
 MODELS = pathlib.Path(__file__).parents[2] / "core" / "models"
 FAMILIES = {"mixtral.cpp": MixtralConfig, "switch_transformer.cpp": SwitchTransformersConfig}
 # The class computes a value where the file has none, or has it for models that it does not build here.
-ELSEWHERE = {"rope_parameters": "by key", "_name_or_path": "begins with _"}
+ELSEWHERE = {"rope_parameters": "by key"}
 
 
 def rows(text):

@@ -166,7 +166,7 @@ class RunSimulationTest : public QObject {
       QVERIFY(near(f.p95_ms, bare.figures.p95_ms + 250) && near(f.serial_ms, bare.figures.serial_ms + 250));
       QCOMPARE(f.sensitivity.back().figure, std::string("stated rest"));
       QVERIFY(near(f.sensitivity.back().value, 250 / f.mean_ms) && near(f.layers[0].compute_ms, bare.figures.layers[0].compute_ms));
-      // What the others weigh is a share of a longer step.
+      // The weights of the other phases are shares of a longer step.
       QVERIFY(near(f.sensitivity[0].value * f.mean_ms, bare.figures.sensitivity[0].value * bare.figures.mean_ms, 1e-6));
     }
   }

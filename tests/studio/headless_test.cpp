@@ -71,7 +71,7 @@ class HeadlessTest : public QObject {
   void initTestCase() { session_ = QString::fromStdString(make_cells_session(folder_.filePath("a.storm").toStdString())); }
 
   void what_would_set_two_models_against_each_other_is_not_drawn() {
-    // 8 branches a router, and 4: other models, as their fingerprints say.
+    // Routers with 8 and with 4 branches: the fingerprints show two models.
     const QString other = folder_.filePath("another-model.storm"), file = folder_.filePath("refused.png");
     {
       SessionWriter writer(other.toStdString(), some_model("fedcba9876543210"));

@@ -171,7 +171,7 @@ class RunsTest : public QObject {
       auto run = writer.begin_run(start);
       record_batches(*run, start.layout, 0, 4);
       run->finish(RunStatus::finished, R"({"schema":"stormcell.optimize/1","settings":{"model":"m","data":"random:1x1","batch":1},
-"passes":[{"name":"vertical-fusion","applied":true,"options":{"norms":"off"}}]})");
+"time_limit_seconds":90,"passes":[{"name":"vertical-fusion","applied":true,"options":{"norms":"off"}}]})");
       run.reset();
       writer.close();
     }
@@ -181,7 +181,7 @@ class RunsTest : public QObject {
     QTRY_VERIFY(window.view() && window.view()->has_content());
     QVERIFY(window.actions().trigger("copy-command"));
     QCOMPARE(QGuiApplication::clipboard()->text(), QString("stormcell optimize m --data random:1x1 --batch 1 --only vertical-fusion "
-                                                           "--pass-option vertical-fusion.norms=off -o chosen.storm"));
+                                                           "--pass-option vertical-fusion.norms=off --time-limit 90 -o chosen.storm"));
   }
 
   void whether_a_session_can_be_written() {

@@ -75,7 +75,7 @@ std::string utf16(const std::string& text, bool mark) {
   return bytes;
 }
 
-/// Of 8 bytes of length 5 and its Castagnoli checksum, masked: computed with crc32c of Python.
+/// The length 5 in 8 bytes and its masked Castagnoli checksum, computed with Python's crc32c.
 const std::string kRecord = little(5, 8) + "\xea\xb2\x04\x3e"s + "hello"s + std::string(4, '\0');
 
 }  // namespace
@@ -84,10 +84,10 @@ std::vector<FileHead> file_heads() {
   const std::string csv = "turn,phase,step,layer,slot,expert,weight,residency,expert_bytes\n0,0,0,0,0,1,1,0,0\n";
   return {
       {"empty", "counts.json", "", "empty", "again"},
-      {"download", "model.safetensors.part", "\1\2\3\4", "a download that has not ended", "download it again"},
-      {"download", "model.safetensors.incomplete", safetensors("{}", 0), "a download that has not ended", "wait for its end"},
-      {"download", "trace.npy.crdownload", "\x93NUMPY", "a download that has not ended", "download it again"},
-      {"zeros", "model.safetensors", std::string(4096, '\0'), "a row of zero bytes", "download it again"},
+      {"download", "model.safetensors.part", "\1\2\3\4", "a download that is not finished", "download it again"},
+      {"download", "model.safetensors.incomplete", safetensors("{}", 0), "a download that is not finished", "wait until it is finished"},
+      {"download", "trace.npy.crdownload", "\x93NUMPY", "a download that is not finished", "download it again"},
+      {"zeros", "model.safetensors", std::string(4096, '\0'), "all zero bytes", "download the whole file again"},
       {"git-lfs-pointer", "model.safetensors",
        "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize "
        "12345\n",
@@ -197,7 +197,7 @@ std::vector<FileHead> file_heads() {
       {"parquet", "data.parquet", "PAR1\x15\x04PAR1", "a Parquet table", "table"},
       {"arrow", "data.arrow", "ARROW1\0\0"s, "an Arrow table", "table"},
       {"arrow", "data.feather", "FEA1", "a Feather table", "table"},
-      {"orc", "data.orc", "ORC\x0a", "an ORC table", "table"},
+      {"orc", "data.orc", "ORC\x0a\x0b\0"s, "an ORC table", "table"},
       {"avro", "data.avro", "Obj\x01\x04", "an Avro table", "table"},
       {"matlab", "data.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file", "table"},
 

@@ -1,4 +1,4 @@
-// Files of many kinds as their writers begin and end them, for what is to be known by its content.
+// The beginnings and ends of files of many kinds, as their writers make them, for tests of recognition by content.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,10 +9,10 @@ struct FileHead {
   std::string id;    ///< of FileKind
   std::string name;  ///< of the file
   std::string bytes;
-  std::string words;   ///< of what it is called
-  std::string advice;  ///< of what is to be done
+  std::string words;   ///< words of the expected name
+  std::string advice;  ///< words of the expected advice
 };
-/// Each kind of the list at least once where it is known by its content or its name.
+/// Each kind of the list at least once, if its content or its name shows it.
 std::vector<FileHead> file_heads();
 
 }  // namespace stormcell::testing

@@ -1,4 +1,4 @@
-// Files packed with gzip (RFC 1952), made byte by byte so that they can be wrong: what is in them is stored, not compressed.
+// Makes gzip files (RFC 1952) byte by byte, so that they can have defects. The contents are stored, not compressed.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@ inline uint32_t crc32_of(std::string_view bytes) {
   return ~crc;
 }
 
-/// One member.
+/// One member of a gzip file.
 inline std::string gzip_of(std::string_view bytes) {
   std::string file("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
   const auto put = [&](uint32_t value, int count) {

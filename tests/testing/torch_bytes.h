@@ -1,4 +1,4 @@
-// Files of torch.save(), made byte by byte: dictionaries, lists, whole numbers, texts and tensors of whole numbers.
+// Makes files of torch.save() byte by byte: dictionaries, lists, whole numbers, texts and tensors of whole numbers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ class TorchBytes {
   std::string text(std::string_view value) const;
   std::string list(const std::vector<std::string>& items) const;
   std::string dict(const std::vector<std::pair<std::string, std::string>>& items) const;
-  /// int32, of which each has a storage of its own.
+  /// A tensor of int32; each has its own storage.
   std::string tensor(const std::vector<int64_t>& shape, const std::vector<int32_t>& values);
 
   /// The file whose pickle is this value.

@@ -176,8 +176,18 @@ class OverviewFiguresTest : public QObject {
                                 "With the model's own thresholds: 95.0 %, accuracy of 45 pictures held out; with those found 97.5 %"}));
     const Table table = make_overview_table(s);
     QVERIFY(std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return row[0] == Value(QString("exit target")); }));
-    // The headline is the gain over the model as it came, and says what an exit takes.
+    // The headline is the gain over the model as it came, and gives the share of an exit.
     QCOMPARE(page.headline, QString("The gain over the model as it came, with its own thresholds, is not stated."));
+    // Withheld, it says so where the figure would be.
+    t.over_model_withheld = SpeedupWithheld{WithheldReason::few_pairs, 3};
+    const OverviewPageModel withheld = make_page(s);
+    QVERIFY2(withheld.headline.startsWith("The gain over the model as it came was not measured well enough: 3 pairs"),
+             qPrintable(withheld.headline));
+    const auto not_stated = std::find_if(withheld.figures.begin(), withheld.figures.end(),
+                                         [](const FigureRow& r) { return r.name == "Gain over the model as it came"; });
+    QVERIFY(not_stated != withheld.figures.end() && not_stated->before == "not measured well enough" &&
+            not_stated->note.startsWith("3 pairs were measured"));
+    t.over_model_withheld.reset();
     t.speedup_over_model = 2.5, t.speedup_over_model_ci95 = {{2.25, 2.75}}, t.held_out.items = {45, 0};
     const OverviewPageModel gained = make_page(s);
     QCOMPARE(gained.headline,

@@ -185,7 +185,7 @@ class OverviewTest : public QObject {
     QVERIFY(page.headline.contains("not measured well enough") && page.tone == Tone::warn);
     QCOMPARE(page.hero.value, QString("not measured well enough"));
     QVERIFY2(page.hero.note.contains("50 % of the processors") && !page.hero.ratio && !page.hero.interval, qPrintable(page.hero.note));
-    for (const FigureRow& row : page.figures)  // a change of times is a speed-up in other words; one of bytes is none
+    for (const FigureRow& row : page.figures)  // a change of times is a speed-up; a change of bytes is not
       QCOMPARE(row.change.isEmpty(), !row.name.startsWith("Memory"));
     for (const WaterfallRow& row : page.waterfall) QVERIFY(!row.to && !row.interval && row.tone == Tone::plain);
     const Table table = make_overview_table(s);

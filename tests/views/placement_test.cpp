@@ -322,7 +322,7 @@ class PlacementViewTest : public QObject {
     // Both together nobody can tell: it says so and stays.
     residence->setCurrentText("follow");
     run_load(view, context_of(copy));
-    QVERIFY(shell.said.back().contains("which replica is nearest hangs on where the token lives"));
+    QVERIFY(shell.said.back().contains("which replica is nearest depends on where the token is"));
     QVERIFY(replicas->currentText() == "nearest" && residence->currentText() == "home" && view.edited()->about().residence == "home");
     replicas->setCurrentText("even"), residence->setCurrentText("follow");
     run_load(view, context_of(copy));

@@ -72,6 +72,24 @@ class SimulationGeometryTest : public QObject {
       }
   }
 
+  /// "+0.00978 %" is longer than most values: it fits beside its bar, and so does the value of the longest bar.
+  void the_value_of_a_small_change_has_room() {
+    SimulationPage page = page_of_shape(3, 8, 8, 8);
+    for (const std::vector<double>& percents : {std::vector{9.16, -0.751, 0.00978, -0.00889, 0.0}, std::vector{0.00978, -0.00889}}) {
+      page.sensitivity.clear();
+      for (const double percent : percents) page.sensitivity.push_back({"figure", percent});
+      const SimulationLayout layout(page, {1100, 640}, 16, 8);
+      QCOMPARE(layout.shown_sensitivity(), percents.size());
+      for (size_t i = 0; i < percents.size(); ++i) {
+        const QRectF value = layout.sensitivity_value(i), bar = layout.sensitivity_bar(i);
+        const QString text = percent_change_text(percents[i]);
+        QVERIFY2(value.width() >= 8 * static_cast<double>(text.size()) - 4, qPrintable(text));
+        QVERIFY(layout.sensitivity.contains(value) && (percents[i] < 0 ? value.right() < bar.left() : value.left() > bar.right()));
+        QVERIFY(value.left() >= layout.sensitivity_name(i).right());
+      }
+    }
+  }
+
   void the_smallest_export_has_a_geometry_too() {
     const SimulationPage page = page_of_shape(94, 320, 9, 66);
     const SimulationLayout layout(page, {100, 100}, 16, 16);

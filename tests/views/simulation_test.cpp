@@ -198,7 +198,7 @@ class SimulationViewTest : public QObject {
     QVERIFY(picture_of(view)->page().step.mean_ms != even && picture_of(view)->page().about.contains("nearest replicas"));
     residence->setCurrentText("follow");
     settle(view, context_of(copy));
-    QVERIFY2(!view.has_content() && view.message().contains("which replica is nearest hangs on where the token lives"),
+    QVERIFY2(!view.has_content() && view.message().contains("which replica is nearest depends on where the token is"),
              qPrintable(view.message()));
     replicas->setCurrentText("even");
     settle(view, context_of(copy));

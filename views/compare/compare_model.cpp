@@ -33,7 +33,7 @@ QString difference_text(const ComparedFigure& f, const FigureName& name) {
 }
 
 CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
-  const bool judged = c.same_model && c.same_terms && c.same_data;  // one of the two may be better
+  const bool judged = c.same_model && c.same_terms && c.same_data;  // one of the two runs may be better
   CompareRow row;
   row.figure = f;
   row.path = QString::fromStdString(f.figure);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/comparison/compare.h"
-#include "core/comparison/direction.h"
+#include "core/comparison/figure_kinds.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {

@@ -45,7 +45,8 @@ void add_curve(const ExitsOfRun& view, ExitsPage& page) {
 
 void add_target(const ExitTarget& t, ExitsPage& page) {
   page.target = (t.met ? tr("target met: %1") : tr("target missed: %1")).arg(to_qstring(exit_target_text(t)));
-  if (t.speedup_over_model || !exits_taken_text(t).empty()) page.target += "; " + to_qstring(over_model_sentence(t));
+  if (t.speedup_over_model || t.over_model_withheld || !exits_taken_text(t).empty())
+    page.target += "; " + to_qstring(over_model_sentence(t));
   if (t.of == Bounded::quality) page.target_value = t.target;
   if (t.of == Bounded::operations) page.target_cost = t.target;
 }

@@ -53,7 +53,7 @@ class View : public QWidget {
     QString action, text;
   };
   void show_message(const QString& text, const std::vector<Way>& ways = {});
-  /// A message that a picture is refused, not merely missing: an export of it fails with this line.
+  /// A message that refuses a picture: its export fails with this line.
   void show_refusal(const QString& line);
   bool refuses() const { return refuses_; }
   void show_content();

@@ -321,7 +321,7 @@ void HeatmapView::show_data() {
   if (data_.all->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"choose-run", tr("Choose another run")}});
   show_strip();
   allow_what_is_kept();
-  // Side by side the two may stand: nothing is subtracted.
+  // The two may be shown side by side: nothing is subtracted.
   if (shown_options().pair == HeatPair::difference && !data_.unlike.isEmpty()) return show_refusal(data_.unlike);
   const HeatOptions shown = shown_options();
   std::vector<HeatmapPicture::Panel> panels = make_panels(shown);

@@ -31,8 +31,8 @@ class HeatmapView : public View {
     std::shared_ptr<const LoadWindows> all, fine, other, other_fine;
     std::shared_ptr<const CellTrail> trail;
     std::optional<CellPlace> trail_of;  ///< also where there was none
-    bool compared = false;              ///< whether the other run is of this model was asked
-    QString unlike;                     ///< the refusal where it is not
+    bool compared = false;              ///< true: it was checked whether the other run is of this model
+    QString unlike;                     ///< the refusal if it is not
   };
   // The constructor's parts.
   void add_choices();

@@ -44,7 +44,7 @@ struct PassRow {
   QString reason;
   bool left_out = false;  ///< it could be applied, and lost
   std::optional<Gain> alone, cumulative;
-  QString withheld;       ///< why the run that measured this choice does not state them; empty: it does, or did not measure them
+  QString withheld;       ///< why the run that measured this choice does not state them; empty: it states them or did not measure them
   int64_t alone_run = 0;  ///< where `alone` comes from: maybe another run than the rest
   qlonglong guard_hits = 0, guard_misses = 0;
   std::vector<std::pair<QString, QString>> parameters;
@@ -54,7 +54,7 @@ struct Optimisations {
   std::vector<PassRow> rows;
   int64_t run = 0;              ///< the run that measured exactly this choice; 0: none
   std::optional<Gain> speedup;  ///< of that run, only where it was verified
-  QString withheld;             ///< why it is not stated though it was measured; empty: nothing was withheld
+  QString withheld;             ///< why it is not stated although it was measured; empty: nothing was withheld
   std::optional<double> baseline_ms, optimised_ms;
   QString verified;    ///< in words; empty: not verified
   std::string config;  ///< stormcell.config/1 of that run

@@ -41,7 +41,7 @@ double span_of(const Optimisations& state) {
   return std::min(span, 16.0);
 }
 
-/// A gain as a bar from 1 with its interval, logarithmic. `withheld`: why there is none though it was measured; empty: it was not.
+/// A gain as a bar from 1 with its interval, logarithmic. `withheld`: why a measured gain is not stated; empty: nothing was withheld.
 void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double span, const QColor& tone, const Theme& theme) {
   if (!gain && !withheld.isEmpty()) {
     ImGui::TextDisabled("%s", kNotMeasured);

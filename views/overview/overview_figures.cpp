@@ -128,6 +128,8 @@ void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (t.speedup_over_model)
     add(tr("Gain over the model as it came"), tr("thresholds and passes together, beside its own thresholds"),
         times_text(*t.speedup_over_model));
+  else if (t.over_model_withheld)
+    add(tr("Gain over the model as it came"), to_qstring(to_text(*t.over_model_withheld)), tr(kNotMeasured));
   if (const std::vector<std::string> taken = exits_taken_text(t); !taken.empty()) {
     QStringList all;
     for (const std::string& sentence : taken) all << to_qstring(sentence);
@@ -197,7 +199,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
                   .before_value = before.value_or(0),
                   .after_value = after.value_or(0)};
     const bool told = row.before != to_qstring(kInCache) && row.after != to_qstring(kInCache);
-    // A change of times is a speed-up in other words.
+    // A change of a time is a speed-up, so it is withheld, too.
     const bool stated = !f.withheld || qstrcmp(figure.unit, "bytes") == 0;
     if (before && after && figure.is_compared && told && stated) row.change = change_text(*before, *after);
     page.figures.push_back(std::move(row));

@@ -31,7 +31,7 @@ Tone tone_of(const std::optional<std::array<double, 2>>& ci) {
   return Tone::plain;
 }
 
-/// What a target brought over the model as it came, and what of it the passes did.
+/// The gain with a target over the model as it came, and the passes' part of it.
 std::pair<QString, Tone> target_headline(const ExitTarget& t) {
   QString text = to_qstring(over_model_sentence(t)) + ".";
   text[0] = text[0].toUpper();

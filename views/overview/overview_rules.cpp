@@ -52,7 +52,7 @@ qint64 fallbacks(const Situation& s) {
 
 std::optional<SpeedupWithheld> withheld(const Situation& s) { return s.summary ? first_withheld(s.summary->figures) : std::nullopt; }
 
-/// Time alone helps: the machine was quiet.
+/// True if more time is all that is missing: the machine was quiet.
 bool is_few(const SpeedupWithheld& w) { return w.reason == WithheldReason::few_pairs || w.reason == WithheldReason::few_batches; }
 
 constexpr StepRule kRules[] = {

@@ -141,12 +141,17 @@ QRectF SimulationLayout::sensitivity_name(size_t number) const {
 }
 
 namespace {
+constexpr double kAside = 4;     // between a bar and its value
+constexpr qsizetype kUsual = 9;  // characters of a value; "+0.00978 %" has one more
 /// From the least to the largest change of the step, 0 among them, with room for a value at both ends.
 ValueAxis sensitivity_axis(const SimulationPage& page, QRectF room, double digit) {
   ValueAxis axis{0, 0, room.left(), room.right()};
   for (const ShownSensitivity& s : page.sensitivity) axis.low = std::min(axis.low, s.percent), axis.high = std::max(axis.high, s.percent);
   if (axis.low == axis.high) axis.low = -1, axis.high = 1;
-  const double value = 9 * digit, plain = std::max(10.0, room.width() - 2 * value), range = axis.high - axis.low;
+  qsizetype longest = 0;
+  for (const ShownSensitivity& s : page.sensitivity) longest = std::max(longest, percent_change_text(s.percent).size());
+  const double value = longest > kUsual ? static_cast<double>(longest) * digit + kAside : static_cast<double>(kUsual) * digit;
+  const double plain = std::max(10.0, room.width() - 2 * value), range = axis.high - axis.low;
   axis.low -= range * value / plain, axis.high += range * value / plain;
   return axis;
 }
@@ -162,6 +167,13 @@ QRectF SimulationLayout::sensitivity_bar(size_t number) const {
   const ValueAxis axis = sensitivity_axis(page_, {name.right(), row.top(), row.right() - name.right(), row.height()}, digit_);
   const double from = axis.x(0), to = axis.x(page_.sensitivity[number].percent);
   return {std::min(from, to), row.top() + 2, std::fabs(to - from), row.height() - 4};
+}
+
+QRectF SimulationLayout::sensitivity_value(size_t number) const {
+  const QRectF row = sensitivity_row(number), name = sensitivity_name(number), bar = sensitivity_bar(number);
+  const bool less = page_.sensitivity[number].percent < 0;
+  const double left = less ? name.right() : bar.right() + kAside, right = less ? bar.left() - kAside : row.right();
+  return {left, row.top(), std::max(0.0, right - left), row.height()};
 }
 
 QRectF SimulationLayout::cluster_row(size_t number) const {

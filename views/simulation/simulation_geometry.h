@@ -12,7 +12,7 @@
 
 namespace stormcell::views {
 
-/// Of dispatch, experts, combine and the rest; what takes no time has no room.
+/// Rectangles of dispatch, experts, combine and the rest; a phase without time has none.
 using PhaseRooms = std::array<QRectF, 4>;
 
 /// Bars that stand on a line: layers, or GPUs of one.
@@ -34,7 +34,7 @@ class SimulationLayout {
   // Phases of a step.
   QRectF step, figures, sensitivity;
   BarChart layers, gpus;
-  /// The room of a phase of the step; dispatch, experts, combine and the stated rest one behind the other.
+  /// The rectangles of the step's phases from left to right: dispatch, experts, combine and the stated rest.
   PhaseRooms step_parts() const { return parts_in(step, page_.step.phases, page_.step.phases.sum()); }
   /// Its end, where phases lie over each other hatched until the end of their sum.
   QRectF step_overlap() const { return overlap_in(step, page_.step, page_.step.phases.sum()); }
@@ -47,6 +47,7 @@ class SimulationLayout {
   QRectF sensitivity_row(size_t number) const;
   QRectF sensitivity_name(size_t number) const;
   QRectF sensitivity_bar(size_t number) const;
+  QRectF sensitivity_value(size_t number) const;  ///< for its text: from the bar to the end of the row, or to the name
   double sensitivity_zero() const;  ///< x
 
   // Clusters.

@@ -25,7 +25,7 @@ struct ComparedCluster {
 
 struct PhaseTimes {
   double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
-  double rest_ms = 0;  ///< of a whole step alone: stated, not simulated
+  double rest_ms = 0;  ///< only for a whole step: stated, not simulated
   double sum() const { return dispatch_ms + compute_ms + combine_ms + rest_ms; }
 };
 
@@ -75,7 +75,7 @@ struct ShownExchange {
 
 struct SimulationPage {
   SimulationPart part = SimulationPart::phases;
-  QString contents;  ///< what is in a step, a sentence: above all else
+  QString contents;  ///< a sentence with the contents of a step, above everything else
   QString headline, about;
   StepTimes step;
   size_t layer = 0;

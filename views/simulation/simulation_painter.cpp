@@ -24,7 +24,7 @@ QColor pale_color_of(size_t phase, const Theme& theme) {
   return color;
 }
 
-/// The rest, which nobody simulated, is no colour but a pattern.
+/// The rest is a pattern instead of a colour, because it is not simulated.
 constexpr size_t kRest = 3;
 
 void paint_rest(QPainter& p, QRectF where, const Theme& theme) {
@@ -200,10 +200,8 @@ void paint_sensitivity(QPainter& p, const SimulationPage& page, const Simulation
     write_line(p, name, Qt::AlignLeft, s.figure);
     p.fillRect(bar, s.percent < 0 ? theme.good : theme.bad);
     p.setPen(theme.text);
-    const double wide = 9 * layout.digit();
-    const QRectF value = s.percent < 0 ? QRectF(bar.left() - wide - 4, name.top(), wide, name.height())
-                                       : QRectF(bar.right() + 4, name.top(), wide, name.height());
-    p.drawText(value, (s.percent < 0 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, percent_change_text(s.percent));
+    p.drawText(layout.sensitivity_value(i), (s.percent < 0 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter,
+               percent_change_text(s.percent));
   }
   if (layout.shown_sensitivity() == 0) return;
   const double zero = layout.sensitivity_zero();

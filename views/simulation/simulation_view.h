@@ -37,7 +37,7 @@ class SimulationView : public View {
     int64_t run = 0, start = 0;                                     ///< start: a placement of the session, 0: the contiguous layout
     int64_t tokens = 0, hidden = 0, ffn = 0;
     double oversubscription = 1, capacity = 0;  ///< capacity: a factor, 0: nothing is dropped
-    double rest_ms = 0;                         ///< of a step; 0: nobody states it
+    double rest_ms = 0;                         ///< rest of a step; 0: not stated
     std::string replicas, residence;            ///< empty: the usual ones
     int64_t collective = -1, step = 0;          ///< of the exchange; -1: none is on show
     bool operator==(const Wanted&) const = default;

@@ -7,12 +7,14 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <iomanip>
 #include <map>
 #include <numeric>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -41,6 +43,7 @@ class Imatrix {
     }
     if (loads_.empty()) wrong("holds no counts of experts", "make it from a model with experts");
     for (const auto& [layer, loads] : loads_) check_choices(layer, loads);
+    doubt_equal_counts();
     begin();
     int32_t router = 0;
     for (const auto& [layer, loads] : loads_) {
@@ -56,7 +59,7 @@ class Imatrix {
   }
 
   struct Counted {
-    int32_t layer = -1;  ///< -1: nothing that is counted by layers
+    int32_t layer = -1;  ///< -1: the tensor is not counted by layers
     bool experts = false;
   };
   /// Reads a name as "blk.12.ffn_gate_exps.weight.counts".
@@ -73,7 +76,7 @@ class Imatrix {
     return {layer, false};
   }
 
-  /// Weights outside the experts counted every token of the layer.
+  /// The other weights of a layer count all of its tokens.
   void take_tokens(int32_t layer, const GgufTensor& tensor) {
     float count;
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != sizeof count) return;
@@ -108,21 +111,25 @@ class Imatrix {
     const auto found = file_.numbers().find(key);
     return found == file_.numbers().end() ? int64_t{0} : found->second;
   }
-  /// The tokens of all its text; 0: it does not say. Files that were merged may have had chunks of unlike sizes: then it is less.
+  /// The number of tokens in the text; 0: not stated. If merged files had chunks of different sizes, it is too small.
   int64_t tokens_of_chunks() const {
     const int64_t chunks = number("imatrix.chunk_count"), size = number("imatrix.chunk_size");
     return chunks <= 0 || size <= 0 || size > INT32_MAX || chunks > INT32_MAX || chunks * size > kMostTokens ? 0 : chunks * size;
   }
 
-  /// A token chooses k experts, each once.
+  /// A token chooses k different experts.
   void check_choices(int32_t layer, const std::vector<int64_t>& loads) {
     const auto counted_tokens = tokens_.find(layer);
     const bool exact = counted_tokens != tokens_.end() && counted_tokens->second > 0;
     const int64_t tokens = exact ? counted_tokens->second : tokens_of_chunks();
-    if (tokens == 0) return;
+    if (tokens == 0) {
+      const bool all_equal = std::adjacent_find(loads.begin(), loads.end(), std::not_equal_to<>()) == loads.end();
+      if (all_equal && loads[0] > 0) equal_layers_.push_back(layer);
+      return;
+    }
     const auto experts = static_cast<int64_t>(loads.size());
     const int64_t all = std::accumulate(loads.begin(), loads.end(), int64_t{0}), most = *std::max_element(loads.begin(), loads.end());
-    const int64_t slack = exact ? 0 : std::max<int64_t>(number("imatrix.chunk_size") - 1, 0);  // of chunks that were merged
+    const int64_t slack = exact ? 0 : std::max<int64_t>(number("imatrix.chunk_size") - 1, 0);  // number of merged chunks
     const std::string where = "layer " + std::to_string(layer) + " counts ";
     if (most > tokens + slack)
       wrong(where + counted(most, "token") + " of one expert, and " + std::to_string(tokens) + " in all", kFreshRun);
@@ -142,6 +149,17 @@ class Imatrix {
       counts_.warnings.push_back(source_.path() + ": " + where + choices + " among " + counted(experts, "expert") +
                                  "; a .dat that was merged into it would do that (--model-config config.json says how many there are)");
     }
+  }
+  /// Without a number of tokens, a .dat, which counts every token for every expert, cannot be told from experts that are chosen equally
+  /// often.
+  void doubt_equal_counts() {
+    if (equal_layers_.empty()) return;
+    const int32_t first = equal_layers_[0];
+    const std::vector<int64_t>& loads = loads_.at(first);
+    counts_.warnings.push_back(source_.path() + ": layer " + std::to_string(first) + " counts " + counted(loads[0], "token") + " of each of its " +
+                               counted(std::ssize(loads), "expert") + " (" + std::to_string(equal_layers_.size()) + " of " +
+                               counted(std::ssize(loads_), "layer") + " do so), and no chunk count says how many tokens there were: " +
+                               "a file made from a .dat, which counts every token for every expert, looks like this (" + kFreshRun + ")");
   }
   static std::string choices_text(int64_t all, int64_t tokens) {
     if (all % tokens == 0) return counted(all / tokens, "choice");
@@ -166,9 +184,6 @@ class Imatrix {
     if (model.branches > 0 && model.branches != branches)
       wrong("counts " + counted(branches, "expert") + ", " + model.source + " says " + std::to_string(model.branches),
             "check that both are of one model");
-    std::vector<int32_t> layers;
-    for (const auto& [layer, loads] : loads_) layers.push_back(layer);
-    check_layers_with_branches(source_, layers);
     const int64_t told = model.k > 0 ? model.k : k();
     TraceHeader header;
     header.model = model.name, header.family = model.family;
@@ -190,7 +205,8 @@ class Imatrix {
   TraceSink& sink_;
   const GgufFile file_;
   std::map<int32_t, std::vector<int64_t>> loads_;  // by layer
-  std::map<int32_t, int64_t> tokens_;              // by layer, as its other weights counted them
+  std::map<int32_t, int64_t> tokens_;              // tokens of each layer, as its other weights count them
+  std::vector<int32_t> equal_layers_;              // layers whose experts have equal counts, of an unknown number of tokens
   TraceCounts counts_;
 };
 

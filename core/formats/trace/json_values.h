@@ -1,4 +1,4 @@
-// Checks what a trace says in one JSON value of many.
+// Checks one of the JSON values of a trace.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -7,13 +7,14 @@
 
 namespace stormcell {
 
-/// Of one value of JsonLines; every complaint names the file and the line.
+/// Takes one value of JsonLines; every error names the file and the line.
 class JsonRow {
  public:
   JsonRow(const nlohmann::json& value, const std::string& path, int64_t line) : value_(value), path_(path), line_(line) {}
 
   [[noreturn]] void wrong(const std::string& what) const;
   std::string place() const { return path_ + ": line " + std::to_string(line_); }
+  int64_t line() const { return line_; }
   int64_t whole(const char* key, int64_t least, int64_t most) const;
   bool has(const char* key) const;
   /// A list of `rows` lists (-1: as many as there are) of equal length, one after the other; `columns` is that length.

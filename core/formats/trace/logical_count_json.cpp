@@ -23,6 +23,10 @@ class LogicalCount {
     find_counts();
     cursor_.start(begin_, line_);
     read_steps([](int64_t, int64_t, std::span<const int64_t>) {});  // looks at all of it first
+    if (std::find(used_.begin(), used_.end(), 1) == used_.end()) {
+      counts_.nothing = kNothingChosen;
+      return counts_;
+    }
     router_of_ = routers_of_layers(source_, used_);
     begin();
     cursor_.start(begin_, line_);
@@ -43,14 +47,14 @@ class LogicalCount {
         const bool is_counts = cursor_.string() == kKey;
         cursor_.expect(':', "after a key");
         cursor_.peek();
-        if (is_counts && found) cursor_.wrong("logical_count stands there twice", kDump);
+        if (is_counts && found) cursor_.wrong("logical_count occurs twice", kDump);
         if (is_counts) begin_ = cursor_.at(), line_ = cursor_.line(), found = true;
         cursor_.skip_value();
       } while (cursor_.take(','));
       cursor_.expect('}', "the end of the object");
     }
     if (!found) wrong("has no logical_count");
-    if (!cursor_.at_end()) cursor_.wrong("goes on behind the object", kDump);
+    if (!cursor_.at_end()) cursor_.wrong("has more text after the object", kDump);
   }
 
   // [layers][experts] is one step.

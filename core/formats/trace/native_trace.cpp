@@ -158,7 +158,7 @@ class NativeTrace {
       l.dropped = tensor(l.name + ".dropped", DType::i32, shape, false);
       l.residency = tensor(l.name + ".residency", DType::u8, shape, false);
       l.bytes = tensor(l.name + ".bytes_read", DType::i64, shape, false);
-      counted &= !about(l.name + ".branches").empty() || !about("branches").empty();
+      counted &= !about(l.name + ".branches").empty() || !about("branches").empty() || source_.model.branches > 0;
       header_.routers.push_back(router_of(l));
       weighted |= l.weights != nullptr;
       resident |= l.residency != nullptr;
@@ -205,7 +205,7 @@ class NativeTrace {
     if (branches == 0) {
       int32_t largest = 0;
       for (int64_t i = 0; i < cells_ * l.k; ++i) largest = std::max(largest, element<int32_t>(l.indices, i));
-      branches = int64_t{largest} + 1;
+      branches = std::max<int64_t>(int64_t{largest} + 1, source_.model.branches);
       if (branches > kMostBranches) wrong(l.name + ".indices names branch " + std::to_string(largest));
     }
     router.branches = static_cast<int32_t>(branches);

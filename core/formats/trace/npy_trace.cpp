@@ -1,6 +1,6 @@
-// .npy [tokens, layers, k] of whole numbers, as int32 or, from vLLM, int16 and uint8: what users save from router logits or routed experts.
-// -1 names no branch. Layers without branches, and cells that a server did not record, are filled with zeros by some systems: k > 1 equal
-// choices are no choice.
+// Reads .npy [tokens, layers, k] of whole numbers, which users save from router logits or routed experts: int32, or int16 and uint8 from
+// vLLM. -1 names no branch. Some systems write zeros for layers without branches and for cells that were not recorded, so equal choices
+// with k > 1 are no choice.
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -22,6 +22,7 @@ class NpyTrace {
   TraceCounts read() {
     open();
     look_over();
+    if (!counts_.nothing.empty()) return counts_;
     begin();
     hand_on();
     return counts_;
@@ -80,7 +81,11 @@ class NpyTrace {
         recorded[static_cast<size_t>(i / k_)] |= v >= 0;
       }
     }
-    if (largest < 0) wrong("names no branch: every element is -1");
+    // With k = 1, zeros are choices.
+    if (largest < 0 || (k_ > 1 && largest == 0)) {
+      counts_.nothing = largest < 0 ? "names no branch: every element is -1" : kNothingChosen;
+      return;
+    }
     const TracedModel& model = source_.model;
     branches_ = model.branches == 0         ? static_cast<int32_t>(std::max(largest + 1, k_))
                 : largest >= model.branches ? model.branches + model.shared
@@ -97,11 +102,10 @@ class NpyTrace {
                            : k_ == 1 || used[static_cast<size_t>(l)] != 0;
       if (has) taken_.push_back(l);
     }
-    if (taken_.empty()) wrong("is zero all over: no layer has branches");
     numbered_ = only && !whole;
   }
 
-  /// Refuses what the model contradicts. Layers that were not recorded contradict nothing; with k = 1 zeros may be choices.
+  /// Refuses an array that contradicts the model. Layers that were not recorded contradict nothing; with k = 1, zeros may be choices.
   void check(std::vector<uint8_t> used, const std::vector<uint8_t>& recorded) const {
     for (const int32_t layer : source_.model.moe_layers) used[static_cast<size_t>(layer)] |= recorded[static_cast<size_t>(layer)] == 0;
     routers_of_layers(source_, used);

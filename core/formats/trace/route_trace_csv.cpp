@@ -372,9 +372,9 @@ class RouteTrace {
   TraceSink& sink_;
   const Progress& progress_;
   DelimitedText table_;
-  std::vector<NumberPlace> places_;  // of a row's numbers, by column
+  std::vector<NumberPlace> places_;  // the numbers of a row, by column
   size_t dropped_ = 0;
-  bool ended_ = false;  // the file has
+  bool ended_ = false;  // columns that the file has
 
   TraceHeader header_;
   std::vector<LayerFacts> facts_;

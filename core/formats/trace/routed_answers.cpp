@@ -22,7 +22,7 @@ constexpr std::array kRowKeys = {"routed_experts", "completion_routed_experts"};
 constexpr std::array kStarts = {"routed_experts_start_len", "routed_experts_prompt_start"};
 constexpr const char* kOfPrompt = "prompt_routed_experts";
 
-/// A field of an object or of what servers nest in it; null: there is none, or it has no value.
+/// A field of an object or of the objects that servers nest in it; null: the field is missing or null.
 const Json* field_in(const Json& object, const char* key, int depth = 0) {
   constexpr int kDeepest = 3;
   if (const Json& value = value_at(object, key); !value.is_null()) return &value;
@@ -39,7 +39,7 @@ const Json* first_in(const Json& object, const Keys& keys) {
   return nullptr;
 }
 
-/// -1: it is not there, or no count.
+/// A count; -1: it is missing or not a count.
 int64_t count_in(const Json* value) {
   if (!value || !value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > INT32_MAX)) return -1;
   return std::clamp<int64_t>(value->get<int64_t>(), -1, INT32_MAX);
@@ -56,14 +56,31 @@ const Json& choices_of(const Json& answer) {
   return choices.empty() ? list_at(answer, "outputs") : choices;
 }
 
+/// True if an answer is marked as a part of a stream: by its kind, or because it does not state yet why it ends.
+bool is_chunk(const Json& answer) {
+  const auto goes_on = [](const Json& object) {
+    return object.is_object() && object.contains("finish_reason") && value_at(object, "finish_reason").is_null();
+  };
+  const auto is_part = [&](const Json& choice) { return goes_on(choice) || value_at(choice, "delta").is_object(); };
+  const Json& choices = choices_of(answer);
+  return text_at(answer, "object").ends_with(".chunk") || goes_on(value_at(answer, "meta_info")) ||
+         std::any_of(choices.begin(), choices.end(), is_part);
+}
+/// True if an answer, or one of its choices, states why it ends.
+bool is_finished(const Json& answer) {
+  const Json& choices = choices_of(answer);
+  return !value_at(value_at(answer, "meta_info"), "finish_reason").is_null() ||
+         std::any_of(choices.begin(), choices.end(), [](const Json& c) { return !value_at(c, "finish_reason").is_null(); });
+}
+
 RoutedSequence sequence_of(const Json& holder, const std::string& before, const JsonRow& row) {
   RoutedSequence sequence;
   for (const char* name : kRowKeys)
     if (const Json* value = field_in(holder, name); value && !sequence.routed.there)
       sequence.routed = read_routed_ids(*value, before + name, row);
-  // A chunk of a stream may list its own tokens, and count all so far.
-  sequence.completion = std::max({length_in(field_in(holder, "token_ids")), length_in(field_in(holder, "output_ids")),
-                                  count_in(field_in(holder, "completion_tokens"))});
+  // A chunk of a stream may list its own tokens and count all tokens so far.
+  sequence.listed = std::max(length_in(field_in(holder, "token_ids")), length_in(field_in(holder, "output_ids")));
+  sequence.completion = count_in(field_in(holder, "completion_tokens"));
   sequence.start = first_known({sequence.routed.start, count_in(first_in(holder, kStarts))});
   sequence.index = std::max<int64_t>(count_in(&value_at(holder, "index")), 0);
   return sequence;
@@ -73,6 +90,8 @@ RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
   RoutedAnswer out;
   const Json& usage = value_at(answer, "usage");
   const Json& choices = choices_of(answer);
+  out.chunk = is_chunk(answer), out.finished = is_finished(answer);
+  out.completion_tokens = count_in(&value_at(usage, "completion_tokens"));
   if (const Json* prompt = field_in(answer, kOfPrompt)) out.prompt = read_routed_ids(*prompt, kOfPrompt, row);
   out.prompt_tokens = first_known({length_in(field_in(answer, "prompt_token_ids")), count_in(&value_at(usage, "prompt_tokens")),
                                    count_in(field_in(answer, "prompt_tokens"))});
@@ -85,12 +104,16 @@ RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
   const auto in_choices = std::any_of(out.sequences.begin(), out.sequences.end(), [](const RoutedSequence& s) { return s.routed.there; });
   if (!in_choices) {
     RoutedSequence whole = sequence_of(answer, "", row);
-    if (whole.completion < 0 && choices.size() == 1) whole.completion = out.sequences[0].completion;
-    out.sequences.assign(1, std::move(whole));
+    if (whole.tokens() < 0 && choices.size() == 1)
+      whole.completion = out.sequences[0].completion, whole.listed = out.sequences[0].listed;
+    if (choices.size() == 1) whole.index = out.sequences[0].index;
+    // A chunk without rows may still list the tokens of its choices.
+    if (!out.chunk || choices.empty() || whole.routed.there) out.sequences.assign(1, std::move(whole));
   }
-  // The sum of all choices says nothing of one of several.
-  if (out.sequences.size() == 1 && choices.size() <= 1 && out.sequences[0].completion < 0)
-    out.sequences[0].completion = count_in(&value_at(usage, "completion_tokens"));
+  // The total over several choices does not give the count of one. The last chunk of a stream has only the total, with an empty list of
+  // choices.
+  if (out.sequences.size() == 1 && (choices.size() == 1 || !answer.contains("choices")) && out.sequences[0].completion < 0)
+    out.sequences[0].completion = out.completion_tokens;
   if (const int64_t start = count_in(first_in(answer, kStarts)); start >= 0)
     for (RoutedSequence& s : out.sequences)
       if (s.start < 0) s.start = start;
@@ -99,52 +122,18 @@ RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
   return out;
 }
 
-/// Chunks of one answer, as they come.
-class RoutedStream {
- public:
-  explicit RoutedStream(const std::function<void(RoutedAnswer, const JsonRow&)>& visit) : visit_(visit) {}
-
-  void add(RoutedAnswer chunk, const JsonRow& row) {
-    if (begun_ && !chunk.id.empty() && chunk.id != answer_.id) end(row);
-    begun_ = true;
-    if (!chunk.id.empty()) answer_.id = chunk.id;
-    if (chunk.prompt.there) answer_.prompt = std::move(chunk.prompt);
-    answer_.prompt_tokens = std::max(answer_.prompt_tokens, chunk.prompt_tokens);
-    for (RoutedSequence& s : chunk.sequences) {
-      RoutedSequence& to = of_index_[s.index];
-      to.index = s.index;
-      const bool goes_on = s.completion > to.completion;
-      to.completion = std::max(to.completion, s.completion);
-      to.start = first_known({to.start, s.start});
-      if (s.routed.there) append(std::move(s.routed), to.routed, goes_on, row);
-    }
+/// Appends rows to the rows before them.
+void append(const RoutedIds& chunk, RoutedIds& to, const JsonRow& row) {
+  if (!to.there || to.empty()) {
+    to = chunk;
+    return;
   }
-  void end(const JsonRow& row) {
-    for (auto& [index, sequence] : of_index_) answer_.sequences.push_back(std::move(sequence));
-    if (answer_.has_any()) visit_(std::move(answer_), row);
-    answer_ = {}, of_index_.clear(), begun_ = false;
-  }
-
- private:
-  /// Some servers repeat all earlier rows in each chunk, others send only the new rows. A new row may equal the one before it.
-  static void append(RoutedIds chunk, RoutedIds& to, bool goes_on, const JsonRow& row) {
-    const bool longer = chunk.ids.size() > to.ids.size(), again = chunk.ids.size() == to.ids.size() && !goes_on;
-    const bool all_so_far = (longer || again) && std::equal(to.ids.begin(), to.ids.end(), chunk.ids.begin());
-    if (!to.there || to.empty() || all_so_far) {
-      to = std::move(chunk);
-      return;
-    }
-    if (chunk.has_shape() != to.has_shape() || (!chunk.empty() && (chunk.layers != to.layers || chunk.width != to.width)))
-      row.wrong("routed_experts of a chunk has another shape than those before");
-    to.ids.insert(to.ids.end(), chunk.ids.begin(), chunk.ids.end());
-    if (to.has_shape()) to.rows += chunk.rows;
-  }
-
-  const std::function<void(RoutedAnswer, const JsonRow&)>& visit_;
-  RoutedAnswer answer_;
-  std::map<int64_t, RoutedSequence> of_index_;
-  bool begun_ = false;
-};
+  if (chunk.empty()) return;
+  if (chunk.has_shape() != to.has_shape() || chunk.layers != to.layers || chunk.width != to.width)
+    row.wrong("routed_experts of a chunk has another shape than those before");
+  to.ids.insert(to.ids.end(), chunk.ids.begin(), chunk.ids.end());
+  if (to.has_shape()) to.rows += chunk.rows;
+}
 
 }  // namespace
 
@@ -170,8 +159,91 @@ bool is_event_stream(std::string_view text) {
   return text.starts_with("data:") || text.starts_with("event:") || text.starts_with("id:") || text.starts_with(": ");
 }
 
-void for_each_streamed(TextLines& lines, const std::function<void(RoutedAnswer, const JsonRow&)>& visit) {
-  RoutedStream stream(visit);
+bool RoutedChunks::takes(const RoutedAnswer& answer) const {
+  const auto at = open_.find(answer.id);
+  return answer.chunk || (at != open_.end() && !(answer.id.empty() && at->second.answer.finished));
+}
+
+void RoutedChunks::add(RoutedAnswer chunk, const JsonRow& row) {
+  if (!chunk.id.empty()) current_ = chunk.id;
+  if (const auto at = open_.find(current_); current_.empty() && at != open_.end() && at->second.answer.finished && chunk.has_any())
+    hand_on(current_);
+  Open& open = open_[current_];
+  if (open.line == 0) open.number = answers_++;
+  open.line = row.line();
+  RoutedAnswer& answer = open.answer;
+  answer.id = current_;
+  answer.finished |= chunk.finished;
+  if (chunk.prompt.there) answer.prompt = std::move(chunk.prompt);
+  answer.prompt_tokens = std::max(answer.prompt_tokens, chunk.prompt_tokens);
+  answer.completion_tokens = std::max(answer.completion_tokens, chunk.completion_tokens);
+  for (RoutedSequence& s : chunk.sequences) {
+    Joined& to = open.of_index[s.index];
+    RoutedSequence& sequence = to.sequence;
+    sequence.index = s.index;
+    sequence.start = first_known({sequence.start, s.start});
+    if (s.listed >= 0) {
+      to.listed_grows &= s.listed > to.listed_last;
+      to.listed_together += s.listed, to.listed_last = s.listed;
+    }
+    if (s.routed.there) join(std::move(s.routed), s.completion, to, row);
+    sequence.completion = std::max(sequence.completion, s.completion);
+  }
+}
+
+void RoutedChunks::join(RoutedIds chunk, int64_t completion, Joined& to, const JsonRow& row) {
+  constexpr int64_t kSure = 3;  // chunks began with all rows so far, so they repeat them; appending them would need quadratic space
+  RoutedIds& held = to.sequence.routed;
+  const int64_t before = to.sequence.completion;
+  const bool counts = completion >= 0 && before >= 0;
+  const bool alike = !held.empty() && chunk.ids.size() >= held.ids.size() && std::equal(held.ids.begin(), held.ids.end(), chunk.ids.begin());
+  const bool again = alike && chunk.ids.size() == held.ids.size();
+  if (again && counts && completion == before) return;  // no new token: it is the same chunk again
+  if (alike && !again) ++to.grown;
+  if (again && !counts && chunk.has_shape() && chunk.rows > 1) to.repeated = true;
+  if (to.grown < kSure)
+    append(chunk, to.appended, row);
+  else
+    to.appended = {};
+  if (alike && !(again && counts))
+    held = std::move(chunk);
+  else
+    append(chunk, held, row);
+}
+
+void RoutedChunks::hand_on(const std::string& id) {
+  auto node = open_.extract(id);
+  Open& open = node.mapped();
+  RoutedAnswer& answer = open.answer;
+  for (auto& [index, joined] : open.of_index) {
+    RoutedSequence& sequence = answer.sequences.emplace_back(std::move(joined.sequence));
+    if (sequence.completion < 0 && open.of_index.size() == 1) sequence.completion = answer.completion_tokens;
+    // The lists hold all tokens so far or only the new ones; a count decides.
+    if (sequence.completion < 0 && joined.listed_last >= 0)
+      sequence.listed = joined.listed_grows ? joined.listed_last : joined.listed_together;
+    if (!joined.appended.there || joined.appended.ids.size() == sequence.routed.ids.size()) continue;
+    sequence.other = std::move(joined.appended);
+    if (joined.grown == 0 && !joined.repeated) std::swap(sequence.routed, sequence.other);
+  }
+  const Json none;
+  visit_(answer, JsonRow(none, where_, open.line));
+}
+
+void RoutedChunks::end_stream() {
+  std::vector<std::pair<int64_t, std::string>> ended;
+  for (const auto& [id, open] : open_)
+    if (id.empty() || open.answer.finished) ended.emplace_back(open.number, id);
+  std::sort(ended.begin(), ended.end());
+  for (const auto& [number, id] : ended) hand_on(id);
+  current_.clear();
+}
+
+void RoutedChunks::end() {
+  for (auto& [id, open] : open_) open.answer.finished = true;
+  end_stream();
+}
+
+void read_streamed(TextLines& lines, RoutedChunks& chunks) {
   const Json none;
   // Empty lines are between events.
   while (lines.next()) {
@@ -183,14 +255,14 @@ void for_each_streamed(TextLines& lines, const std::function<void(RoutedAnswer, 
     if (!line.starts_with("data:")) here.wrong("is no line of a stream of events: " + in_quotes(line.substr(0, 12)));
     line.remove_prefix(std::string_view("data:").size());
     if (line.find("[DONE]") != std::string_view::npos && line.size() < 16) {
-      stream.end(here);
+      chunks.end_stream();
       continue;
     }
     const Json chunk = parse_json_text(line, lines.where(), {}, lines.number());
     const JsonRow row(chunk, lines.where(), lines.number());
-    stream.add(find_routed(chunk, row), row);
+    chunks.add(find_routed(chunk, row), row);
   }
-  stream.end(JsonRow(none, lines.where(), lines.number()));
+  chunks.end();
 }
 
 }  // namespace stormcell

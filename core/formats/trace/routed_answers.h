@@ -1,12 +1,14 @@
-// Answers of servers keep the experts of their tokens in several places. SGLang: /generate in meta_info, its OpenAI endpoints in sglext;
-// vLLM: in each of its choices, those of the prompt beside them where they are apart; Dynamo: in nvext. Logs of clients wrap them in
-// response or body.
+// Finds the experts of tokens in answers of servers. SGLang puts them into meta_info (/generate) or sglext (OpenAI endpoints), vLLM into
+// each choice, with the prompt's in a field of their own, Dynamo into nvext. Logs of clients wrap answers in response or body.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/formats/text_lines.h"
@@ -17,26 +19,74 @@ namespace stormcell {
 
 /// One sequence of an answer.
 struct RoutedSequence {
-  RoutedIds routed;         ///< of the answer's tokens, or of those and the prompt's
-  int64_t completion = -1;  ///< tokens of the answer, the last of which was not computed on; -1: it does not say
-  int64_t start = -1;       ///< position of the first row, as the answer says it; -1: it does not
-  int64_t index = 0;        ///< among the choices
+  RoutedIds routed;         ///< rows of the answer's tokens, or of the prompt's and the answer's
+  RoutedIds other;          ///< for chunks with equal beginnings: the result of the other way to join them; absent: both give the same
+  int64_t completion = -1;  ///< number of tokens that the answer states; -1: not stated
+  int64_t listed = -1;      ///< number of tokens that the answer lists; -1: it lists none
+  int64_t start = -1;       ///< position of the first row; -1: the answer does not state it
+  int64_t index = 0;        ///< number among the choices
+  /// The number of tokens of the answer; the last one was not computed on; -1: not stated.
+  int64_t tokens() const { return std::max(completion, listed); }
 };
 struct RoutedAnswer {
   std::string id;
-  RoutedIds prompt;                       ///< where it is apart
-  int64_t prompt_tokens = -1;             ///< -1: it does not say
-  std::vector<RoutedSequence> sequences;  ///< with a value each, or with none where the prompt alone has one
+  bool chunk = false;                     ///< it is marked as a part of a streamed answer
+  bool finished = false;                  ///< it states why the answer ends
+  int64_t completion_tokens = -1;         ///< over all its sequences; -1: not stated
+  RoutedIds prompt;                       ///< rows of the prompt, if they have their own field
+  int64_t prompt_tokens = -1;             ///< -1: not stated
+  std::vector<RoutedSequence> sequences;  ///< each has a value; empty if only the prompt has one
   bool has_any() const;
 };
 
-/// Finds them in one JSON value, that may be wrapped.
+/// Finds the experts in one JSON value, which may be wrapped.
 RoutedAnswer find_routed(const nlohmann::json& answer, const JsonRow& row);
 
-/// Whether a text is a stream of server-sent events: lines "data: {...}".
+/// True if a text is a stream of server-sent events: lines "data: {...}".
 bool is_event_stream(std::string_view text);
-/// Joins the chunks of a stream into answers. A chunk that repeats all rows so far replaces them; the rows of any other are appended.
-/// `visit` gets each answer with experts, and the row of its last chunk.
-void for_each_streamed(TextLines& lines, const std::function<void(RoutedAnswer, const JsonRow&)>& visit);
+/// Joins the chunks of streamed answers. Chunks of one id are one answer, whatever is between them: streams of several requests may be
+/// mixed. A chunk without an id continues the answer of the chunk before it.
+class RoutedChunks {
+ public:
+  using Visit = std::function<void(const RoutedAnswer&, const JsonRow&)>;
+  /// `visit` gets each answer, and the row of its last chunk. `where` is the file, and outlives this.
+  RoutedChunks(const std::string& where, Visit visit) : where_(where), visit_(std::move(visit)) {}
+
+  /// True if an answer is a chunk: it is marked so, or earlier chunks have its id.
+  bool takes(const RoutedAnswer& answer) const;
+  void add(RoutedAnswer chunk, const JsonRow& row);
+  /// Ends a stream: passes on all answers that state why they end, and the one without an id.
+  void end_stream();
+  /// Passes on all answers, in the order of their first chunks.
+  void end();
+
+ private:
+  /// The rows of one sequence. Some servers repeat all earlier rows in each chunk, others send only new rows, and a new row may equal the
+  /// one before it. Both ways of joining are kept until the chunks show which is right.
+  struct Joined {
+    RoutedSequence sequence;  ///< joined so that a chunk replaces the rows so far if it begins with them
+    RoutedIds appended;       ///< the rows of all chunks, one after another
+    int64_t grown = 0;        ///< chunks that began with all rows so far, and had more
+    bool repeated = false;    ///< a chunk of several rows equalled all rows so far
+    int64_t listed_together = 0, listed_last = -1;
+    bool listed_grows = true;  ///< each list of tokens was longer than the one before
+  };
+  struct Open {
+    RoutedAnswer answer;
+    std::map<int64_t, Joined> of_index;
+    int64_t number = 0, line = 0;  ///< place of its first chunk among the answers, and of its last one in the file
+  };
+  static void join(RoutedIds chunk, int64_t completion, Joined& to, const JsonRow& row);
+  void hand_on(const std::string& id);
+
+  const std::string& where_;
+  Visit visit_;
+  std::map<std::string, Open> open_;  // by id
+  std::string current_;               // id of the last chunk
+  int64_t answers_ = 0;
+};
+
+/// Reads a stream of server-sent events.
+void read_streamed(TextLines& lines, RoutedChunks& chunks);
 
 }  // namespace stormcell

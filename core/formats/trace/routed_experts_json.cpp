@@ -1,13 +1,18 @@
-// Answers of servers that were asked for routed experts, [tokens, layers, k] of the prompt and the answer of one request: SGLang's and
-// vLLM's, one answer, a list of them, one a line, or a stream. How many layers and choices there are stands in no answer. Servers keep the
-// routed choices alone; early builds kept columns of fused shared experts behind, with any number in them. The last token of an answer is
-// not computed on. A server leaves out the first rows where a request asks for that (routed_experts_start_len).
+// Reads answers of servers with routed experts: [tokens, layers, k] of the prompt and the answer of one request. The file has one answer, a
+// list, one answer a line, or a stream. No answer states the number of layers and choices. Servers keep only the routed choices; early
+// builds also had columns of fused shared experts at the end, with any numbers in them. The last token of an answer is not computed on. A
+// request may leave out the first rows (routed_experts_start_len).
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/file_text.h"
 #include "core/formats/json_lines.h"
+#include "core/formats/sha256.h"
 #include "core/formats/trace/json_cursor.h"
 #include "core/formats/trace/routed_answers.h"
 #include "core/formats/trace/routed_layout.h"
@@ -16,13 +21,13 @@
 namespace stormcell {
 namespace {
 
-/// The rows of one sequence, and where they are in it.
+/// The rows of one sequence, and their positions in it.
 struct PlacedRows {
   std::vector<const RoutedIds*> parts;
   RoutedLayout layout;
   int64_t start = 0;    ///< position of the first row
-  int64_t skipped = 0;  ///< rows of the prompt that another sequence handed on
-  int64_t prompt = -1;  ///< tokens; -1: nobody knows where decoding begins
+  int64_t skipped = 0;  ///< rows of the prompt that another choice has already delivered
+  int64_t prompt = -1;  ///< number of tokens of the prompt; -1: not known where decoding begins
 
   int32_t id(int64_t row, int64_t column) const {
     int64_t at = row * layout.layers * layout.width + column;
@@ -31,6 +36,28 @@ struct PlacedRows {
       at -= std::ssize(part->ids);
     }
     return kNoBranch;
+  }
+};
+
+/// The counts of an answer.
+std::string digest_of(const RoutedAnswer& answer) {
+  Sha256 hash;
+  const auto add = [&](const RoutedIds& ids, int64_t about) {
+    const int64_t numbers[] = {about, ids.start, std::ssize(ids.ids)};
+    hash.update(std::as_bytes(std::span(numbers)));
+    hash.update(std::as_bytes(std::span(ids.ids)));
+  };
+  add(answer.prompt, answer.prompt_tokens);
+  for (const RoutedSequence& sequence : answer.sequences) add(sequence.routed, sequence.tokens());
+  return hash.hex();
+}
+
+/// Warnings about answers that have the id of an earlier one.
+struct RepeatedIds {
+  int64_t count = 0;
+  std::string first;
+  void add(const std::string& id) {
+    if (count++ == 0) first = id;
   }
 };
 
@@ -45,31 +72,43 @@ class RoutedExperts {
     if (model.layers == 0 || model.k == 0 || model.moe_layers.empty())
       bad_input(source_.path(), "does not say how many layers and choices of a token there are",
                 "--model-config config.json of the model that answered");
-    begin();
+    k_ = std::min(model.k, model.branches);
     is_event_stream(source_.text()) ? read_stream() : read_answers();
     if (requests_ == 0)
       bad_input(source_.path(), "has no answer with routed_experts",
                 "SGLang: send return_routed_experts in each request; vLLM: serve with --enable-return-routed-experts");
+    if (!begun_) counts_.nothing = "its answers have no row of routed_experts";
     warn();
     return std::move(counts_);
   }
 
  private:
+  /// Reads answers one after another, or chunks of streamed answers saved in this way.
   void read_answers() {
     JsonLines answers(source_.text(), source_.path());
-    for (nlohmann::json answer; answers.next(answer);) {
+    RoutedChunks chunks = new_chunks();
+    for (nlohmann::json value; answers.next(value);) {
       progress_.report("reading answers", requests_, 0);
-      const JsonRow row(answer, source_.path(), answers.line());
-      hand_on(find_routed(answer, row), row);
+      const JsonRow row(value, source_.path(), answers.line());
+      RoutedAnswer answer = find_routed(value, row);
+      if (chunks.takes(answer))
+        chunks.add(std::move(answer), row);
+      else
+        hand_on(answer, row);
     }
+    chunks.end();
     counts_.empty_lines = answers.lines().empty_lines();
   }
   void read_stream() {
     TextLines lines(source_.text(), source_.path());
-    for_each_streamed(lines, [&](const RoutedAnswer& answer, const JsonRow& row) {
-      progress_.report("reading answers", requests_, 0);
-      hand_on(answer, row);
-    });
+    RoutedChunks chunks = new_chunks();
+    read_streamed(lines, chunks);
+  }
+  RoutedChunks new_chunks() {
+    return {source_.path(), [this](const RoutedAnswer& answer, const JsonRow& row) {
+              progress_.report("reading answers", requests_, 0);
+              hand_on(answer, row);
+            }};
   }
 
   void begin() {
@@ -80,11 +119,11 @@ class RoutedExperts {
     header.model_layers = model.layers;
     std::vector<int32_t> router_of(static_cast<size_t>(model.layers), -1);
     for (size_t i = 0; i < model.moe_layers.size(); ++i) router_of[static_cast<size_t>(model.moe_layers[i])] = static_cast<int32_t>(i);
-    header.routers = routers_by_layer(router_of, model.branches, std::min(model.k, model.branches));
-    k_ = std::min(model.k, model.branches);
+    header.routers = routers_by_layer(router_of, model.branches, k_);
     header.lacks =
         lacks_without({{"model", !model.name.empty()}, "branches", "k", "decisions", "steps", "order", "requests", "positions", "phases"});
     sink_.begin(header);
+    begun_ = true;
   }
 
   void warn() {
@@ -94,6 +133,26 @@ class RoutedExperts {
     if (partial_ > 0)
       counts_.warnings.push_back(of_file + answers(partial_, requests_) + " lack rows of " + counted(missing_, "token") +
                                  ", as with routed_experts_start_len: loads are those of the rest");
+    if (again_.count > 0)
+      counts_.warnings.push_back(of_file + counted(again_.count, "answer repeats", "answers repeat") +
+                                 " an earlier one, with the same id and the same rows, and count nothing; the first has the id " +
+                                 in_quotes(again_.first));
+    if (unlike_.count > 0)
+      counts_.warnings.push_back(of_file + counted(unlike_.count, "answer has", "answers have") +
+                                 " the id of an earlier one, and other rows: both are counted; the first has the id " +
+                                 in_quotes(unlike_.first));
+  }
+
+  /// False if the same answer came before.
+  bool is_new(const RoutedAnswer& answer) {
+    if (answer.id.empty()) return true;
+    std::set<std::string>& digests = digests_of_[answer.id];
+    if (!digests.insert(digest_of(answer)).second) {
+      again_.add(answer.id);
+      return false;
+    }
+    if (digests.size() > 1) unlike_.add(answer.id);
+    return true;
   }
 
   void hand_on(const RoutedAnswer& answer, const JsonRow& row) {
@@ -102,11 +161,12 @@ class RoutedExperts {
       ++without_;
       return;
     }
+    if (!is_new(answer)) return;
     bool prompt_handed_on = false;
     for (const RoutedSequence& sequence : answer.sequences) {
       if (!sequence.routed.there && (prompt_handed_on || !answer.prompt.there)) continue;
       PlacedRows rows = placed(answer, sequence, row);
-      // Choices of one answer share its prompt, which was computed on once.
+      // Choices of one answer share its prompt, which is computed once.
       const bool has_prompt = !rows.parts.empty() && rows.parts[0] == &answer.prompt;
       if (has_prompt && prompt_handed_on) rows.skipped = std::ssize(answer.prompt.ids) / (rows.layout.layers * rows.layout.width);
       prompt_handed_on |= has_prompt;
@@ -115,13 +175,34 @@ class RoutedExperts {
     }
   }
 
+  /// Chooses, for chunks with equal beginnings, the way to join them that gives one row for each token.
+  const RoutedIds& rows_of(const RoutedAnswer& answer, const RoutedSequence& sequence, int64_t tokens) const {
+    if (!sequence.other.there || tokens < 0) return sequence.routed;
+    const int64_t completion = sequence.tokens();
+    return !covers_all(answer, sequence.routed, tokens, completion) && covers_all(answer, sequence.other, tokens, completion)
+               ? sequence.other
+               : sequence.routed;
+  }
+  /// True if some layout has rows for all tokens, or for all tokens of the answer. The last token may lack a row.
+  bool covers_all(const RoutedAnswer& answer, const RoutedIds& routed, int64_t tokens, int64_t completion) const {
+    const TracedModel& model = source_.model;
+    const int64_t moe = std::ssize(model.moe_layers), apart = std::ssize(answer.prompt.ids), numbers = std::ssize(routed.ids);
+    for (const int64_t layers : {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
+      for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
+        for (const int64_t all : {numbers, numbers + apart})
+          for (const int64_t expected : {tokens, tokens - 1, completion, completion - 1})
+            if (all == expected * layers * width) return true;
+    return false;
+  }
+
   PlacedRows placed(const RoutedAnswer& answer, const RoutedSequence& sequence, const JsonRow& row) {
-    const RoutedIds& routed = sequence.routed;
-    const int64_t prompt = answer.prompt_tokens, tokens = prompt >= 0 && sequence.completion >= 0 ? prompt + sequence.completion : -1;
+    const int64_t prompt = answer.prompt_tokens, completion = sequence.tokens(),
+                  tokens = prompt >= 0 && completion >= 0 ? prompt + completion : -1;
+    const RoutedIds& routed = rows_of(answer, sequence, tokens);
     PlacedRows out;
     out.prompt = prompt > 0 ? prompt : -1;
     const auto is_whole = [&](int64_t rows) { return tokens < 0 || rows == tokens || rows == tokens - 1; };
-    // Some servers say the prompt's apart, and all of them again in the choice.
+    // Some servers put the prompt's rows in their own field and all rows again in the choice.
     const bool all_again = answer.prompt.there && routed.has_shape() && tokens >= 0 && is_whole(routed.rows) && prompt > 0;
     if (answer.prompt.there && !all_again) out.parts.push_back(&answer.prompt);
     if (routed.there) out.parts.push_back(&routed);
@@ -135,20 +216,19 @@ class RoutedExperts {
                   counted(tokens, "token"));
       out.start = told_start;
     } else if (!is_whole(rows)) {
-      out.start = start_of(answer, sequence, rows, apart, row);
+      out.start = start_of(prompt, completion, routed, rows, apart, row);
     }
     if (out.start + rows > INT32_MAX) row.wrong("routed_experts begins at token " + std::to_string(out.start) + ", which is too far");
-    // Rows of the answer are missing where the prompt alone has some.
+    // The answer's rows are missing if only the prompt has rows.
     if (const int64_t missing = tokens < 0 ? out.start : tokens - 1 - rows; missing > 0) ++partial_, missing_ += missing;
     return out;
   }
 
-  /// The position of the first row where rows are fewer than tokens: they end where the sequence ends.
-  static int64_t start_of(const RoutedAnswer& answer, const RoutedSequence& sequence, int64_t rows, bool apart, const JsonRow& row) {
-    const int64_t prompt = answer.prompt_tokens, completion = sequence.completion;
-    if (apart && sequence.routed.empty()) return std::max<int64_t>(prompt - rows, 0);
-    if (!apart && sequence.routed.has_shape() && rows == completion) return prompt;
-    const int64_t of_answer = sequence.routed.has_shape() ? sequence.routed.rows : -1;
+  /// The position of the first row if there are fewer rows than tokens: the rows end with the sequence.
+  static int64_t start_of(int64_t prompt, int64_t completion, const RoutedIds& routed, int64_t rows, bool apart, const JsonRow& row) {
+    if (apart && routed.empty()) return std::max<int64_t>(prompt - rows, 0);
+    if (!apart && routed.has_shape() && rows == completion) return prompt;
+    const int64_t of_answer = routed.has_shape() ? routed.rows : -1;
     if (apart && of_answer >= 0 && of_answer != completion && of_answer != completion - 1)
       row.wrong("prompt_routed_experts and routed_experts have " + counted(rows, "row") + ", the prompt and the answer have " +
                 std::to_string(prompt) + " and " + counted(completion, "token"));
@@ -164,6 +244,7 @@ class RoutedExperts {
   }
 
   void hand_on_tokens(const PlacedRows& rows, int64_t first, int64_t end, Phase phase, const JsonRow& row) {
+    if (!begun_) begin();
     const TracedModel& model = source_.model;
     const int64_t tokens = end - first;
     std::vector<std::vector<int32_t>> choice;
@@ -182,7 +263,7 @@ class RoutedExperts {
     sink_.batch({&cells, 1}, decisions);
   }
 
-  /// The choices of a token; -1 and, of several, all zero are none.
+  /// The choices of a token. -1 is no choice; neither are several choices that are all zero.
   void take(const PlacedRows& rows, int64_t token, int64_t layer, std::span<int32_t> to, const JsonRow& row) {
     const TracedModel& model = source_.model;
     const auto place = [&] { return "token " + std::to_string(rows.start + token) + ", layer " + std::to_string(layer); };
@@ -209,16 +290,19 @@ class RoutedExperts {
   const TraceSource& source_;
   TraceSink& sink_;
   const Progress& progress_;
-  int64_t answers_ = 0, requests_ = 0;               // read so far; those with routed experts, by their choices
-  int64_t without_ = 0, partial_ = 0, missing_ = 0;  // answers without; requests whose rows are not all there; rows
+  int64_t answers_ = 0, requests_ = 0;               // answers read so far; sequences with routed experts
+  int64_t without_ = 0, partial_ = 0, missing_ = 0;  // answers without routed experts; requests with missing rows; rows
   int32_t k_ = 1;
+  bool begun_ = false;
+  std::map<std::string, std::set<std::string>> digests_of_;  // digests of the answers of each id
+  RepeatedIds again_, unlike_;                               // answers left out; answers counted
   TraceCounts counts_;
 };
 
 }  // namespace
 
 bool is_routed_experts_json(std::string_view content) {
-  constexpr size_t kLooked = size_t{16} << 20;  // long texts and other numbers may stand before
+  constexpr size_t kLooked = size_t{16} << 20;  // long texts and other numbers may come first
   const size_t first = content.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || !(content[first] == '{' || content[first] == '[' || is_event_stream(content))) return false;
   const std::string_view head = content.substr(0, kLooked);

@@ -48,7 +48,7 @@ class RoutedIdsReader {
 
   void read_base64(const std::string& text) {
     if (text.empty()) {
-      out_.there = false;  // answered without them
+      out_.there = false;  // an answer without routed experts
       return;
     }
     const std::string bytes = decoded(text);
@@ -65,7 +65,7 @@ class RoutedIdsReader {
   }
 
   void set_shape(const std::vector<int64_t>& shape) {
-    // Nothing is in an array of no rows, whatever else its shape is.
+    // An array without rows is empty, whatever the rest of its shape is.
     const bool nothing = std::find(shape.begin(), shape.end(), 0) != shape.end();
     if (!nothing && shape.size() != 3) wrong("has the shape " + shape_text(shape) + ", expected [tokens, layers, k]");
     out_.rows = nothing ? 0 : shape[0], out_.layers = nothing ? 0 : shape[1], out_.width = nothing ? 0 : shape[2];
@@ -96,7 +96,7 @@ class RoutedIdsReader {
     }
     if (out_.ids.empty()) out_.rows = 0;
   }
-  /// Some languages write 3 as 3.0.
+  /// Some programming languages write 3 as 3.0.
   int64_t whole(const Json& id) const {
     if (id.is_number_unsigned() && id.get<uint64_t>() > INT32_MAX) wrong("names expert " + id.dump());
     if (id.is_number_integer()) return id.get<int64_t>();
@@ -137,7 +137,7 @@ class RoutedIdsReader {
                                        {"uint16", "u2", DType::u16}, {"int32", "i4", DType::i32}, {"uint32", "u4", DType::u32},
                                        {"int64", "i8", DType::i64}};
     for (const Named& named : kTypes) {
-      // One without a dtype has the width that its bytes have.
+      // Without a dtype, the number of bytes gives the width of an element.
       const bool is_it = dtype.empty() ? elements > 0 && bytes.size() / element_size(named.type) == elements
                                        : dtype == named.numpy || dtype == named.in_short;
       if (!is_it) continue;

@@ -1,4 +1,4 @@
-// The ids of experts in one field of an answer, in whichever form a server writes them.
+// Reads the ids of experts from one field of an answer, in all forms that servers write.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -12,15 +12,15 @@ namespace stormcell {
 struct RoutedIds {
   bool there = false;        ///< the field has a value
   std::vector<int32_t> ids;  ///< [rows, layers, width]
-  /// As the field says it; of base64 of raw numbers, which says none, -1.
+  /// The field's own shape; -1 for base64 of raw numbers, which has none.
   int64_t rows = -1, layers = -1, width = -1;
-  int64_t start = -1;  ///< the position of the first row, where the field says it
+  int64_t start = -1;  ///< the position of the first row, if the field states it
   bool has_shape() const { return rows >= 0; }
   bool empty() const { return ids.empty(); }
 };
 
-/// Base64 of raw int32 (SGLang), base64 of an .npy (vLLM), nested lists [rows][layers][width], or an object with data as base64, shape and
-/// dtype (Dynamo). Null is no value. Complaints name the file, the line and `name`.
+/// Accepts base64 of raw int32 (SGLang), base64 of an .npy (vLLM), nested lists [rows][layers][width], or an object with data as base64,
+/// shape and dtype (Dynamo). Null is no value. Errors name the file, the line and `name`.
 RoutedIds read_routed_ids(const nlohmann::json& value, const std::string& name, const JsonRow& row);
 
 }  // namespace stormcell

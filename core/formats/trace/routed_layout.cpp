@@ -69,8 +69,9 @@ class LayoutSearch {
 
   bool is_partial(const RoutedLayout& l) const { return tokens_ >= 0 && l.rows < tokens_ - 1; }
 
-  /// How unlikely a layout is; 0: nothing speaks against it. A weighted sum of three shares of rows: those with impossible ids (the weight
-  /// excludes them), rows of layers without experts that are not zero, and rows of zeros, as for tokens that were not recorded.
+  /// A measure of how unlikely a layout is; 0: nothing contradicts it. It is a weighted sum of three shares of rows: those with impossible
+  /// ids (their weight excludes the layout), rows of layers without experts that are not zero, and rows of zeros, as for tokens that were
+  /// not recorded.
   double doubt_of(const RoutedLayout& l) const {
     constexpr double kWrongId = 1e6, kDense = 10, kPartial = 0.25, kShared = 0.1;
     int64_t wrong = 0, dense = 0, unrecorded = 0, dense_rows = 0, expert_rows = 0;

@@ -80,9 +80,11 @@ class RouterTrace {
     for (const auto& [key, value] : header.items())
       if (key == "source" || key == "scenario" || key == "seed")
         header_.origin[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::vector<int32_t> numbers = numbers_of_layers_with_branches(source_, layers_);
     for (int64_t l = 0; l < layers_; ++l) {
       TraceRouter router;
-      router.name = "layer." + std::to_string(l);
+      router.layer = numbers[static_cast<size_t>(l)];
+      router.name = "layer." + std::to_string(router.layer >= 0 ? router.layer : l);
       router.branches = static_cast<int32_t>(branches_);
       router.fan_out = static_cast<int32_t>(k_);
       header_.routers.push_back(std::move(router));

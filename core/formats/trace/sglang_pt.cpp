@@ -1,7 +1,7 @@
 // What SGLang's expert distribution recorder leaves, a file of torch.save(). Modes stat and stat_approx: `logical_count` i32 [steps,
 // layers, experts] of all ranks together, rows of a ring buffer. Modes per_pass and per_token: one file a rank, `records` with a dictionary
 // for each forward pass, in which experts are physical slots, and `last_physical_to_logical_map` [layers, slots]. A rank without requests
-// runs idle passes beside the others (attention data-parallel): a pass without tokens counts nothing, and is no step.
+// runs idle passes beside the others (attention data-parallel): a pass without tokens counts nothing and is not a step.
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -88,6 +88,10 @@ class SglangDump {
         if (v > 0) used[static_cast<size_t>(i / branches_)] = filled[static_cast<size_t>(s)] = 1;
       }
     }
+    if (std::find(used.begin(), used.end(), 1) == used.end()) {
+      counts_.nothing = kNothingChosen;
+      return;
+    }
     router_of_ = routers_of_layers(source_, used);
     begin_counts("stat", std::count(filled.begin(), filled.end(), 1), in_order(filled));
     std::vector<int64_t> loads(static_cast<size_t>(branches_));
@@ -147,7 +151,7 @@ class SglangDump {
     if (!records_.empty()) tokens ? read_tokens() : read_passes();
   }
 
-  /// Whatever its shape is besides, it has no element.
+  /// The tensor has no element, whatever the rest of its shape is.
   bool is_idle(const Record& record) const {
     return file_.tensor(record.dict->find("topk_ids_of_layer"), "topk_ids_of_layer of pass " + std::to_string(record.pass)).elements() == 0;
   }
@@ -283,6 +287,11 @@ class SglangDump {
       positions &= records_[r].dict->find("positions") != nullptr;
       const int64_t mode = whole_of(*records_[r].dict, "forward_mode", 0);
       phases &= mode == kExtend || mode == kDecode;
+    }
+    if (std::find(used.begin(), used.end(), 1) == used.end()) {
+      counts_.nothing = "rank " + std::to_string(rank_) + " was idle: no token of its passes chose an expert";
+      counts_.rank_of_nothing = rank_;
+      return;
     }
     router_of_ = routers_of_layers(source_, used);
     TraceHeader header = new_header("per_token");

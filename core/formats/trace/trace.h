@@ -115,29 +115,33 @@ struct TracedModel {
   int32_t k = 0;                    ///< choices of a cell, 0: not known
   int32_t shared = 0;               ///< experts that every cell goes to; a server may have fused them: ids behind the others (RoutedAlone)
   int32_t layers = 0;               ///< of the model, those without branches included
-  int32_t further_layers = 0;       ///< layers behind those, which predict further tokens: a recorder may have them, too
-  std::vector<int32_t> moe_layers;  ///< numbers of those with branches; empty: the rule of the family is not known
+  int32_t further_layers = 0;       ///< layers after these, which predict further tokens; a recorder may have them, too
+  std::vector<int32_t> moe_layers;  ///< numbers of the layers with branches; empty: the rule of the family is not known
   std::string said_by;              ///< the keys that say which layers have branches
-  std::string doubt;                ///< a sentence where the rule of the family is not known
+  std::string doubt;                ///< a sentence if the rule of the family is not known
+  std::string unlike;               ///< a sentence if the number of experts differs between layers, since only one is used
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch, 0: not known
   int64_t kv_width = 0;             ///< numbers that attention keeps of a token in a layer: keys and values, 0: not known
   /// The file, with the keys that say which layers have branches, for errors.
   std::string of_rule() const;
 };
-/// From a config.json, by the rules of the known families (expert_layers.h); Error(bad_input) where it has no branches.
+/// Reads a config.json by the rules of the known families (expert_layers.h). Error(bad_input) if it has no branches.
 TracedModel read_traced_model(const std::string& config_json);
 
 /// A row is one choice of one cell at one router; of loads it is the count of one branch in one step.
 struct TraceCounts {
   int64_t rows_read = 0;
-  int64_t rows_skipped = 0;           ///< of layers without branches, which some systems fill with zeros
-  int64_t rows_masked = 0;            ///< that name no branch: padding, cells that were not recorded
-  int64_t rows_shared = 0;            ///< of shared experts that the server fused: not routed, and not handed on
-  EmptyLines empty_lines;             ///< of a text
-  std::vector<std::string> warnings;  ///< each names the file: parts that are missing, figures that are in doubt
-  std::string nothing;                ///< why the sink was handed nothing, not even a begin: "rank 3 was idle: ..."; empty: it was
-  int32_t rank_of_nothing = -1;       ///< then, whose file it is
+  int64_t rows_skipped = 0;           ///< rows of layers without branches, which some systems fill with zeros
+  int64_t rows_masked = 0;            ///< rows that name no branch: padding, cells that were not recorded
+  int64_t rows_shared = 0;            ///< columns of shared experts that the server fused: they are not routed and not passed on
+  EmptyLines empty_lines;             ///< empty lines of a text
+  std::vector<std::string> warnings;  ///< missing parts and doubtful figures; each sentence names the file
+  std::string nothing;                ///< why the sink received nothing, not even its begin: "rank 3 was idle: ..."; else empty
+  int32_t rank_of_nothing = -1;       ///< then the rank of the file
 };
+
+/// For TraceCounts::nothing.
+inline constexpr std::string_view kNothingChosen = "is zero all over: no expert was ever chosen";
 
 struct TraceSource {
   std::shared_ptr<const MappedFile> file;
@@ -162,20 +166,24 @@ struct TraceFormat {
 std::span<const TraceFormat> trace_formats();
 /// By its id; Error(bad_input) with the list where there is none.
 const TraceFormat& find_trace_format(std::string_view id);
-/// By the file's content. Null where it has none of them, or is no UTF-8.
+/// Finds the format by the file's content. Null if it has none of them or is not UTF-8.
 const TraceFormat* find_trace_format(const MappedFile& file);
-/// As that. Error(bad_input) with what the file is in place of null.
+/// The same, but throws Error(bad_input), which says what the file is, instead of returning null.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
 /// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of the model where it is
-/// known, else those that were ever `used`. Error(bad_input): another number of layers than the model's, none with branches, a layer that
-/// has none and was used, or one that has some and was not.
+/// known, else those that were ever `used`. Error(bad_input) if the number of layers is not the model's, if no layer has branches, if a
+/// layer without branches was used, or if one with branches was not.
 std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used);
-/// For traces that have only layers with branches, unnumbered: the numbers of `rows` layers, -1: not known. Error(bad_input): the model has
-/// another number of them.
+/// For traces that have only layers with branches, without numbers: the numbers of `rows` layers, -1: not known. Error(bad_input) if the
+/// model has another number of such layers.
 std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows);
-/// For traces that number their layers with branches. Error(bad_input): the model has no branches in one of them.
-void check_layers_with_branches(const TraceSource& source, const std::vector<int32_t>& layers);
+/// Checks the header of any trace if the model's layers are known. Error(bad_input) if the number of layers is not the model's, or if the
+/// model lacks one of the layers or has no branches in it.
+void check_layers_of_model(const TraceSource& source, const TraceHeader& header);
+/// A sentence that names the model's layers with branches that are not in `recorded` (numbers of layers, -1: not known). Empty: there are
+/// none.
+std::string missing_layers(const TracedModel& model, const std::vector<int32_t>& recorded);
 /// One for each layer that has one, named by the layer's number.
 std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of, int64_t branches, int64_t fan_out);
 

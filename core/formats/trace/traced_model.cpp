@@ -1,5 +1,5 @@
-// A model's branches by its config.json in the Hugging Face layout: enough to name the layers of a trace and to size its branches, also for
-// models that this program does not run.
+// Reads a model's branches from its config.json in the Hugging Face layout. This names the layers of a trace and sizes its branches, also
+// for models that this program does not run.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMostSize = int64_t{1} << 24;
 
-/// The first key that is there; 0: none is. A list has one entry for each layer; its first entry counts.
+/// The value of the first key that is there; 0: none is. A list has one entry for each layer; the first entry counts.
 int64_t first_of(const ExpertFields& fields, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys)
     if (fields.has(key)) {
@@ -30,7 +30,7 @@ int64_t first_of(const ExpertFields& fields, std::initializer_list<std::string_v
   return 0;
 }
 
-// Latent attention (DeepSeek-V2) keeps one vector and the rotated part of a key; else each head of keys and of values is kept.
+// Latent attention (DeepSeek-V2) stores one vector and the rotated part of a key; other attention stores every head of keys and values.
 int64_t kv_width_of(const ExpertFields& fields, int64_t hidden) {
   if (const int64_t latent = first_of(fields, {"kv_lora_rank"}); latent > 0) return latent + first_of(fields, {"qk_rope_head_dim"});
   const int64_t heads = first_of(fields, {"num_attention_heads", "num_heads", "n_heads"});
@@ -68,6 +68,7 @@ TracedModel read_traced_model(const std::string& path) {
   model.shared = experts.shared;
   model.doubt = experts.doubt;
   model.said_by = experts.keys;
+  model.unlike = experts.unlike;
   if (experts.decoder_layers > 0) {
     model.doubt = path + ": has an encoder and a decoder; the layers with experts are those of the trace";
   } else {
@@ -104,7 +105,7 @@ std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vec
     if (has) router_of[l] = routers++;
   }
   if (std::find(used.begin(), used.end(), 1) == used.end())
-    bad_input(source.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
+    bad_input(source.path(), kNothingChosen, "record while the server answers requests");
   if (!counted_dense.empty())
     bad_input(source.path(),
               "counts experts in " + layers_text(counted_dense) + ", which " + noun_for(std::ssize(counted_dense), "has", "have") +
@@ -131,18 +132,47 @@ std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of,
   return routers;
 }
 
-void check_layers_with_branches(const TraceSource& source, const std::vector<int32_t>& layers) {
+void check_layers_of_model(const TraceSource& source, const TraceHeader& header) {
   const TracedModel& model = source.model;
+  if (model.layers == 0) return;
+  const int32_t all = model.layers + model.further_layers;
   std::vector<int32_t> wrong;
-  for (const int32_t layer : layers)
-    if (layer >= model.layers + model.further_layers ||
-        (layer < model.layers && !std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), layer)))
-      wrong.push_back(layer);
-  if (model.moe_layers.empty() || wrong.empty()) return;
-  bad_input(
-      source.path(),
-      "counts experts in " + layers_text(wrong) + ", which " + noun_for(std::ssize(wrong), "has", "have") + " none by " + model.of_rule(),
-      advice_of(model));
+  int64_t routers = 0, unnumbered = 0;
+  for (const TraceRouter& router : header.routers) {
+    if (router.stack != 0) continue;  // the model's layers are those of one stack
+    ++routers, unnumbered += router.layer < 0;
+    const bool dense = !model.moe_layers.empty() && router.layer >= 0 && router.layer < model.layers &&
+                       !std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), router.layer);
+    if (router.layer >= all || dense) wrong.push_back(router.layer);
+  }
+  if (!wrong.empty())
+    bad_input(source.path(),
+              std::string(header.counts ? "counts" : "chooses") + " experts in " + layers_text(wrong) + ", which " +
+                  noun_for(std::ssize(wrong), "has", "have") + " none by " + model.of_rule(),
+              advice_of(model) + "; layers are numbered from 0");
+  if (header.model_layers > 0 && (header.model_layers < model.layers || header.model_layers > all))
+    bad_input(source.path(), "has " + counted(header.model_layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
+              advice_of(model));
+  const int64_t most = (model.moe_layers.empty() ? model.layers : std::ssize(model.moe_layers)) + model.further_layers;
+  if (unnumbered > 0 && routers > most)
+    bad_input(source.path(), "has " + counted(routers, "layer") + " with experts, " + std::to_string(most) + " have by " + model.of_rule(),
+              advice_of(model));
+}
+
+std::string missing_layers(const TracedModel& model, const std::vector<int32_t>& recorded) {
+  if (model.moe_layers.empty()) return {};
+  const std::string by_rule = " by " + model.of_rule();
+  if (std::find(recorded.begin(), recorded.end(), -1) != recorded.end())
+    return recorded.size() >= model.moe_layers.size()
+               ? std::string()
+               : "has " + counted(std::ssize(recorded), "layer") + " with experts, which are not numbered; " +
+                     std::to_string(model.moe_layers.size()) + " have experts" + by_rule;
+  std::vector<int32_t> missing;
+  for (const int32_t layer : model.moe_layers)
+    if (std::find(recorded.begin(), recorded.end(), layer) == recorded.end()) missing.push_back(layer);
+  if (missing.empty()) return {};
+  return "counts nothing in " + layers_text(missing) + ", which " + noun_for(std::ssize(missing), "has", "have") + " experts" + by_rule +
+         ": not recorded, or no expert was ever chosen there";
 }
 
 std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows) {
@@ -150,7 +180,7 @@ std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, 
   std::vector<int32_t> numbers = model.moe_layers;
   const auto known = static_cast<int64_t>(numbers.size());
   if (known == 0) {
-    // A family that is not in the table: as many as the model has layers are all of its layers.
+    // The family is not in the table: if there are as many rows as layers, the rows are all layers.
     for (int32_t l = 0; model.layers == rows && l < model.layers; ++l) numbers.push_back(l);
     return numbers.empty() ? std::vector<int32_t>(static_cast<size_t>(rows), -1) : numbers;
   }

@@ -1,7 +1,7 @@
 // TensorRT-LLM's expert statistics: a folder with meta_info.json {num_experts, num_experts_per_token} and, of each rank,
 // rank{R}.safetensors with tensors "{iteration}_{layer}" i64 [experts]. The trace is meta_info.json; ranks' files are found beside it and
-// added up. Each rank writes on its own node, so that a folder that was gathered by hand may lack some: a rank below the largest one that
-// is not there is named. Nothing says how many ranks there were: the last ones cannot be missed.
+// added up. Each rank writes on its own node, so a folder that was gathered by hand may lack some. A warning names missing ranks below the
+// largest one. The number of ranks is not recorded, so missing last ranks cannot be found.
 #include <algorithm>
 #include <charconv>
 #include <compare>
@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/missing_numbers.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gzip_file.h"
 #include "core/formats/json_file.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/trace/json_cursor.h"
@@ -45,21 +46,23 @@ std::optional<Place> parse_place(std::string_view name) {
   return place;
 }
 
-/// By rank, links that lead nowhere among them.
+/// The files by rank, including links whose target is missing.
 std::map<int64_t, std::string> rank_files(const std::string& meta_info) {
-  constexpr std::string_view kBegin = "rank", kEnd = ".safetensors";
+  constexpr std::string_view kBegin = "rank", kPlain = ".safetensors", kPacked = ".safetensors.gz";
   const std::filesystem::path folder = std::filesystem::path(meta_info).parent_path();
   std::map<int64_t, std::string> files;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, none)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kBegin) || !name.ends_with(kEnd) || name.size() <= kBegin.size() + kEnd.size()) continue;
-    const char* const end = name.data() + name.size() - kEnd.size();
+    const std::string_view ending = name.ends_with(kPacked) ? kPacked : kPlain;
+    if (!name.starts_with(kBegin) || !name.ends_with(ending) || name.size() <= kBegin.size() + ending.size()) continue;
+    const char* const end = name.data() + name.size() - ending.size();
     int32_t rank = -1;
     const auto [after, error] = std::from_chars(name.data() + kBegin.size(), end, rank);
-    // Not "rank01", which would be the same rank again.
-    if (error == std::errc() && after == end && rank >= 0 && name == "rank" + std::to_string(rank) + std::string(kEnd))
-      files.emplace(rank, (folder / name).string());
+    // "rank01" is not accepted: it would be the same rank again.
+    if (error != std::errc() || after != end || rank < 0 || name != "rank" + std::to_string(rank) + std::string(ending)) continue;
+    std::string& file = files[rank];
+    if (file.empty() || ending == kPlain) file = (folder / name).string();  // a packed copy beside the plain file is the same
   }
   return files;
 }
@@ -90,7 +93,10 @@ class TrtllmStatistics {
     for (const auto& [rank, path] : rank_files(source_.path())) {
       const std::string name = std::filesystem::path(path).filename().string();
       const auto file = open_rank(path);
-      if (!file) continue;
+      if (!file) {
+        damaged_.insert(rank);
+        continue;
+      }
       for (const StoredTensor& t : file->tensors()) {
         const auto place = parse_place(t.name);
         if (!place) wrong(name, in_quotes(t.name) + " is no iteration_layer");
@@ -107,10 +113,10 @@ class TrtllmStatistics {
     if (counts_of_.empty()) wrong("rank" + std::to_string(ranks_.begin()->first) + ".safetensors", "holds no counts");
   }
 
-  /// Null: it is no whole file of safetensors, as a copy that broke off or a link that leads nowhere.
+  /// Null if it is not a complete safetensors file: a copy that broke off, or a link whose target is missing.
   std::shared_ptr<const SafetensorsFile> open_rank(const std::string& path) {
     try {
-      return SafetensorsFile::open(path);
+      return SafetensorsFile::in(MappedFile::map(open_unpacked(path, progress_)));
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::bad_input) throw;
       damages_.emplace_back(e.what());
@@ -119,18 +125,23 @@ class TrtllmStatistics {
   }
   std::string joined_damages() const { return damages_.empty() ? "" : " that can be read: " + damages_.front(); }
 
-  /// A rank that is missing, a file that is damaged, counts that one rank has not and the others have.
+  /// Names missing ranks, damaged files, and counts that one rank lacks and the others have.
   void doubt_parts() {
-    for (const std::string& damage : damages_) counts_.warnings.push_back(damage + "; left out");
-    std::set<int64_t> there;
+    const std::string alone = "the loads are those of " + counted(std::ssize(ranks_), "rank") + " alone";
+    for (const std::string& damage : damages_) counts_.warnings.push_back(damage + "; left out: " + alone);
+    std::set<int64_t> there = damaged_;  // named already
     for (const auto& [rank, file] : ranks_) there.insert(rank);
-    if (const auto missing = missing_numbers(there, 0); !missing.empty())
-      counts_.warnings.push_back(source_.path() + ": " + numbered("rank", missing) + (missing.size() == 1 ? " is" : " are") +
-                                 " missing (rank" + std::to_string(missing[0]) + ".safetensors): the loads are those of " +
-                                 counted(std::ssize(there), "rank") + " alone");
+    if (const auto missing = missing_numbers(there, 0); !missing.empty()) {
+      // The list ends at kMostMissing numbers.
+      const int64_t all = *there.rbegin() + 1 - std::ssize(there);
+      const std::string ranks = all == std::ssize(missing) ? numbered("rank", missing)
+                                                           : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
+      counts_.warnings.push_back(source_.path() + ": " + ranks + (all == 1 ? " is" : " are") + " missing (rank" +
+                                 std::to_string(missing[0]) + ".safetensors): " + alone);
+    }
     for (const auto& [rank, file] : ranks_) doubt_rank(rank, *file);
   }
-  /// A rank may have some of the layers, as of a pipeline, but those in every iteration that any rank has.
+  /// A rank may have only some layers, as in a pipeline, but it must have them in every iteration that any rank has.
   void doubt_rank(int64_t rank, const SafetensorsFile& file) {
     std::set<int64_t> iterations;
     std::set<int32_t> layers;
@@ -152,7 +163,6 @@ class TrtllmStatistics {
 
   void begin() {
     const TracedModel& model = source_.model;
-    check_layers_with_branches(source_, {layers_.begin(), layers_.end()});
     TraceHeader header;
     header.model = model.name, header.family = model.family;
     header.origin["format"] = "TensorRT-LLM expert statistics";
@@ -203,7 +213,8 @@ class TrtllmStatistics {
   const Progress& progress_;
   int64_t branches_ = 1, k_ = 1;
   std::map<int64_t, std::shared_ptr<const SafetensorsFile>> ranks_;
-  std::vector<std::string> damages_;                             // of files of ranks
+  std::vector<std::string> damages_;                             // number of files of ranks
+  std::set<int64_t> damaged_;                                    // their ranks
   std::map<Place, std::vector<const StoredTensor*>> counts_of_;  // of all ranks
   std::set<int32_t> layers_;
   TraceCounts counts_;
@@ -213,9 +224,7 @@ class TrtllmStatistics {
 
 std::vector<std::string> trtllm_rank_files(const std::string& meta_info) {
   std::vector<std::string> files;
-  std::error_code none;
-  for (const auto& [rank, path] : rank_files(meta_info))
-    if (std::filesystem::exists(path, none)) files.push_back(path);
+  for (const auto& [rank, path] : rank_files(meta_info)) files.push_back(path);
   return files;
 }
 

@@ -36,11 +36,11 @@ class CompareTest : public QObject {
     const std::string a = run("a", 1.2, 1.1, 1.3), b = run("b", 1.3, 1.2, 1.4), c = run("c", 1.6, 1.5, 1.7);
     const Comparison near = compare_runs(a, b), far = compare_runs(a, c);
     QVERIFY(!*find(near, "speedup")->significant && *find(far, "speedup")->significant && *find(far, "speedup")->between_runs);
-    // Of the logarithms the distances to the ends add as squares; computed by Python.
+    // The distances to the ends of the logarithms' intervals add as squares; values computed by Python.
     QVERIFY(std::abs((*find(far, "speedup")->ci95)[0] - 0.2436623) < 1e-6);
     QVERIFY(std::abs((*find(far, "speedup")->ci95)[1] - 0.5790016) < 1e-6);
     QVERIFY(far.warnings.empty());
-    // Of what no clock measures the values themselves: sqrt(0.1^2 + 0.1^2) on both sides of 0.4.
+    // Figures that are not times use the plain values: sqrt(0.1^2 + 0.1^2) on both sides of 0.4.
     const auto judged = [this](const char* name, double value, double low, double high) {
       return summary(name, {{"quality", {{"baseline", {{"value", value}, {"value_ci95", {low, high}}}}}}});
     };
@@ -205,16 +205,22 @@ class CompareTest : public QObject {
   }
 
   void an_older_run_is_judged_by_what_it_stored() {
-    // Ceilings of 100 and 116: an earlier version stated the speed-up, and those of its passes.
+    // With ceilings of 100 and 116, an earlier version stated the speed-up and those of its passes.
     const auto run = [](double after) {
       return Json{{"device", {{"peak_gflops_before_and_after", {100, after}}}},
                   {"speedup", 1.9},
                   {"speedup_ci95", {1.8, 2.0}},
+                  {"exit_target", {{"speedup", 1.3}, {"speedup_over_model", 2.5}, {"speedup_over_model_ci95", {2.4, 2.6}}}},
                   {"passes", Json::array({{{"name", "p"}, {"speedup_alone", 1.5}, {"speedup_alone_ci95", {1.4, 1.6}}}})}};
     };
     const std::string quiet = summary("quiet", run(115)), moved = summary("moved", run(116));
     const Comparison c = compare_runs(quiet, moved);
-    for (const char* figure : {"speedup", "passes.p.speedup_alone"}) QVERIFY2(find(c, figure)->a && !find(c, figure)->b, figure);
+    for (const char* figure : {"speedup", "passes.p.speedup_alone", "exit_target.speedup", "exit_target.speedup_over_model"})
+      QVERIFY2(find(c, figure)->a && !find(c, figure)->b, figure);
+    for (const char* key : {"exit_target.speedup_withheld", "exit_target.speedup_over_model_withheld"})
+      QVERIFY2(c.withheld[1].at(key).find("16.0 %") != std::string::npos, key);
+    for (const char* condition : {"exit_target.speedup_over_model<0.5", "exit_target.speedup_over_model_ci95[0]<0.5"})
+      QVERIFY2(judge(parse_fail_condition(condition), c).reason.find("16.0 %") != std::string::npos, condition);
     QVERIFY(!find(c, "speedup")->ci95 && c.withheld[0].empty());
     QVERIFY2(c.withheld[1].at("speedup_withheld").find("16.0 %") != std::string::npos, c.withheld[1].at("speedup_withheld").c_str());
   }
@@ -383,6 +389,17 @@ class CompareTest : public QObject {
     const std::string a = summary("a", peak(100)), near = summary("near", peak(120)), far = summary("far", peak(130));
     QVERIFY(compare_runs(a, near).warnings.empty());
     QCOMPARE(compare_runs(a, far).warnings.size(), size_t{1});
+  }
+
+  /// Python writes NaN and Infinity. Only a figure must be finite.
+  void numbers_of_python_stop_no_key_that_nobody_compares() {
+    const auto text = [this](const char* name, const std::string& more) {
+      return scratch_.write(name, R"({"schema": "stormcell.optimize/1", "x": 1.5)" + more + "}");
+    };
+    const std::string a = text("a", ""), b = text("b", R"(, "parameters": {"x": NaN}, "curve": [Infinity, -Infinity])"),
+                      c = text("c", R"(, "y": NaN)");
+    QVERIFY(find(compare_runs(a, b), "x"));
+    VERIFY_BAD_INPUT(compare_runs(a, c), c, "y is NaN, not a finite number");
   }
 
   void every_operator_compares() {

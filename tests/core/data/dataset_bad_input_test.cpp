@@ -1,9 +1,12 @@
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "core/data/dataset.h"
 #include "core/formats/safetensors_writer.h"
 #include "tests/core/data/letters.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/gzip_bytes.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -21,7 +24,20 @@ class DatasetBadInputTest : public QObject {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QByteArray>("words");
-    row("empty text", "x.txt", "", "no sequence");
+    row("empty text", "x.txt", "", "is empty, not data for a model");
+    row("empty file of JSON lines", "x.jsonl", "", "is empty, not data for a model");
+    const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n",
+                      page = "<!DOCTYPE html>\n<html><head><title>404</title></head></html>\n";
+    for (const char* name : {"x.txt", "x.jsonl", "x.npy", "x.safetensors"}) {
+      row((std::string("a pointer as ") + name).c_str(), name, pointer, "is a Git LFS pointer, not ");
+      row((std::string("a page as ") + name).c_str(), name, page, "is an HTML page, as a server sends it in place of a file, not ");
+      row((std::string("a packed page as ") + name).c_str(), (std::string(name) + ".gz").c_str(), gzip_of(page), "is an HTML page, as a server");
+      row((std::string("a packed pointer as ") + name).c_str(), (std::string(name) + ".gz").c_str(), gzip_of(pointer), "git lfs pull");
+    }
+    row("an answer of a server", "x.txt", "Entry not found", "is an error that a server sent instead of the file, not data");
+    row("an archive as text", "x.txt", std::string("PK\x03\x04\0\0", 6), "is a zip archive, not data for a model (unpack it: unzip ");
+    row("a profile as JSON lines", "x.jsonl", "{\"traceEvents\": []}\n", "is a profile of PyTorch or Chrome, not data for a model");
+    row("answers as JSON lines", "x.jsonl", "{\"object\":\"text_completion\",\"choices\":[]}\n", "is a file of answers of an OpenAI-style");
     row("white space only", "x.txt", " \n\t\n\n", "no sequence");
     row("invalid UTF-8", "x.txt", "ab\na\xffz\n", "line 2: byte 2 is not valid UTF-8");
     row("empty JSON lines", "x.jsonl", "\n", "no sequence");
@@ -53,6 +69,20 @@ class DatasetBadInputTest : public QObject {
     const std::string path = scratch.write(file.toStdString(), std::string_view(content.constData(), static_cast<size_t>(content.size())));
     const DataOptions options{.max_length = 8, .target_field = "out", .label_field = "label", .vocabulary = 30};
     VERIFY_BAD_INPUT(open_data(path, letters(), options), path, words.toStdString());
+  }
+
+  void a_text_that_only_begins_like_another_kind_is_data() {
+    const Scratch scratch;
+    const std::vector<std::pair<std::string, std::string>> texts = {
+        {"x.txt", "forbidden\nfruit\n"},
+        {"x.txt", "aa\rbb\r"},
+        {"x.jsonl", "{\"text\":\"a\",\"choices\":[1],\"error\":1}\n{\"text\":\"b\"}\n"},
+        {"x.jsonl", "{\"text\":\"a\",\"traceEvents\":[]}\n{\"text\":\"b\"}\n"},
+    };
+    for (const auto& [name, text] : texts) {
+      const auto data = open_data(scratch.write(name, text), letters(), {.vocabulary = 256});
+      QVERIFY2(data->items() == 2, text.c_str());
+    }
   }
 
   void broken_tensors_are_refused() {

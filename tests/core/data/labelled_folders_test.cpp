@@ -130,6 +130,11 @@ class LabelledFoldersTest : public QObject {
       QCOMPARE(data->batch(0).labels, (Texts{"1", "2"}));
       QVERIFY2(data->warnings().empty(), text.c_str());
     }
+    // The rows show the separator, whatever the first of them looks like.
+    scratch.write("labels.csv", "a.npy;1;;\nb.npy;2;;\n");
+    QCOMPARE(opened(scratch.path(""))->batch(0).labels, (Texts{"1", "2"}));
+    scratch.write("labels.csv", "x, y;0\na.npy;1\nb.npy;2\n");
+    QCOMPARE(opened(scratch.path(""))->batch(0).labels, (Texts{"1", "2"}));
     // Names of classes stay as they are written.
     scratch.write("labels.csv", "a.npy,1.0\nb.npy,v2.0\n");
     QCOMPARE(opened(scratch.path(""))->batch(0).labels, (Texts{"1.0", "v2.0"}));
@@ -188,12 +193,17 @@ class LabelledFoldersTest : public QObject {
     refused("a.npy,\na.npy,1\n", "line 2: names \"a.npy\" a second time");
     refused("a.npy;1\nb.npy,1\n", "line 2: has 1 field, 2 are expected");
     refused("\"a.npy,\n", "line 1: a quote is not closed");
-    refused("a.npy,1\nb.npy,\xff\n", "line 2: is not UTF-8");
+    refused("a.npy,1\nb.npy,\xff\n", ("line 2: is not UTF-8 (save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 " + labels + " > NEW)").c_str());
+    refused("a.npy;1,5\n", "line 1, column 2: the label is \"1,5\", with a comma in a number (write a point");
+    refused("x.npy;1,5\na.npy;2\n", "line 1, column 2: the label is \"1,5\", with a comma in a number");
+    refused("file,label\na.npy,\"1,084\"\n", "line 2, column 2: the label is \"1,084\"");
+    refused("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a Git LFS pointer, not a table of labels (fetch the file");
+    refused("<!DOCTYPE html>\n<html></html>\n", "is an HTML page, as a server sends it in place of a file, not a table of labels");
     scratch.write("d/labels.csv", "a.npy,1\n");
     picture(scratch, "d/cat/b.npy");
     VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is no picture");
     std::filesystem::remove(scratch.path("d/a.npy"));
-    VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, which both say labels");
+    VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, which both give labels");
     std::filesystem::remove(labels);
     QCOMPARE(opened(folder)->batch(0).labels, Texts{"cat"});
     picture(scratch, "d/cat/deep/b.npy");

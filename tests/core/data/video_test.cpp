@@ -165,7 +165,7 @@ class VideoTest : public QObject {
     video.container = "mp4";
     write_video(scratch.path("whole.mp4"), video);
     const std::string cut = scratch.write("v.mp4", Scratch::read(scratch.path("whole.mp4")).substr(0, 400));
-    VERIFY_BAD_INPUT(opened(cut), cut, "without the table of its frames");
+    VERIFY_BAD_INPUT(opened(cut), cut, "without its table of frames");
   }
 
   void a_video_that_changes_its_size_gives_the_frames_before() {

@@ -1,4 +1,4 @@
-// Several processes as one figure: how often the interval holds the truth, where processes differ by more than their own intervals say.
+// Several processes as one figure: how often the interval holds the true value if processes differ by more than their own intervals say.
 #include "core/experiment/pooled.h"
 
 #include <cmath>
@@ -14,10 +14,10 @@ namespace {
 
 bool near(double a, double b, double by) { return std::fabs(a - b) <= by; }
 
-/// Processes that differ by `between`, each of which sees `within` alone.
-std::vector<Measuring> run(double truth, size_t processes, double between, double within, std::mt19937_64& engine) {
+/// Makes processes that differ by `between`; each of them sees only `within`.
+std::vector<Measurement> run(double truth, size_t processes, double between, double within, std::mt19937_64& engine) {
   std::normal_distribution<double> normal;
-  std::vector<Measuring> list;
+  std::vector<Measurement> list;
   for (size_t p = 0; p < processes; ++p) {
     const double found = truth * std::exp(between * normal(engine) + within * normal(engine));
     list.push_back({found, {found * std::exp(-1.96 * within), found * std::exp(1.96 * within)}});
@@ -25,7 +25,7 @@ std::vector<Measuring> run(double truth, size_t processes, double between, doubl
   return list;
 }
 
-bool differs(const std::vector<Measuring>& a, const std::vector<Measuring>& b) {
+bool differs(const std::vector<Measurement>& a, const std::vector<Measurement>& b) {
   const Pooled x = *pooled(a), y = *pooled(b);
   const std::array<double, 2> ends = interval_of_difference({x.value, x.ci95}, {y.value, y.ci95}, Scale::ratios);
   return ends[0] > 0 || ends[1] < 0;
@@ -37,17 +37,17 @@ class PooledTest : public QObject {
   Q_OBJECT
  private slots:
   void the_interval_is_students_of_the_logarithms() {
-    std::vector<Measuring> five;
+    std::vector<Measurement> five;
     for (const double v : {1.5, 1.6, 1.7, 1.55, 1.65}) five.push_back({v, {v, v}});
     const Pooled p = *pooled(five);
-    // By Python's statistics, with t = 2.7764.
+    // Values computed by Python's statistics, with t = 2.7764.
     QVERIFY(near(p.value, 1.5984357, 1e-6) && near(p.spread, 0.0494739, 1e-6) && p.measurings == 5);
     QVERIFY(near(p.ci95[0], 1.5031990, 5e-4) && near(p.ci95[1], 1.6997061, 5e-4));
     QVERIFY(near(widened({1.1, {1.05, 1.1525}}, {1.1, {1, 1.2}, 0.05, 5})[0], 0.9501843, 5e-4));
   }
 
   void few_processes_and_broken_ones_say_nothing() {
-    const Measuring one{2, {1.9, 2.1}};
+    const Measurement one{2, {1.9, 2.1}};
     QVERIFY(!pooled({}) && !pooled({one}) && !pooled({one, one}) && pooled({one, one, one}));
     QVERIFY(!pooled({one, one, {0, {0, 0}}}));
     // Two and three of them: Student's t of one and two degrees.
@@ -55,7 +55,7 @@ class PooledTest : public QObject {
   }
 
   void processes_that_agree_by_chance_are_no_surer_than_they_are_from_within() {
-    const Measuring wide{2, {2 / 1.1, 2 * 1.1}};
+    const Measurement wide{2, {2 / 1.1, 2 * 1.1}};
     const Pooled p = *pooled({wide, wide, wide, wide});
     QCOMPARE(p.spread, 0.0);
     // A quarter of four variances.
@@ -85,9 +85,9 @@ class PooledTest : public QObject {
       called += differs(list, run(1.4, static_cast<size_t>(processes), between, within, engine));
     }
     QVERIFY2(holds >= 0.935 * kRuns, std::to_string(holds).c_str());
-    // Two of forty pairs are allowed; so seldom that three are rare.
+    // Two of forty pairs are allowed; three are rare.
     QVERIFY2(called <= 0.035 * kRuns, std::to_string(called).c_str());
-    if (between >= 3 * within) QVERIFY2(of_one <= 0.6 * kRuns, std::to_string(of_one).c_str());  // which is what was wrong
+    if (between >= 3 * within) QVERIFY2(of_one <= 0.6 * kRuns, std::to_string(of_one).c_str());  // this was the error
   }
 
   void a_difference_of_15_percent_is_found_where_processes_differ_by_three() {
@@ -103,7 +103,7 @@ class PooledTest : public QObject {
     constexpr int kRuns = 60;
     int of_one = 0, of_all = 0;
     for (uint64_t i = 0; i < kRuns; ++i) {
-      std::vector<Measuring> list;
+      std::vector<Measurement> list;
       for (uint64_t p = 0; p < 5; ++p) {
         SimulatedCase c{.batches = 30, .measure_seconds = p == 0 ? 2.0 : 0.75, .speed = {1.3 * std::exp(0.04 * normal(engine))}};
         const Ratio r = measure(c, {}, 100 * i + p).speedup(0);

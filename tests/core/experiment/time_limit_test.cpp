@@ -1,4 +1,5 @@
-// What optimize leaves out for time: a command that began long ago is expected to take long, and one whose limit is over has no time.
+// Parts that optimize leaves out for lack of time: a command that began long ago is expected to take long, and one whose limit has passed
+// has no time.
 #include "core/base/clock.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/mirrored.h"
@@ -45,13 +46,13 @@ class TimeLimitOfOptimizeTest : public QObject {
     QVERIFY2(says(tried->left_out_for_time, "passes were tried on 4 batches, each upon those before it"),
              tried->left_out_for_time.empty() ? "nothing" : tried->left_out_for_time[0].c_str());
     QVERIFY(says(tried->warnings, "were expected: passes were tried on") && tried->passes_tried_on == kBriefRounds);
-    // What is stated comes from as many rounds as ever, and no pass has a gain of its own.
+    // The stated figures come from the usual number of rounds, and no pass has a gain of its own.
     QVERIFY(tried->verified->passed && tried->optimized->rounds >= kLeastRounds);
     QVERIFY(tried->split->measured == usual->split->measured);
     for (const PassReport& pass : tried->passes) QVERIFY2(!pass.speedup_alone, pass.name.c_str());
     const auto last = std::find_if(tried->passes.rbegin(), tried->passes.rend(), [](const PassReport& p) { return p.applied; });
     QVERIFY(last != tried->passes.rend());
-    // A machine whose ceilings moved states neither.
+    // If the machine's ceilings moved, neither is stated.
     QVERIFY(tried->speedup || tried->withheld);
     QVERIFY(last->speedup_cumulative == tried->speedup);
   }
@@ -66,6 +67,8 @@ class TimeLimitOfOptimizeTest : public QObject {
     QVERIFY(cut->split->profiled == 1 && cut->split->measured == 1 && cut->verified->passed && cut->verified->batches == 1);
     QVERIFY(!cut->speedup && !cut->passes_tried_on && !cut->config.empty());
     QVERIFY(says(cut->left_out_for_time, "2 of 24 batches ran") && says(cut->left_out_for_time, "passes were measured all together"));
+    QVERIFY(says(cut->left_out_for_time, "plans were measured for less time than --measure-seconds asks"));
+    QVERIFY(measuring_end(*cut) == MeasuringEnd::time_limit);
     optimize.begun = 0;
     const auto again = experiment->optimize(optimize);  // the same model, and time enough
     QVERIFY(again->verified->passed && again->time_limit_seconds == 5);

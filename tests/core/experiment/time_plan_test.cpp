@@ -1,4 +1,4 @@
-// The planner of time: a clock that the test sets, no execution.
+// Tests the planner of time with a clock that the test sets; nothing is executed.
 #include "core/experiment/time_plan.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class TimePlanTest : public QObject {
     SetClock clock;
     const TimePlan plan = clock.plan(60);
     const double before = plan.allowed(Stage::measure);
-    // Nothing was spent until the passes were found: measuring has its share of all that is left.
+    // No time was spent until the passes were found, so measuring has its share of all the time left.
     clock.now += 0.5;
     QVERIFY(plan.allowed(Stage::measure) > before * 0.98);
     TimePlan other = clock.plan(60);
@@ -122,13 +122,13 @@ class TimePlanTest : public QObject {
           w.opened = 2, w.batch = batch, w.batches = batches, w.passes = 3, w.ordered = ordered, w.measure = 1, w.verify = 1;
           const ExpectedSeconds s = expected_seconds(w);
           QVERIFY(s.low >= 2 && s.high >= s.low && s.middle() >= s.low);
-          // Every batch is profiled, whatever else.
+          // Every batch is profiled in any case.
           QVERIFY(s.low >= static_cast<double>(batches) * batch);
         }
   }
 
-  /// A budget of weights: 7 rounds of stretches for 5 passes and each alone, half a second a batch, are minutes. The time that was
-  /// measured: 21 turns of three batches, seven times.
+  /// Under a budget of weights, 7 rounds of stretches for 5 passes and each alone, at half a second a batch, take minutes: 21 turns of
+  /// three batches, seven times.
   void a_budgeted_run_of_minutes_is_foreseen() {
     ExpectedWork w;
     w.opened = 5, w.batch = 0.7, w.batches = 16, w.passes = 5, w.ordered = true, w.measure = 8, w.verify = 10;
@@ -192,7 +192,7 @@ class TimePlanTest : public QObject {
       return std::includes(of.begin(), of.end(), some.begin(), some.end());
     };
     QVERIFY(within(fitting.profiled, profiled) && within(fitting.measured, measured));
-    // Of the measured ones no gap is much larger than an even one.
+    // No gap between the measured batches is much larger than an even one.
     const auto even = static_cast<double>(measured.size()) / static_cast<double>(fitting.measured.size());
     for (size_t i = 1; i < fitting.measured.size(); ++i) {
       const auto place = [&](size_t at) { return std::find(measured.begin(), measured.end(), fitting.measured[at]) - measured.begin(); };

@@ -76,7 +76,7 @@ class BytePairsTest : public QObject {
     QFETCH(const QByteArray, merges);
     QFETCH(const QByteArray, text);
     QFETCH(const QByteArray, ids);
-    // "b a" has no piece of its own in the row that overlaps: another one then.
+    // "b a" has no piece in the row that overlaps, so another merge is used.
     std::string file = json(R"(,"unk_token":"<unk>")", merges.toStdString());
     if (merges.contains("b a")) file.replace(file.find("\"abc\":6"), 7, "\"ba\":6");
     QCOMPARE(encoded(text.toStdString(), file), nlohmann::json::parse(ids.toStdString()).get<Ids>());
@@ -89,7 +89,7 @@ class BytePairsTest : public QObject {
     QCOMPARE(encoded("abca", json(R"(,"ignore_merges":true)", "[]")), (Ids{1, 2, 3, 1}));
     QCOMPARE(encoded("", json("", "[]")), Ids{});
     VERIFY_BAD_INPUT(encoded("ax", json("", "[]")), "t.json", "no piece for the unknown text");
-    // Byte fallback without the pieces for it is none.
+    // Byte fallback without its pieces has no effect.
     QCOMPARE(encoded("x", json(R"(,"unk_token":"<unk>","byte_fallback":true)", "[]")), Ids{0});
     const char* metaspace = R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false})";
     QCOMPARE(encoded("ab a", json("", R"(["▁ a"])", metaspace)), (Ids{8, 2, 8}));

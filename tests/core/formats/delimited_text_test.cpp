@@ -1,4 +1,4 @@
-// Tables as editors and spreadsheets leave them: what is read alike, and what is refused with line and column.
+// Tables as editors and spreadsheets write them: equal readings, and refusals with line and column.
 #include "core/formats/delimited_text.h"
 
 #include <array>
@@ -82,7 +82,7 @@ class DelimitedTextTest : public QObject {
     row("decimal comma in quotes", "id,us\n7,\"1,5\"\n", "line 2, column 2: us is \"1,5\", with a comma in a number");
     row("decimal comma between commas", "id,us\n7,1,5\n", "line 2: has 3 fields, the line of names has 2 (write a point for decimals");
     row("thousands", "id,us\n7,\"1,084.5\"\n", "line 2, column 2: us is \"1,084.5\", with a comma in a number");
-    row("thousands with blanks", "id,us\n1 084,5\n", "line 2, column 1: id is \"1 084\", with something between its digits");
+    row("thousands with blanks", "id,us\n1 084,5\n", "line 2, column 1: id is \"1 084\", with a character between its digits");
     row("thousands with apostrophes", "id,us\n1'084,5\n", "line 2, column 1: id is \"1'084\", with something");
     row("thousands with hard blanks",
         "id,us\n1\xC2\xA0"
@@ -100,12 +100,12 @@ class DelimitedTextTest : public QObject {
     row("an error of the spreadsheet", "id,us\n#N/A,1\n", "line 2, column 1: is \"#N/A\", an error of the spreadsheet");
     row("a cut row", "id,us\n7,1\n8", "line 3: has 1 field, the line of names has 2 (the file may be cut; get it again)");
     row("an open quote", "id,us\n7,\"1\n8,2\n", "line 2: a quote is not closed");
-    row("text behind a quote", "id,us\n7,\"1\"0\n", "line 2, column 2: goes on behind its closing quote");
-    row("a name twice", "id,us,id\n", "line 1, column 3: the column \"id\" stands there twice");
+    row("text behind a quote", "id,us\n7,\"1\"0\n", "line 2, column 2: has text after its closing quote");
+    row("a name twice", "id,us,id\n", "line 1, column 3: the column \"id\" occurs twice");
     row("a name that is missing", "id,ms\n", "line 1: has no column us; the first columns are \"id, ms\"");
     row("behind a field over two lines", "id,note,us\n7,\"a\nb\",1\n8,c,x\n", "line 4, column 3: us is \"x\"");
     row("in a row over two lines", "id,note,us\n7,\"a\nb\",x\n", "line 2, column 3: us is \"x\"");
-    row("UTF-16", std::string_view("\xFF\xFEi\0d\0", 6), "is text in UTF-16 (save it as UTF-8: iconv -f UTF-16 -t UTF-8");
+    row("UTF-16", std::string_view("\xFF\xFEi\0d\0", 6), "is text in UTF-16 (save it as UTF-8: iconv -f UTF-16 -t UTF-8 F > NEW)");
     row("UTF-16 of the other end", std::string_view("\xFE\xFF\0i\0d", 6), "is text in UTF-16");
     row("UTF-16 without a mark", std::string_view("i\0d\0,\0u\0s\0\n\0", 12), "is text in UTF-16");
     row("UTF-32", std::string_view("\xFF\xFE\0\0i\0\0\0", 8), "is text in UTF-32");

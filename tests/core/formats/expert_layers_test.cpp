@@ -1,5 +1,5 @@
-// Which layers have experts, by the rules of the families: against what transformers' classes and layers say (tests/reference/
-// make_expert_layers.py), and by hand for servers' families, for files within files, and for what no file should say.
+// Tests the rules of the families that say which layers have experts: against transformers' classes and layers
+// (tests/reference/make_expert_layers.py), and by hand for servers' families, nested configurations and wrong files.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -60,7 +60,7 @@ class ExpertLayersTest : public QObject {
     QVERIFY(names.size() >= 90);
   }
 
-  // By hand, from the sources of vLLM and SGLang, and from configurations as they are published.
+  // The expected values are from the sources of vLLM and SGLang and from published configurations.
   void families_and_files_by_hand_data() {
     QTest::addColumn<QByteArray>("config");
     QTest::addColumn<std::vector<int32_t>>("layers");
@@ -237,6 +237,29 @@ class ExpertLayersTest : public QObject {
     QVERIFY2(small.doubt.find("by the default of \"deepseek_v3\" none of 2 layers has") != std::string::npos, small.doubt.c_str());
   }
 
+  void lists_that_agree_are_read() {
+    const char* const kRight[] = {R"({"model_type":"mimo_v2_flash","num_hidden_layers":3,"n_routed_experts":8,
+        "mlp_layer_types":["dense","sparse","sparse"],"moe_layer_freq":[0,1,1]})",
+                                  R"({"model_type":"nemotron_h","n_routed_experts":8,"layers_block_type":["mamba","moe","moe"],
+        "layer_types":["full_attention","full_attention","full_attention"],"hybrid_override_pattern":"MEE"})"};
+    for (const char* config : kRight) QVERIFY2((read(config).with_experts == std::vector<int32_t>{1, 2}), config);
+    QVERIFY((read(R"({"model_type":"deepseek_v2","num_hidden_layers":1,"n_routed_experts":8,"moe_layer_freq":[1]})").with_experts ==
+             std::vector<int32_t>{0}));
+  }
+
+  void numbers_that_differ_between_layers_are_named() {
+    const ExpertLayers found = read(R"({"model_type":"hunyuan_v1_moe","num_hidden_layers":3,"num_experts":[8,4,8],"moe_topk":[2,2,1],
+        "moe_intermediate_size":[32,32,16]})");
+    QCOMPARE(found.experts, 8);
+    QCOMPARE(found.per_token, 2);
+    for (const char* words : {"\"num_experts\" differs between layers, from 4 to 8, and the largest is taken for all layers",
+                              "\"moe_topk\" differs between layers, from 1 to 2, and the largest",
+                              "\"moe_intermediate_size\" differs between layers, from 16 to 32, and the first"})
+      QVERIFY2(found.unlike.find(words) != std::string::npos, found.unlike.c_str());
+    // A layer without experts is no other number.
+    QVERIFY(read(R"({"model_type":"hunyuan_v1_moe","num_hidden_layers":3,"num_experts":[0,8,8],"moe_topk":[2,2,2]})").unlike.empty());
+  }
+
   void what_contradicts_itself_is_refused_by_its_key_data() {
     QTest::addColumn<QByteArray>("config");
     QTest::addColumn<QString>("words");
@@ -271,6 +294,14 @@ class ExpertLayersTest : public QObject {
         "\"text_config.first_k_dense_replace\" is -1.5");
     row("experts of single layers", R"({"model_type":"mixtral","num_hidden_layers":2,"per_layer_config":{"1":{"num_local_experts":4}}})",
         "\"per_layer_config\" gives layer \"1\" \"num_local_experts\"");
+    row("one entry for several layers", R"({"model_type":"deepseek_v2","num_hidden_layers":4,"n_routed_experts":8,"moe_layer_freq":[1]})",
+        "\"moe_layer_freq\" has 1 entry, the model has 4 layers");
+    row("two lists that name other layers", R"({"model_type":"mimo_v2_flash","num_hidden_layers":3,"n_routed_experts":8,
+        "mlp_layer_types":["dense","sparse","sparse"],"moe_layer_freq":[0,1,0]})",
+        "\"mlp_layer_types\" says that layer 2 has experts, \"moe_layer_freq\" says that it has none");
+    row("a pattern and words", R"({"model_type":"nemotron_h","n_routed_experts":8,"layers_block_type":["mamba","mlp","moe"],
+        "hybrid_override_pattern":"MEE"})",
+        "\"layers_block_type\" says that layer 1 has no experts, \"hybrid_override_pattern\" says that it has some");
     row("counts of other layers", R"({"model_type":"hunyuan_v1_moe","num_hidden_layers":4,"num_experts":[8,8,8]})",
         "\"num_experts\" has 3 entries");
   }
@@ -280,7 +311,7 @@ class ExpertLayersTest : public QObject {
     VERIFY_BAD_INPUT(read(config.toStdString()), kFile, words.toStdString());
   }
 
-  /// Whatever an untrusted file says is read or refused in one line.
+  /// An untrusted file is read or refused in one line, whatever it contains.
   void values_of_any_type_are_read_or_refused() {
     const Json values[] = {nullptr,
                            true,

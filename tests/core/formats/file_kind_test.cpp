@@ -1,11 +1,15 @@
-// The recogniser: every kind of its list is known by what its writers write, and no bytes are too strange for it.
+// Tests the recogniser: it knows every kind of its list by the bytes that real writers produce, and it accepts any bytes.
 #include "core/formats/file_kind.h"
 
 #include <set>
 
+#include "core/formats/gzip_file.h"
 #include "core/formats/json_outline.h"
+#include "core/formats/unfinished_download.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/file_bytes.h"
 #include "tests/testing/file_heads.h"
+#include "tests/testing/gzip_bytes.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -40,7 +44,7 @@ class FileKindTest : public QObject {
     for (const FileKind& kind : file_kinds()) listed.insert(kind.id);
     for (const FileHead& head : heads) tested.insert(head.id);
     for (const std::string_view id : listed) QVERIFY2(tested.contains(id), std::string(id).c_str());
-    QVERIFY(listed.size() >= 90);
+    QVERIFY(listed.size() >= 90);  // kinds of one id are several rows
   }
 
   void what_is_no_file_and_what_nobody_knows_is_no_kind() {
@@ -52,7 +56,7 @@ class FileKindTest : public QObject {
   }
 
   void a_large_file_is_known_by_its_ends() {
-    // The key lies behind the begin, and the file's middle is not looked at.
+    // The key is after the beginning of the file, and the middle of a file is not read.
     std::string counts = "{\"steps\": [" + std::string(300000, ' ') + "0], \"logical_count\": [[1]]}";
     const Scratch scratch;
     QCOMPARE(known_file(scratch.write("x.json", counts))->kind->id, std::string_view("logical-count"));
@@ -67,14 +71,53 @@ class FileKindTest : public QObject {
         R"({"version":"1.0","added_tokens":[],"model":{"vocab":{"selections":1,"logical_count":2,"top_indices":3,)"
         R"("num_tokens":4,"routed_experts":5,"eplb_load_stats":6}}})";
     QCOMPARE(known_kind({tokenizer, "tokenizer.json"}, "tokenizer.json")->kind->id, std::string_view("tokenizer"));
-    // A recording of vLLM says its placement too.
+    // A recording of vLLM also contains its placement.
     const std::string loads = "{\"record_type\":\"eplb_load_stats\",\"physical_to_logical_map\":[[0,1]]}\n";
     QCOMPARE(known_kind({loads, "x"}, "x")->kind->id, std::string_view("vllm-eplb"));
   }
 
   void a_model_quantised_with_a_matrix_is_no_matrix() {
-    for (const FileHead& head : file_heads())
-      if (head.id == "gguf") QVERIFY(head.bytes.find("imatrix") != std::string::npos);
+    int models = 0;
+    for (const FileHead& head : file_heads()) {
+      if (head.id != "gguf") continue;
+      ++models;
+      QVERIFY(head.bytes.find("imatrix") != std::string::npos);  // else it tests nothing
+      QCOMPARE(known_kind({head.bytes, "imatrix.gguf"}, "imatrix.gguf")->kind->id, std::string_view("gguf"));
+    }
+    QCOMPARE(models, 1);
+  }
+
+  void a_text_may_begin_like_another_kind() {
+    for (const std::string text : {"ORCs are strong\n", "ID3 tags\n", "Forbidden fruit\nis sweet\n", "Access denied\nsaid the door\n"})
+      QCOMPARE(known_kind({text, "x.txt"}, "x.txt")->kind->id, std::string_view("text"));
+    for (const std::string text : {"Forbidden\n", "HTTP/1.1 404 Not Found\r\nServer: x\r\n\r\n"})
+      QCOMPARE(known_kind({text, "x.txt"}, "x.txt")->kind->id, std::string_view("server-error"));
+    const std::string questions = R"({"question":"x","choices":["a","b"]})";
+    QCOMPARE(known_kind({questions, "x.json"}, "x.json")->kind->id, std::string_view("json"));
+  }
+
+  void a_header_of_any_length_is_a_header_of_safetensors() {
+    // 40,056 bytes are 0x9c78: the first two bytes of a zlib stream.
+    for (const size_t size : {size_t{40056}, size_t{55928}, size_t{40064}}) {
+      std::string header = R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+      header.resize(size, ' ');
+      const std::string bytes = safetensors_bytes(header, 1);
+      QCOMPARE(known_kind({bytes, "x.safetensors"}, "x.safetensors")->kind->id, std::string_view("safetensors"));
+    }
+  }
+
+  void a_download_that_has_not_ended_is_known_by_any_of_its_endings() {
+    for (const std::string_view end : kUnfinishedEndings)
+      QCOMPARE(known_kind({"{}", "Model" + std::string(end)}, "x")->kind->id, std::string_view("download"));
+    QVERIFY(!has_unfinished_ending("a.party") && !has_unfinished_ending("part"));
+  }
+
+  void a_packed_file_is_known_by_what_is_packed() {
+    const Scratch scratch;
+    const std::string page = scratch.write("x.npy", gzip_of("<!DOCTYPE html>\n<html></html>\n"));
+    VERIFY_BAD_INPUT(refuse_other_kind(page, FileUse::data), page, "is a gzip file");
+    VERIFY_BAD_INPUT(refuse_other_kind(open_unpacked(page), FileUse::data), page, "is an HTML page");
+    refuse_other_kind(open_unpacked(scratch.write("y.npy", gzip_of("\x93NUMPY"))), FileUse::data);
   }
 
   void parts_of_files_are_taken_too() {
@@ -98,8 +141,9 @@ class FileKindTest : public QObject {
     VERIFY_BAD_INPUT(refuse_other_kind(config, FileUse::session), config,
                      "is a model's config.json, model_type \"mixtral\", not a session");
     refuse_other_kind(config, FileUse::model_config);
-    refuse_other_kind(text, FileUse::model);  // a form that any content may have: the reader says more
-    VERIFY_BAD_INPUT(refuse_file(text, FileUse::model, "no model", "name one"), text, "is a text file, not a model (name one)");
+    refuse_other_kind(text, FileUse::model);  // a form that any content may have: the reader's message says more
+    VERIFY_BAD_INPUT(refuse_file(text, FileUse::model, "no model", "name one"), text,
+                     "is a text file, not a model that this version reads (name one)");
     VERIFY_BAD_INPUT(refuse_file(text, FileUse::data, "no data", "name some"), text, "no data: it is a text file (name some)");
     VERIFY_BAD_INPUT(refuse_file("nowhere", FileUse::data, "no data", "name some"), "nowhere", "no data (name some)");
   }

@@ -1,4 +1,4 @@
-// Files packed with gzip are read as what is in them; what is cut, padded or too large is refused by name.
+// Files packed with gzip are read like their contents. Those that are cut, padded or too large are refused by name.
 #include "core/formats/gzip_file.h"
 
 #include <filesystem>
@@ -62,10 +62,10 @@ class GzipFileTest : public QObject {
     row("cut in its data", good.substr(0, 18), "ends in the middle");
     row("cut in its checksum", good.substr(0, good.size() - 3), "ends in the middle");
     row("the second member is cut", good + good.substr(0, 12), "ends in the middle");
-    row("text behind", good + "more", "goes on behind its end with 4 bytes that are not packed");
-    row("one byte behind", good + "\x1f", "goes on behind its end with 1 byte that");
-    row("padded with zeros", good + std::string(512, '\0'), "goes on behind its end with 512 bytes");
-    row("padded by more than is held", good + std::string(700'000, '\0'), "goes on behind its end with 700,000 bytes");
+    row("text behind", good + "more", "has 4 bytes after its end that are not packed");
+    row("one byte behind", good + "\x1f", "has 1 byte after its end that");
+    row("padded with zeros", good + std::string(512, '\0'), "has 512 bytes after its end");
+    row("padded by more than is held", good + std::string(700'000, '\0'), "has 700,000 bytes after its end");
     std::string wrong = good;
     wrong[wrong.size() - 6] ^= 1;
     row("another checksum", wrong, "is damaged near byte");

@@ -52,7 +52,7 @@ class JsonLinesTest : public QObject {
     JsonLines lines(bytes, "F");
     const std::string all = told(lines);
     QVERIFY2(all.starts_with(read.toStdString()), all.c_str());
-    // The same of a file, packed or not.
+    // The same for a file, packed or not.
     for (const std::string& content : {bytes, gzip_of(bytes)}) {
       JsonLines of_file(scratch_.write("lines.jsonl", content), size_t{1} << 20, {});
       QCOMPARE(told(of_file), all);
@@ -71,7 +71,7 @@ class JsonLinesTest : public QObject {
     row("a comma behind a line", "{\"a\":1},\n{\"b\":2}\n", "not valid JSON at line 1");
     row("a cut array", "[{\"a\":1},\n{\"b\":2}", "line 2: the file ends within its array");
     row("no comma in an array", "[{}\n{}]", "line 2: expected ',' between values");
-    row("text behind an array", "[{}]\nx", "line 2: goes on behind its array: \"x\"");
+    row("text behind an array", "[{}]\nx", "line 2: has more text after its array: \"x\"");
     row("nested deeper", "{}\n[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "nested deeper than 64 levels");
   }
   void what_is_wrong_is_said_with_its_line() {
@@ -107,7 +107,7 @@ class JsonLinesTest : public QObject {
     QVERIFY(!value["a"].is_number() && !value["a"].is_string() && !value["a"].is_null());
     QVERIFY(value["c"] == "NaN" && value["d"] == 2 && value["b"][0] == 1);
     QCOMPARE(shown_json(value["b"][1]), std::string("-Infinity"));
-    // Wherever the file is: fingerprints of models are made of it.
+    // The text does not depend on the file's path: fingerprints of models are made from it.
     QCOMPARE(canonical_json(value), std::string(R"({"a":"NaN","b":[1,"-Infinity","Infinity"],"c":"NaN","d":2})"));
     QCOMPARE(whole_at(value, "d"), int64_t{2});
     VERIFY_BAD_INPUT(real_at(value, "a"), "config.json", "a is NaN, not a finite number");

@@ -1,5 +1,5 @@
-// The tokens before and behind a text: by the post-processor, by tokenizer_config.json, by the family; and which tokenizer a folder
-// with several has.
+// The tokens before and after a text: by the post-processor, by tokenizer_config.json, by the family. Also the choice among several
+// tokenizers of a folder.
 #include "core/formats/token_frame.h"
 
 #include <nlohmann/json.hpp>
@@ -133,7 +133,7 @@ class TokenFrameTest : public QObject {
     };
     const char *json_file = "tokenizer.json", *model_file = "tokenizer.model", *config_file = "tokenizer_config.json";
     row("no post-processor and no flag", json_file, json(), "{}", json_file, "\"add_bos_token\"");
-    row("a begin token that is none", model_file, model(), R"({"bos_token":"<z>"})", config_file, "\"<z>\" is no token of");
+    row("a begin token that is none", model_file, model(), R"({"bos_token":"<z>"})", config_file, "\"<z>\" is not a token of");
     row("a begin token that is a number", model_file, model(), R"({"bos_token":1})", config_file, "no token");
     row("a flag that is a text", model_file, model(), R"({"add_bos_token":"yes"})", config_file, "neither true nor false");
     row("a configuration that is a list", model_file, model(), "[]", config_file, "not a JSON object");
@@ -207,7 +207,7 @@ class TokenFrameTest : public QObject {
     const Scratch scratch;
     scratch.write("tokenizer.model", model());
     std::filesystem::create_symlink("../blobs/x", scratch.path("tokenizer.json"));
-    VERIFY_BAD_INPUT(Tokenizer::open(scratch.folder()), scratch.path("tokenizer.json"), "is a link to ../blobs/x, which is not there");
+    VERIFY_BAD_INPUT(Tokenizer::open(scratch.folder()), scratch.path("tokenizer.json"), "is a link to ../blobs/x, which does not exist");
   }
 };
 

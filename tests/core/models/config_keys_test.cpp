@@ -1,4 +1,4 @@
-// Each key of a config.json is read under any of its names, passed over, named, or refused.
+// Each key of a config.json is read under any of its names, ignored, named in a warning, or refused.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,7 +24,7 @@ class ConfigKeysTest : public QObject {
   Scratch scratch_;
 
   std::string reference(const std::string& name) const { return source_folder() + "/tests/reference/" + name; }
-  /// A copy of a case whose configuration is changed: null takes a key away.
+  /// A copy of a case with a changed configuration; null removes a key.
   std::string changed(const std::string& name, const Json& change) const {
     Json config = Json::parse(Scratch::read(reference(name) + "/config.json"));
     for (const auto& [key, value] : change.items())
@@ -109,7 +109,8 @@ class ConfigKeysTest : public QObject {
     const Json mixtral = Json::parse(R"({"attention_bias": false, "partial_rotary_factor": 1, "rope_scaling": null, "n_shared_experts": 0,
       "mlp_only_layers": [], "norm_topk_prob": true, "num_experts": 8, "use_cache": false, "attention_dropout": 0.3,
       "router_aux_loss_coef": 0.5, "output_router_logits": true, "router_jitter_noise": 0.1, "is_encoder_decoder": false, "layer_types": null,
-      "some_new_key": null, "_attn_implementation": "sdpa", "temperature": 1.0, "num_beams": 1, "top_k": 50, "id2label": {"0": "a"},
+      "some_new_key": null, "_attn_implementation": "sdpa", "_name_or_path": "a/b", "_commit_hash": "0", "_private": null,
+      "_experts_implementation": "eager", "temperature": 1.0, "num_beams": 1, "top_k": 50, "id2label": {"0": "a"},
       "transformers_version": "5.24.0", "dtype": "bfloat16", "quantization_config": null, "chunk_size_feed_forward": 4})");
     const std::string folder = changed(kWithBase500, mixtral);
     const auto model = open_model(folder);
@@ -123,14 +124,15 @@ class ConfigKeysTest : public QObject {
 
   void all_that_nothing_reads_is_named_in_one_warning() {
     const Json change =
-        Json::parse(R"({"moe_dropout_kind": "x", "temperature": 0.7, "num_beams": 4, "unread": [1], "auto_map": {"AutoModel": "m.M"},
+        Json::parse(R"({"moe_dropout_kind": "x", "temperature": 0.7, "num_beams": 4, "unread": [1], "_gate_scale": 2,
+      "auto_map": {"AutoModel": "m.M"},
       "rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "factor": 4.0, "beta": 2}})");
     const std::string folder = changed(kWithBase500, change);
     const auto model = open_model(folder);
     QCOMPARE(model->warnings.size(), size_t{1});
     const std::string expected = folder +
-                                 "/config.json: nothing reads \"auto_map\", \"moe_dropout_kind\", \"num_beams\", \"rope_parameters.beta\", "
-                                 "\"rope_parameters.factor\", \"temperature\", \"unread\"; the keys of mixtral are ";
+                                 "/config.json: nothing reads \"_gate_scale\", \"auto_map\", \"moe_dropout_kind\", \"num_beams\", "
+                                 "\"rope_parameters.beta\", \"rope_parameters.factor\", \"temperature\", \"unread\"; the keys of mixtral are ";
     QVERIFY2(model->warnings[0].starts_with(expected), model->warnings[0].c_str());
   }
 
@@ -141,7 +143,7 @@ class ConfigKeysTest : public QObject {
     QCOMPARE(model->fingerprint.size(), size_t{64});
   }
 
-  /// Each key that a family declares is read: a value of no use to anybody is refused by its name.
+  /// Each key that a family declares is read: a useless value is refused with the key's name.
   void every_declared_key_is_read() {
     int checked = 0;
     for (const Family& family : families())
@@ -175,7 +177,7 @@ class ConfigKeysTest : public QObject {
       std::set<std::string_view> keys;
       for (const ConfigKey& row : family.keys()) QVERIFY2(keys.insert(row.key).second, std::string(row.key).c_str());
     }
-    for (const auto table : {keys_of_all(), keys_of_text()}) {
+    for (const auto table : {keys_of_all(), keys_of_text(), keys_of_generation()}) {
       std::set<std::string_view> keys;
       for (const ConfigKey& row : table) QVERIFY2(keys.insert(row.key).second, std::string(row.key).c_str());
     }

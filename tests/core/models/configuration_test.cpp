@@ -134,13 +134,29 @@ class ConfigurationTest : public QObject {
 
   void what_decoding_does_not_do_is_said() {
     copy_model("switch/encoder-decoder-8-experts");
-    QVERIFY(open()->unsupported.empty());
+    QVERIFY(open()->unsupported.empty() && open()->warnings.empty());
     change("generation_config.json", [](auto& c) {
       c["num_beams"] = 4;
       c["do_sample"] = true;
+      c["guidance_scale"] = 1.5;
+      c["sequence_bias"] = {{{5}, -1.0}};
+      c["my_own_rule"] = 1;
+      // These keys have no effect.
+      c["temperature"] = 0.6;
+      c["length_penalty"] = 2.0;
+      c["max_length"] = 512;
+      c["repetition_penalty"] = 1;
+      c["suppress_tokens"] = nullptr;
+      c["bad_words_ids"] = std::vector<int>();
     });
     change("config.json", [](auto& c) { c["router_ignore_padding_tokens"] = true; });
-    QCOMPARE(open()->unsupported.size(), size_t{3});
+    const auto model = open();
+    QCOMPARE(model->unsupported.size(), size_t{1});
+    QCOMPARE(model->warnings.size(), size_t{1});
+    const std::string words =
+        "generation_config.json: Stormcell generates greedily, so it does not follow \"do_sample\", \"guidance_scale\", "
+        "\"my_own_rule\", \"num_beams\", \"sequence_bias\"";
+    QVERIFY2(model->warnings[0].ends_with(words), model->warnings[0].c_str());
   }
 
   void the_fingerprint_tells_models_apart() {

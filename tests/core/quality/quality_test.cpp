@@ -39,15 +39,20 @@ std::string labelled(const Scratch& scratch, const std::vector<int32_t>& labels)
   return scratch.path("x.safetensors");
 }
 
-/// Every batch once, with these answers of its items.
-void answer(QualityMeter& meter, JudgedAs plan, const Dataset& data, const std::vector<int32_t>& classes) {
-  for (int64_t b = 0; b < data.batch_count(); ++b) {
+/// The batches from `from` up to `end`, each once, with these answers of the items.
+void answer_from(int64_t from, int64_t end, QualityMeter& meter, JudgedAs plan, const Dataset& data, const std::vector<int32_t>& classes) {
+  for (int64_t b = from; b < end; ++b) {
     const Batch batch = data.batch(b);
     OutputValue logits{"logits", DType::f32, {batch.size(), 3}, {}, {}};
     for (const int64_t item : batch.items)
       for (int32_t c = 0; c < 3; ++c) logits.reals.push_back(c == classes[static_cast<size_t>(item)] ? 2.0F : 0.5F);
     meter.add(plan, batch, {{"other", DType::f32, {1}, {9.0F}, {}}, logits});
   }
+}
+
+/// Every batch once.
+void answer(QualityMeter& meter, JudgedAs plan, const Dataset& data, const std::vector<int32_t>& classes) {
+  answer_from(0, data.batch_count(), meter, plan, data, classes);
 }
 
 }  // namespace
@@ -98,6 +103,40 @@ class QualityTest : public QObject {
     QCOMPARE(quality_sentence(q, *q.baseline), std::string("60.0 % [23.1, 88.2], 3 of 5 pictures right"));
     QCOMPARE(quality_change_text(q), std::string("the optimised plan answers 2 pictures better than the baseline and 1 worse"));
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson"));
+  }
+
+  /// A time limit ends the optimised plan after some batches. Both plans are judged on those; the baseline is not judged on all.
+  void plans_that_ran_unlike_batches_are_judged_on_those_that_both_ran() {
+    struct Row {
+      const char* name;
+      int64_t from, end;  // of the optimised plan
+      int64_t items, right_before, right_after, better, worse;
+      const char* source;
+    };
+    // Correct pictures of the baseline: 0, 1 and 4. Correct pictures of the optimised plan: 0, 2, 4 and 5.
+    const std::vector<Row> rows = {
+        {"the first two of three", 0, 2, 4, 2, 2, 1, 1, "over the 2 batches that both plans ran before the time was up, each once"},
+        {"the first alone", 0, 1, 2, 2, 1, 0, 1, "over the 1 batch that both plans ran before the time was up, each once"},
+        {"the last two", 1, 3, 4, 1, 3, 2, 0, "over the 2 batches that both plans ran before the time was up, each once"},
+        {"all", 0, 3, 6, 3, 4, 2, 1, "over all batches, each once"}};
+    const Scratch scratch;
+    const Model model = classifier();
+    const auto data = pictures(labelled(scratch, {0, 1, 2, 2, 1, 0}), model);
+    for (const Row& row : rows) {
+      QualityMeter meter(model, *data);
+      answer(meter, JudgedAs::baseline, *data, {0, 1, 0, 0, 1, 2});
+      answer_from(row.from, row.end, meter, JudgedAs::optimized, *data, {0, 0, 2, 0, 1, 0});
+      std::vector<std::string> warnings;
+      const QualityFigures q = meter.figures(warnings).value();
+      QVERIFY2(q.items == row.items && q.baseline->items == row.items && q.optimized->items == row.items, row.name);
+      QVERIFY2(q.baseline->counted == row.right_before && q.optimized->counted == row.right_after, row.name);
+      QVERIFY2(q.better == row.better && q.worse == row.worse && q.not_judged == 0, row.name);
+      QVERIFY2(q.batches.has_value() == (row.items < 6) && quality_source_text(q).starts_with(row.source), row.name);
+      int64_t of_groups = 0;
+      for (const GroupQuality& g : q.groups) of_groups += g.items;
+      QVERIFY2(of_groups == row.items, row.name);
+      QVERIFY2(static_cast<int64_t>(q.wrong.size()) == row.items - row.right_before, row.name);
+    }
   }
 
   void labels_that_are_no_class_are_left_out_and_said() {

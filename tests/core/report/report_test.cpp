@@ -162,6 +162,10 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(all, ">exit 1 (<code>exits.0.router</code>)<"));
     QCOMPARE(flaw(targeted), QString());
     QVERIFY(!has(targeted, "Speed-up over the model as it came"));
+    t.over_model_withheld = SpeedupWithheld{WithheldReason::few_pairs, 3};
+    QVERIFY(has(page(f, testing::two_stacks()),
+                "<dt>Speed-up over the model as it came</dt><dd>not measured well enough<small>3 pairs were measured"));
+    t.over_model_withheld.reset();
     t.speedup_over_model = 2.5, t.speedup_over_model_ci95 = {{2.25, 2.75}}, t.held_out.items = {750, 0};
     const std::string gained = page(f, testing::two_stacks());
     QCOMPARE(flaw(gained), QString());

@@ -27,6 +27,7 @@ class Filler {
   void minus_one_unless_said(const char*, int64_t& value) { fill(value); }
   void positive_or_null(const char*, int64_t& value) { fill(value); }
   void bounded(const char*, Bounded& value) { value = Bounded::latency; }
+  void basis(const char*, std::optional<RatioBasis>& value) { value = RatioBasis::totals; }
   void withheld(const char*, std::optional<SpeedupWithheld>& value) {
     value = SpeedupWithheld{WithheldReason::few_batches, ++last_ + 0.25, ++last_ + 0.25};
   }
@@ -86,6 +87,7 @@ class Extents {
   void minus_one_unless_said(const char*, const auto& value) { add(value); }
   void positive_or_null(const char*, const auto& value) { add(value); }
   void bounded(const char*, const auto& value) { add(value); }
+  void basis(const char*, const auto& value) { add(value); }
   void withheld(const char*, const auto& value) { add(value); }
   void json(const char*, const auto& value) { add(value); }
   void group(const char*, auto members) { members(*this); }
