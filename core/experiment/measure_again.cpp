@@ -16,7 +16,6 @@
 namespace stormcell {
 namespace {
 
-constexpr double kWorthRepeating = 1;  // seconds: a run that measures less is not repeated
 constexpr double kOwnShare = 5.0 / 8;
 constexpr int64_t kProcesses = 4;
 constexpr double kMostShare = 0.75;  // the factor of the seconds asked for that fresh processes may take, opening included

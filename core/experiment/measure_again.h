@@ -13,6 +13,9 @@
 
 namespace stormcell {
 
+/// A run that measures for fewer seconds repeats nothing.
+inline constexpr double kWorthRepeating = 1;
+
 struct MeasuringTime {
   double seconds = 0;                                             ///< seconds asked for
   std::string program;                                            ///< OptimizeOptions::measuring_program

@@ -7,7 +7,6 @@
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/plan_figures.h"
 #include "core/experiment/profile_split.h"
-#include "core/machine/memory.h"
 
 namespace stormcell {
 
@@ -78,13 +77,12 @@ Measured measured(const MirroredTimes& times) {
   return m;
 }
 
-void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probes, RunSummaryFigures& r,
+void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probed, RunSummaryFigures& r,
                  const Progress& progress) {
   Experiment::State& s = work.state();
   for (const MeasuredPlan& p : plans) p.figures = plan_figures(work, p.plan, p.latency, p.read, measured.batches, measured.rounds);
-  r.peak_resident_bytes = peak_resident_memory();
-  if (probes) {
-    s.probe(1, progress);
+  r.peak_resident_bytes = s.peak_resident();
+  if (probed) {
     warn_of_noise(s, measured.spread, measured.others, r.warnings);
     r.other_load = measured.others.share();
   }

@@ -71,9 +71,9 @@ struct MeasuredPlan {
   std::optional<PlanFigures>& figures;
   std::vector<OperatorTime>& operators;
 };
-/// Figures of the plans, limits and time by operator; of the device, probed again where `probes`, with a warning where the machine was not
-/// quiet.
-void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probes,
+/// Sets the figures of the plans, of the device, of limits and of times by operator. `probed`: the device was probed after measuring too;
+/// a warning then says whether the machine was busy.
+void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probed,
                  RunSummaryFigures& figures, const Progress& progress);
 
 }  // namespace stormcell

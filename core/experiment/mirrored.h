@@ -84,12 +84,8 @@ struct MirroredJob {
   std::function<int64_t()> filled;                              ///< bytes of slots that were filled so far; empty: not counted
   std::function<double(size_t plan)> finish;  ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
   int64_t least_chains = kLeastRounds;
-<<<<<<< HEAD
   int64_t least_batches = 0;  ///< different batches to be run, in drawn order, while twice `seconds` have room for them
-  double most_seconds = std::numeric_limits<double>::infinity();  ///< from then on no chain begins; the first one is run in any case
-=======
   double most_seconds = std::numeric_limits<double>::infinity();  ///< after that time no chain begins; the first one always runs
->>>>>>> fix33
 };
 /// Sets the stretch and the lead of a job: its batches take `milliseconds` each, and a plan that went through `settling` of them finds in
 /// the slots what it left itself. Its least rounds of stretches take about the job's seconds, two batches each at least where there are

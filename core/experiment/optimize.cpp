@@ -1,5 +1,8 @@
 // The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the optimised run's record.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "core/base/bounded_number.h"
@@ -28,7 +31,8 @@
 #include "core/experiment/time_plan.h"
 #include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
-#include "core/machine/memory.h"
+#include "core/machine/other_load.h"
+#include "core/runtime/device_probe.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/stated_speedups.h"
 
@@ -70,7 +74,7 @@ class Optimization {
  private:
   void measure_and_verify() {
     find_plan();
-    s_.budget.end_readings(peak_resident_memory());
+    s_.budget.end_readings(s_.peak_resident());
     verify();
     measure_again();
     gains_.set(plan_times(), s_.options.keep_all);
@@ -83,8 +87,45 @@ class Optimization {
     gains_.set_total(runs_.speedup());
   }
 
+  /// Repeats `measure` while the ceilings of the machine before and after it differ too far for a speed-up to be stated: the processors of
+  /// a virtual machine may change places. Steady work of others would disturb a repetition too, and a long command is not made longer.
+  template <class Measure>
+  void measure_steadily(const Measure& measure) {
+    if (options_.measure_seconds < kWorthRepeating) return measure();
+    constexpr int kMostRepetitions = 2;
+    constexpr double kRoom = 3;  // of the time limit, so many times what one repetition takes are left for what follows
+    const OtherLoad before = others_;
+    for (int repetition = 0;; ++repetition) {
+      const double begin = seconds_now();
+      others_ = before;
+      measure();
+      s_.probe(1, progress_);
+      const double took = seconds_now() - begin;
+      if (repetition > 0) ++repetitions_, repeated_seconds_ += took;
+      if (moved_ || !ceilings_moved(device_figures(s_))) return;
+      const bool busy = others_.share().value_or(0) >= kMostOtherLoad;
+      if (repetition == kMostRepetitions || busy || time_.is_long() || time_.plan.left() < kRoom * took) break;
+      s_.readings[0] = s_.readings[1];
+    }
+    moved_ = s_.readings;
+  }
+
   /// Fresh processes measure what is stated: the plan that was kept beside the baseline.
   void measure_again() {
+    bool repeats = false;
+    measure_steadily([&] {
+      if (repeats && !together_) measure(own_seconds(s_, options_.measure_seconds));
+      if (repeats && together_) measure_together();
+      repeats = true;
+      ask_fresh_processes();
+    });
+    if (options_.measure_seconds > 0 && options_.measure_seconds < kWorthRepeating) s_.probe(1, progress_);
+    if (moved_) s_.readings = *moved_;
+    if (repetitions_ > 0)
+      result_->warnings.push_back(fmt::format("the machine's ceilings moved while it measured, so it measured again {}, which took {:.1f} s",
+                                              counted(repetitions_, "time"), repeated_seconds_));
+  }
+  void ask_fresh_processes() {
     const size_t plan = candidates_.final_plan;
     if (plan == kNoPlan || !states_speed() || too_few_pairs() || !candidates_.no_speed(plan).empty()) return;
     const Ratio own = stated().speedup(stated_plan());
@@ -179,7 +220,7 @@ class Optimization {
     candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_, ways());
     for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
     const double seconds = own_seconds(s_, options_.measure_seconds);
-    measure(seconds);
+    measure_steadily([&] { measure(seconds); });
     for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
       if (candidates_.alone_of[i] != kNoPlan) gains_.set_alone(result_->passes[i], plan_times(), candidates_.alone_of[i]);
     while (!s_.options.keep_all && candidates_.final_plan != kNoPlan) {
@@ -190,7 +231,7 @@ class Optimization {
       candidates_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_, ways());
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
-      if (candidates_.final_plan != kNoPlan) measure(seconds / 2);
+      if (candidates_.final_plan != kNoPlan) measure_steadily([&] { measure(seconds / 2); });
     }
     if (candidates_.final_plan != kNoPlan && candidates_.trying == Trying::briefly) measure_together();
     tell_trying();
@@ -411,6 +452,9 @@ class Optimization {
   StatedGains gains_;
   Candidates candidates_;
   OtherLoad others_;  // while measuring
+  int64_t repetitions_ = 0;  // because ceilings moved
+  double repeated_seconds_ = 0;
+  std::optional<std::array<DeviceProbe, 2>> moved_;  // the readings between which something was measured that is not stated
   double measured_seconds_ = 0;
   bool cuts_measuring_ = false;            // the time limit does
   MeasurementRuns runs_;                   // of the stated figures

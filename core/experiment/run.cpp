@@ -24,7 +24,6 @@
 #include "core/experiment/run_summary.h"
 #include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
-#include "core/machine/memory.h"
 #include "core/passes/pipeline.h"
 #include "core/summary/latency.h"
 #include "core/summary/stated_speedups.h"
@@ -210,7 +209,8 @@ class Run {
     RunSummaryFigures& r = *result_;
     MeasuredPlan plan{*plan_, latency_, read_, is_baseline() ? r.baseline : r.optimized,
                       is_baseline() ? r.baseline_operators : r.optimized_operators};
-    s_.budget.end_readings(peak_resident_memory());
+    s_.budget.end_readings(s_.peak_resident());
+    if (options_.measure_seconds > 0) s_.probe(1, progress_);
     stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
   }
 

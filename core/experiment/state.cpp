@@ -16,6 +16,7 @@ namespace stormcell {
 
 void Experiment::State::probe(size_t reading, const Progress& progress) {
   progress.report("probing the machine", 0, 0);
+  if (reading > 0) peak_before_probe = peak_resident();
   // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and is not taken.
   constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
   const int64_t room = available_memory() / 2;
@@ -30,6 +31,8 @@ void Experiment::State::probe(size_t reading, const Progress& progress) {
   ceilings = larger;
   reset_peak_resident_memory();
 }
+
+int64_t Experiment::State::peak_resident() const { return std::max(peak_before_probe, peak_resident_memory()); }
 
 std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) const {
   if (size == picture) return graph;

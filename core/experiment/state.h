@@ -44,6 +44,7 @@ struct Experiment::State {
   std::shared_ptr<StateStore> states;    ///< of all plans
   DeviceProbe ceilings;                  ///< the larger of the readings; kernels and placement as read last
   std::array<DeviceProbe, 2> readings;   ///< before and after measuring
+  int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
   CancellationToken cancel;              ///< of the call that runs now
   ProgressSink* sink = nullptr;          ///< the same; null: nobody listens
   DType dtype = DType::f32;
@@ -54,7 +55,9 @@ struct Experiment::State {
   /// As long as it lives a call runs: who can end it, and who is told of it.
   class Call {
    public:
-    Call(State& state, const Progress& progress) : state_(state) { state.cancel = progress.cancel, state.sink = progress.sink; }
+    Call(State& state, const Progress& progress) : state_(state) {
+      state.cancel = progress.cancel, state.sink = progress.sink, state.peak_before_probe = 0;
+    }
     ~Call() { state_.sink = nullptr; }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -101,6 +104,8 @@ struct Experiment::State {
   /// Ceilings and placement before (0) or after (1) measuring; where nothing is measured, before is enough. Resets the peak of resident
   /// memory, so the probe's buffer is not charged to a run.
   void probe(size_t reading, const Progress& progress);
+  /// The most resident memory of this call, in bytes, without what probes take.
+  int64_t peak_resident() const;
 
   /// Throws Error(bad_input) where a plan of these graphs does not fit into `available` bytes, before anything of it is loaded. Where only
   /// what its fallbacks would load does not fit beside it, or where it fits only with rows copied, that is a warning.

@@ -13,6 +13,19 @@ std::optional<double> moved(const std::array<double, 2>& readings) {
   return std::max(readings[0], readings[1]) / std::min(readings[0], readings[1]) - 1;
 }
 
+/// How far the ceiling moved that moved most.
+std::optional<double> moved(const DeviceFigures& device) {
+  std::optional<double> most;
+  for (const auto& readings : {device.peak_readings, device.read_readings})
+    if (const std::optional<double> by = moved(readings)) most = std::max(*by, most.value_or(0));
+  return most;
+}
+
+bool is_too_far(double moved) {
+  constexpr double kRounding = 1e-12;  // in floating point, 1.15 - 1 is a little more than 0.15
+  return moved > kMostCeilingsMove + kRounding;
+}
+
 /// Earlier versions did not store the load of other processes, but warned: "... other processes kept 1.1 of 2 processors at work".
 std::optional<double> load_in_warnings(const std::vector<std::string>& warnings) {
   constexpr const char* kKept = "other processes kept ";
@@ -61,8 +74,7 @@ void clear_speedup(RunSummaryFigures& f) {
 }  // namespace
 
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
-  constexpr double kRounding = 1e-12;  // in floating point, 1.15 - 1 is a little more than 0.15
-  if (c.ceilings_moved && *c.ceilings_moved > kMostCeilingsMove + kRounding)
+  if (c.ceilings_moved && is_too_far(*c.ceilings_moved))
     return SpeedupWithheld{WithheldReason::ceilings_moved, *c.ceilings_moved};
   if (c.other_load && *c.other_load >= kMostOtherLoad) return SpeedupWithheld{WithheldReason::others_at_work, *c.other_load};
   if (c.pairs && *c.pairs < kFewestPairs) return SpeedupWithheld{WithheldReason::few_pairs, static_cast<double>(*c.pairs)};
@@ -71,10 +83,11 @@ std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
   return {};
 }
 
+bool ceilings_moved(const DeviceFigures& device) { return is_too_far(moved(device).value_or(0)); }
+
 SpeedupConditions speedup_conditions(const RunSummaryFigures& f) {
   SpeedupConditions c;
-  for (const auto& readings : {f.device.peak_readings, f.device.read_readings})
-    if (const std::optional<double> by = moved(readings)) c.ceilings_moved = std::max(*by, c.ceilings_moved.value_or(0));
+  c.ceilings_moved = moved(f.device);
   c.other_load = f.other_load ? f.other_load : load_in_warnings(f.warnings);
   if (f.optimized) c.pairs = if_any(f.optimized->latency_ms.runs), c.batches = if_any(f.optimized->batches);
   if (f.split) c.held_out = if_any(std::max(f.split->held_out, f.split->measured));

@@ -29,6 +29,9 @@ struct SpeedupConditions {
 /// The first reason that applies, in the order of WithheldReason; nothing: the speed-up may be stated.
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& conditions);
 
+/// True if the device's ceilings before and after measuring differ by more than a stated speed-up allows.
+bool ceilings_moved(const DeviceFigures& device);
+
 /// The conditions of a run's speed-up.
 SpeedupConditions speedup_conditions(const RunSummaryFigures& figures);
 
