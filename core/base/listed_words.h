@@ -1,7 +1,11 @@
 // Lists as sentences have them: "a, b, c".
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "core/base/counted.h"
 
 namespace stormcell {
 
@@ -17,6 +21,18 @@ std::string joined(const Words& words, std::string_view between = ", ") {
   std::string list;
   for (const auto& word : words) add_to_list(list, word, between);
   return list;
+}
+
+/// The first `most` words of a range, and the number of the others: "a, b, c and 2 more". `all` is the number of words if the range has
+/// only the first of them.
+template <class Words>
+std::string listed(const Words& words, size_t most, size_t all = 0) {
+  std::string list;
+  size_t count = 0;
+  for (const auto& word : words)
+    if (++count <= most) add_to_list(list, word);
+  if (all > count) count = all;
+  return count > most ? list + " and " + with_commas(static_cast<int64_t>(count - most)) + " more" : list;
 }
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/base/listed_words.h"
 
 namespace stormcell {
 
@@ -17,10 +18,13 @@ std::vector<int64_t> missing_numbers(const std::set<int64_t>& there, int64_t fir
 
 std::string numbered(std::string_view one, const std::vector<int64_t>& numbers) {
   constexpr size_t kMostNamed = 8;
-  std::string text = noun_for(std::ssize(numbers), one) + " ";
-  const size_t named = numbers.size() <= kMostNamed ? numbers.size() : kMostNamed - 1, more = numbers.size() - named;
-  for (size_t i = 0; i < named; ++i) text += (i == 0 ? "" : i + 1 == named && more == 0 ? " and " : ", ") + std::to_string(numbers[i]);
-  return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
+  std::vector<std::string> words;
+  for (const int64_t number : numbers) words.push_back(std::to_string(number));
+  const std::string noun = noun_for(std::ssize(numbers), one) + " ";
+  if (words.size() > kMostNamed) return noun + listed(words, kMostNamed - 1);
+  std::string list;
+  for (size_t i = 0; i < words.size(); ++i) add_to_list(list, words[i], i + 1 == words.size() ? " and " : ", ");
+  return noun + list;
 }
 
 }  // namespace stormcell

@@ -19,8 +19,8 @@ namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
 
-/// True if both name their model and the names differ: then it is not known whether they are of one model.
-void compare_models(const SummaryFigures& a, const SummaryFigures& b, Comparison& c) {
+/// Warns if both runs name their model and the names differ: it is then not known whether they are of one model.
+void warn_where_models_differ(const SummaryFigures& a, const SummaryFigures& b, Comparison& c) {
   const std::string &x = a.model.model.name, &y = b.model.model.name;
   if (!a.model.is_named || !b.model.is_named || x == y || same_model(a.model, b.model) == SameModel::yes) return;
   c.same_model = false;
@@ -207,7 +207,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   c.routing = routing_distances(*a.summary, *b.summary);
   add_interval_ends(a, 0, c);
   add_interval_ends(b, 1, c);
-  compare_models(a, b, c);
+  warn_where_models_differ(a, b, c);
   c.same_data = !warn_where_data_differ(a, b, c.warnings);
   const size_t before = c.warnings.size();
   warn_where_machines_differ(a, b, c.warnings);

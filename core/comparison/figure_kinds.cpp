@@ -103,7 +103,7 @@ bool is_of_time(std::string_view figure) { return has_trait(figure, kOfPhase | k
 bool is_sum_of_executions(std::string_view figure) { return has_trait(figure, kSum); }
 
 std::string_view withheld_by(std::string_view key) {
-  const std::string_view value = key.substr(0, key.find("_ci95"));
+  const std::string_view value = key.substr(0, key.find(kIntervalKey));
   for (const FigureKind& kind : kFigures)
     if (kind.key == value) return kind.withheld_by;
   return {};

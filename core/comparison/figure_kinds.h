@@ -20,6 +20,9 @@ bool is_of_time(std::string_view figure);
 /// True for a sum over all executions of a verb. Two runs have unlike numbers of them, so it never has a difference.
 bool is_sum_of_executions(std::string_view figure);
 
+/// The ending of the key of a figure's interval.
+inline constexpr const char* kIntervalKey = "_ci95";
+
 /// The key, in the same object, of the reason why a figure or its interval is not stated: "speedup_withheld". `key` is the last one of the
 /// path. Empty: the figure is never withheld.
 std::string_view withheld_by(std::string_view key);

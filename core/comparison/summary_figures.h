@@ -14,9 +14,6 @@
 
 namespace stormcell {
 
-/// The ending of the key of a figure's interval.
-inline constexpr const char* kIntervalKey = "_ci95";
-
 struct SummaryFigures {
   std::string name;
   RoutedModel model;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/summary/withheld.h"
+
 namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
@@ -45,7 +47,7 @@ std::string why_no_spread(const Json& summary, std::string figure) {
   constexpr std::string_view kDecode = "decode.";
   if (const auto half = summary.find("decode"); figure.starts_with(kDecode) && half != summary.end() && half->is_object())
     return why_no_spread(*half, figure.substr(kDecode.size()));
-  if (const std::string reason = text_at(summary, "speedup_withheld"); !reason.empty()) return "not measured well enough: " + reason;
+  if (const std::string reason = text_at(summary, "speedup_withheld"); !reason.empty()) return std::string(kNotMeasured) + ": " + reason;
   const auto spread = summary.find("between_spread");
   if (spread != summary.end() && spread->is_number()) return is_gain_of_left_out(summary, figure) ? "a pass that was left out" : "";
   const std::string reason = text_at(summary, "measured_once");

@@ -19,7 +19,7 @@ enum class Reach : uint8_t { run, machine };
 void withhold(Json& object, const std::string& why, Reach reach) {
   std::set<std::string_view> keys;  // of the reasons
   for (auto& [key, value] : object.items()) {
-    const bool interval = key.ends_with("_ci95");
+    const bool interval = key.ends_with(kIntervalKey);
     const std::string_view by = withheld_by(key);
     const bool apart = key == "exit_target" || key.starts_with("routing_speedup");
     if (key == "decode" || (reach == Reach::run && apart)) continue;

@@ -22,10 +22,10 @@ Latency latency_at(const RequestJson& j) {
 
 std::string to_json(const FreshRequest& request) {
   return RequestJson{{"beside_baseline", request.beside_baseline},
-              {"settings", RequestJson::parse(request.settings)},
-              {"config", RequestJson::parse(request.config)},
-              {"seconds", request.seconds},
-              {"number", request.number}}
+                     {"settings", RequestJson::parse(request.settings)},
+                     {"config", RequestJson::parse(request.config)},
+                     {"seconds", request.seconds},
+                     {"number", request.number}}
       .dump();
 }
 

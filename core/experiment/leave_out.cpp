@@ -50,8 +50,9 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
     list.push_back({c.pass, "left out: " + cost_text(c.speed) + memory, std::string("left out: ") + kCostNotKnown + memory});
   }
   if (!list.empty() || !least || !total.speed.below_one() || saved_bytes(total.without, total.with) > 0) return list;
-  return {{least->pass, "left out: all passes together gave " + text_of(total.speed) +
-                            " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least->speed) + ")",
+  return {{least->pass,
+           "left out: all passes together gave " + text_of(total.speed) +
+               " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least->speed) + ")",
            "left out: all passes together gave no gain that was measured well enough and saved no memory, and this one brought least"}};
 }
 

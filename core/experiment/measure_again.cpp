@@ -160,8 +160,9 @@ void MeasurementRuns::write_to(RunSummaryFigures& figures) const {
     if (f.baseline) m.baseline_ms = f.baseline->mean;
     m.plan_ms = f.plan.mean;
   }
-  if (const auto p = spread()) figures.between_spread = p->spread;
-  if (list_.size() > 1) figures.measured_again_seconds = seconds_;
+  const std::optional<Pooled> p = spread();
+  figures.between_spread = p ? std::optional(p->spread) : std::nullopt;
+  figures.measured_again_seconds = list_.size() > 1 ? std::optional(seconds_) : std::nullopt;
   figures.measured_once = why_once_;
 }
 

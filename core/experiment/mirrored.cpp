@@ -265,6 +265,7 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
     progress.report("measuring", std::llround(10 * (clock() - begin)), std::llround(10 * job.seconds));
     if (job.stretch > 0) {
       in_order.run(i, times.chains);
+      for (size_t c = times.chains.size() - in_order.stretch(); c < times.chains.size(); ++c) seen.insert(times.chains[c].batch);
     } else {
       times.chains.push_back(run_chain(job, drawn.next(), i));
       seen.insert(times.chains.back().batch);
@@ -272,7 +273,6 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
   }
   times.baseline_filled = in_order.baseline_filled();
   set_rounds(times, job.batches.size(), job.stretch > 0 ? in_order.stretch() : 1);
-  for (const Chain& c : times.chains) seen.insert(c.batch);
   times.batches = static_cast<int64_t>(seen.size());
   return times;
 }

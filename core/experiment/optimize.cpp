@@ -1,8 +1,6 @@
 // The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the optimised run's record.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <optional>
 
 #include "core/base/bounded_number.h"
@@ -27,12 +25,12 @@
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
 #include "core/experiment/stated_gains.h"
+#include "core/experiment/steady_measuring.h"
 #include "core/experiment/time_figures.h"
 #include "core/experiment/time_plan.h"
 #include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
 #include "core/machine/other_load.h"
-#include "core/runtime/device_probe.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/stated_speedups.h"
 
@@ -79,35 +77,31 @@ class Optimization {
     measure_again();
     gains_.set(plan_times(), s_.options.keep_all);
     set_figures();
-    // Apart from the plans: one that takes several times as long would leave them few rounds.
-    measure_dense();
-    set_exits();
+    set_further_gains();
     if (const auto spread = runs_.speedup()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     gains_.set_total(runs_.speedup());
   }
 
-  /// Repeats `measure` while the ceilings of the machine before and after it differ too far for a speed-up to be stated: the processors of
-  /// a virtual machine may change places. Steady work of others would disturb a repetition too, and a long command is not made longer.
-  template <class Measure>
-  void measure_steadily(const Measure& measure) {
-    if (options_.measure_seconds < kWorthRepeating) return measure();
-    constexpr int kMostRepetitions = 2;
-    constexpr double kRoom = 3;  // of the time limit, so many times what one repetition takes are left for what follows
-    const OtherLoad before = others_;
-    for (int repetition = 0;; ++repetition) {
-      const double begin = seconds_now();
-      others_ = before;
+  /// Gains that are measured apart from the plans: a plan that takes several times as long would leave them few rounds.
+  void set_further_gains() {
+    const ProcessorTimes before = processor_times();
+    measure_dense();
+    set_exits();
+    if (options_.measure_seconds == 0 || (!result_->dense && !result_->exit_target)) return;
+    steady_.add_load(before, processor_times());
+    steady_.end();
+    result_->other_load = steady_.others().share();
+    result_->device = device_figures(s_);
+  }
+
+  /// What a repetition measured before does not count.
+  void measure_steadily(const std::function<void()>& measure) {
+    const double before = measured_seconds_;
+    steady_.run([&] {
+      measured_seconds_ = before;
       measure();
-      s_.probe(1, progress_);
-      const double took = seconds_now() - begin;
-      if (repetition > 0) ++repetitions_, repeated_seconds_ += took;
-      if (moved_ || !ceilings_moved(device_figures(s_))) return;
-      const bool busy = others_.share().value_or(0) >= kMostOtherLoad;
-      if (repetition == kMostRepetitions || busy || time_.is_long() || time_.plan.left() < kRoom * took) break;
-      s_.readings[0] = s_.readings[1];
-    }
-    moved_ = s_.readings;
+    });
   }
 
   /// Fresh processes measure what is stated: the plan that was kept beside the baseline.
@@ -119,21 +113,20 @@ class Optimization {
       repeats = true;
       ask_fresh_processes();
     });
-    if (options_.measure_seconds > 0 && options_.measure_seconds < kWorthRepeating) s_.probe(1, progress_);
-    if (moved_) s_.readings = *moved_;
-    if (repetitions_ > 0)
-      result_->warnings.push_back(fmt::format("the machine's ceilings moved while it measured, so it measured again {}, which took {:.1f} s",
-                                              counted(repetitions_, "time"), repeated_seconds_));
+    if (options_.measure_seconds > 0) steady_.end();
+    if (const std::string repeated = steady_.repetitions_text(); !repeated.empty()) result_->warnings.push_back(repeated);
   }
   void ask_fresh_processes() {
+    runs_ = {};
+    runs_.write_to(*result_);
     const size_t plan = candidates_.final_plan;
     if (plan == kNoPlan || !states_speed() || too_few_pairs() || !candidates_.no_speed(plan).empty()) return;
     const Ratio own = stated().speedup(stated_plan());
     const Latency baseline = stated().baseline_latency(stated_plan());
     runs_ = MeasurementRuns({Measurement{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
-    runs_.ask(
-        s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean, time_.plan.allowed(Stage::again)},
-        {true, result_->settings, result_->config}, progress_);
+    runs_.ask(s_,
+              {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean, time_.plan.allowed(Stage::again)},
+              {true, result_->settings, result_->config}, progress_);
     runs_.write_to(*result_);
   }
 
@@ -250,8 +243,7 @@ class Optimization {
   void tell_trying() {
     if (candidates_.trying == Trying::briefly && result_->passes_tried_on)
       leave_out_for_time("passes were tried on " + counted(*result_->passes_tried_on, "batch") + ", each upon those before it");
-    if (candidates_.only_together)
-      leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
+    if (candidates_.only_together) leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
     if (cuts_measuring_) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
   }
 
@@ -275,7 +267,7 @@ class Optimization {
     const double begin = seconds_now();
     MirroredTimes times = measure_mirrored(job, progress_);
     measured_seconds_ += seconds_now() - begin;
-    others_.add(before, processor_times());
+    steady_.add_load(before, processor_times());
     return times;
   }
   /// The stated figures of the plan that is kept, and its number among them.
@@ -320,7 +312,7 @@ class Optimization {
   /// All plans mirrored with the baseline over the batches that were not profiled.
   void measure(double seconds) {
     MeasuredPlans plans(s_, all_plans(), progress_);
-    compare_with_baseline();
+    if (!result_->verified) compare_with_baseline();  // a repetition measures plans that were verified
     for (ReadyPlan* plan : all_plans()) plan->guards.clear();
     const bool briefly = candidates_.trying == Trying::briefly;
     constexpr double kOfTrial = 0.5;  // share of the time; the rest is for the stated figures
@@ -392,7 +384,7 @@ class Optimization {
     // Without a pass that applied there is no other plan, and nothing to compare.
     if (both) plans.push_back({optimized(), after, times.plan_reads(last), r.optimized, r.optimized_operators});
     Measured how = measured(times);
-    how.others = others_;
+    how.others = steady_.others();
     how.further = time_.further_batches(Stage::figures, plans.size());
     stormcell::set_figures(work_, how, plans, options_.measure_seconds > 0, r, progress_);
   }
@@ -451,10 +443,8 @@ class Optimization {
   LoadProfile profile_, held_out_;
   StatedGains gains_;
   Candidates candidates_;
-  OtherLoad others_;  // while measuring
-  int64_t repetitions_ = 0;  // because ceilings moved
-  double repeated_seconds_ = 0;
-  std::optional<std::array<DeviceProbe, 2>> moved_;  // the readings between which something was measured that is not stated
+  SteadyMeasuring steady_{
+      s_, {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.left(); }}, progress_};
   double measured_seconds_ = 0;
   bool cuts_measuring_ = false;            // the time limit does
   MeasurementRuns runs_;                   // of the stated figures

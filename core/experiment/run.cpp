@@ -200,7 +200,7 @@ class Run {
     if (options_.decisions) return;
     runs_ = MeasurementRuns({{}, {}, latency_});
     runs_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, latency_.mean},
-                    {false, result_->settings, result_->config}, progress_);
+              {false, result_->settings, result_->config}, progress_);
     runs_.write_to(*result_);
     latency_ = runs_.plan_latency();
   }

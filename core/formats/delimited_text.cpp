@@ -23,6 +23,14 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
+/// Appends a quoted field to `text`. `at` goes from the character after the opening quote to the closing quote, or to the end of the line.
+void take_quoted(std::string_view line, size_t& at, std::string& text) {
+  for (; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
+    at += line[at] == '"';
+    text += line[at];
+  }
+}
+
 bool is_error_of_spreadsheet(std::string_view field) {
   constexpr std::array<std::string_view, 7> kErrors = {"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"};
   return std::find(kErrors.begin(), kErrors.end(), field) != kErrors.end();
@@ -59,8 +67,24 @@ DelimitedText::Line DelimitedText::find_filled() {
 
 bool DelimitedText::next_row() {
   Line line = next();
-  while (line == Line::comment) line = next();
+  for (; line == Line::comment; line = next()) count_like_row();
   return line == Line::row;
+}
+
+/// A row may have an id such as "#1". A comment that a spreadsheet wrote has only empty fields after its text.
+void DelimitedText::count_like_row() {
+  if (names_.size() < 2 || split(lines_.line(), separator_) != Split::whole) return;
+  while (used_ > columns_ && fields_[used_ - 1].empty()) --used_;
+  const auto begin = fields_.begin() + 1, end = fields_.begin() + static_cast<std::ptrdiff_t>(used_);
+  if (used_ != columns_ || std::all_of(begin, end, [](const std::string& field) { return field.empty(); })) return;
+  if (like_rows_++ == 0) first_like_row_ = lines_.number();
+}
+
+std::string DelimitedText::warning_of_comments() const {
+  if (like_rows_ == 0) return {};
+  return lines_.where() + ": " + counted(like_rows_, "comment has", "comments have") +
+         " as many fields as the line of names; the first is line " + std::to_string(first_like_row_) +
+         ": begin it with another character than '#' if it is a row";
 }
 
 /// A spreadsheet writes an empty row as separators only.
@@ -78,10 +102,7 @@ std::string DelimitedText::comment() const {
   std::string text;
   if (line.starts_with('"')) {
     size_t at = 1;
-    for (; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
-      at += line[at] == '"';
-      text += line[at];
-    }
+    take_quoted(line, at, text);
     line.remove_prefix(std::min(line.size(), at + 1));
   }
   text += line;
@@ -149,10 +170,8 @@ DelimitedText::Split DelimitedText::split(std::string_view line, char separator)
     size_t begin = at;
     while (begin < line.size() && (line[begin] == ' ' || (line[begin] == '\t' && separator != '\t'))) ++begin;
     if (begin < line.size() && line[begin] == '"') {
-      for (at = begin + 1; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
-        at += line[at] == '"';
-        field += line[at];
-      }
+      at = begin + 1;
+      take_quoted(line, at, field);
       if (at >= line.size()) return Split::open_quote;
       const size_t end = std::min(line.find(separator, ++at), line.size());
       if (!trimmed(line.substr(at, end - at)).empty()) return Split::behind_quote;

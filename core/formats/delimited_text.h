@@ -43,6 +43,9 @@ class DelimitedText {
   }
   /// As next(), but skips comments. False at the end.
   bool next_row();
+  /// The sentence "FILE: 2 comments have as many fields as the line of names; ..." about comments that next_row() skipped and that may be
+  /// rows. Empty: there were none.
+  std::string warning_of_comments() const;
 
   /// The current comment, without the quotes and empty fields that spreadsheets add.
   std::string comment() const;
@@ -84,6 +87,7 @@ class DelimitedText {
   Line find_filled();
   bool is_empty_row(std::string_view line) const;
   void check_comment(std::string_view line) const;
+  void count_like_row();
   /// The result of splitting a line.
   enum class Split : uint8_t { whole, open_quote, behind_quote };
   Split split(std::string_view line, char separator);
@@ -99,8 +103,9 @@ class DelimitedText {
   std::string advice_;
   char separator_ = '\0';  // not known yet
   std::vector<std::string> names_, fields_;
-  size_t columns_ = 0, used_ = 0;  // number of fields of a row; fields_ in use
-  int64_t begin_ = 0;              // the first line of a row that spans several lines, 0: the row is one line
+  size_t columns_ = 0, used_ = 0;               // number of fields of a row; fields_ in use
+  int64_t begin_ = 0;                           // the first line of a row that spans several lines, 0: the row is one line
+  int64_t like_rows_ = 0, first_like_row_ = 0;  // comments that may be rows, and the line of the first
 };
 
 }  // namespace stormcell

@@ -191,9 +191,14 @@ std::vector<int64_t> ExpertFields::experts_by_layer(int64_t layers, int64_t furt
 
 std::string ExpertFields::unlike_numbers(const std::vector<int32_t>& with_experts, int64_t layers) const {
   std::string text;
-  const auto look_at = [&](std::string_view key, std::string_view taken) {
+  const auto look_at = [&](std::string_view key, std::string_view taken, bool is_size = false) {
     if (!has(key) || !at(key).is_array()) return;
-    const std::vector<int64_t> all = integers(key, 0, INT32_MAX);
+    std::vector<int64_t> all;
+    if (is_size) {
+      for (const Json& item : at(key)) all.push_back(is_whole(item) ? item.get<int64_t>() : 0);  // null: a layer without experts
+    } else {
+      all = integers(key, 0, INT32_MAX);
+    }
     std::vector<int64_t> numbers;
     const bool by_layer = layers > 0 && std::ssize(all) >= layers;
     if (by_layer) {
@@ -207,13 +212,13 @@ std::string ExpertFields::unlike_numbers(const std::vector<int32_t>& with_expert
     if (least == most) return;
     const std::string range = ", from " + std::to_string(least) + " to " + std::to_string(most);
     add_to_list(text,
-                in_quotes(path_ + std::string(key)) + (by_layer ? " differs between layers" : " has unlike numbers") + range + ", and the " +
-                    std::string(taken) + " is taken for all layers",
+                in_quotes(path_ + std::string(key)) + (by_layer ? " differs between layers" : " has unlike numbers") + range +
+                    ", and the " + std::string(taken) + " is taken for all layers",
                 "; ");
   };
   for (const std::string_view key : kExperts) look_at(key, "largest");
   for (const std::string_view key : kPerToken) look_at(key, "largest");
-  for (const std::string_view key : {"moe_intermediate_size", "expert_ffn_hidden_size"}) look_at(key, "first");
+  for (const std::string_view key : {"moe_intermediate_size", "expert_ffn_hidden_size"}) look_at(key, "first", true);
   return text;
 }
 

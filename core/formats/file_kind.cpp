@@ -90,6 +90,12 @@ class Opened {
   uint64_t size_ = 0;
 };
 
+/// Recognises a file of `size` bytes. `read(at)` gives at most kLookedAt bytes from there on.
+std::optional<KnownFile> look_at(const auto& read, uint64_t size, const std::string& path) {
+  const std::string head = read(0), tail = size > kLookedAt ? read(size - kLookedAt) : std::string();
+  return known_kind({head, tail, size, path}, path);
+}
+
 void refuse_known(const std::string& path, const std::optional<KnownFile>& known, FileUse wanted) {
   if (known && !known->remedy.empty() && !known->kind->uses.has(wanted))
     bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)), known->remedy);
@@ -128,8 +134,7 @@ std::optional<KnownFile> known_kind(const FileLook& look, const std::string& pat
 std::optional<KnownFile> known_file(const std::string& path) {
   const Opened file(path);
   if (!file.is_regular()) return std::nullopt;
-  const std::string head = file.read(0), tail = file.size() > kLookedAt ? file.read(file.size() - kLookedAt) : std::string();
-  return known_kind({head, tail, file.size(), path}, path);
+  return look_at([&](uint64_t at) { return file.read(at); }, file.size(), path);
 }
 
 void refuse_other_kind(const std::string& path, FileUse wanted) { refuse_known(path, known_file(path), wanted); }
@@ -144,8 +149,7 @@ void refuse_other_kind(const OpenFile& file, FileUse wanted) {
     file.read(at, std::as_writable_bytes(std::span(bytes)));
     return bytes;
   };
-  const std::string head = read(0), tail = file.size() > kLookedAt ? read(file.size() - kLookedAt) : std::string();
-  refuse_known(file.path(), known_kind({head, tail, file.size(), file.path()}, file.path()), wanted);
+  refuse_known(file.path(), look_at(read, file.size(), file.path()), wanted);
 }
 
 void refuse_file(const std::string& path, FileUse wanted, const std::string& what, const std::string& advice) {

@@ -1,4 +1,4 @@
-// Kinds that are known by their first bytes: tables, databases, profiles, pictures, videos, pages and programs.
+// Kinds of pictures, videos, sound, pages and programs.
 #include <array>
 
 #include "core/formats/file_kind_groups.h"
@@ -13,37 +13,6 @@ using Look = const FileLook&;
 constexpr std::string_view kMovie = "name it as --data of a model that takes pictures", kNoSound = "this program reads no sound";
 constexpr FileUses kPictures = FileUses(FileUse::picture) | FileUse::data;
 
-/// An extra check for kinds whose first bytes are letters, since a text may begin with them.
-bool is_no_text(Look look) { return !is_text(look); }
-
-// Tables, databases, profiles.
-constexpr std::array kTables = {
-    FileKind{"session", "a session", "name it where a verb takes a SESSION: stormcell inspect FILE", FileUse::session, "",
-             is_session_database, session_detail},
-    FileKind{"nsight", "a profile of Nsight Systems as SQLite", remedy::kTimesAlone, kNoUse, "SQLite format 3",
-             [](Look l) { return holds(l, "CUPTI_") || holds(l, "NVTX_EVENTS"); }},
-    FileKind{"sqlite", "an SQLite database that is no session", "name a file that this program wrote with -o", kNoUse, "SQLite format 3"},
-    FileKind{"sqlite-log", "the log beside an SQLite database", "name the session itself, without -wal or -journal", kNoUse, "",
-             [](Look l) {
-               return l.head.starts_with("\x37\x7f\x06\x82") || l.head.starts_with("\x37\x7f\x06\x83") ||
-                      l.head.starts_with("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7");
-             }},
-    FileKind{"nsight", "a profile of Nsight", remedy::kTimesAlone, kNoUse, "",
-             [](Look l) {
-               return name_ends(l, {".nsys-rep", ".qdrep", ".qdstrm", ".ncu-rep"});
-             }},
-    FileKind{"perf", "a profile of perf", remedy::kTimesAlone, kNoUse, "PERFILE2"},
-    FileKind{"parquet", "a Parquet table", remedy::kAsTable, kNoUse, "PAR1"},
-    FileKind{"arrow", "an Arrow table", remedy::kAsTable, kNoUse, "ARROW1"},
-    FileKind{"arrow", "a Feather table", remedy::kAsTable, kNoUse, "FEA1"},
-    FileKind{"orc", "an ORC table", remedy::kAsTable, kNoUse, "ORC", is_no_text},
-    FileKind{"avro", "an Avro table", remedy::kAsTable, kNoUse, "Obj\x01"},
-    FileKind{"matlab", "a MATLAB file", remedy::kAsTable, kNoUse, "MATLAB 5.0"},
-    FileKind{"office", "an Excel or Word file of the old form", "save the sheet as CSV in UTF-8", kNoUse,
-             "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"},
-};
-
-// Pictures, videos, sound, pages, programs.
 constexpr std::array kMedia = {
     FileKind{"png", "a PNG picture", kMovie, kPictures, "\x89PNG\r\n\x1a\n"},
     FileKind{"jpeg", "a JPEG picture", kMovie, kPictures, "\xff\xd8\xff"},
@@ -65,7 +34,7 @@ constexpr std::array kMedia = {
              }},
     FileKind{"psd", "a Photoshop picture", remedy::kPicture, kNoUse, "8BPS"},
     FileKind{"wav", "a WAV sound", kNoSound, kNoUse, "RIFF", [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WAVE"; }},
-    FileKind{"sound", "an MP3 sound", kNoSound, kNoUse, "ID3", is_no_text},
+    FileKind{"sound", "an MP3 sound", kNoSound, kNoUse, "ID3", is_not_text},
     FileKind{"sound", "a FLAC sound", kNoSound, kNoUse, "fLaC"},
     FileKind{"video", "an AVI video", kMovie, FileUse::data, "RIFF",
              [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "AVI "; }},
@@ -84,12 +53,11 @@ constexpr std::array kMedia = {
              [](Look l) { return l.head.size() > 64 && holds(l, "PE\0\0"sv); }},
     FileKind{"script", "a script", remedy::kNoProgram, FileUse::data, "#!"},
     FileKind{"script", "a Python program", remedy::kNoProgram, kNoUse, "", [](Look l) { return name_ends(l, {".py"}) && is_text(l); }},
-    FileKind{"tar", "a tar archive", "unpack it: tar -xf FILE", kNoUse, "", is_tar},
+    FileKind{"tar", "a tar archive", "unpack it: tar -xf FILE", kNoUse, "", is_tar},  // last: only a checksum shows it
 };
 
 }  // namespace
 
-std::span<const FileKind> table_kinds() { return kTables; }
 std::span<const FileKind> media_kinds() { return kMedia; }
 
 }  // namespace stormcell

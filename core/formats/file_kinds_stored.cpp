@@ -1,4 +1,4 @@
-// Kinds that are known by their first bytes: downloads that failed, archives, tensors and models.
+// Kinds of failed downloads, archives, tensors and models.
 #include <array>
 
 #include "core/formats/file_kind_groups.h"

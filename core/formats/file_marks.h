@@ -51,6 +51,8 @@ bool is_transport_stream(const FileLook& look);
 
 // Text.
 bool is_text(const FileLook& look);
+/// An extra check for kinds whose first bytes are letters, because a text may begin with them.
+bool is_not_text(const FileLook& look);
 bool is_utf16(const FileLook& look);
 bool is_utf32(const FileLook& look);
 bool has_only_carriage_returns(const FileLook& look);

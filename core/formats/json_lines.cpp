@@ -16,9 +16,7 @@ bool ends_word(char c) { return is_space(c) || c == ',' || c == ']' || c == '}' 
 
 }  // namespace
 
-void JsonLines::wrong(const std::string& what) const {
-  bad_input(lines_.where() + ": line " + std::to_string(lines_.number()), what, kCut);
-}
+void JsonLines::wrong(const std::string& what) const { bad_input(lines_.place(), what, kCut); }
 
 bool JsonLines::next(nlohmann::json& value) {
   if (!find_value()) return false;

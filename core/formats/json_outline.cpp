@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/formats/text_encoding.h"
+
 namespace stormcell {
 namespace {
 
@@ -9,10 +11,9 @@ constexpr size_t kMostKeys = 200, kMostText = 200;
 
 class Outliner {
  public:
-  explicit Outliner(std::string_view text) : text_(text) {}
+  explicit Outliner(std::string_view text) : text_(without_mark(text)) {}
 
   JsonOutline read() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
     const char first = peek();
     if (first == '{') {
       read_object(JsonOutline::Shape::object);

@@ -32,7 +32,7 @@ void refuse_lone_link(const std::string& path) {
 
 }  // namespace
 
-bool is_named(const std::string& path) {
+bool has_entry(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(std::filesystem::symlink_status(path, error));
 }

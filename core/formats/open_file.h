@@ -9,7 +9,7 @@
 namespace stormcell {
 
 /// True if anything has this name, even a link whose target is missing: opening it reports that.
-bool is_named(const std::string& path);
+bool has_entry(const std::string& path);
 
 class OpenFile {
  public:

@@ -12,7 +12,7 @@ std::optional<double> real_in(std::string_view text);
 /// A whole number. 12.0 and 1e3 are accepted too, up to 2^53.
 std::optional<int64_t> whole_in(std::string_view text);
 
-/// The fault of a text that the functions above refuse, in words that follow "us is ".
+/// The fault of a text that the functions above refuse. `what` follows the words "COLUMN is".
 struct NumberFault {
   std::string what, advice;  ///< advice may be empty
 };

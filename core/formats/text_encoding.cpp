@@ -8,7 +8,6 @@
 namespace stormcell {
 namespace {
 
-constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 using namespace std::string_view_literals;
 
 }  // namespace
@@ -28,14 +27,19 @@ std::string_view wide_encoding(std::string_view text) {
   return {};
 }
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
+  if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
+  return text;
+}
+
 std::string_view utf8_text(std::string_view text, std::string_view where) {
   if (const std::string_view wide = wide_encoding(text); !wide.empty()) {
     const std::string name(wide);
     const std::string files = where == "standard input" ? std::string() : " " + shell_word(std::string(where)) + " > NEW";
     bad_input(where, "is text in " + name, "save it as UTF-8: iconv -f " + name + " -t UTF-8" + files);
   }
-  if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
-  return text;
+  return without_mark(text);
 }
 
 }  // namespace stormcell

@@ -50,7 +50,10 @@ bool TextLines::take_far_line(size_t from) {
       end_line(end);
       return true;
     }
-  if (text_.size() - begin_ > most_) refuse_long(number_ + 1);
+  if (text_.size() - begin_ > most_) {
+    ++number_;
+    refuse_long();
+  }
   if (begin_ + at_hand >= text_.size()) return false;
   ended_ = false;
   end_line(text_.size());
@@ -58,9 +61,8 @@ bool TextLines::take_far_line(size_t from) {
   return true;
 }
 
-void TextLines::refuse_long(int64_t number) const {
-  bad_input(where_ + ": line " + std::to_string(number), "has more than " + to_text(Bytes(static_cast<int64_t>(most_))),
-            "write one item a line");
+void TextLines::refuse_long() const {
+  bad_input(place(), "has more than " + to_text(Bytes(static_cast<int64_t>(most_))), "write one item a line");
 }
 
 /// Keeps the current line and the bytes after it, and reads as many bytes again, at least 1 MiB. False at the end of the file.

@@ -75,9 +75,9 @@ class TextLines {
     if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
     next_ = end + 1;
     ++number_;
-    if (line_.size() > most_) refuse_long(number_);
+    if (line_.size() > most_) refuse_long();
   }
-  [[noreturn]] void refuse_long(int64_t number) const;
+  [[noreturn]] void refuse_long() const;
   bool take_far_line(size_t from);
   bool read_more();
   void begin(std::string_view text);

@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kMark = "\xEF\xBB\xBF", kBlanks = " \t\r\n";
-
-std::string_view without_mark(std::string_view text) {
-  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+/// The text from its first character that is not a blank.
+std::string_view from_first_word(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  text = without_mark(text);
   return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
@@ -37,7 +37,7 @@ std::string shown(std::string_view text) {
 }
 
 std::string_view first_line(std::string_view text) {
-  text = without_mark(text);
+  text = from_first_word(text);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
     if (!line.empty() && line[0] != '#') return line;
@@ -48,6 +48,7 @@ std::string_view first_line(std::string_view text) {
 
 /// The fields of the first line that is not a comment, without blanks and quotes around them.
 std::vector<std::string_view> columns_of(const FileLook& look) {
+  // Only the first line is at hand and no names are known, so characters are counted.
   std::string_view line = first_line(look.head);
   constexpr std::string_view kSeparators = ",;\t";
   const auto count = [&](char c) { return std::count(line.begin(), line.end(), c); };
@@ -64,7 +65,7 @@ std::vector<std::string_view> columns_of(const FileLook& look) {
   return columns;
 }
 
-std::string listed(const auto& words) {
+std::string shown_names(const auto& words) {
   constexpr size_t kMostShown = 6;
   std::string list;
   for (size_t i = 0; i < std::min(words.size(), kMostShown); ++i) add_to_list(list, shown(words[i]));
@@ -74,12 +75,12 @@ std::string listed(const auto& words) {
 }  // namespace
 
 bool is_html(const FileLook& look) {
-  std::string_view text = without_mark(look.head);
+  std::string_view text = from_first_word(look.head);
   while (text.starts_with("<!--") || text.starts_with("<?xml")) {
     const std::string_view end = text.starts_with("<?") ? "?>" : "-->";
     const size_t at = text.find(end);
     if (at == std::string_view::npos) return false;
-    text = without_mark(text.substr(at + end.size()));
+    text = from_first_word(text.substr(at + end.size()));
   }
   for (const std::string_view begin : {"<!doctype html", "<html", "<head", "<body", "<title", "<h1>"})
     if (begins_like(text, begin)) return true;
@@ -111,9 +112,9 @@ bool is_error_text(const FileLook& look) {
                                   "http/1."sv,
                                   "http/2 "sv};
   constexpr uint64_t kMostBytes = 4096;
-  const std::string_view text = without_mark(look.head);
+  const std::string_view text = from_first_word(look.head);
   // An error is one line or a whole HTTP answer. Another text of several lines may begin with the same words.
-  const bool is_line = without_mark(text.substr(std::min(text.find_first_of("\r\n"), text.size()))).empty();
+  const bool is_line = from_first_word(text.substr(std::min(text.find_first_of("\r\n"), text.size()))).empty();
   return look.size <= kMostBytes && (is_line || begins_like(text, "http/")) &&
          std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view b) { return begins_like(text, b); });
 }
@@ -140,6 +141,8 @@ bool is_text(const FileLook& look) {
   const size_t invalid = find_invalid_utf8(look.head);
   return invalid == std::string_view::npos || (look.head.size() < look.size && look.head.size() - invalid < 4);
 }
+
+bool is_not_text(const FileLook& look) { return !is_text(look); }
 
 bool is_utf16(const FileLook& look) { return wide_encoding(look.head) == "UTF-16"; }
 bool is_utf32(const FileLook& look) { return wide_encoding(look.head) == "UTF-32"; }
@@ -170,10 +173,10 @@ bool has_columns(const FileLook& look, std::initializer_list<std::string_view> c
 
 bool is_table(const FileLook& look) { return is_text(look) && columns_of(look).size() > 1; }
 
-std::string columns_detail(const FileLook& look) { return " with the columns " + listed(columns_of(look)); }
+std::string columns_detail(const FileLook& look) { return " with the columns " + shown_names(columns_of(look)); }
 
 std::string keys_detail(const FileLook& look) {
-  return look.json.keys.empty() ? std::string() : " with the keys " + listed(look.json.keys);
+  return look.json.keys.empty() ? std::string() : " with the keys " + shown_names(look.json.keys);
 }
 
 std::string text_detail(const FileLook& look, std::string_view key) {

@@ -13,7 +13,7 @@ struct Side {
   const char *token, *usual, *key, *flag, *place;
 };
 constexpr Side kBegin{"begin token", "<s>", "bos_token", "add_bos_token", "before"};
-constexpr Side kEnd{"end token", "</s>", "eos_token", "add_eos_token", "behind"};
+constexpr Side kEnd{"end token", "</s>", "eos_token", "add_eos_token", "after"};
 
 std::vector<int32_t> tokens_of(const Side& side, const ConfiguredToken& configured, bool by_family, int32_t of_vocabulary,
                                const SpecialIds& ids, const TokenizerConfig& config, const std::string& where) {

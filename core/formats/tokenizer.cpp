@@ -38,7 +38,7 @@ bool is_tiktoken(std::string_view content) {
 
 /// Nothing if the folder has no such file. A link whose target is missing counts as a file, so that opening it fails.
 std::optional<std::string> content_of(const std::string& path) {
-  if (!is_named(path)) return {};
+  if (!has_entry(path)) return {};
   std::string content = read_file_text(path, kMaxTokenizerFile);
   refuse_other_kind(path, content, FileUse::tokenizer);
   if (path.ends_with(".model") && is_tiktoken(content))
@@ -86,7 +86,7 @@ std::shared_ptr<const Tokenizer> Tokenizer::open_if_present(const std::string& f
     if (const std::optional<std::string> content = content_of(model))
       return from_sentencepiece(*content, model, rule, read_tokenizer_config(folder));
   for (const char* name : kOtherKinds)
-    if (const std::string other = in_folder(name); is_named(other))
+    if (const std::string other = in_folder(name); has_entry(other))
       bad_input(other, "is a tokenizer of a kind that is not in this version",
                 "put tokenizer.json or tokenizer.model beside it, or give token ids as .npy or .safetensors");
   return nullptr;

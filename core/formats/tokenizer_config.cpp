@@ -84,8 +84,8 @@ TokenizerConfig read_tokenizer_config(const std::string& folder) {
   TokenizerConfig read;
   read.path = path;
   // A link whose target is missing counts as a file, so that opening it fails.
-  if (is_named(path)) read = parse_tokenizer_config(read_file_text(path, kMaxConfig), path);
-  if (is_named(map)) {
+  if (has_entry(path)) read = parse_tokenizer_config(read_file_text(path, kMaxConfig), path);
+  if (has_entry(map)) {
     const Json tokens = object_of(read_file_text(map, kMaxConfig), map);
     take_token(tokens, "bos_token", map, read.begin);
     take_token(tokens, "eos_token", map, read.end);

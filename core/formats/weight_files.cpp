@@ -37,7 +37,7 @@ std::vector<std::string> WeightFiles::changes() const {
 
 void WeightFiles::add(const std::string& path) {
   // aria2 creates a file of its final size, with holes. Beside it, until the download ends, is a list of the parts that have arrived.
-  if (is_named(path + ".aria2"))
+  if (has_entry(path + ".aria2"))
     bad_input(path, "is a download that did not end: " + fs::path(path).filename().string() + ".aria2 is beside it",
               "start the download again");
   const int index = static_cast<int>(files_.size());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -36,11 +37,13 @@ std::vector<std::string> file_names(const std::string& folder) {
   return names;
 }
 
-/// The first three names of a list in quotes, and the number of the others.
-std::string first_three(const std::vector<std::string>& names) {
-  std::string list;
-  for (size_t i = 0; i < std::min<size_t>(3, names.size()); ++i) add_to_list(list, in_quotes(names[i]));
-  return names.size() > 3 ? list + " and " + with_commas(static_cast<int64_t>(names.size()) - 3) + " more" : list;
+constexpr size_t kMostNamed = 3;
+
+/// The first names of a list in quotes, and the number of the others.
+std::string first_names(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(in_quotes(name));
+  return listed(quoted, kMostNamed);
 }
 
 /// Files of unfinished downloads: in the folder, and in the subfolder where Hugging Face's downloads keep theirs.
@@ -67,26 +70,22 @@ std::string advice_on_missing(const std::string& folder) {
 std::string lack_of(const std::string& path) {
   std::error_code error;
   const bool there = fs::exists(path, error);
-  if (!there) return is_named(path) ? "a link that leads nowhere" : "not there";
+  if (!there) return has_entry(path) ? "a link that leads nowhere" : "not there";
   return fs::is_regular_file(path, error) && fs::file_size(path, error) == 0 ? "empty" : "";
 }
 
 void check_shards(const std::string& folder, const std::string& index, const std::set<std::string>& shards) {
-  std::string list;
-  int64_t missing = 0;
-  for (const std::string& shard : shards) {
-    const std::string lack = lack_of(in_folder(folder, shard));
-    if (!lack.empty() && ++missing <= 3) add_to_list(list, in_quotes(shard) + " (" + lack + ")");
-  }
-  if (missing == 0) return;
-  if (missing > 3) list += " and " + with_commas(missing - 3) + " more";
+  std::vector<std::string> missing;
+  for (const std::string& shard : shards)
+    if (const std::string lack = lack_of(in_folder(folder, shard)); !lack.empty()) missing.push_back(in_quotes(shard) + " (" + lack + ")");
+  if (missing.empty()) return;
   std::string advice = advice_on_missing(folder);
-  if (is_named(in_folder(folder, kSingle)) && !shards.contains(kSingle))
+  if (has_entry(in_folder(folder, kSingle)) && !shards.contains(kSingle))
     advice += ", or remove the index if the model.safetensors beside it is the whole model";
-  bad_input(
-      index,
-      "names " + counted(static_cast<int64_t>(shards.size()), "shard") + ", of which " + with_commas(missing) + " cannot be read: " + list,
-      advice);
+  bad_input(index,
+            "names " + counted(static_cast<int64_t>(shards.size()), "shard") + ", of which " + with_commas(std::ssize(missing)) +
+                " cannot be read: " + listed(missing, kMostNamed),
+            advice);
 }
 
 /// Other .safetensors in the folder may be data. consolidated.safetensors, Mistral's own layout of the same weights, is no contradiction.
@@ -110,7 +109,7 @@ void warn_of_unused(WeightFolder& found, const std::string& folder, const std::s
   }
   if (!unused.empty())
     found.warnings.push_back(folder + ": " + counted(static_cast<int64_t>(unused.size()), "file of weights is", "files of weights are") +
-                             " not used, " + why + ": " + first_three(unused));
+                             " not used, " + why + ": " + first_names(unused));
 }
 
 [[noreturn]] void refuse_folder(const std::string& folder) {
@@ -129,7 +128,7 @@ void warn_of_unused(WeightFolder& found, const std::string& folder, const std::s
             "; 3. python3 -c \"import glob,torch,safetensors.torch as s; d={}; [d.update(torch.load(f,'cpu',weights_only=True)) for f in "
             "glob.glob('pytorch_model*.bin')]; s.save_file({k:v.clone().contiguous() for k,v in d.items()},'model.safetensors')\"");
   if (const std::vector<std::string> unfinished = unfinished_downloads(folder); !unfinished.empty())
-    bad_input(folder, "holds no weights, but a download that did not end: " + first_three(unfinished), "start the download again");
+    bad_input(folder, "holds no weights, but a download that did not end: " + first_names(unfinished), "start the download again");
   bad_input(folder, "holds no weights", "expected model.safetensors, or model.safetensors.index.json and its shards");
 }
 }  // namespace
@@ -155,8 +154,8 @@ std::map<std::string, std::string> parse_weight_index(std::string_view json, con
 WeightFolder find_weight_files(const std::string& folder) {
   WeightFolder found;
   const std::string single = in_folder(folder, kSingle), index = in_folder(folder, kIndex);
-  if (!is_named(index)) {
-    if (!is_named(single)) refuse_folder(folder);
+  if (!has_entry(index)) {
+    if (!has_entry(single)) refuse_folder(folder);
     found.files = {single};
     warn_of_unused(found, folder, {kSingle}, "model.safetensors is the whole model without an index");
     return found;

@@ -174,6 +174,7 @@ class TraceRun : public TraceSink {
     figures_.rows_shared = counts.rows_shared;
     figures_.empty_lines = counts.empty_lines.count;
     figures_.warnings = counts.warnings;
+    if (!branches_warning_.empty()) figures_.warnings.push_back(branches_warning_);
     if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
       figures_.warnings.push_back(std::move(left_out));
     count_idle_steps();
@@ -190,7 +191,11 @@ class TraceRun : public TraceSink {
  private:
   /// Begins with the first batch: a trace in which no expert was ever chosen makes no run.
   void start_run() {
+    const int64_t named = shape_of(header_).branches;
     SessionWriter& session = targets_.open(header_, source_.path());
+    if (const int64_t all = shape_of(header_).branches; all != named)
+      branches_warning_ = source_.path() + ": names " + counted(named, "expert") + ", other traces of its model " + std::to_string(all) +
+                          ", which are taken: --model-config states the number";
     figures_.session = session.path();
     figures_.model = shape_of(header_);
     figures_.lacks = header_.lacks;
@@ -258,6 +263,7 @@ class TraceRun : public TraceSink {
   std::vector<HeldLoads> held_;  // the step whose loads follow
   std::vector<int64_t> counts_;
   int64_t idle_steps_ = 0;
+  std::string branches_warning_;  // the number of experts comes from other traces; empty: it does not
   TraceHeader header_;
   static constexpr int32_t kOtherStack = -2;
   std::vector<int32_t> layers_;  // by router: the model's number of its layer, -1: not known
@@ -275,13 +281,52 @@ struct RecordedParts {
   std::string nothing;          ///< why the first empty trace is empty; empty: there is none
 };
 
+/// Takes the header alone: it stops the reader, which has looked at all ids before it hands the header on.
+struct HeaderIsRead {};
+class HeaderSink : public TraceSink {
+ public:
+  explicit HeaderSink(ImportTargets& targets) : targets_(targets) {}
+  void begin(const TraceHeader& header) override {
+    targets_.expect(header);
+    throw HeaderIsRead();
+  }
+  void batch(std::span<const TraceCells>, std::span<const TraceDecision>) override {}
+  void loads(int64_t, int32_t, std::span<const int64_t>) override {}
+
+ private:
+  ImportTargets& targets_;
+};
+
+const TraceFormat& format_of(const ImportOptions& options, const TraceSource& source) {
+  if (options.format.empty()) return recognize_trace(*source.file);
+  const TraceFormat& format = find_trace_format(options.format);
+  // --format overrides the format that was recognised, unless the file is of a completely different kind.
+  if (!format.recognize(source.text())) refuse_other_kind(source.path(), source.text(), FileUse::trace);
+  return format;
+}
+
+/// Reads the numbers of experts that several traces show only by their largest ids, so that ranks of one model get one number.
+void look_at_branches(const ImportOptions& options, const TraceFiles& files, const TracedModel& model, ImportTargets& targets,
+                      const Progress& progress) {
+  if (model.branches > 0 || files.traces.size() < 2) return;
+  for (const TraceFile& trace : files.traces) {
+    const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};
+    const TraceFormat& format = format_of(options, source);
+    if (!format.branches_by_ids) continue;
+    HeaderSink header(targets);
+    RoutedAlone routed(source, header);
+    try {
+      format.read(source, routed, progress);
+    } catch (const HeaderIsRead&) {
+    }
+  }
+}
+
 /// Returns no run if the trace is empty. Adds the trace's rank, if it states one, and its layers to `parts`.
 ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets, RecordedParts& parts,
                          const Progress& progress) {
   const Clock::time_point begin = Clock::now();
-  const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
-  // --format overrides the format that was recognised, unless the file is of a completely different kind.
-  if (!options.format.empty() && !format.recognize(source.text())) refuse_other_kind(source.path(), source.text(), FileUse::trace);
+  const TraceFormat& format = format_of(options, source);
   TraceRun run(options, source, format.id, targets);
   RoutedAlone routed(source, run);
   const TraceCounts counts = format.read(source, routed, progress);
@@ -358,8 +403,9 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   if (!model.unlike.empty()) all.warnings.push_back(model.unlike);
   for (const KnownRun& known : files.known) session_of(known.session, all).runs_known.push_back(known.run);
   all.files_known = std::ssize(files.known);
-  ImportTargets targets(options);
+  ImportTargets targets(options, model);
   RecordedParts parts;
+  look_at_branches(options, files, model, targets, progress);
   try {
     for (const TraceFile& trace : files.traces) {
       const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};

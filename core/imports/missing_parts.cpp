@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/base/listed_words.h"
 #include "core/base/missing_numbers.h"
 #include "core/formats/file_text.h"
 #include "core/formats/unfinished_download.h"
@@ -90,13 +91,17 @@ std::string missing_of(const std::pair<std::string, std::string>& around, const 
   const int64_t missing_count = *there.rbegin() + 1 - first - std::ssize(there);  // the list ends at kMostMissing numbers
   if (missing.empty() || (!all && (set.numbers.size() < 2 || (!begins_with_zero(around.first) && missing_count > std::ssize(set.numbers)))))
     return {};
-  std::string names;
   constexpr size_t kMostNamed = 4;
-  for (size_t i = 0; i < missing.size() && i < kMostNamed; ++i) names += (i == 0 ? "" : ", ") + name_of(around, set, missing[i]);
-  if (missing_count > static_cast<int64_t>(kMostNamed))
-    names += " and " + std::to_string(missing_count - static_cast<int64_t>(kMostNamed)) + " more";
-  return names + (missing.size() == 1 ? " is" : " are") + " missing beside " + name_of(around, set, *set.numbers.begin()) + " and " +
-         (set.numbers.size() == 2 ? name_of(around, set, *set.numbers.rbegin()) : std::to_string(set.numbers.size() - 1) + " more");
+  const auto names_of = [&](const auto& numbers, size_t most) {
+    std::vector<std::string> names;
+    for (const int64_t number : numbers)
+      if (names.size() < most) names.push_back(name_of(around, set, number));
+    return names;
+  };
+  const std::string there_are =
+      set.numbers.size() == 2 ? joined(names_of(set.numbers, 2), " and ") : listed(names_of(set.numbers, 1), 1, set.numbers.size());
+  return listed(names_of(missing, kMostNamed), kMostNamed, static_cast<size_t>(missing_count)) + (missing.size() == 1 ? " is" : " are") +
+         " missing beside " + there_are;
 }
 
 }  // namespace
@@ -107,10 +112,10 @@ std::string missing_ranks(const std::set<int64_t>& ranks) {
   if (missing.empty()) return {};
   // The list ends at kMostMissing numbers.
   const int64_t all = *ranks.rbegin() + 1 - std::ssize(ranks);
-  const std::string text = all == std::ssize(missing) ? numbered("rank", missing)
-                                                      : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
-  return text + (all == 1 ? " is" : " are") + " missing, by the largest rank that is there, " +
-         std::to_string(*ranks.rbegin()) + ": loads are those of the others alone";
+  const std::string text =
+      all == std::ssize(missing) ? numbered("rank", missing) : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
+  return text + (all == 1 ? " is" : " are") + " missing, by the largest rank that is there, " + std::to_string(*ranks.rbegin()) +
+         ": loads are those of the others alone";
 }
 
 std::vector<std::string> missing_files(const std::vector<std::string>& paths) {

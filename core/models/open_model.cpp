@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-bool present(const fs::path& path) { return is_named(path.string()); }
+bool present(const fs::path& path) { return has_entry(path.string()); }
 
 // Parameters, bytes and format of the weights that the graph uses.
 void count_weights(Model& model) {

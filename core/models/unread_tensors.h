@@ -12,8 +12,8 @@ namespace stormcell {
 /// of a norm.
 bool is_buffer(std::string_view tensor);
 
-/// Returns one warning that counts the tensors that are not read and names the first three. Error(bad_input) if they are layers or experts
-/// beyond those of config.json: the model would run shortened.
+/// Adds one warning to the model: it counts the tensors that are not read and names the first three. Error(bad_input) if they are layers or
+/// experts beyond those of config.json: the model would run shortened.
 void warn_of_unread(Model& model, const Architecture& architecture, const WeightFiles& files, const std::string& config_path);
 
 }  // namespace stormcell

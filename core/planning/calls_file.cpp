@@ -27,8 +27,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20, kMostCalls = 10000, kMostText = 400, kMostRowsText = 8000;
 constexpr double kMostCount = 1e12, kMostUs = 1e12;
-constexpr const char *kColumns = "docs/user-guide.md has the columns",
-                     *kWriteOne = "stormcell calibrate CALLS.csv -o CAL.json writes one";
+constexpr const char *kColumns = "docs/user-guide.md has the columns", *kWriteOne = "stormcell calibrate CALLS.csv -o CAL.json writes one";
 
 // The one list of what a call has: columns of CSV, keys of JSON.
 struct TextField {
@@ -240,6 +239,7 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
     check_call(c, times, where);
   }
   if (std::string left_out = table.lines().empty_lines().warning(path); !left_out.empty()) out.warnings.push_back(std::move(left_out));
+  if (std::string comments = table.warning_of_comments(); !comments.empty()) out.warnings.push_back(std::move(comments));
   return out;
 }
 

@@ -146,8 +146,7 @@ std::string over_model_text(const ExitTarget& t) {
 std::string over_model_sentence(const ExitTarget& t) {
   const std::string gain = over_model_text(t);
   std::string text = !gain.empty() ? gain : "the gain over the model as it came, with its own thresholds, is not stated";
-  if (gain.empty() && t.over_model_withheld)
-    text = "the gain over the model as it came was " + not_measured_text(*t.over_model_withheld);
+  if (gain.empty() && t.over_model_withheld) text = "the gain over the model as it came was " + not_measured_text(*t.over_model_withheld);
   for (const std::string& taken : exits_taken_text(t)) text += "; " + taken;
   return text;
 }

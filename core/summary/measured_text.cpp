@@ -1,11 +1,12 @@
 #include "core/summary/measured_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
 #include "core/base/counted.h"
 #include "core/base/run_kind.h"
 #include "core/summary/stated_speedups.h"
-
-#include <fmt/format.h>
 
 namespace stormcell {
 namespace {

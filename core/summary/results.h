@@ -453,7 +453,7 @@ struct RunSummaryFigures {
   std::optional<SpeedupWithheld> withheld;       ///< why it is not stated although it was measured (core/summary/stated_speedups.h)
   std::optional<double> other_load;              ///< part of the processors that other processes used while it measured; nothing: not known
   std::optional<RatioBasis> speedup_basis;       ///< the basis of the estimate; older summaries lack it
-  std::optional<SplitFigures> split;         ///< optimize
+  std::optional<SplitFigures> split;             ///< optimize
   std::optional<Verification> verified;
   std::vector<PassReport> passes;
   std::vector<RouterFigures> routing;

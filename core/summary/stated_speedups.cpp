@@ -8,16 +8,16 @@
 namespace stormcell {
 namespace {
 
-std::optional<double> moved(const std::array<double, 2>& readings) {
+std::optional<double> change_of(const std::array<double, 2>& readings) {
   if (readings[0] <= 0 || readings[1] <= 0) return {};
   return std::max(readings[0], readings[1]) / std::min(readings[0], readings[1]) - 1;
 }
 
-/// How far the ceiling moved that moved most.
-std::optional<double> moved(const DeviceFigures& device) {
+/// The change of the ceiling that changed most.
+std::optional<double> largest_change(const DeviceFigures& device) {
   std::optional<double> most;
   for (const auto& readings : {device.peak_readings, device.read_readings})
-    if (const std::optional<double> by = moved(readings)) most = std::max(*by, most.value_or(0));
+    if (const std::optional<double> by = change_of(readings)) most = std::max(*by, most.value_or(0));
   return most;
 }
 
@@ -74,8 +74,7 @@ void clear_speedup(RunSummaryFigures& f) {
 }  // namespace
 
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
-  if (c.ceilings_moved && is_too_far(*c.ceilings_moved))
-    return SpeedupWithheld{WithheldReason::ceilings_moved, *c.ceilings_moved};
+  if (c.ceilings_moved && is_too_far(*c.ceilings_moved)) return SpeedupWithheld{WithheldReason::ceilings_moved, *c.ceilings_moved};
   if (c.other_load && *c.other_load >= kMostOtherLoad) return SpeedupWithheld{WithheldReason::others_at_work, *c.other_load};
   if (c.pairs && *c.pairs < kFewestPairs) return SpeedupWithheld{WithheldReason::few_pairs, static_cast<double>(*c.pairs)};
   if (c.gains_alike == false && c.batches && c.held_out && *c.batches < fewest_batches(*c.held_out))
@@ -83,11 +82,11 @@ std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
   return {};
 }
 
-bool ceilings_moved(const DeviceFigures& device) { return is_too_far(moved(device).value_or(0)); }
+bool ceilings_moved_too_far(const DeviceFigures& device) { return is_too_far(largest_change(device).value_or(0)); }
 
 SpeedupConditions speedup_conditions(const RunSummaryFigures& f) {
   SpeedupConditions c;
-  c.ceilings_moved = moved(f.device);
+  c.ceilings_moved = largest_change(f.device);
   c.other_load = f.other_load ? f.other_load : load_in_warnings(f.warnings);
   if (f.optimized) c.pairs = if_any(f.optimized->latency_ms.runs), c.batches = if_any(f.optimized->batches);
   if (f.split) c.held_out = if_any(std::max(f.split->held_out, f.split->measured));

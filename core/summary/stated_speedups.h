@@ -30,7 +30,7 @@ struct SpeedupConditions {
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& conditions);
 
 /// True if the device's ceilings before and after measuring differ by more than a stated speed-up allows.
-bool ceilings_moved(const DeviceFigures& device);
+bool ceilings_moved_too_far(const DeviceFigures& device);
 
 /// The conditions of a run's speed-up.
 SpeedupConditions speedup_conditions(const RunSummaryFigures& figures);

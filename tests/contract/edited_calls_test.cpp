@@ -73,8 +73,7 @@ class ContractEditedCallsTest : public QObject, private Imports {
     edited_row("thousands with blanks", replaced(plain, "84.000", "1 084.000"), "line 5, column 16: us is \"1 084.000\"");
     edited_row("NaN", replaced(plain, "84.000", "NaN"), "line 5, column 16: us is \"NaN\", not a finite number");
     edited_row("half a rank", replaced(plain, ",8,8,0,128", ",8.5,8,0,128"), "line 5, column 7: ranks is \"8.5\", not a whole number");
-    edited_row("half a byte", replaced(plain, "14336", "14336.5"),
-               "line 2, column 15: bytes_per_copy is \"14336.5\", not a whole number");
+    edited_row("half a byte", replaced(plain, "14336", "14336.5"), "line 2, column 15: bytes_per_copy is \"14336.5\", not a whole number");
     edited_row("a misspelt column", replaced(plain, ",us,", ",usec,"), "line 1: has no column us (is it the column \"usec\"? Call it us)");
     edited_row("JSON lines", "{\"op\":\"dispatch\",\"us\":3}\n{\"op\":\"dispatch\",\"us\":4}\n",
                "is JSON lines with the keys \"op\", \"us\", not a table of measured calls");

@@ -70,8 +70,8 @@ class FileKindsTest : public QObject, protected Placements {
                                 : of == "-o"             ? Arguments{"import", good, "-o", path}
                                 : of == "place --from"   ? Arguments{"place", session_, "--cluster", four_gpus(), "--from", path}
                                 : of == "calibrate"      ? Arguments{"calibrate", path, "-o", scratch_.path("cal.json")}
-                                : of == "--calibration"  ? Arguments{"place", session_, "--cluster", four_gpus(), "--hidden", "64", "--ffn",
-                                                                     "64", "--calibration", path}
+                                : of == "--calibration"  ? Arguments{"place", session_, "--cluster", four_gpus(),     "--hidden",
+                                                                    "64",    "--ffn",  "64",        "--calibration", path}
                                 : of == "--cluster"      ? Arguments{"place", session_, "--cluster", path}
                                 : of == "--config"       ? short_run("run", switch_model(), "random:1x1x1", {"--config", path})
                                 : of == "--model-config" ? Arguments{"import", good, "-o", none, "--model-config", path}
@@ -208,9 +208,9 @@ class FileKindsTest : public QObject, protected Placements {
     const Json &newest = of_run["physical_to_logical_map"], &other = of_placement["physical_to_logical_map"];
     QVERIFY2(newest.size() == 3 && newest[1] == published[0] && newest[2] == published[1], of_run.dump().c_str());
     QVERIFY2(other.size() == 3 && (other[1] != published[0] || other[2] != published[1]), of_placement.dump().c_str());
-    for (const Json& slots : other) {
-      QCOMPARE(slots.size(), size_t{16});
-      for (int expert = 0; expert < 12; ++expert) QVERIFY(std::find(slots.begin(), slots.end(), expert) != slots.end());
+    for (const Json& row : other) {
+      QCOMPARE(row.size(), size_t{16});
+      for (int expert = 0; expert < 12; ++expert) QVERIFY(std::find(row.begin(), row.end(), expert) != row.end());
     }
     VERIFY_REFUSED((Arguments{"analyze", session + "#99"}), session, "there is no run \"99\"");
     VERIFY_REFUSED((Arguments{"export", session + "#99", "--format", "sglang"}), session, "there is no placement \"99\"");

@@ -276,6 +276,69 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QVERIFY2(import["warnings"].dump().find("router_trace_rank0.jsonl, ") != std::string::npos, import["warnings"].dump().c_str());
   }
 
+  // Ranks of one model may differ in the largest id and, as stages of a pipeline, in layers.
+  void ranks_of_one_model_share_a_session_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("first");
+    QTest::addColumn<QByteArray>("second");
+    QTest::addColumn<bool>("configured");
+    QTest::addColumn<bool>("warned");
+    const auto row = [](const char* title, const char* name, const std::string& first, const std::string& second, bool configured,
+                        bool warned) {
+      QTest::newRow(title) << name << QByteArray::fromStdString(first) << QByteArray::fromStdString(second) << configured << warned;
+    };
+    const auto rank = [](int number, int layer, const char* ids) {
+      return R"({"step":0,"block":"decoder","layer":)" + std::to_string(layer) + R"(,"rank":)" + std::to_string(number) +
+             R"(,"num_tokens":2,"topk":2,"top_indices":)" + ids + "}\n";
+    };
+    const char *const all = "[[0,1],[2,3]]", *const few = "[[0,1],[2,0]]";
+    row("largest ids of Megatron-LM", "router_trace_rank%1.jsonl", rank(0, 0, all), rank(1, 0, few), false, true);
+    row("stages of Megatron-LM", "router_trace_rank%1.jsonl", rank(0, 0, all), rank(1, 1, all), false, false);
+    row("stages and largest ids", "router_trace_rank%1.jsonl", rank(0, 0, all), rank(1, 1, few), false, true);
+    row("stages with a configuration", "router_trace_rank%1.jsonl", rank(0, 0, all), rank(1, 1, few), true, false);
+    row("largest ids of arrays", "ids_rank%1.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3}),
+        npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 0}), false, true);
+  }
+  void ranks_of_one_model_share_a_session() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, first);
+    QFETCH(QByteArray, second);
+    QFETCH(bool, configured);
+    QFETCH(bool, warned);
+    const std::string folder = new_folder(), a = folder + "/" + name.arg(0).toStdString(), b = folder + "/" + name.arg(1).toStdString();
+    std::ofstream(a) << first.toStdString();
+    std::ofstream(b) << second.toStdString();
+    Arguments more;
+    if (configured)
+      more = {"--model-config",
+              scratch_.write("stages/config.json",
+                             R"({"model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4,"num_experts_per_tok":2})")};
+    const auto verify_shared = [&](const std::string& session) {
+      const SessionReader reader(session);
+      QCOMPARE(reader.runs().size(), size_t{2});
+      for (const int64_t run : {1, 2}) QCOMPARE(reader.layout(run).routers[0].branches, 4);
+    };
+    const auto is_warned = [](const Json& import) {
+      return import["warnings"].dump().find("other traces of its model 4, which are taken") != std::string::npos;
+    };
+    // The order of the ranks does not matter, nor does it if a later call adds the second one.
+    for (const std::vector<std::string>& files : {std::vector{a, b}, std::vector{b, a}}) {
+      const std::string session = new_session();
+      Arguments arguments = {"import", files[0], files[1], "-o", session, "--json", "-"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Json import = json_of(arguments);
+      QCOMPARE(import["sessions"].size(), size_t{1});
+      QCOMPARE(is_warned(import), warned);
+      verify_shared(session);
+    }
+    const std::string session = new_session();
+    imported(a, session, more);
+    const Json later = imported(b, session, more);
+    QCOMPARE(later["sessions"].size(), size_t{1});
+    QCOMPARE(is_warned(later), warned);
+    verify_shared(session);
+  }
+
   void numbered_files_of_a_folder_are_named_data() {
     QTest::addColumn<QStringList>("names");
     QTest::addColumn<QString>("missing");
@@ -288,7 +351,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QTest::newRow("the last of so many") << QStringList{"x-00001-of-00003.npy", "x-00002-of-00003.npy"}
                                          << "x-00003-of-00003.npy is missing";
     QTest::newRow("of so many from zero") << QStringList{"x-0-of-3.npy", "x-1-of-3.npy"} << "x-2-of-3.npy is missing beside";
-    QTest::newRow("one of so many") << QStringList{"x-00002-of-00002.npy"} << "x-00001-of-00002.npy is missing";
+    QTest::newRow("one of so many") << QStringList{"x-00002-of-00002.npy"} << "x-00001-of-00002.npy is missing beside x-00002-of-00002.npy";
     QTest::newRow("days") << QStringList{"day5.npy", "day6.npy"} << "";
     QTest::newRow("far apart") << QStringList{"step100.npy", "step200.npy"} << "";
     QTest::newRow("a word alike") << QStringList{"frank1.npy", "frank2.npy"} << "";

@@ -128,6 +128,18 @@ bool states_or_withholds(const nlohmann::json& figures, const std::string& key) 
   return figures[key].is_null() != stated && (stated || withheld);
 }
 
+bool must_withhold(const nlohmann::json& figures) {
+  const auto moved = [&](const char* key) {
+    const double x = figures["device"][key][0].get<double>(), y = figures["device"][key][1].get<double>();
+    return x > 0 && y > 0 && std::max(x, y) / std::min(x, y) > 1.15;
+  };
+  const bool busy = figures["other_load"].is_number() && figures["other_load"].get<double>() >= 0.25;
+  const auto pairs = figures["optimized"]["latency_ms"]["runs"].get<int64_t>(),
+             batches = figures["optimized"]["measured_batches"].get<int64_t>();
+  const bool few = pairs < 8 || (figures["speedup_basis"] != "pairs" && 3 * batches < figures["split"]["measured"].get<int64_t>());
+  return moved("peak_gflops_before_and_after") || moved("read_gbps_before_and_after") || busy || few;
+}
+
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more) {
   Arguments all = {verb, model, "--data", data};
   if (verb != "generate") all.insert(all.end(), {"--measure-seconds", "0"});

@@ -55,6 +55,8 @@ ForwardRun forward_run(const Scratch& scratch, const std::string& model, const s
 /// True if figures of optimize, or of one of its passes, state a speed-up or say why it was not measured well enough. The machine decides
 /// which.
 bool states_or_withholds(const nlohmann::json& figures, const std::string& key = "speedup");
+/// True if the rule forbids figures of optimize to state a speed-up. It is computed here from their conditions.
+bool must_withhold(const nlohmann::json& figures);
 
 /// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
 /// many.

@@ -146,6 +146,21 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_refused_log("$ ./build/all_gather_perf -g 8\n" + run.text(), "is neither all_reduce_perf nor alltoall_perf");
   }
 
+  // Between two GPUs the rates of a reduce are those of an all-reduce. The command or the root tells them apart.
+  void a_reduce_between_two_gpus_is_no_all_reduce() {
+    const NcclRun pair{.collective = "all_reduce", .gpus = 2};
+    const std::string all = pair.text(), words = "is neither all_reduce_perf nor alltoall_perf";
+    const std::string rooted = QString::fromStdString(all).replace("sum      -1", "sum       0").toStdString();
+    QVERIFY(rooted != all);
+    verify_refused_log("+ ./build/reduce_perf -b 8M -e 128M -f 2 -g 2\n" + rooted, words);
+    verify_refused_log("+ ./build/reduce_perf -b 8M -e 128M -f 2 -g 2\n" + all, words);
+    verify_refused_log("+ ./build/reduce_scatter_perf -g 2\n" + all, words);
+    verify_refused_log(rooted, words);
+    verify_fits(all, {{"all_reduce", 2, 20}}, 6);
+    // A list of programs is no command: an all-gather has no redop.
+    verify_fits("all_gather_perf  all_reduce_perf  reduce_perf\n" + all, {{"all_reduce", 2, 20}}, 6);
+  }
+
   void what_a_launcher_puts_before_lines_is_no_field_data() {
     QTest::addColumn<int>("kind");
     const char* const names[] = {"kubectl logs --timestamps",

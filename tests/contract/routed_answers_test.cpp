@@ -215,6 +215,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     row("of choices, with the counts behind",
         {chunk(""), chunk(R"(, "routed_experts": )" + npy_base64<int16_t>(kTokens, 0, kAll, false, "<i2")),
          R"({"id": "c", "object": "chat.completion.chunk", "choices": [], )" + kUsage + "}"});
+    row("after the head of an HTTP answer",
+        {none + "\n\nHTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:ok\nretry: 3", sglang(raw(kTokens, 0, kAll))});
     row("with comments and names of events", {none, sglang(raw(kTokens, 0, kAll)) + "\n\nevent: end\nid: 7\n: ping"});
   }
   void streams_are_read_once() {
@@ -234,10 +236,11 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<int>("answers");
     QTest::addColumn<int>("tokens");
-    const auto row = [](const char* name, const std::vector<std::string>& lines, int answers, int tokens = kAll) {
+    QTest::addColumn<int>("cut");
+    const auto row = [](const char* name, const std::vector<std::string>& lines, int answers, int tokens = kAll, int cut = 0) {
       std::string text;
       for (const std::string& line : lines) text += line + "\n";
-      QTest::newRow(name) << QByteArray::fromStdString(text) << answers << tokens;
+      QTest::newRow(name) << QByteArray::fromStdString(text) << answers << tokens << cut;
     };
     const auto chunk = [](const std::string& id, const std::string& routed, const std::string& more = "") {
       return R"({"id": ")" + id + R"(", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"})" + more +
@@ -250,42 +253,156 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::string a = lists(kTokens, 0, 3), b = lists(kTokens, 3, 4), c = lists(kTokens, 4, 5), ab = lists(kTokens, 0, 4),
                       all = lists(kTokens, 0, kAll), one = lists(kTokens, 0, 1);
     row("new rows in each", {chunk("x", a), chunk("x", b), chunk("x", c), usage("x")}, 1);
-    row("new rows in each, uncounted", {chunk("x", a), chunk("x", b), chunk("x", c)}, 1);
-    row("new rows and their tokens", {chunk("x", a, R"(, "token_ids": [7])"), chunk("x", b, R"(, "token_ids": [7])"),
-                                      chunk("x", c, R"(, "token_ids": [7])")},
+    row("new rows in each, uncounted", {chunk("x", a), chunk("x", b), chunk("x", c)}, 1, kAll, 1);
+    row("new rows and their tokens",
+        {chunk("x", a, R"(, "token_ids": [7])"), chunk("x", b, R"(, "token_ids": [7])"), chunk("x", c, R"(, "token_ids": [7])")}, 1, kAll,
         1);
     row("all rows so far in each", {chunk("x", a), chunk("x", ab), chunk("x", all), usage("x")}, 1);
     row("all rows in each", {chunk("x", all), chunk("x", all), usage("x")}, 1);
-    row("all rows in each, uncounted", {chunk("x", all), chunk("x", all)}, 1);
+    row("all rows in each, uncounted", {chunk("x", all), chunk("x", all)}, 1, kAll, 1);
     row("in turns", {chunk("x", a), chunk("y", a), chunk("x", b), chunk("y", b), chunk("y", c), chunk("x", c), usage("y"), usage("x")}, 2);
-    row("in turns, with an answer between", {chunk("x", a), vllm("null", all), chunk("x", b), chunk("x", c)}, 2);
+    row("in turns, with an answer between", {chunk("x", a), vllm("null", all), chunk("x", b), chunk("x", c)}, 2, kAll, 1);
     row("of text, whose last chunk is like a whole answer",
-        {R"({"id": "x", "object": "text_completion", "choices": [{"index": 0, "text": "x", "finish_reason": null, "routed_experts": )" + ab +
-             "}]}",
-         R"({"id": "x", "object": "text_completion", "choices": [{"index": 0, "text": "x", "finish_reason": "stop", "routed_experts": )" + c +
-             "}]}"},
+        {R"({"id": "x", "object": "text_completion", "choices": [{"index": 0, "text": "x", "finish_reason": null, "routed_experts": )" +
+             ab + "}]}",
+         R"({"id": "x", "object": "text_completion", "choices": [{"index": 0, "text": "x", "finish_reason": "stop", "routed_experts": )" +
+             c + "}]}"},
         1);
-    row("of SGLang", {sglang(raw(kTokens, 0, 3), 3, 1, R"(, "finish_reason": null)"), sglang(raw(kTokens, 0, 4), 3, 2, R"(, "finish_reason": null)"),
-                      sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": {"type": "stop"})")},
+    row("of SGLang",
+        {sglang(raw(kTokens, 0, 3), 3, 1, R"(, "finish_reason": null)"), sglang(raw(kTokens, 0, 4), 3, 2, R"(, "finish_reason": null)"),
+         sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": {"type": "stop"})")},
         1);
     // Equal new rows: three times the first token.
-    row("equal rows", {chunk("x", one), chunk("x", one), chunk("x", one)}, 1, -3);
+    row("equal rows", {chunk("x", one), chunk("x", one), chunk("x", one)}, 1, -3, 1);
+    row("rows within delta",
+        {R"({"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"routed_experts": )" + all + "}}]}",
+         usage("x")},
+        1);
     row("equal rows, counted", {chunk("x", one), chunk("x", one), chunk("x", one), usage("x", 1)}, 1, -3);
   }
   void chunks_of_one_id_are_one_answer() {
     QFETCH(QByteArray, text);
     QFETCH(int, answers);
     QFETCH(int, tokens);
+    QFETCH(int, cut);
     Loads one = loads_of_tokens(kTokens, 0, static_cast<size_t>(tokens < 0 ? 1 : tokens));
     Loads loads = one;
     for (int i = 1; i < (tokens < 0 ? -tokens : answers); ++i) loads = sum(loads, one);
     const std::string session = new_session();
     const Json import = verify_loads(text.toStdString(), loads, session, "chunks.jsonl");
     QCOMPARE(SessionReader(session).sequences(1), static_cast<int64_t>(answers));
-    QVERIFY2(import["warnings"].empty(), import["warnings"].dump().c_str());
+    const std::string warnings = import["warnings"].dump(),
+                      words = std::to_string(cut) + " of " + std::to_string(answers) + " answers state no end: the stream was cut";
+    QVERIFY2(cut == 0 ? import["warnings"].empty() : import["warnings"].size() == 1 && warnings.find(words) != std::string::npos,
+             warnings.c_str());
     // A stream of events with the same chunks.
     const std::string events = "data: " + QByteArray(text).trimmed().replace("\n", "\n\ndata: ").toStdString() + "\n\ndata: [DONE]\n";
     verify_loads(events, loads, new_session(), "chunks.txt");
+  }
+
+  void streams_that_were_cut_are_named_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QStringList>("words");
+    const auto row = [](const char* name, const std::vector<std::string>& chunks, const QStringList& words) {
+      std::string text = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+      for (const std::string& chunk : chunks) text += "data: " + chunk + "\n\n";
+      QTest::newRow(name) << QByteArray::fromStdString(text) << words;
+    };
+    const std::string part = sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": null)"),
+                      last = sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": {"type": "stop"})"),
+                      error = R"({"error": {"message": "out of memory"}})";
+    const QString cut = "1 of 1 answers state no end: the stream was cut",
+                  named = "1 error of the server in place of a chunk; the first is in line ";
+    row("no chunk states an end", {part, part}, {cut});
+    row("the stream ends", {part, "[DONE]"}, {});
+    row("the last chunk states why", {part, last}, {});
+    row("an error in place of a chunk", {part, error}, {cut, named + R"(6: \"out of memory\")"});
+    row("an error before the end of the stream", {part, error, "[DONE]"}, {cut, named});
+  }
+  void streams_that_were_cut_are_named() {
+    QFETCH(QByteArray, text);
+    QFETCH(QStringList, words);
+    const Json import = verify_loads(text.toStdString(), loads_of_tokens(kTokens, 0, kAll), new_session(), "cut.txt");
+    const std::string warnings = import["warnings"].dump();
+    QVERIFY2(std::ssize(import["warnings"]) == words.size(), warnings.c_str());
+    for (const QString& some : words) QVERIFY2(warnings.find(some.toStdString()) != std::string::npos, warnings.c_str());
+  }
+
+  void answers_within_a_text_of_a_log_are_read() {
+    const Json line = {{"request", {{"prompt", "x"}}}, {"response", vllm("null", lists(kTokens, 0, kAll))}};
+    const Json import = verify_loads(line.dump() + "\n", loads_of_tokens(kTokens, 0, kAll), new_session(), "log.jsonl");
+    QVERIFY2(import["warnings"].empty(), import["warnings"].dump().c_str());
+    const Json twice = {{"response", Json{{"body", vllm("null", lists(kTokens, 0, kAll))}}.dump()}};
+    verify_refused_answer(twice.dump(), "is no routing trace of a known format");
+  }
+
+  // Each choice answers its own prompt, or all answer one; a count of the whole answer may be that of one prompt, or the sum.
+  void choices_of_several_prompts_have_their_own_counts_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<int>("times");  // all rows of kTokens
+    QTest::addColumn<QString>("phases");
+    const std::string all = lists(kTokens, 0, kAll), prompt = lists(kTokens, 0, kPrompt), rest = lists(kTokens, kPrompt, kAll);
+    const auto row = [](const char* name, const std::string& choice, const std::string& usage, int times, const char* phases) {
+      const std::string text =
+          R"({"id": "p", "choices": [{"index": 0, )" + choice + R"(}, {"index": 1, )" + choice + "}], \"usage\": {" + usage + "}}";
+      QTest::newRow(name) << QByteArray::fromStdString(text) << times << phases;
+    };
+    const std::string routed = R"("routed_experts": )" + all, ids = R"(, "token_ids": [4, 5, 6])";
+    const std::string sums = R"("prompt_tokens": 6, "completion_tokens": 6)", one = R"("prompt_tokens": 3, "completion_tokens": 6)";
+    row("two prompts", routed, sums, 2, "forward forward");
+    row("two prompts, with the answers' tokens", routed + ids, sums, 2, "forward forward");
+    row("two prompts, with their tokens", routed + ids + R"(, "prompt_token_ids": [1, 2, 3])", sums, 2, "prefill decode prefill decode");
+    row("one prompt", routed + ids, one, 2, "prefill decode prefill decode");
+    row("one prompt, without tokens", routed, one, 2, "prefill decode prefill decode");
+  }
+  void choices_of_several_prompts_have_their_own_counts() {
+    QFETCH(QByteArray, text);
+    QFETCH(int, times);
+    QFETCH(QString, phases);
+    const Loads once = loads_of_tokens(kTokens, 0, kAll);
+    const std::string session = new_session();
+    const Json import = verify_loads(text.toStdString(), times == 2 ? sum(once, once) : once, session);
+    QVERIFY2(import["warnings"].empty(), import["warnings"].dump().c_str());
+    const SessionReader reader(session);
+    QStringList found;
+    for (int64_t batch = 0; batch < reader.run(1).batches; ++batch) {
+      const Phase phase = reader.spaces(1, batch)[0].cells.phase;
+      found << (phase == Phase::prefill ? "prefill" : phase == Phase::decode ? "decode" : "forward");
+    }
+    QCOMPARE(found.join(' '), phases);
+    QCOMPARE(reader.spaces(1, 0)[0].cells.step, 0);
+  }
+
+  void prompts_of_several_choices_have_their_own_rows() {
+    const Tokens other = {{{{1, 3}, {0, 2}}}, {{{0, 3}, {2, 1}}}};
+    const auto choice = [](int index, const std::string& prompt, const std::string& rest) {
+      return R"({"index": )" + std::to_string(index) + R"(, "prompt_routed_experts": )" + prompt + R"(, "routed_experts": )" + rest + "}";
+    };
+    const std::string first = lists(kTokens, 0, kPrompt), rest = lists(kTokens, kPrompt, kAll), second = lists(other, 0, 2);
+    const auto answer_of = [&](const std::string& prompt) {
+      return R"({"id": "p", "choices": [)" + choice(0, first, rest) + ", " + choice(1, prompt, rest) + R"(], "usage": {"prompt_tokens": )" +
+             (prompt == first ? "3" : "5") + R"(, "completion_tokens": 6}})";
+    };
+    const Loads whole = loads_of_tokens(kTokens, 0, kAll), of_rest = loads_of_tokens(kTokens, kPrompt, kAll);
+    verify_loads(answer_of(second), sum(whole, sum(loads_of_tokens(other, 0, 2), of_rest)), new_session());
+    verify_loads(answer_of(first), sum(whole, of_rest), new_session());
+  }
+
+  // LongCat-Flash: ids behind the experts compute nothing.
+  void experts_that_compute_nothing_are_no_choice() {
+    const std::string config = scratch_.write("zero/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3,
+ "n_routed_experts": 4, "zero_expert_num": 2, "first_k_dense_replace": 1, "num_experts_per_tok": 2, "hidden_size": 64,
+ "moe_intermediate_size": [null, 32, 32], "head_dim": 0})");
+    const std::string text = vllm("null", "[[[0, 5], [3, 0]], [[1, 2], [4, 5]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]]]");
+    const Json import = verify_loads(text, {{3, 1, 3, 2}, {2, 1, 1, 4}}, new_session(), "zero.json", config);
+    QCOMPARE(import["rows_masked"].get<int64_t>(), int64_t{3});
+    const std::string none = scratch_.path("none.storm"),
+                      file = scratch_.write("beyond.json", vllm("null", "[[[0, 6], [3, 0]], [[1, 2], [4, 5]], [[2, 3], [3, 2]]]"));
+    VERIFY_REFUSED((Arguments{"import", file, "-o", none, "--model-config", config}), file, "names expert 6");
+    const std::string array = scratch_.write("zero.npy", npy_of("(2, 2, 2)", "<i4", std::vector<int32_t>{0, 5, 3, 0, 1, 2, 4, 5}));
+    const std::string session = new_session();
+    imported(array, session, {"--model-config", config});
+    QCOMPARE(SessionReader(session).total_loads(1, 0).load, (std::vector<int64_t>{1, 1, 1, 0}));
   }
 
   void answers_whose_id_came_before_are_named() {
@@ -295,8 +412,9 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
       const Json import = verify_loads(text, loads, new_session(), "again.jsonl");
       QVERIFY2(import["warnings"].dump().find(words) != std::string::npos, import["warnings"].dump().c_str());
     };
-    verify_warned(all + "\n" + all + "\n" + all + "\n", one,
-                  R"(2 answers repeat an earlier one, with the same id and the same rows, and count nothing; the first has the id \"cmpl-1\")");
+    verify_warned(
+        all + "\n" + all + "\n" + all + "\n", one,
+        R"(2 answers repeat an earlier one, with the same id and the same rows, and count nothing; the first has the id \"cmpl-1\")");
     verify_warned(all + "\n" + other + "\n", sum(one, rest),
                   R"(1 answer has the id of an earlier one, and other rows: both are counted; the first has the id \"cmpl-1\")");
   }

@@ -24,7 +24,7 @@ class TimeLimitTest : public QObject {
   static bool says(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
 
  private slots:
-  void no_limit_is_told_before_all_else_what_to_expect() {
+  void without_a_limit_the_expected_time_is_printed_first() {
     const auto [ended, j] = run_and_read(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2"}));
     QVERIFY2(ended.err.starts_with("expected time: "), ended.err.c_str());
     QVERIFY(says(ended.out, "were expected"));
@@ -58,7 +58,7 @@ class TimeLimitTest : public QObject {
     QTest::newRow("first quarter") << QStringList{"--profile-split", "first"} << model << "random:24x5";
     QTest::newRow("one pass") << QStringList{"--only", "horizontal-fusion"} << model << "random:24x5";
     QTest::newRow("no pass") << QStringList{"--only", "bf16-storage"} << model << "random:24x5";
-    QTest::newRow("a pass that may go") << QStringList{"--disable", "dead-path"} << model << "random:24x5";
+    QTest::newRow("without dead-path") << QStringList{"--disable", "dead-path"} << model << "random:24x5";
     QTest::newRow("dense") << QStringList{"--dense"} << model << "random:24x5";
     QTest::newRow("a budget") << QStringList{"--weight-budget", "1MiB"} << model << "random:24x5";
     QTest::newRow("decoding") << QStringList{"--phase", "decode", "--max-new-tokens", "2"} << model << "random:24x5";

@@ -48,7 +48,7 @@ class SimulationLayout {
   QRectF sensitivity_name(size_t number) const;
   QRectF sensitivity_bar(size_t number) const;
   QRectF sensitivity_value(size_t number) const;  ///< for its text: from the bar to the end of the row, or to the name
-  double sensitivity_zero() const;  ///< x
+  double sensitivity_zero() const;                ///< x
 
   // Clusters.
   QRectF clusters;

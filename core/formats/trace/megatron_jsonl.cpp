@@ -77,7 +77,7 @@ class MegatronTrace {
     last_step_ = step_;
     for (const int64_t id : ids_) largest_ = std::max(largest_, id);
     const TracedModel& model = source_.model;
-    if (model.branches > 0 && largest_ >= model.branches)
+    if (model.branches > 0 && largest_ >= model.branches + model.zero_experts)
       row.wrong("names expert " + std::to_string(largest_) + ", " + model.source + " has " + std::to_string(model.branches));
   }
 
@@ -115,9 +115,11 @@ class MegatronTrace {
     last_step_ = step_;
     of_stack = tokens;
     std::vector<int32_t>& choice = passes_[router];
+    const TracedModel& model = source_.model;
     for (const int64_t id : ids_) {
-      choice.push_back(id < 0 ? kNoBranch : static_cast<int32_t>(id));
-      ++(id < 0 ? counts_.rows_masked : counts_.rows_read);
+      const bool is_none = id < 0 || (model.branches > 0 && id >= model.branches);
+      choice.push_back(is_none ? kNoBranch : static_cast<int32_t>(id));
+      ++(is_none ? counts_.rows_masked : counts_.rows_read);
     }
     if (choice.size() > (size_t{1} << 31)) row.wrong("has too many tokens");
   }

@@ -60,7 +60,8 @@ class NpyTrace {
 
   // Ranges, the number of branches, and which layers are zeros all over.
   void look_over() {
-    const int64_t most = source_.model.branches > 0 ? source_.model.branches + source_.model.shared : kMostTracedBranches,
+    const int64_t most = source_.model.branches > 0 ? source_.model.branches + std::max(source_.model.shared, source_.model.zero_experts)
+                                                    : kMostTracedBranches,
                   row = layers_ * k_;
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
     std::vector<uint8_t> used(static_cast<size_t>(layers_)), recorded(used.size());
@@ -87,9 +88,9 @@ class NpyTrace {
       return;
     }
     const TracedModel& model = source_.model;
-    branches_ = model.branches == 0         ? static_cast<int32_t>(std::max(largest + 1, k_))
-                : largest >= model.branches ? model.branches + model.shared
-                                            : model.branches;
+    branches_ = model.branches == 0                                    ? static_cast<int32_t>(std::max(largest + 1, k_))
+                : largest >= model.branches && model.zero_experts == 0 ? model.branches + model.shared
+                                                                       : model.branches;
     const bool whole = model.layers == layers_, only = static_cast<int64_t>(model.moe_layers.size()) == layers_;
     if (model.layers > 0 && !whole && !only)
       wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +
@@ -154,7 +155,8 @@ class NpyTrace {
     const size_t begin = choice.size();
     int64_t sum = 0;
     for (int64_t j = 0; j < k_; ++j) {
-      const auto v = static_cast<int32_t>(value(at + j));
+      auto v = static_cast<int32_t>(value(at + j));
+      if (source_.model.zero_experts > 0 && v >= source_.model.branches) v = kNoBranch;
       sum += v;
       choice.push_back(v < 0 ? kNoBranch : v);
       counts_.rows_masked += v < 0;

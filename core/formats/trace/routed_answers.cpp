@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array kHolders = {"meta_info", "sglext", "sgl_ext", "nvext", "engine_data", "message"};
+constexpr std::array kHolders = {"meta_info", "sglext", "sgl_ext", "nvext", "engine_data", "message", "delta"};
 constexpr std::array kWraps = {"response", "body", "result", "output"};
 constexpr std::array kRowKeys = {"routed_experts", "completion_routed_experts"};
 constexpr std::array kStarts = {"routed_experts_start_len", "routed_experts_prompt_start"};
@@ -82,8 +82,23 @@ RoutedSequence sequence_of(const Json& holder, const std::string& before, const 
   sequence.listed = std::max(length_in(field_in(holder, "token_ids")), length_in(field_in(holder, "output_ids")));
   sequence.completion = count_in(field_in(holder, "completion_tokens"));
   sequence.start = first_known({sequence.routed.start, count_in(first_in(holder, kStarts))});
+  sequence.prompt_tokens = first_known({length_in(field_in(holder, "prompt_token_ids")), count_in(field_in(holder, "prompt_tokens"))});
   sequence.index = std::max<int64_t>(count_in(&value_at(holder, "index")), 0);
   return sequence;
+}
+
+/// Choices of one prompt share it: the answer gets it if there is only one. Choices of several prompts keep their own.
+void share_prompt(RoutedAnswer& answer) {
+  RoutedIds* first = nullptr;
+  for (RoutedSequence& s : answer.sequences) {
+    if (!s.prompt.there) continue;
+    if (first && s.prompt.ids != first->ids && !answer.prompt.there) return;
+    if (!first) first = &s.prompt;
+  }
+  if (!first) return;
+  answer.one_prompt = true;
+  if (!answer.prompt.there) answer.prompt = std::move(*first);
+  for (RoutedSequence& s : answer.sequences) s.prompt = {};
 }
 
 RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
@@ -93,19 +108,21 @@ RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
   out.chunk = is_chunk(answer), out.finished = is_finished(answer);
   out.completion_tokens = count_in(&value_at(usage, "completion_tokens"));
   if (const Json* prompt = field_in(answer, kOfPrompt)) out.prompt = read_routed_ids(*prompt, kOfPrompt, row);
+  out.one_prompt = out.prompt.there || length_in(field_in(answer, "prompt_token_ids")) >= 0;
+  out.has_totals = choices.empty() && answer.contains("choices") && usage.is_object();
   out.prompt_tokens = first_known({length_in(field_in(answer, "prompt_token_ids")), count_in(&value_at(usage, "prompt_tokens")),
                                    count_in(field_in(answer, "prompt_tokens"))});
   for (const Json& choice : choices) {
     out.sequences.push_back(sequence_of(choice, "choices[" + std::to_string(out.sequences.size()) + "].", row));
-    if (const Json* prompt = field_in(choice, kOfPrompt); prompt && !out.prompt.there)
-      out.prompt = read_routed_ids(*prompt, kOfPrompt, row);
-    if (out.prompt_tokens < 0) out.prompt_tokens = count_in(field_in(choice, "prompt_tokens"));
+    if (const Json* prompt = field_in(choice, kOfPrompt)) out.sequences.back().prompt = read_routed_ids(*prompt, kOfPrompt, row);
+    if (out.prompt_tokens < 0 && choices.size() == 1) out.prompt_tokens = out.sequences.back().prompt_tokens;
   }
-  const auto in_choices = std::any_of(out.sequences.begin(), out.sequences.end(), [](const RoutedSequence& s) { return s.routed.there; });
+  if (!out.chunk) share_prompt(out);  // later chunks may have other prompts
+  const auto in_choices =
+      std::any_of(out.sequences.begin(), out.sequences.end(), [](const RoutedSequence& s) { return s.routed.there || s.prompt.there; });
   if (!in_choices) {
     RoutedSequence whole = sequence_of(answer, "", row);
-    if (whole.tokens() < 0 && choices.size() == 1)
-      whole.completion = out.sequences[0].completion, whole.listed = out.sequences[0].listed;
+    if (whole.tokens() < 0 && choices.size() == 1) whole.completion = out.sequences[0].completion, whole.listed = out.sequences[0].listed;
     if (choices.size() == 1) whole.index = out.sequences[0].index;
     // A chunk without rows may still list the tokens of its choices.
     if (!out.chunk || choices.empty() || whole.routed.there) out.sequences.assign(1, std::move(whole));
@@ -120,6 +137,25 @@ RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
   out.id = text_at(answer, "id");
   if (out.id.empty()) out.id = text_at(value_at(answer, "meta_info"), "id");
   return out;
+}
+
+/// A line of a stream of server-sent events.
+bool is_event_line(std::string_view line) {
+  return line.starts_with(':') || line.starts_with("data:") || line.starts_with("event:") || line.starts_with("id:") ||
+         line.starts_with("retry:");
+}
+/// The head of an HTTP answer, which curl -i writes, ends with an empty line.
+bool begins_http_head(std::string_view line) { return line.starts_with("HTTP/"); }
+
+/// The message of an error that a server sends in place of a chunk; empty: the value is none.
+std::string error_in(const Json& chunk) {
+  const Json& error = value_at(chunk, "error");
+  const bool is_error = text_at(chunk, "object") == "error";
+  if ((error.is_null() && !is_error) || !choices_of(chunk).empty()) return {};
+  const std::string message = error.is_string()   ? error.get<std::string>()
+                              : error.is_object() ? text_at(error, "message")
+                                                  : text_at(chunk, "message");
+  return message.empty() ? "an error" : message;
 }
 
 /// Appends rows to the rows before them.
@@ -138,25 +174,42 @@ void append(const RoutedIds& chunk, RoutedIds& to, const JsonRow& row) {
 }  // namespace
 
 bool RoutedAnswer::has_any() const {
-  return prompt.there || std::any_of(sequences.begin(), sequences.end(), [](const RoutedSequence& s) { return s.routed.there; });
+  return prompt.there ||
+         std::any_of(sequences.begin(), sequences.end(), [](const RoutedSequence& s) { return s.routed.there || s.prompt.there; });
 }
 
 RoutedAnswer find_routed(const Json& answer, const JsonRow& row) {
   RoutedAnswer found = routed_in(answer, row);
   const Json* inner = &answer;
+  Json held;  // of a wrap that is a text
   for (const char* wrap : kWraps) {
-    if (found.has_any() || !value_at(*inner, wrap).is_object()) continue;
-    inner = &value_at(*inner, wrap);
+    if (found.has_any()) break;
+    const Json& value = value_at(*inner, wrap);
+    if (value.is_string() && value.get_ref<const std::string&>().starts_with('{')) {
+      Json parsed = json_or_null(value.get_ref<const std::string&>());
+      if (!parsed.is_object()) continue;
+      held = std::move(parsed);
+      inner = &held;
+    } else if (value.is_object()) {
+      inner = &value;
+    } else {
+      continue;
+    }
     found = routed_in(*inner, row);
   }
   return found;
 }
 
 bool is_event_stream(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return false;
-  text.remove_prefix(first);
-  return text.starts_with("data:") || text.starts_with("event:") || text.starts_with("id:") || text.starts_with(": ");
+  for (;;) {
+    const size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return false;
+    text.remove_prefix(first);
+    if (!begins_http_head(text)) return is_event_line(text);
+    const size_t end = std::min(text.find("\n\r\n"), text.find("\n\n"));
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end);
+  }
 }
 
 bool RoutedChunks::takes(const RoutedAnswer& answer) const {
@@ -173,7 +226,10 @@ void RoutedChunks::add(RoutedAnswer chunk, const JsonRow& row) {
   open.line = row.line();
   RoutedAnswer& answer = open.answer;
   answer.id = current_;
+  answer.chunk |= chunk.chunk;
   answer.finished |= chunk.finished;
+  answer.one_prompt |= chunk.one_prompt;
+  open.ended |= chunk.finished || chunk.has_totals;
   if (chunk.prompt.there) answer.prompt = std::move(chunk.prompt);
   answer.prompt_tokens = std::max(answer.prompt_tokens, chunk.prompt_tokens);
   answer.completion_tokens = std::max(answer.completion_tokens, chunk.completion_tokens);
@@ -182,6 +238,8 @@ void RoutedChunks::add(RoutedAnswer chunk, const JsonRow& row) {
     RoutedSequence& sequence = to.sequence;
     sequence.index = s.index;
     sequence.start = first_known({sequence.start, s.start});
+    if (s.prompt.there) sequence.prompt = std::move(s.prompt);
+    sequence.prompt_tokens = std::max(sequence.prompt_tokens, s.prompt_tokens);
     if (s.listed >= 0) {
       to.listed_grows &= s.listed > to.listed_last;
       to.listed_together += s.listed, to.listed_last = s.listed;
@@ -196,7 +254,8 @@ void RoutedChunks::join(RoutedIds chunk, int64_t completion, Joined& to, const J
   RoutedIds& held = to.sequence.routed;
   const int64_t before = to.sequence.completion;
   const bool counts = completion >= 0 && before >= 0;
-  const bool alike = !held.empty() && chunk.ids.size() >= held.ids.size() && std::equal(held.ids.begin(), held.ids.end(), chunk.ids.begin());
+  const bool alike =
+      !held.empty() && chunk.ids.size() >= held.ids.size() && std::equal(held.ids.begin(), held.ids.end(), chunk.ids.begin());
   const bool again = alike && chunk.ids.size() == held.ids.size();
   if (again && counts && completion == before) return;  // no new token: it is the same chunk again
   if (alike && !again) ++to.grown;
@@ -225,11 +284,18 @@ void RoutedChunks::hand_on(const std::string& id) {
     sequence.other = std::move(joined.appended);
     if (joined.grown == 0 && !joined.repeated) std::swap(sequence.routed, sequence.other);
   }
+  if ((answer.chunk && !open.ended) || open.failed) ++cut_;
+  share_prompt(answer);
   const Json none;
   visit_(answer, JsonRow(none, where_, open.line));
 }
 
-void RoutedChunks::end_stream() {
+void RoutedChunks::add_error(const std::string& message, const JsonRow& row) {
+  if (errors_++ == 0) first_error_ = "line " + std::to_string(row.line()) + ": " + in_quotes(message);
+  if (const auto at = open_.find(current_); at != open_.end()) at->second.failed = true;
+}
+
+void RoutedChunks::hand_on_finished() {
   std::vector<std::pair<int64_t, std::string>> ended;
   for (const auto& [id, open] : open_)
     if (id.empty() || open.answer.finished) ended.emplace_back(open.number, id);
@@ -238,21 +304,26 @@ void RoutedChunks::end_stream() {
   current_.clear();
 }
 
+void RoutedChunks::end_stream() {
+  if (const auto at = open_.find(current_); at != open_.end()) at->second.ended = true;
+  hand_on_finished();
+}
+
 void RoutedChunks::end() {
   for (auto& [id, open] : open_) open.answer.finished = true;
-  end_stream();
+  hand_on_finished();
 }
 
 void read_streamed(TextLines& lines, RoutedChunks& chunks) {
   const Json none;
+  bool in_head = false;
   // Empty lines are between events.
   while (lines.next()) {
     std::string_view line = lines.line();
     const JsonRow here(none, lines.where(), lines.number());
-    if (TextLines::is_blank(line) || line.starts_with(':') || line.starts_with("event:") || line.starts_with("id:") ||
-        line.starts_with("retry:"))
-      continue;
-    if (!line.starts_with("data:")) here.wrong("is no line of a stream of events: " + in_quotes(line.substr(0, 12)));
+    in_head = begins_http_head(line) || (in_head && !TextLines::is_blank(line));
+    if (in_head || TextLines::is_blank(line) || (is_event_line(line) && !line.starts_with("data:"))) continue;
+    if (!is_event_line(line)) here.wrong("is no line of a stream of events: " + in_quotes(line.substr(0, 12)));
     line.remove_prefix(std::string_view("data:").size());
     if (line.find("[DONE]") != std::string_view::npos && line.size() < 16) {
       chunks.end_stream();
@@ -260,7 +331,11 @@ void read_streamed(TextLines& lines, RoutedChunks& chunks) {
     }
     const Json chunk = parse_json_text(line, lines.where(), {}, lines.number());
     const JsonRow row(chunk, lines.where(), lines.number());
-    chunks.add(find_routed(chunk, row), row);
+    RoutedAnswer answer = find_routed(chunk, row);
+    if (const std::string error = answer.has_any() ? std::string() : error_in(chunk); !error.empty())
+      chunks.add_error(error, row);
+    else
+      chunks.add(std::move(answer), row);
   }
   chunks.end();
 }

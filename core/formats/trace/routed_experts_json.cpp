@@ -48,7 +48,10 @@ std::string digest_of(const RoutedAnswer& answer) {
     hash.update(std::as_bytes(std::span(ids.ids)));
   };
   add(answer.prompt, answer.prompt_tokens);
-  for (const RoutedSequence& sequence : answer.sequences) add(sequence.routed, sequence.tokens());
+  for (const RoutedSequence& sequence : answer.sequences) {
+    add(sequence.prompt, sequence.prompt_tokens);
+    add(sequence.routed, sequence.tokens());
+  }
   return hash.hex();
 }
 
@@ -97,12 +100,18 @@ class RoutedExperts {
         hand_on(answer, row);
     }
     chunks.end();
+    take_faults(chunks);
     counts_.empty_lines = answers.lines().empty_lines();
   }
   void read_stream() {
     TextLines lines(source_.text(), source_.path());
     RoutedChunks chunks = new_chunks();
     read_streamed(lines, chunks);
+    take_faults(chunks);
+  }
+  void take_faults(const RoutedChunks& chunks) {
+    cut_ = chunks.cut(), errors_ = chunks.errors();
+    first_error_ = chunks.first_error();
   }
   RoutedChunks new_chunks() {
     return {source_.path(), [this](const RoutedAnswer& answer, const JsonRow& row) {
@@ -130,6 +139,11 @@ class RoutedExperts {
     const auto answers = [](int64_t some, int64_t all) { return with_commas(some) + " of " + with_commas(all) + " answers"; };
     const std::string of_file = source_.path() + ": ";
     if (without_ > 0) counts_.warnings.push_back(of_file + answers(without_, answers_) + " have no routed_experts, and count nothing");
+    if (cut_ > 0)
+      counts_.warnings.push_back(of_file + answers(cut_, answers_) + " state no end: the stream was cut, and their last rows are missing");
+    if (errors_ > 0)
+      counts_.warnings.push_back(of_file + counted(errors_, "error") + " of the server in place of a chunk; the first is in " +
+                                 first_error_);
     if (partial_ > 0)
       counts_.warnings.push_back(of_file + answers(partial_, requests_) + " lack rows of " + counted(missing_, "token") +
                                  ", as with routed_experts_start_len: loads are those of the rest");
@@ -164,7 +178,7 @@ class RoutedExperts {
     if (!is_new(answer)) return;
     bool prompt_handed_on = false;
     for (const RoutedSequence& sequence : answer.sequences) {
-      if (!sequence.routed.there && (prompt_handed_on || !answer.prompt.there)) continue;
+      if (!sequence.routed.there && !sequence.prompt.there && (prompt_handed_on || !answer.prompt.there)) continue;
       PlacedRows rows = placed(answer, sequence, row);
       // Choices of one answer share its prompt, which is computed once.
       const bool has_prompt = !rows.parts.empty() && rows.parts[0] == &answer.prompt;
@@ -179,14 +193,15 @@ class RoutedExperts {
   const RoutedIds& rows_of(const RoutedAnswer& answer, const RoutedSequence& sequence, int64_t tokens) const {
     if (!sequence.other.there || tokens < 0) return sequence.routed;
     const int64_t completion = sequence.tokens();
-    return !covers_all(answer, sequence.routed, tokens, completion) && covers_all(answer, sequence.other, tokens, completion)
+    const RoutedIds& prompt = prompt_rows_of(answer, sequence);
+    return !covers_all(prompt, sequence.routed, tokens, completion) && covers_all(prompt, sequence.other, tokens, completion)
                ? sequence.other
                : sequence.routed;
   }
   /// True if some layout has rows for all tokens, or for all tokens of the answer. The last token may lack a row.
-  bool covers_all(const RoutedAnswer& answer, const RoutedIds& routed, int64_t tokens, int64_t completion) const {
+  bool covers_all(const RoutedIds& prompt, const RoutedIds& routed, int64_t tokens, int64_t completion) const {
     const TracedModel& model = source_.model;
-    const int64_t moe = std::ssize(model.moe_layers), apart = std::ssize(answer.prompt.ids), numbers = std::ssize(routed.ids);
+    const int64_t moe = std::ssize(model.moe_layers), apart = std::ssize(prompt.ids), numbers = std::ssize(routed.ids);
     for (const int64_t layers : {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
       for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
         for (const int64_t all : {numbers, numbers + apart})
@@ -195,21 +210,57 @@ class RoutedExperts {
     return false;
   }
 
+  static const RoutedIds& prompt_rows_of(const RoutedAnswer& answer, const RoutedSequence& sequence) {
+    return sequence.prompt.there ? sequence.prompt : answer.prompt;
+  }
+  /// The number of tokens of a sequence's prompt; -1: not known. With several choices, the count of an answer is that of one prompt or the
+  /// sum over several prompts. It is used if the rows of all choices fit only one prompt.
+  int64_t prompt_tokens_of(const RoutedAnswer& answer, const RoutedSequence& sequence) const {
+    if (sequence.prompt_tokens >= 0) return sequence.prompt_tokens;
+    const int64_t prompt = answer.prompt_tokens, choices = std::ssize(answer.sequences);
+    if (prompt < 0 || choices < 2 || answer.one_prompt) return prompt;
+    int64_t listed = 0, numbers = 0, rows = 0;
+    for (const RoutedSequence& s : answer.sequences) {
+      listed = listed < 0 || s.tokens() < 0 ? -1 : listed + s.tokens();
+      numbers += std::ssize(s.routed.ids);
+      rows = rows < 0 || !s.routed.has_shape() ? -1 : rows + s.routed.rows;
+    }
+    const int64_t completion = listed >= 0 ? listed : answer.completion_tokens;
+    if (completion < 0 || answer.prompt.there) return -1;
+    // The last token of each choice may lack a row.
+    const auto fits = [&](int64_t all, int64_t prompts) {
+      return all >= prompts * prompt + completion - choices && all <= prompts * prompt + completion;
+    };
+    bool one = false, several = false;
+    const auto look_at = [&](int64_t all) { one |= fits(all, choices), several |= fits(all, 1); };
+    if (rows >= 0) {
+      look_at(rows);
+    } else {
+      const TracedModel& model = source_.model;
+      const int64_t moe = std::ssize(model.moe_layers);
+      for (const int64_t layers : {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
+        for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
+          if (numbers % (layers * width) == 0) look_at(numbers / (layers * width));
+    }
+    return one && !several ? prompt : -1;
+  }
+
   PlacedRows placed(const RoutedAnswer& answer, const RoutedSequence& sequence, const JsonRow& row) {
-    const int64_t prompt = answer.prompt_tokens, completion = sequence.tokens(),
+    const RoutedIds& own = prompt_rows_of(answer, sequence);
+    const int64_t prompt = prompt_tokens_of(answer, sequence), completion = sequence.tokens(),
                   tokens = prompt >= 0 && completion >= 0 ? prompt + completion : -1;
     const RoutedIds& routed = rows_of(answer, sequence, tokens);
     PlacedRows out;
     out.prompt = prompt > 0 ? prompt : -1;
     const auto is_whole = [&](int64_t rows) { return tokens < 0 || rows == tokens || rows == tokens - 1; };
     // Some servers put the prompt's rows in their own field and all rows again in the choice.
-    const bool all_again = answer.prompt.there && routed.has_shape() && tokens >= 0 && is_whole(routed.rows) && prompt > 0;
-    if (answer.prompt.there && !all_again) out.parts.push_back(&answer.prompt);
+    const bool all_again = own.there && routed.has_shape() && tokens >= 0 && is_whole(routed.rows) && prompt > 0;
+    if (own.there && !all_again) out.parts.push_back(&own);
     if (routed.there) out.parts.push_back(&routed);
     out.layout = find_layout(out.parts, source_.model, tokens, row);
-    const int64_t rows = out.layout.rows, told_start = std::max(sequence.start, answer.prompt.start);
-    const bool apart = out.parts[0] == &answer.prompt;
-    if (apart && out.prompt < 0) out.prompt = answer.prompt.has_shape() ? answer.prompt.rows : -1;
+    const int64_t rows = out.layout.rows, told_start = std::max(sequence.start, own.start);
+    const bool apart = out.parts[0] == &own;
+    if (apart && out.prompt < 0) out.prompt = own.has_shape() ? own.rows : -1;
     if (told_start > 0) {
       if (!is_whole(told_start + rows))
         row.wrong("routed_experts begins at token " + std::to_string(told_start) + " and has " + counted(rows, "row") + ", of " +
@@ -270,10 +321,10 @@ class RoutedExperts {
     bool chosen = model.k == 1;
     for (int64_t j = 0; j < model.k; ++j) {
       const int32_t v = rows.id(token, layer * rows.layout.width + j);
-      if (v < -1 || v >= model.branches)
+      if (v < -1 || v >= model.branches + model.zero_experts)
         row.wrong(place() + " names expert " + std::to_string(v) + ", " + model.source + " has " + std::to_string(model.branches));
       chosen |= v > 0;
-      if (j < k_) to[static_cast<size_t>(j)] = v < 0 ? kNoBranch : v;
+      if (j < k_) to[static_cast<size_t>(j)] = v < 0 || v >= model.branches ? kNoBranch : v;
     }
     if (!chosen) std::fill(to.begin(), to.end(), kNoBranch);
     int64_t taken = 0;
@@ -290,7 +341,9 @@ class RoutedExperts {
   const TraceSource& source_;
   TraceSink& sink_;
   const Progress& progress_;
-  int64_t answers_ = 0, requests_ = 0;               // answers read so far; sequences with routed experts
+  int64_t answers_ = 0, requests_ = 0;  // answers read so far; sequences with routed experts
+  int64_t cut_ = 0, errors_ = 0;        // answers that state no end; errors in place of chunks
+  std::string first_error_;
   int64_t without_ = 0, partial_ = 0, missing_ = 0;  // answers without routed experts; requests with missing rows; rows
   int32_t k_ = 1;
   bool begun_ = false;
@@ -306,7 +359,9 @@ bool is_routed_experts_json(std::string_view content) {
   const size_t first = content.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || !(content[first] == '{' || content[first] == '[' || is_event_stream(content))) return false;
   const std::string_view head = content.substr(0, kLooked);
-  for (const std::string_view key : {"\"routed_experts\"", "\"prompt_routed_experts\"", "\"completion_routed_experts\""})
+  // The second form of each is in an answer that a log holds as a text.
+  for (const std::string_view key : {"\"routed_experts\"", "\"prompt_routed_experts\"", "\"completion_routed_experts\"",
+                                     "\"routed_experts\\\"", "\"prompt_routed_experts\\\"", "\"completion_routed_experts\\\""})
     if (head.find(key) != std::string_view::npos || is_json_with(content, "{[", key)) return true;
   return false;
 }

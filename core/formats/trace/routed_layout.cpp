@@ -86,7 +86,7 @@ class LayoutSearch {
           continue;
         }
         ++expert_rows;
-        if (std::any_of(first, end, [&](int32_t id) { return id >= model_.branches; })) ++wrong;
+        if (std::any_of(first, end, [&](int32_t id) { return id >= model_.branches + model_.zero_experts; })) ++wrong;
         if (model_.k < 2) continue;
         if (std::all_of(first, end, [](int32_t id) { return id == 0; }))
           ++unrecorded;

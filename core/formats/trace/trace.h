@@ -114,6 +114,7 @@ struct TracedModel {
   int32_t branches = 0;             ///< 0: not known
   int32_t k = 0;                    ///< choices of a cell, 0: not known
   int32_t shared = 0;               ///< experts that every cell goes to; a server may have fused them: ids behind the others (RoutedAlone)
+  int32_t zero_experts = 0;         ///< experts that compute nothing (LongCat-Flash): ids behind the others, counted as no branch
   int32_t layers = 0;               ///< of the model, those without branches included
   int32_t further_layers = 0;       ///< layers after these, which predict further tokens; a recorder may have them, too
   std::vector<int32_t> moe_layers;  ///< numbers of the layers with branches; empty: the rule of the family is not known
@@ -160,6 +161,9 @@ struct TraceFormat {
   TraceCounts (*read)(const TraceSource& source, TraceSink& sink, const Progress& progress) = nullptr;
   /// Files beside the one of this path that are read with it; null: it is one file.
   std::vector<std::string> (*companions)(const std::string& path) = nullptr;
+  /// Without a configuration, the number of branches may be known only by the largest id of the file. Other files of the model may have
+  /// larger ones.
+  bool branches_by_ids = false;
 };
 
 /// The visible list, in the order in which formats are tried.

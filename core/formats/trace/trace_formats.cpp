@@ -27,12 +27,12 @@ constexpr std::array kFormats = {
                 read_vllm_eplb_jsonl},
     TraceFormat{"trtllm", "TensorRT-LLM's expert statistics: meta_info.json, with rank0.safetensors and the others beside it", "json",
                 is_trtllm_statistics, read_trtllm_statistics, trtllm_rank_files},
-    TraceFormat{"megatron", "Megatron-LM's --moe-routing-trace-path: JSON lines of a rank", "jsonl", is_megatron_jsonl,
-                read_megatron_jsonl},
+    TraceFormat{"megatron", "Megatron-LM's --moe-routing-trace-path: JSON lines of a rank", "jsonl", is_megatron_jsonl, read_megatron_jsonl,
+                nullptr, true},
     TraceFormat{"imatrix", "llama.cpp's importance matrix as GGUF: counts of each expert", "gguf", is_imatrix_gguf, read_imatrix_gguf},
     TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", "safetensors", is_native_trace,
-                read_native_trace},
-    TraceFormat{"npy", "numpy.save of whole numbers [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace},
+                read_native_trace, nullptr, true},
+    TraceFormat{"npy", "numpy.save of whole numbers [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace, nullptr, true},
 };
 
 std::string known_formats() {

@@ -20,13 +20,24 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMostSize = int64_t{1} << 24;
 
-/// The value of the first key that is there; 0: none is. A list has one entry for each layer; the first entry counts.
+/// The value of the first key that states a size; 0: none does. A list has one entry for each layer; the first size counts. Only costs need
+/// these sizes, and families write 0 or null for what a layer does not have: neither states a size.
 int64_t first_of(const ExpertFields& fields, std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys)
-    if (fields.has(key)) {
-      const std::vector<int64_t> all = fields.integers(key, 1, kMostSize);
-      if (!all.empty()) return all.front();
+  const auto is_stated = [](const Json& value) { return !value.is_null() && !(value.is_number() && value.get<double>() == 0); };
+  for (const std::string_view key : keys) {
+    if (!fields.has(key)) continue;
+    const Json& value = fields.at(key);
+    if (!value.is_array()) {
+      if (is_stated(value)) return fields.integer(key, 1, kMostSize);
+      continue;
     }
+    for (const Json& item : value) {
+      if (!is_stated(item)) continue;
+      const bool is_size = item.is_number_integer() && item.get<double>() >= 1 && item.get<double>() <= static_cast<double>(kMostSize);
+      if (!is_size) fields.wrong(key, "has " + shown_json(item).substr(0, 40) + " in its list, expected 1 to " + std::to_string(kMostSize));
+      return item.get<int64_t>();
+    }
+  }
   return 0;
 }
 
@@ -66,6 +77,8 @@ TracedModel read_traced_model(const std::string& path) {
   model.branches = experts.experts;
   model.k = experts.per_token;
   model.shared = experts.shared;
+  if (const int64_t zero = whole_at(*experts.part, "zero_expert_num"); zero > 0)
+    model.zero_experts = static_cast<int32_t>(std::min(zero, kMostTracedBranches));
   model.doubt = experts.doubt;
   model.said_by = experts.keys;
   model.unlike = experts.unlike;

@@ -31,7 +31,8 @@ class DatasetBadInputTest : public QObject {
     for (const char* name : {"x.txt", "x.jsonl", "x.npy", "x.safetensors"}) {
       row((std::string("a pointer as ") + name).c_str(), name, pointer, "is a Git LFS pointer, not ");
       row((std::string("a page as ") + name).c_str(), name, page, "is an HTML page, as a server sends it in place of a file, not ");
-      row((std::string("a packed page as ") + name).c_str(), (std::string(name) + ".gz").c_str(), gzip_of(page), "is an HTML page, as a server");
+      row((std::string("a packed page as ") + name).c_str(), (std::string(name) + ".gz").c_str(), gzip_of(page),
+          "is an HTML page, as a server");
       row((std::string("a packed pointer as ") + name).c_str(), (std::string(name) + ".gz").c_str(), gzip_of(pointer), "git lfs pull");
     }
     row("an answer of a server", "x.txt", "Entry not found", "is an error that a server sent instead of the file, not data");

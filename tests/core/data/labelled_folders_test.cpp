@@ -193,7 +193,8 @@ class LabelledFoldersTest : public QObject {
     refused("a.npy,\na.npy,1\n", "line 2: names \"a.npy\" a second time");
     refused("a.npy;1\nb.npy,1\n", "line 2: has 1 field, 2 are expected");
     refused("\"a.npy,\n", "line 1: a quote is not closed");
-    refused("a.npy,1\nb.npy,\xff\n", ("line 2: is not UTF-8 (save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 " + labels + " > NEW)").c_str());
+    refused("a.npy,1\nb.npy,\xff\n",
+            ("line 2: is not UTF-8 (save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 " + labels + " > NEW)").c_str());
     refused("a.npy;1,5\n", "line 1, column 2: the label is \"1,5\", with a comma in a number (write a point");
     refused("x.npy;1,5\na.npy;2\n", "line 1, column 2: the label is \"1,5\", with a comma in a number");
     refused("file,label\na.npy,\"1,084\"\n", "line 2, column 2: the label is \"1,084\"");

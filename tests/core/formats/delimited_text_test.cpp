@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 3> kKnown = {"id", "us", "note"};
 
 QByteArray bytes_of(std::string_view text) { return {text.data(), static_cast<qsizetype>(text.size())}; }
 
-/// "ID:US" of each row, and how many lines were empty.
+/// "ID:US" of each row, the number of empty lines, and the warning of comments.
 std::string read_all(std::string_view text) {
   DelimitedText table(text, "F", TableComments::hash, "mend it");
   if (!table.next_row()) return "nothing";
@@ -31,7 +31,8 @@ std::string read_all(std::string_view text) {
     table.numbers(places);
     all += std::to_string(id) + ":" + QString::number(us).toStdString() + " ";
   }
-  return all + "e" + std::to_string(table.lines().empty_lines().count);
+  const std::string warning = table.warning_of_comments();
+  return all + "e" + std::to_string(table.lines().empty_lines().count) + (warning.empty() ? "" : " " + warning);
 }
 
 }  // namespace
@@ -61,6 +62,13 @@ class DelimitedTextTest : public QObject {
     row("empty fields behind", "id,us,,\n7,1.5,,\n8,2,,,,\n", "7:1.5 8:2 e0");
     row("comments", "# a, b\nid,us\n7,1.5\n# between\n8,2\n", "7:1.5 8:2 e0");
     row("quoted comment", "\"# a, \"\"b\"\"\",\nid,us\n7,1.5\n8,2\n", "7:1.5 8:2 e0");
+    row("comments with commas", "id,us\n# a, b, c\n7,1.5\n# between\n8,2\n\"# a, b\",\n# of a sheet,,\n", "7:1.5 8:2 e0");
+    row("ids with #", "id,us\n7,1.5\n#1,3\n8,2\n#2,4\n",
+        "7:1.5 8:2 e0 F: 2 comments have as many fields as the line of names; the first is line 3: "
+        "begin it with another character than '#' if it is a row");
+    row("an id with # and empty fields after it", "id;us\n#1;3;;\n8;2\n",
+        "8:2 e0 F: 1 comment has as many fields as the line of names; the first is line 2: "
+        "begin it with another character than '#' if it is a row");
     row("a column nobody reads", "id,more,us\n7,\"a, b\",1.5\n8,nan,2\n", "7:1.5 8:2 e0");
     row("a field over two lines", "id,note,us\n7,\"a\nb\",1.5\n8,c,2\n", "7:1.5 8:2 e0");
     row("a quote twice", "id,note,us\n7,\"a \"\"b\"\"\",1.5\n8,5\" wide,2\n", "7:1.5 8:2 e0");
@@ -83,12 +91,12 @@ class DelimitedTextTest : public QObject {
     row("decimal comma between commas", "id,us\n7,1,5\n", "line 2: has 3 fields, the line of names has 2 (write a point for decimals");
     row("thousands", "id,us\n7,\"1,084.5\"\n", "line 2, column 2: us is \"1,084.5\", with a comma in a number");
     row("thousands with blanks", "id,us\n1 084,5\n", "line 2, column 1: id is \"1 084\", with a character between its digits");
-    row("thousands with apostrophes", "id,us\n1'084,5\n", "line 2, column 1: id is \"1'084\", with something");
+    row("thousands with apostrophes", "id,us\n1'084,5\n", "line 2, column 1: id is \"1'084\", with a character between its digits");
     row("thousands with hard blanks",
         "id,us\n1\xC2\xA0"
         "084,5\n",
         "line 2, column 1: id is \"1\xC2\xA0"
-        "084\", with something");
+        "084\", with a character between its digits");
     row("half an id", "id,us\n12.5,1\n", "line 2, column 1: id is \"12.5\", not a whole number");
     row("an id beyond 2^53 in floating point", "id,us\n1e300,1\n", "line 2, column 1: id is \"1e300\", not a whole number");
     row("NaN", "id,us\n7,NaN\n", "line 2, column 2: us is \"NaN\", not a finite number");

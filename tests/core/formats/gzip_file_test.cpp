@@ -43,6 +43,7 @@ class GzipFileTest : public QObject {
     const OpenFile file = open_unpacked(packed);
     QCOMPARE(file.path(), packed);
     QCOMPARE(file.size(), size_t{4});
+    // tmp/none, made by the test
     QCOMPARE(std::distance(std::filesystem::directory_iterator(scratch_.path("tmp")), {}), std::ptrdiff_t{1});
     QVERIFY(file.change().empty());
     qunsetenv("TMPDIR");

@@ -139,6 +139,8 @@ class TokenFrameTest : public QObject {
     row("a configuration that is a list", model_file, model(), "[]", config_file, "not a JSON object");
     row("no begin token at all", model_file, plain_unigram_model(std::vector<Piece>{{"a", 0}, {"<unk>", 0, PieceType::unknown}}, false),
         "{}", model_file, "has no begin token <s>");
+    row("no end token at all", model_file, plain_unigram_model(std::vector<Piece>{{"a", 0}, {"<unk>", 0, PieceType::unknown}}, false),
+        R"({"add_bos_token":false,"add_eos_token":true})", model_file, "has no end token </s>, which the model expects after a text");
     row("a template without the text", json_file, json(processor(kB)), "{}", json_file, "0 times, expected once");
     row("a template with the text twice", json_file, json(processor(kText + "," + kText)), "{}", json_file, "2 times");
     row("a template of a stranger", json_file, json(processor(R"({"SpecialToken":{"id":"Z"}})")), "{}", json_file, "has no \"Z\"");

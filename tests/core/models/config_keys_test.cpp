@@ -123,16 +123,16 @@ class ConfigKeysTest : public QObject {
   }
 
   void all_that_nothing_reads_is_named_in_one_warning() {
-    const Json change =
-        Json::parse(R"({"moe_dropout_kind": "x", "temperature": 0.7, "num_beams": 4, "unread": [1], "_gate_scale": 2,
+    const Json change = Json::parse(R"({"moe_dropout_kind": "x", "temperature": 0.7, "num_beams": 4, "unread": [1], "_gate_scale": 2,
       "auto_map": {"AutoModel": "m.M"},
       "rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "factor": 4.0, "beta": 2}})");
     const std::string folder = changed(kWithBase500, change);
     const auto model = open_model(folder);
     QCOMPARE(model->warnings.size(), size_t{1});
-    const std::string expected = folder +
-                                 "/config.json: nothing reads \"_gate_scale\", \"auto_map\", \"moe_dropout_kind\", \"num_beams\", "
-                                 "\"rope_parameters.beta\", \"rope_parameters.factor\", \"temperature\", \"unread\"; the keys of mixtral are ";
+    const std::string expected =
+        folder +
+        "/config.json: nothing reads \"_gate_scale\", \"auto_map\", \"moe_dropout_kind\", \"num_beams\", "
+        "\"rope_parameters.beta\", \"rope_parameters.factor\", \"temperature\", \"unread\"; the keys of mixtral are ";
     QVERIFY2(model->warnings[0].starts_with(expected), model->warnings[0].c_str());
   }
 
