@@ -243,12 +243,12 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
       QTest::newRow(name) << QByteArray::fromStdString(text) << answers << tokens << cut;
     };
     const auto chunk = [](const std::string& id, const std::string& routed, const std::string& more = "") {
-      return R"({"id": ")" + id + R"(", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"})" + more +
-             R"(, "routed_experts": )" + routed + R"(, "finish_reason": null}]})";
+      return R"({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"})" + more +
+             R"(, "routed_experts": )" + routed + R"(, "finish_reason": null}], "id": )" + Json(id).dump() + "}";
     };
     const auto usage = [](const std::string& id, int completion = 3) {
-      return R"({"id": ")" + id + R"(", "object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 3, )" +
-             R"("completion_tokens": )" + std::to_string(completion) + "}}";
+      return R"({"object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": )" +
+             std::to_string(completion) + R"(}, "id": )" + Json(id).dump() + "}";
     };
     const std::string a = lists(kTokens, 0, 3), b = lists(kTokens, 3, 4), c = lists(kTokens, 4, 5), ab = lists(kTokens, 0, 4),
                       all = lists(kTokens, 0, kAll), one = lists(kTokens, 0, 1);

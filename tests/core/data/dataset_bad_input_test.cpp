@@ -72,7 +72,7 @@ class DatasetBadInputTest : public QObject {
     VERIFY_BAD_INPUT(open_data(path, letters(), options), path, words.toStdString());
   }
 
-  void a_text_that_only_begins_like_another_kind_is_data() {
+  void texts_that_only_begin_like_another_kind_are_read() {
     const Scratch scratch;
     const std::vector<std::pair<std::string, std::string>> texts = {
         {"x.txt", "forbidden\nfruit\n"},
