@@ -140,9 +140,7 @@ bool is_tar(const FileLook& look) {
 }
 
 // A safetensors file whose header has 40,056 or 55,928 bytes begins with the same two bytes.
-bool is_zlib(const FileLook& look) {
-  return (look.head.starts_with("x\x9c") || look.head.starts_with("x\xda")) && !is_safetensors(look);
-}
+bool is_zlib(const FileLook& look) { return (look.head.starts_with("x\x9c") || look.head.starts_with("x\xda")) && !is_safetensors(look); }
 
 bool is_pickle(const FileLook& look) {
   constexpr std::string_view kNext = "}])(cKMJXNGqUTBChV\x88\x89\x8a\x8c\x8d\x8e\x95";

@@ -131,15 +131,15 @@ class ContractImatrixTest : public QObject, private Imports {
                                                    "layer 0 counts 16 tokens of each of its 8 experts (2 of 3 layers do so), and no chunk "
                                                    "count says how many tokens there were") != std::string::npos,
              import.dump().c_str());
-    QVERIFY(imported(scratch_.write("unequal.gguf", imatrix_of({kFresh, kFresh}, 0, 0)), scratch_.path("unequal.storm"))["warnings"].empty());
+    QVERIFY(
+        imported(scratch_.write("unequal.gguf", imatrix_of({kFresh, kFresh}, 0, 0)), scratch_.path("unequal.storm"))["warnings"].empty());
   }
 
   void a_layer_that_counts_nothing_is_named() {
     const std::string file = scratch_.write("zeros.gguf", imatrix_of({kFresh, Counts(8)}, 2, 8));
     const Json import = imported(file, scratch_.path("zeros.storm"), {"--model-config", config()});
-    QVERIFY2(import["warnings"].size() == 1 &&
-                 import["warnings"][0].get<std::string>().find("zeros.gguf: counts nothing in layer 1, which has experts by ") !=
-                     std::string::npos,
+    QVERIFY2(import["warnings"].size() == 1 && import["warnings"][0].get<std::string>().find(
+                                                   "zeros.gguf: counts nothing in layer 1, which has experts by ") != std::string::npos,
              import.dump().c_str());
   }
 
@@ -156,7 +156,8 @@ class ContractImatrixTest : public QObject, private Imports {
     for (const char* name : {"imatrix.dat", "imatrix.gguf"}) {
       const std::string file = scratch_.write(name, dat);
       VERIFY_REFUSED((Arguments{"import", file, "-o", scratch_.path("none.storm")}), file,
-                     "a .dat without counts of single experts, not a routing trace (it cannot be converted: make it again in a fresh run of llama-imatrix "
+                     "a .dat without counts of single experts, not a routing trace (it cannot be converted: make it again in a fresh run "
+                     "of llama-imatrix "
                      "--output-format gguf -o imatrix.gguf)");
     }
   }

@@ -195,11 +195,14 @@ class ContractImportLayersTest : public QObject, private Imports {
     QTest::addColumn<QString>("format");
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("words");
-    QTest::newRow("TensorRT-LLM") << "trtllm" << R"("model_type":"mixtral","num_hidden_layers":5,"num_local_experts":3)"
+    QTest::newRow("TensorRT-LLM") << "trtllm"
+                                  << R"("model_type":"mixtral","num_hidden_layers":5,"num_local_experts":3)"
                                   << "counts nothing in layers 0, 1, 2, which have experts by ";
-    QTest::newRow("a rank") << "megatron" << R"("model_type":"mixtral","num_hidden_layers":4,"num_local_experts":4)"
+    QTest::newRow("a rank") << "megatron"
+                            << R"("model_type":"mixtral","num_hidden_layers":4,"num_local_experts":4)"
                             << "counts nothing in layers 0, 3, which have experts by ";
-    QTest::newRow("unnumbered layers") << "native" << R"("model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4)"
+    QTest::newRow("unnumbered layers") << "native"
+                                       << R"("model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4)"
                                        << "has 1 layer with experts, which are not numbered; 2 have experts by ";
     QTest::newRow("numbers of experts that differ") << "megatron"
                                                     << R"("model_type":"hunyuan_v1_moe","num_hidden_layers":3,"num_experts":[0,4,2])"

@@ -185,7 +185,7 @@ class ContractSimulateMeasuredTest : public QObject, private Simulations {
       const std::string missing = scratch_.path("missing.json"), other = scratch_.write("other.json", R"({"schema": "stormcell.place/1"})"),
                         cut = scratch_.write("cut.json", "{\"schema\": \"stormc");
       refused(missing, missing, "");
-      refused(other, other, "is a file of figures that this program wrote, schema \"stormcell.place/1\", not a table");
+      refused(other, other, "is a file of figures that this program wrote, schema \"stormcell.place/1\", not a calibration");
       refused(cut, cut, "line 1");
       refused(negative, negative, "call 0: us is no number from 0");
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--calibration", negative}), session, "says no sizes of the model");

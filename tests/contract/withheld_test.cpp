@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include <QRegularExpression>
+
 #include "tests/contract/models.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
@@ -87,11 +89,13 @@ class ContractWithheldTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  /// The text that a reader sees: a page keeps a number and its unit on one line.
+  /// The text that a reader sees: a page keeps a number and its unit on one line. Without times of day, whose seconds may look like a
+  /// figure.
   std::string shown(const Arguments& arguments) {
     const Ended ended = run_program(arguments);
     if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
-    return QString::fromStdString(ended.out).replace(QChar::Nbsp, ' ').replace(QChar(0x202F), ' ').toStdString();
+    static const QRegularExpression kTimeOfDay("\\d\\d:\\d\\d:\\d\\d\\.\\d+Z");
+    return QString::fromStdString(ended.out).remove(kTimeOfDay).replace(QChar::Nbsp, ' ').replace(QChar(0x202F), ' ').toStdString();
   }
 
  private slots:

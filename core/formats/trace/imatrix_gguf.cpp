@@ -156,9 +156,10 @@ class Imatrix {
     if (equal_layers_.empty()) return;
     const int32_t first = equal_layers_[0];
     const std::vector<int64_t>& loads = loads_.at(first);
-    counts_.warnings.push_back(source_.path() + ": layer " + std::to_string(first) + " counts " + counted(loads[0], "token") + " of each of its " +
-                               counted(std::ssize(loads), "expert") + " (" + std::to_string(equal_layers_.size()) + " of " +
-                               counted(std::ssize(loads_), "layer") + " do so), and no chunk count says how many tokens there were: " +
+    counts_.warnings.push_back(source_.path() + ": layer " + std::to_string(first) + " counts " + counted(loads[0], "token") +
+                               " of each of its " + counted(std::ssize(loads), "expert") + " (" + std::to_string(equal_layers_.size()) +
+                               " of " + counted(std::ssize(loads_), "layer") +
+                               " do so), and no chunk count says how many tokens there were: " +
                                "a file made from a .dat, which counts every token for every expert, looks like this (" + kFreshRun + ")");
   }
   static std::string choices_text(int64_t all, int64_t tokens) {
