@@ -5,9 +5,9 @@
 namespace stormcell {
 namespace {
 
-enum FigureTraits : unsigned { kPlain = 0, kMeasured = 1, kOfPhase = 2, kOfTime = 4, kSum = 8 };
+enum FigureTraits : unsigned { kPlain = 0, kIsMeasured = 1, kOfPhase = 2, kOfTime = 4, kSum = 8 };
 
-constexpr unsigned kTimed = kMeasured | kOfTime, kOfWork = kMeasured | kOfPhase;
+constexpr unsigned kTimed = kIsMeasured | kOfTime, kOfWork = kIsMeasured | kOfPhase;
 
 struct FigureKind {
   std::string_view key;
@@ -35,7 +35,7 @@ constexpr FigureKind kFigures[] = {
     {"record_work", Better::neither, kOfTime},
     {"cells_per_s", Better::more, kOfWork},
     {"tokens_per_s", Better::more, kOfWork},
-    {"_per_s", Better::neither, kMeasured},
+    {"_per_s", Better::neither, kIsMeasured},
     {"steps_per_batch", Better::neither, kOfPhase},
     {"limit_share", Better::more, kOfWork},
     {"routing_speedup", Better::more, kOfWork, "routing_speedup_withheld"},
@@ -44,14 +44,14 @@ constexpr FigureKind kFigures[] = {
     {"speedup_own", Better::more, kOfWork, kWithheld},
     {"speedup_cumulative", Better::more, kOfWork, kWithheld},
     {"speedup_over_model", Better::more, kOfWork, "speedup_over_model_withheld"},
-    {"between_spread", Better::neither, kMeasured},
-    {"rounds", Better::neither, kMeasured},
-    {"measured_batches", Better::neither, kMeasured},
-    {"in_cache", Better::neither, kMeasured},
-    {"peak_gflops", Better::neither, kMeasured},
-    {"peak_bf16_gflops", Better::neither, kMeasured},
-    {"read_gbps", Better::neither, kMeasured},
-    {"peak_resident_bytes", Better::neither, kMeasured},
+    {"between_spread", Better::neither, kIsMeasured},
+    {"rounds", Better::neither, kIsMeasured},
+    {"measured_batches", Better::neither, kIsMeasured},
+    {"in_cache", Better::neither, kIsMeasured},
+    {"peak_gflops", Better::neither, kIsMeasured},
+    {"peak_bf16_gflops", Better::neither, kIsMeasured},
+    {"read_gbps", Better::neither, kIsMeasured},
+    {"peak_resident_bytes", Better::neither, kIsMeasured},
     {"weight_budget.executions", Better::neither, kSum},
     {"weight_budget.reads", Better::neither, kSum},
     {"weight_budget.bytes_read", Better::less, kSum},
@@ -59,10 +59,10 @@ constexpr FigureKind kFigures[] = {
     {"weight_budget.evictions", Better::neither, kSum},
     {"weight_budget.stall_seconds", Better::neither, kSum},
     {"weight_budget.measured_", Better::neither, kSum},
-    {"weight_budget.peak_bytes", Better::neither, kMeasured},
-    {"held_bytes", Better::neither, kMeasured},
+    {"weight_budget.peak_bytes", Better::neither, kIsMeasured},
+    {"held_bytes", Better::neither, kIsMeasured},
     {"weights_read.reads", Better::less, kOfWork},
-    {"weights_read.", Better::neither, kMeasured},
+    {"weights_read.", Better::neither, kIsMeasured},
     {"weights_read", Better::neither, kOfPhase},
     {"bytes_read", Better::less},
     {"stall_share", Better::less},
@@ -97,7 +97,7 @@ Better better_of(std::string_view figure) {
   return Better::neither;
 }
 
-bool is_measured(std::string_view figure) { return has_trait(figure, kMeasured); }
+bool is_measured(std::string_view figure) { return has_trait(figure, kIsMeasured); }
 bool is_of_phase(std::string_view figure) { return has_trait(figure, kOfPhase); }
 bool is_of_time(std::string_view figure) { return has_trait(figure, kOfPhase | kOfTime); }
 bool is_sum_of_executions(std::string_view figure) { return has_trait(figure, kSum); }
