@@ -217,6 +217,7 @@ class RoutedExperts {
   /// sum over several prompts. It is used if the rows of all choices fit only one prompt.
   int64_t prompt_tokens_of(const RoutedAnswer& answer, const RoutedSequence& sequence) const {
     if (sequence.prompt_tokens >= 0) return sequence.prompt_tokens;
+    if (sequence.prompt.there) return -1;  // its rows say how many there are
     const int64_t prompt = answer.prompt_tokens, choices = std::ssize(answer.sequences);
     if (prompt < 0 || choices < 2 || answer.one_prompt) return prompt;
     int64_t listed = 0, numbers = 0, rows = 0;
@@ -240,7 +241,7 @@ class RoutedExperts {
       const int64_t moe = std::ssize(model.moe_layers);
       for (const int64_t layers : {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
         for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
-          if (numbers % (layers * width) == 0) look_at(numbers / (layers * width));
+          if (layers * width > 0 && numbers % (layers * width) == 0) look_at(numbers / (layers * width));
     }
     return one && !several ? prompt : -1;
   }
