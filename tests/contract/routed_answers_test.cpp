@@ -332,6 +332,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const Json line = {{"request", {{"prompt", "x"}}}, {"response", vllm("null", lists(kTokens, 0, kAll))}};
     const Json import = verify_loads(line.dump() + "\n", loads_of_tokens(kTokens, 0, kAll), new_session(), "log.jsonl");
     QVERIFY2(import["warnings"].empty(), import["warnings"].dump().c_str());
+    const Json twice = {{"response", Json{{"body", vllm("null", lists(kTokens, 0, kAll))}}.dump()}};
+    verify_refused_answer(twice.dump(), "is JSON with the keys \"response\", not a routing trace");
   }
 
   // Each choice answers its own prompt, or all answer one; a count of the whole answer may be that of one prompt, or the sum.
