@@ -1,4 +1,4 @@
-// What is known of each figure that compare shows: the better direction, how it was measured, what withholds it. One table has it all.
+// One table describes each figure that compare shows: the better direction, how it was measured, and which speed-up withholds it.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kWhere = "the run to measure again";
 
-/// Each process begins at another batch, so that few executions of each do not all time the same batches.
+/// Each process begins with another batch. Otherwise all of them, with few executions each, would time the same batches.
 std::vector<int64_t> batches_of(const FreshRequest& request, const Experiment::State& s) {
   std::vector<int64_t> batches =
       request.beside_baseline ? split_batches(s.data->batch_count(), s.options.profile_split).measured : all_batches(*s.data);

@@ -18,7 +18,6 @@ namespace {
 
 constexpr double kOwnShare = 5.0 / 8;
 constexpr int64_t kProcesses = 4;
-constexpr double kMostShare = 0.75;  // the factor of the seconds asked for that fresh processes may take, opening included
 constexpr const char* kStandardInput = "-";
 
 /// The reason why nothing is measured again, however little time it would take; empty: there is none.
@@ -95,6 +94,7 @@ void MeasurementRuns::ask(const Experiment::State& state, const MeasuringTime& t
   const double each =
       state.open_seconds + state.store->load_seconds() + filling + std::max(request.seconds, static_cast<double>(executions) * execution);
   const double most = std::min(std::max(kMostShare * time.seconds, time.took / 2), time.most_seconds);
+  constexpr double kSpare = 1.5;  // opening may take longer the next time
   constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurementRuns) - 1;
   if (each * kLeastFresh > time.most_seconds) {
     why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time, and the time limit has no room for it", each);
@@ -102,7 +102,7 @@ void MeasurementRuns::ask(const Experiment::State& state, const MeasuringTime& t
   }
   if (each * kLeastFresh > most) {
     why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time; --measure-seconds {:.0f} has room for it", each,
-                            std::ceil(kLeastFresh / kMostShare * 1.5 * each));
+                            std::ceil(kLeastFresh / kMostShare * kSpare * each));
     return;
   }
   in_processes_ = !time.program.empty();

@@ -15,6 +15,8 @@ namespace stormcell {
 
 /// A run that measures for fewer seconds repeats nothing.
 inline constexpr double kWorthRepeating = 1;
+/// Fresh processes may take this part of the seconds asked for, opening included.
+inline constexpr double kMostShare = 0.75;
 
 struct MeasuringTime {
   double seconds = 0;                                             ///< seconds asked for

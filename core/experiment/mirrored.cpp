@@ -262,7 +262,8 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
     return times.chains.size() < kMostChains && spent < seconds;
   };
   for (size_t i = 0; goes_on(i); ++i) {
-    progress.report("measuring", std::llround(10 * (clock() - begin)), std::llround(10 * job.seconds));
+    const double spent = clock() - begin;
+    progress.report("measuring", std::llround(10 * spent), std::llround(10 * std::max(job.seconds, spent)));
     if (job.stretch > 0) {
       in_order.run(i, times.chains);
       for (size_t c = times.chains.size() - in_order.stretch(); c < times.chains.size(); ++c) seen.insert(times.chains[c].batch);

@@ -87,9 +87,9 @@ struct MirroredJob {
   int64_t least_batches = 0;  ///< different batches to be run, in drawn order, while twice `seconds` have room for them
   double most_seconds = std::numeric_limits<double>::infinity();  ///< after that time no chain begins; the first one always runs
 };
-/// Sets the stretch and the lead of a job: its batches take `milliseconds` each, and a plan that went through `settling` of them finds in
-/// the slots what it left itself. Its least rounds of stretches take about the job's seconds, two batches each at least where there are
-/// two; the lead is cut where it would take more than twice that time.
+/// Sets the stretch and the lead of a job whose batches take `milliseconds` each. After `settling` batches, the slots hold what the plan
+/// itself left. The least rounds take about the job's seconds. A stretch has two batches if there are two. A lead that would take more than
+/// twice that time is shortened.
 void set_order(MirroredJob& job, double milliseconds, int64_t settling);
 /// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to 64 of them twice. A
 /// round is one way through them; where the time does not suffice for kLeastRounds of those, up to 20 equal parts of what was run.

@@ -90,12 +90,10 @@ class Optimization {
     set_exits();
     if (options_.measure_seconds == 0 || (!result_->dense && !result_->exit_target)) return;
     steady_.add_load(before, processor_times());
-    steady_.end();
-    result_->other_load = steady_.others().share();
-    result_->device = device_figures(s_);
+    steady_.end_in(*result_);
   }
 
-  /// What a repetition measured before does not count.
+  /// Repeats `measure` while the machine is not steady. Only the last repetition counts as time that was measured.
   void measure_steadily(const std::function<void()>& measure) {
     const double before = measured_seconds_;
     steady_.run([&] {
@@ -443,8 +441,8 @@ class Optimization {
   LoadProfile profile_, held_out_;
   StatedGains gains_;
   Candidates candidates_;
-  SteadyMeasuring steady_{
-      s_, {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.left(); }}, progress_};
+  SteadyMeasuring steady_{machine_of(s_, progress_),
+                          {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.left(); }}};
   double measured_seconds_ = 0;
   bool cuts_measuring_ = false;            // the time limit does
   MeasurementRuns runs_;                   // of the stated figures

@@ -22,6 +22,7 @@
 #include "core/experiment/recording_cost.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/steady_measuring.h"
 #include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
 #include "core/passes/pipeline.h"
@@ -109,10 +110,10 @@ class Run {
     record(session);
     const ProcessorTimes before = processor_times();
     measure(about);
-    measured_.others.add(before, processor_times());
+    machine_.add_load(before, processor_times());
     measure_again();
     set_figures();
-    if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
+    if (s_.options.dense) set_dense();
     if (const auto spread = runs_.spread()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     verify();
@@ -205,12 +206,22 @@ class Run {
     latency_ = runs_.plan_latency();
   }
 
+  /// The plan without routing. Its gain is withheld too if the machine is disturbed only now.
+  void set_dense() {
+    const ProcessorTimes before = processor_times();
+    measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
+    if (options_.measure_seconds == 0 || !result_->dense) return;
+    machine_.add_load(before, processor_times());
+    machine_.end_in(*result_);
+  }
+
   void set_figures() {
     RunSummaryFigures& r = *result_;
     MeasuredPlan plan{*plan_, latency_, read_, is_baseline() ? r.baseline : r.optimized,
                       is_baseline() ? r.baseline_operators : r.optimized_operators};
     s_.budget.end_readings(s_.peak_resident());
-    if (options_.measure_seconds > 0) s_.probe(1, progress_);
+    if (options_.measure_seconds > 0) machine_.end();
+    measured_.others = machine_.others();
     stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
   }
 
@@ -235,6 +246,7 @@ class Run {
   MeasurementRuns runs_;
   TimedReads read_;
   Measured measured_;
+  SteadyMeasuring machine_{machine_of(s_, progress_), {}};  // a run states no speed-up of a plan, so nothing is repeated
 };
 
 }  // namespace

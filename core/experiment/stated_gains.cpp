@@ -63,20 +63,25 @@ void StatedGains::set_of_plans(const PlanTimes& measured, bool keep_all) {
   result_.speedup_basis = all.basis;
   if (!measured.together) return;
   // The cumulative speed-up of the last pass is the stated one.
-  const auto at = std::find(candidates.cumulative_of.begin(), candidates.cumulative_of.end(), candidates.final_plan);
-  PassReport& last = report(candidates.passed.outcomes[static_cast<size_t>(at - candidates.cumulative_of.begin())].pass->id);
-  last.speedup_cumulative = all.value, last.speedup_cumulative_ci95 = all.ci95;
-  last.withheld = {};
+  if (PassReport* const last = last_applied()) {
+    last->speedup_cumulative = all.value, last->speedup_cumulative_ci95 = all.ci95;
+    last->withheld = {};
+  }
+}
+
+PassReport* StatedGains::last_applied() const {
+  PassReport* last = nullptr;
+  for (PassReport& p : result_.passes)
+    if (p.applied) last = &p;
+  return last;
 }
 
 void StatedGains::set_total(const std::optional<Pooled>& total) const {
   if (!total || !result_.speedup) return;
   result_.speedup = total->value;
   result_.speedup_ci95 = total->ci95;
-  PassReport* last = nullptr;
-  for (PassReport& p : result_.passes)
-    if (p.applied && p.speedup_cumulative) last = &p;
-  if (last) last->speedup_cumulative = total->value, last->speedup_cumulative_ci95 = total->ci95;
+  PassReport* const last = last_applied();
+  if (last && last->speedup_cumulative) last->speedup_cumulative = total->value, last->speedup_cumulative_ci95 = total->ci95;
 }
 
 }  // namespace stormcell

@@ -36,10 +36,12 @@ class StatedGains {
   void set_own(const Contribution& contribution);
   /// States the gains after the verification, or the reason why there are none.
   void set(const PlanTimes& measured, bool keep_all);
-  /// The speed-up over all processes is also the cumulative one of the last pass that applied. Nothing: too few processes measured.
+  /// Sets the speed-up to the one over all processes, also as the cumulative speed-up of the last pass that applied. Nothing: too few
+  /// processes measured, and no figure changes.
   void set_total(const std::optional<Pooled>& total) const;
 
  private:
+  PassReport* last_applied() const;  // null: none
   void set_of_plans(const PlanTimes& measured, bool keep_all);
 
   Gains gains_;

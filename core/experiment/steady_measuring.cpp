@@ -9,6 +9,10 @@
 
 namespace stormcell {
 
+ProbedMachine machine_of(Experiment::State& state, const Progress& progress) {
+  return {state.readings, [&state, &progress] { state.probe(1, progress); }, [&state] { return device_figures(state); }};
+}
+
 void SteadyMeasuring::run(const std::function<void()>& measure) {
   if (!limits_.allowed) return measure();
   const OtherLoad before = others_;
@@ -16,15 +20,15 @@ void SteadyMeasuring::run(const std::function<void()>& measure) {
     const double begin = seconds_now();
     others_ = before;
     measure();
-    state_.probe(1, progress_);
+    machine_.probe();
     probed_ = true;
     const double took = seconds_now() - begin;
     if (repeats) ++repetitions_, seconds_ += took;
-    if (moved_ || !ceilings_moved_too_far(device_figures(state_))) return;
+    if (moved_ || !ceilings_moved_too_far(machine_.figures())) return;
     if (!may_repeat(took)) break;
-    state_.readings[0] = state_.readings[1];
+    machine_.readings[0] = machine_.readings[1];
   }
-  moved_ = state_.readings;
+  moved_ = machine_.readings;
 }
 
 bool SteadyMeasuring::may_repeat(double took) const {
@@ -34,9 +38,15 @@ bool SteadyMeasuring::may_repeat(double took) const {
 }
 
 void SteadyMeasuring::end() {
-  if (!probed_) state_.probe(1, progress_);
+  if (!probed_) machine_.probe();
   probed_ = true;
-  if (moved_) state_.readings = *moved_;
+  if (moved_) machine_.readings = *moved_;
+}
+
+void SteadyMeasuring::end_in(RunSummaryFigures& figures) {
+  end();
+  figures.other_load = others_.share();
+  figures.device = machine_.figures();
 }
 
 std::string SteadyMeasuring::repetitions_text() const {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/experiment/measure_again.h"
 #include "core/experiment/mirrored.h"
 
 namespace stormcell {
@@ -69,7 +70,7 @@ ExpectedSeconds expected_seconds(const ExpectedWork& w) {
           kOracleBatch * w.batch;
   const size_t plans = w.passes * (w.alone ? 2 : 1);
   // Fresh processes measure again if the measuring is long enough for it.
-  const double again = w.measure >= 1 ? std::max(0.75 * w.measure, rounds(plans) / 2) : 0;
+  const double again = w.measure >= kWorthRepeating ? std::max(kMostShare * w.measure, rounds(plans) / 2) : 0;
   s.high = again + w.opened + static_cast<double>(1 + 2 * plans) * w.compile + batches * (data + 1) * w.batch + kAgain * rounds(plans) +
            1.5 * w.verify + kOracleBatch * w.batch + 2 * static_cast<double>(kFurtherRuns) * w.batch;
   if (!w.session && w.passes == 0) s.high -= batches * w.batch;

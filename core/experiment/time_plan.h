@@ -20,7 +20,6 @@ class TimePlan {
   /// `limit` seconds from `begun` on, which is a time of the clock; 0: no limit.
   TimePlan(double limit, double begun, Clock clock);
   bool limited() const { return limit_ > 0; }
-  double limit() const { return limit_; }
   double spent() const { return clock_() - begun_; }
   /// Infinity without a limit; 0 if it is spent.
   double left() const;

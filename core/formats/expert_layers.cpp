@@ -28,7 +28,7 @@ class StackRules {
   StackRules(const ExpertFields& fields, std::span<const ExpertKey> keys, int64_t layers, int64_t further)
       : fields_(fields), keys_(keys), layers_(layers), further_(further) {}
 
-  /// Sets the number of layers from a list with one entry for each layer.
+  /// The layers with experts. If the number of layers is not known, a list with one entry for each layer sets it.
   std::vector<int32_t> with_experts() {
     std::vector<uint8_t> has;
     std::string_view first;  // the key that decided
@@ -99,8 +99,8 @@ class StackRules {
     std::vector<uint8_t> has;
     for (const std::string& word : fields_.texts(key)) {
       const bool with = std::ranges::find(kWordsWithExperts, word) != std::end(kWordsWithExperts);
-      const bool ends_known = std::ranges::find(kWordsWithout, word) != std::end(kWordsWithout);
-      if (!with && !ends_known)
+      const bool without = std::ranges::find(kWordsWithout, word) != std::end(kWordsWithout);
+      if (!with && !without)
         fields_.wrong(key, "says " + in_quotes(word) + " of layer " + std::to_string(has.size()) + ": whether it has experts is not known");
       has.push_back(with);
     }

@@ -27,7 +27,7 @@ struct RoutedSequence {
   int64_t index = 0;           ///< number among the choices
   RoutedIds prompt;            ///< rows of its own prompt; absent: the answer's prompt is shared, or has no rows of its own
   int64_t prompt_tokens = -1;  ///< number of tokens of its own prompt; -1: the choice states none
-  /// The number of tokens of the answer; the last one was not computed on; -1: not stated.
+  /// The number of tokens of the answer; -1: not stated. The server does not compute on the last one, so it has no row.
   int64_t tokens() const { return std::max(completion, listed); }
 };
 struct RoutedAnswer {

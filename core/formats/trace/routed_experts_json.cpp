@@ -200,14 +200,22 @@ class RoutedExperts {
   }
   /// True if some layout has rows for all tokens, or for all tokens of the answer. The last token may lack a row.
   bool covers_all(const RoutedIds& prompt, const RoutedIds& routed, int64_t tokens, int64_t completion) const {
+    const int64_t apart = std::ssize(prompt.ids), numbers = std::ssize(routed.ids);
+    for (const int64_t each : possible_row_sizes())
+      for (const int64_t all : {numbers, numbers + apart})
+        for (const int64_t expected : {tokens, tokens - 1, completion, completion - 1})
+          if (all == expected * each) return true;
+    return false;
+  }
+  /// Numbers that the row of one token may have: all layers or those with experts, with or without columns of shared experts.
+  std::vector<int64_t> possible_row_sizes() const {
     const TracedModel& model = source_.model;
-    const int64_t moe = std::ssize(model.moe_layers), apart = std::ssize(prompt.ids), numbers = std::ssize(routed.ids);
+    const int64_t moe = std::ssize(model.moe_layers);
+    std::vector<int64_t> sizes;
     for (const int64_t layers : {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
       for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
-        for (const int64_t all : {numbers, numbers + apart})
-          for (const int64_t expected : {tokens, tokens - 1, completion, completion - 1})
-            if (all == expected * layers * width) return true;
-    return false;
+        if (layers * width > 0) sizes.push_back(layers * width);
+    return sizes;
   }
 
   static const RoutedIds& prompt_rows_of(const RoutedAnswer& answer, const RoutedSequence& sequence) {
@@ -237,11 +245,8 @@ class RoutedExperts {
     if (rows >= 0) {
       look_at(rows);
     } else {
-      const TracedModel& model = source_.model;
-      const int64_t moe = std::ssize(model.moe_layers);
-      for (const int64_t layers : {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
-        for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
-          if (layers * width > 0 && numbers % (layers * width) == 0) look_at(numbers / (layers * width));
+      for (const int64_t each : possible_row_sizes())
+        if (numbers % each == 0) look_at(numbers / each);
     }
     return one && !several ? prompt : -1;
   }
