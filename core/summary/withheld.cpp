@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kWords = {"ceilings_moved", "others_at_work", "few_pairs", "few_batches", "earlier"};
 
 /// A share just above a limit must not be rounded to the limit.
-std::string share_text(double share) { return fmt::format("{:.{}f} %", 100 * share, 100 * share < 20 ? 1 : 0); }
+std::string share_text(double share) { return fmt::format("{:.{}f} %", 100 * share, 100 * share < 30 ? 1 : 0); }
 
 }  // namespace
 
