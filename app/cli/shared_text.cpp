@@ -5,6 +5,7 @@
 
 #include "core/base/counted.h"
 #include "core/summary/items_text.h"
+#include "core/summary/placement_text.h"
 #include "core/summary/weights_text.h"
 
 namespace stormcell::cli {
@@ -33,7 +34,7 @@ std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const D
   if (!d.note.empty()) rows.push_back({"", d.note});
   std::string machine =
       device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + counted(device.threads, "thread");
-  if (!device.core_placement.empty()) machine += " on " + device.core_placement + ", not pinned";
+  if (const std::string cores = placement_text(device); !cores.empty()) machine += " on " + cores + ", not pinned";
   if (device.peak_gflops > 0)
     machine += "; measured limits " + number_text(device.peak_gflops) + " GFLOP/s, " + number_text(device.read_gbps) + " GB/s";
   rows.push_back({"device", machine});

@@ -40,15 +40,40 @@ bool warn_where_data_differ(const SummaryFigures& a, const SummaryFigures& b, st
   return true;
 }
 
+/// How the threads' cores lay to each other while a run measured; a run of an earlier version knows one reading.
+std::vector<std::string> core_placements(const SummaryFigures& f) {
+  std::vector<std::string> met;
+  if (const auto device = f.summary->find("device"); device != f.summary->end() && device->is_object())
+    if (const auto list = device->find("core_placements"); list != device->end() && list->is_array())
+      for (const Json& name : *list)
+        if (name.is_string()) met.push_back(name.get<std::string>());
+  if (const std::string one = f.text("device", "core_placement"); met.empty() && !one.empty()) met.push_back(one);
+  return met;
+}
+std::string all_of(const std::vector<std::string>& placements) {
+  std::string text;
+  for (const std::string& p : placements) text += (text.empty() ? "" : "; ") + p;
+  return text;
+}
+
 void warn_where_machines_differ(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 3>, 3> rows = {
-      {{"device", "name", "the processors differ, so times must not be compared"},
-       {"device", "isa", "the instruction sets in use differ, so times must not be compared"},
-       {"device", "core_placement", "the threads ran on different cores, so times must not be compared"}}};
-  for (const auto& [object, key, what] : rows) {
-    const std::string x = a.text(object, key), y = b.text(object, key);
+  const std::array<std::array<const char*, 2>, 2> rows = {
+      {{"name", "the processors differ, so times must not be compared"},
+       {"isa", "the instruction sets in use differ, so times must not be compared"}}};
+  for (const auto& [key, what] : rows) {
+    const std::string x = a.text("device", key), y = b.text("device", key);
     if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);
   }
+  const std::vector<std::string> x = core_placements(a), y = core_placements(b);
+  if (!x.empty() && !y.empty() && std::find_first_of(x.begin(), x.end(), y.begin(), y.end()) == x.end())
+    warnings.push_back("the threads ran on different cores, so times must not be compared: " + all_of(x) + " and " + all_of(y));
+}
+
+/// If a run met several placements, its processors changed places while it measured, and its times and their spread are of all of them.
+void tell_of_changed_places(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
+  for (const SummaryFigures* f : {&a, &b})
+    if (const std::vector<std::string> met = core_placements(*f); met.size() > 1)
+      warnings.push_back("the threads of " + f->name + " changed cores while it measured: " + all_of(met));
 }
 
 void warn_where_ceilings_differ(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
@@ -213,6 +238,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   warn_where_machines_differ(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);
   if (!c.same_model || !c.same_terms || !c.same_data || c.warnings.size() > before) bar_times(c);
+  tell_of_changed_places(a, b, c.warnings);
   warn_of_single_measurings(a, b, c);
   return c;
 }

@@ -48,7 +48,7 @@ const ExperimentOptions& Experiment::options() const { return state_->options; }
 
 std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, const Progress& progress) {
   std::unique_ptr<State> state = State::open(options, progress);
-  state->probe(0, progress);
+  state->probe(State::ProbeTime::whole, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }
 

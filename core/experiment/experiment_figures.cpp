@@ -58,14 +58,16 @@ DeviceFigures device_figures(const Experiment::State& s) {
   d.name = info.name;
   d.backend = info.backend;
   d.threads = info.threads;
-  d.core_placement = s.ceilings.placement;
+  d.core_placements = s.readings.placements();
+  if (!d.core_placements.empty()) d.core_placement = d.core_placements.front();
   d.isa = s.ceilings.kernels;
   d.peak_gflops = s.dtype == DType::bf16 ? s.ceilings.bf16_gflops : s.ceilings.f32_gflops;
   d.peak_bf16_gflops = s.ceilings.bf16_gflops;
   d.read_gbps = s.ceilings.read_gbs;
-  for (size_t i = 0; i < s.readings.size(); ++i) {
-    d.peak_readings[i] = s.dtype == DType::bf16 ? s.readings[i].bf16_gflops : s.readings[i].f32_gflops;
-    d.read_readings[i] = s.readings[i].read_gbs;
+  const std::array<DeviceProbe, 2> halves = s.readings.halves();
+  for (size_t i = 0; i < halves.size(); ++i) {
+    d.peak_readings[i] = s.dtype == DType::bf16 ? halves[i].bf16_gflops : halves[i].f32_gflops;
+    d.read_readings[i] = halves[i].read_gbs;
   }
   return d;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/experiment/pooled.h"
 #include "core/summary/results.h"
@@ -13,11 +14,11 @@
 namespace stormcell {
 
 struct FreshRequest {
-  bool beside_baseline = false;  ///< true: as in optimize, on the batches that it measured; false: as in run, on all
+  bool beside_baseline = false;  ///< true: as in optimize; false: the plan alone, as in run
   std::string settings;          ///< the run's settings, as settings_json() writes them, for one phase
   std::string config;            ///< the plan's configuration, stormcell.config/1
   double seconds = 0;            ///< time for measuring; at least kLeastFreshChains chains run
-  int64_t number = 0;            ///< number of the process: each begins with other batches
+  std::vector<int64_t> batches;  ///< numbers of those to measure; at least one, drawn anew each time, under a budget in this order
 };
 /// Few chains are enough: the interval depends on the number of processes, not on how often one of them repeats.
 inline constexpr int64_t kLeastFreshChains = 3;

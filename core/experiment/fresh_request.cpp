@@ -25,7 +25,7 @@ std::string to_json(const FreshRequest& request) {
                      {"settings", RequestJson::parse(request.settings)},
                      {"config", RequestJson::parse(request.config)},
                      {"seconds", request.seconds},
-                     {"number", request.number}}
+                     {"batches", request.batches}}
       .dump();
 }
 
@@ -33,7 +33,11 @@ FreshRequest parse_fresh_request(const std::string& text, const std::string& whe
   const RequestJson j = parse_json_text(text, where);
   if (!value_at(j, "settings").is_object() || !value_at(j, "config").is_object())
     bad_input(where, "is no request of a run to measure again", "optimize and run write it for themselves");
-  return {flag_at(j, "beside_baseline"), j["settings"].dump(), j["config"].dump(), real_at(j, "seconds"), whole_at(j, "number")};
+  FreshRequest request{flag_at(j, "beside_baseline"), j["settings"].dump(), j["config"].dump(), real_at(j, "seconds"), {}};
+  for (const RequestJson& batch : list_at(j, "batches"))
+    if (batch.is_number_integer()) request.batches.push_back(batch.get<int64_t>());
+  if (request.batches.empty()) bad_input(where, "names no batches", "optimize and run write it for themselves");
+  return request;
 }
 
 std::string to_json(const FreshFigures& figures) {

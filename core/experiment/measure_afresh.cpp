@@ -1,12 +1,9 @@
 // Measures a run again in its own process: opens the model, replays the configuration, times the plan.
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/fresh_measuring.h"
 #include "core/experiment/measured_plans.h"
-#include "core/experiment/profile_split.h"
 #include "core/experiment/workload.h"
 
 namespace stormcell {
@@ -14,14 +11,10 @@ namespace {
 
 constexpr const char* kWhere = "the run to measure again";
 
-/// Each process begins with another batch. Otherwise all of them, with few executions each, would time the same batches.
-std::vector<int64_t> batches_of(const FreshRequest& request, const Experiment::State& s) {
-  std::vector<int64_t> batches =
-      request.beside_baseline ? split_batches(s.data->batch_count(), s.options.profile_split).measured : all_batches(*s.data);
-  constexpr int64_t kParts = 5;
-  const auto count = static_cast<int64_t>(batches.size());
-  std::rotate(batches.begin(), batches.begin() + request.number * std::max<int64_t>(count / kParts, 1) % count, batches.end());
-  return batches;
+void check_batches(const std::vector<int64_t>& batches, const Dataset& data) {
+  for (const int64_t b : batches)
+    if (b < 0 || b >= data.batch_count())
+      bad_input(kWhere, "names batch " + std::to_string(b) + " of " + std::to_string(data.batch_count()), "start the run again");
 }
 
 std::unique_ptr<ReadyPlan> plan_of(Workload& work, const PlanConfig& config, const Progress& progress) {
@@ -42,7 +35,8 @@ FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConf
   if (request.beside_baseline) baseline = work.make_baseline(progress);
   const std::unique_ptr<ReadyPlan> plan = plan_of(work, config, progress);
   MeasuredPlans plans(s, baseline ? std::vector{baseline.get(), plan.get()} : std::vector{plan.get()}, progress);
-  MirroredJob job = plans.job(batches_of(request, s), request.seconds);
+  check_batches(request.batches, *s.data);
+  MirroredJob job = plans.job(request.batches, request.seconds);
   job.least_chains = kLeastFreshChains;
   plans.warm_up(job.batches.front());
   // The slots of a budget are still empty, and the first plan would pay for filling them. So every batch first runs once untimed.

@@ -17,7 +17,7 @@ namespace stormcell {
 namespace {
 
 constexpr double kOwnShare = 5.0 / 8;
-constexpr int64_t kProcesses = 4;
+constexpr int64_t kProcesses = 8;
 constexpr const char* kStandardInput = "-";
 
 /// The reason why nothing is measured again, however little time it would take; empty: there is none.
@@ -84,6 +84,18 @@ double own_seconds(const Experiment::State& state, double seconds) {
   return why_not(state, seconds).empty() ? kOwnShare * seconds : seconds;
 }
 
+std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t count, int64_t process) {
+  const auto all = std::ssize(ordered);
+  if (count >= all) return ordered;
+  constexpr double kGolden = 0.6180339887498949;  // multiples of it, less their whole part, are spread evenly however many there are
+  const double distance = static_cast<double>(all) / static_cast<double>(count);
+  const double first = distance * std::fmod(static_cast<double>(process) * kGolden, 1.0);
+  std::vector<int64_t> sample;
+  for (int64_t i = 0; i < count; ++i)
+    sample.push_back(ordered[static_cast<size_t>(std::min(all - 1, static_cast<int64_t>(first + distance * static_cast<double>(i))))]);
+  return sample;
+}
+
 void MeasurementRuns::ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress) {
   why_once_ = why_not(state, time.seconds);
   if (!why_once_.empty()) return;
@@ -105,13 +117,17 @@ void MeasurementRuns::ask(const Experiment::State& state, const MeasuringTime& t
                             std::ceil(kLeastFresh / kMostShare * kSpare * each));
     return;
   }
+  const auto fitting = static_cast<int64_t>(request.seconds / (execution * (request.beside_baseline ? 4 : 2)));
+  const int64_t count = state.store->budget() > 0 ? std::ssize(time.batches) : std::max(kLeastFreshChains, fitting);
   in_processes_ = !time.program.empty();
   const double begin = seconds_now();
   try {
-    for (request.number = 1; request.number <= kProcesses; ++request.number) {
+    for (int64_t process = 1; process <= kProcesses; ++process) {
       const double spent = seconds_now() - begin;
-      if (request.number > kLeastFresh && spent + spent / static_cast<double>(request.number - 1) > most) break;
-      progress.report("measuring again", request.number - 1, kProcesses);
+      if (process > kLeastFresh && spent + spent / static_cast<double>(process - 1) > most) break;
+      progress.report("measuring again", process - 1, kProcesses);
+      request.batches = even_sample(time.batches, count, process);
+      if (time.between) time.between();
       const std::string where = "measuring again";
       list_.push_back(in_processes_ ? in_a_process(time.program, request, progress)
                                     : parse_fresh_figures(measure_afresh(to_json(request), {progress.cancel}), where));

@@ -1,9 +1,13 @@
 // Measures a run again in fresh processes; its figures then have the spread between them (docs/decisions/058).
 //
 // A run that measures for a second or more gives five eighths of that time to its own process, where all plans are compared. The rest goes
-// to four fresh processes, each of which measures what is stated. Opening the model in them takes extra time. If it takes too long, there
+// to eight fresh processes, each of which measures what is stated. Opening the model in them takes extra time. If it takes too long, there
 // are fewer processes, or none, and the run says so.
+//
+// A fresh process has time for a few batches only, and batches may gain unlike. So each gets a sample of the batches that the run itself
+// measured, spread evenly over the order of their gains: what differs between processes is then not which batches they had.
 #pragma once
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -24,9 +28,14 @@ struct MeasuringTime {
   double took = 0;                                                ///< seconds that this process really measured
   double execution_ms = 0;                                        ///< about the time of one batch
   double most_seconds = std::numeric_limits<double>::infinity();  ///< seconds that a time limit leaves for fresh processes
+  std::function<void()> between = {};                             ///< called before each of them; empty: nothing
+  std::vector<int64_t> batches = {};                              ///< that this process measured, in the order of what is stated
 };
 /// The part of `seconds` that this process measures itself. The rest is for the fresh processes.
 double own_seconds(const Experiment::State& state, double seconds);
+
+/// `count` of the batches, at equal distances in their order. Each process begins at another place of the first distance.
+std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t count, int64_t process);
 
 /// The measurements of this process and of the fresh ones.
 class MeasurementRuns {

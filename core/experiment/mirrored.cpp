@@ -166,7 +166,32 @@ std::map<int64_t, double> baseline_by_batch(const std::vector<Chain>& chains) {
   return middle;
 }
 
+/// The batches by the median of their values, the smallest first.
+std::vector<int64_t> by_median(std::map<int64_t, std::vector<double>> values) {
+  std::vector<std::pair<double, int64_t>> order;
+  for (auto& [batch, list] : values) order.emplace_back(median(std::move(list)), batch);
+  std::sort(order.begin(), order.end());
+  std::vector<int64_t> batches;
+  for (const auto& [value, batch] : order) batches.push_back(batch);
+  return batches;
+}
+
 }  // namespace
+
+std::vector<int64_t> MirroredTimes::by_gain(size_t plan) const {
+  std::map<int64_t, std::vector<double>> gains;
+  for (const Chain& c : chains) {
+    const Mirrored& m = c.plans[plan];
+    gains[c.batch].push_back((m.before + m.after) / m.plan);
+  }
+  return by_median(std::move(gains));
+}
+
+std::vector<int64_t> MirroredTimes::by_time() const {
+  std::map<int64_t, std::vector<double>> times;
+  for (const Chain& c : chains) times[c.batch].insert(times[c.batch].end(), c.baseline.begin(), c.baseline.end());
+  return by_median(std::move(times));
+}
 
 Ratio MirroredTimes::speedup(size_t plan) const {
   const std::map<int64_t, double> weight = baseline_by_batch(chains);
@@ -264,6 +289,7 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
   for (size_t i = 0; goes_on(i); ++i) {
     const double spent = clock() - begin;
     progress.report("measuring", std::llround(10 * spent), std::llround(10 * std::max(job.seconds, spent)));
+    if (job.between) job.between();
     if (job.stretch > 0) {
       in_order.run(i, times.chains);
       for (size_t c = times.chains.size() - in_order.stretch(); c < times.chains.size(); ++c) seen.insert(times.chains[c].batch);

@@ -59,6 +59,9 @@ struct MirroredTimes {
   Ratio speedup(size_t plan) const;
   /// Speed-up of plan `second` over plan `first`, from the chains in which only one execution of the baseline stands between them.
   Ratio speedup_between(size_t first, size_t second) const;
+  /// The batches that were measured, those that the plan gains least on first; without a plan, those that take the least time first.
+  std::vector<int64_t> by_gain(size_t plan) const;
+  std::vector<int64_t> by_time() const;
   /// Of a plan, and of the baseline around it: the executions that the speed-up comes from.
   Latency plan_latency(size_t plan) const;
   Latency baseline_latency(size_t plan) const;
@@ -77,6 +80,7 @@ struct MirroredJob {
   double seconds = 1;            ///< at least `least_chains` run, however long they take
   std::function<TimedExecution(size_t plan, int64_t batch)> execute;
   std::function<double()> clock;  ///< seconds; empty: the machine's
+  std::function<void()> between;  ///< called before each chain; its time counts among `seconds`; empty: nothing
   // In the data's order:
   int64_t stretch = 0;  ///< so many of `batches` at a time, one after another; 0: batches are drawn, and warmed up
   int64_t lead = 1;     ///< batches before a stretch that a plan goes through first where it does not come from them; at most all

@@ -122,9 +122,14 @@ class Optimization {
     const Ratio own = stated().speedup(stated_plan());
     const Latency baseline = stated().baseline_latency(stated_plan());
     runs_ = MeasurementRuns({Measurement{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
-    runs_.ask(s_,
-              {options_.measure_seconds, options_.measuring_program, measured_seconds_, baseline.mean, time_.plan.allowed(Stage::again)},
-              {true, result_->settings, result_->config}, progress_);
+    const MeasuringTime time{options_.measure_seconds,
+                             options_.measuring_program,
+                             measured_seconds_,
+                             baseline.mean,
+                             time_.plan.allowed(Stage::again),
+                             [this] { steady_.probe_between(); },
+                             s_.store->budget() > 0 ? split_.measured : stated().by_gain(stated_plan())};
+    runs_.ask(s_, time, {true, result_->settings, result_->config, 0, {}}, progress_);
     runs_.write_to(*result_);
   }
 
@@ -224,8 +229,18 @@ class Optimization {
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
       if (candidates_.final_plan != kNoPlan) measure_steadily([&] { measure(seconds / 2); });
     }
-    if (candidates_.final_plan != kNoPlan && candidates_.trying == Trying::briefly) measure_together();
+    measure_what_is_stated();
     tell_trying();
+  }
+
+  /// Measures the plan that is kept by itself if the measurement of all plans does not suffice for its speed-up: a round of two plans takes
+  /// a fraction of the time of a round of all.
+  void measure_what_is_stated() {
+    if (candidates_.final_plan == kNoPlan) return;
+    if (candidates_.trying == Trying::briefly) return measure_together();
+    if (options_.measure_seconds == 0 || !too_few_pairs() || time_.plan.left() <= 0) return;
+    measure_together();
+    if (too_few_pairs()) together_.reset();
   }
 
   /// Measures all plans, fewer plans or fewer rounds, depending on the time that is left.
@@ -245,7 +260,7 @@ class Optimization {
     if (cuts_measuring_) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
   }
 
-  /// Measures the plan that is kept beside the baseline after passes were tried briefly. The stated figures come from here.
+  /// Measures the plan that is kept beside the baseline alone. The stated figures come from here.
   void measure_together() {
     MeasuredPlans plans(s_, {baseline_.get(), &optimized()}, progress_);
     together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds, time_.plan.allowed(Stage::measure));
@@ -255,6 +270,7 @@ class Optimization {
   MirroredTimes run_job(MeasuredPlans& plans, double seconds, int64_t chains, double most) {
     MirroredJob job = plans.job(split_.measured, std::min(seconds, most));
     job.least_chains = chains, job.most_seconds = most;
+    if (options_.measure_seconds > 0) job.between = [this] { steady_.probe_between(); };
     // Fewer batches cannot state a speed-up if the gain differs from batch to batch.
     if (chains == kLeastRounds) job.least_batches = fewest_batches(split_.held_out);
     cuts_measuring_ |= time_.plan.limited() && most < seconds;
@@ -447,7 +463,7 @@ class Optimization {
   bool cuts_measuring_ = false;            // the time limit does
   MeasurementRuns runs_;                   // of the stated figures
   MirroredTimes times_;                    // of the plans; if none is left, the last ones in which the baseline ran
-  std::optional<MirroredTimes> together_;  // only of the plan that is kept, if passes were tried briefly
+  std::optional<MirroredTimes> together_;  // only of the plan that is kept, if that of all plans does not suffice
 };
 
 }  // namespace

@@ -1,8 +1,12 @@
 // Combines several measurings of one thing, each in its own process, into one figure.
 //
 // A process has its own places in memory, its own share of the caches and its own neighbours. No interval from within one process shows how
-// much these matter. So the figure is the mean over processes, and its interval comes from the differences between processes: Student's t
-// on the logarithms of their values. It is never narrower than the intervals from within: processes may agree by chance.
+// much these matter. So the figure is the mean over processes, and its interval comes from the differences between the logarithms of their
+// values. It is never narrower than the intervals from within: processes may agree by chance.
+//
+// Below kRobust processes, that is the geometric mean and Student's t. From kRobust on, one process that was disturbed, such as one whose
+// threads shared a core, must not decide: the figure is the trimmed mean, without a fifth of the values at each end, and its interval that
+// of Tukey and McLaughlin (Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61, 1974).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,6 +17,8 @@ namespace stormcell {
 
 /// Fewer say too little about how much processes differ: for two, Student's t is 12.7.
 inline constexpr size_t kLeastMeasurementRuns = 3;
+/// With fewer, what trimming leaves says too little about the spread.
+inline constexpr size_t kRobust = 7;
 
 /// The result of one process.
 struct Measurement {
@@ -21,9 +27,9 @@ struct Measurement {
 };
 
 struct Pooled {
-  double value = 1;                  ///< geometric mean
+  double value = 1;
   std::array<double, 2> ci95{1, 1};  ///< holds the mean of another run of the same command, too
-  double spread = 0;                 ///< standard deviation of the logarithms between processes
+  double spread = 0;                 ///< standard deviation of the logarithms between processes, of all of them
   int64_t measurings = 0;
 };
 /// Nothing if there are fewer than kLeastMeasurementRuns, or if a value is not above 0.

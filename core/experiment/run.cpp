@@ -187,12 +187,14 @@ class Run {
     }
     MeasuredPlans plans(s_, {plan_.get()}, progress_);
     MirroredJob job = plans.job(all_batches(*s_.data), own_seconds(s_, options_.measure_seconds));
+    if (options_.measure_seconds > 0) job.between = [this] { machine_.probe_between(); };
     // Under a budget what an execution has to read depends on the batch before it.
     if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
     const double begin = seconds_now();
     const MirroredTimes times = measure_mirrored(job, progress_);
     measured_seconds_ = seconds_now() - begin;
     latency_ = times.baseline_latency(), read_ = times.baseline_reads();
+    by_time_ = times.by_time();
     measured_ = measured(times);
   }
 
@@ -200,8 +202,10 @@ class Run {
   void measure_again() {
     if (options_.decisions) return;
     runs_ = MeasurementRuns({{}, {}, latency_});
-    runs_.ask(s_, {options_.measure_seconds, options_.measuring_program, measured_seconds_, latency_.mean},
-              {false, result_->settings, result_->config}, progress_);
+    MeasuringTime time{options_.measure_seconds, options_.measuring_program, measured_seconds_, latency_.mean};
+    time.between = [this] { machine_.probe_between(); };
+    time.batches = s_.store->budget() > 0 ? all_batches(*s_.data) : by_time_;
+    runs_.ask(s_, time, {false, result_->settings, result_->config, 0, {}}, progress_);
     runs_.write_to(*result_);
     latency_ = runs_.plan_latency();
   }
@@ -245,6 +249,7 @@ class Run {
   double measured_seconds_ = 0;
   MeasurementRuns runs_;
   TimedReads read_;
+  std::vector<int64_t> by_time_;  // batches, the fastest first
   Measured measured_;
   SteadyMeasuring machine_{machine_of(s_, progress_), {}};  // a run states no speed-up of a plan, so nothing is repeated
 };

@@ -14,21 +14,20 @@
 
 namespace stormcell {
 
-void Experiment::State::probe(size_t reading, const Progress& progress) {
-  progress.report("probing the machine", 0, 0);
-  if (reading > 0) peak_before_probe = peak_resident();
+void Experiment::State::probe(ProbeTime time, const Progress& progress) {
+  constexpr double kBrief = 0.1;
+  const double seconds = options.probe_seconds * (time == ProbeTime::brief ? kBrief : 1);
+  if (time == ProbeTime::whole) progress.report("probing the machine", 0, 0);
+  const bool is_first = readings.empty();
+  if (!is_first) peak_before_probe = peak_resident();
   // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and is not taken.
   constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
   const int64_t room = available_memory() / 2;
-  DeviceProbe& now = readings[reading];
-  now = device->probe({std::clamp<int64_t>(room, int64_t{16} << 20, kMost), options.probe_seconds}, progress.cancel);
+  DeviceProbe now = device->probe({std::clamp<int64_t>(room, int64_t{16} << 20, kMost), seconds}, progress.cancel);
   progress.cancel.check();
-  if (reading > 0 && room < kLeast) now.read_gbs = ceilings.read_gbs;
-  DeviceProbe larger = now;
-  larger.f32_gflops = std::max(ceilings.f32_gflops, now.f32_gflops);
-  larger.bf16_gflops = std::max(ceilings.bf16_gflops, now.bf16_gflops);
-  larger.read_gbs = std::max(ceilings.read_gbs, now.read_gbs);
-  ceilings = larger;
+  if (!is_first && room < kLeast) now.read_gbs = ceilings.read_gbs;
+  ceilings = larger(ceilings, now);
+  readings.add(std::move(now));
   reset_peak_resident_memory();
 }
 

@@ -11,6 +11,7 @@
 #include "core/cell/router_threshold.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
+#include "core/experiment/ceiling_readings.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/plan_checks.h"
 #include "core/experiment/ready_plan.h"
@@ -42,8 +43,8 @@ struct Experiment::State {
   BudgetMeter budget;                    ///< of the store
   std::shared_ptr<SharedMemory> memory;  ///< of all plans: they never run at the same time
   std::shared_ptr<StateStore> states;    ///< of all plans
-  DeviceProbe ceilings;                  ///< the larger of the readings; kernels and placement as read last
-  std::array<DeviceProbe, 2> readings;   ///< before and after measuring
+  DeviceProbe ceilings;                  ///< the largest that was ever read; kernels as read last
+  CeilingReadings readings;              ///< before, during and after the measuring of this call
   int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
   CancellationToken cancel;              ///< of the call that runs now
   ProgressSink* sink = nullptr;          ///< the same; null: nobody listens
@@ -57,6 +58,7 @@ struct Experiment::State {
    public:
     Call(State& state, const Progress& progress) : state_(state) {
       state.cancel = progress.cancel, state.sink = progress.sink, state.peak_before_probe = 0;
+      state.readings.keep_last();
     }
     ~Call() { state_.sink = nullptr; }
     Call(const Call&) = delete;
@@ -101,9 +103,10 @@ struct Experiment::State {
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
-  /// Ceilings and placement before (0) or after (1) measuring; where nothing is measured, before is enough. Resets the peak of resident
-  /// memory, so the probe's buffer is not charged to a run.
-  void probe(size_t reading, const Progress& progress);
+  /// Adds a reading of ceilings and placement; where nothing is measured, the one of opening is enough. Resets the peak of resident
+  /// memory, so the probe's buffer is not charged to a run. `brief`: between two executions, in a quarter of the time.
+  enum class ProbeTime : uint8_t { whole, brief };
+  void probe(ProbeTime time, const Progress& progress);
   /// The most resident memory of this call, in bytes, without what probes take.
   int64_t peak_resident() const;
 

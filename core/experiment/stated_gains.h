@@ -16,7 +16,7 @@ struct PlanTimes {
   const Candidates& candidates;
   const ReadyPlan& baseline;
   const MirroredTimes& times;               ///< of all plans
-  const MirroredTimes* together = nullptr;  ///< of the plan that is kept, if passes were tried briefly; null: `times` has it
+  const MirroredTimes* together = nullptr;  ///< of the plan that is kept alone; null: `times` has it
 
   /// The stated figures of the plan that is kept, and its number among them.
   const MirroredTimes& stated() const { return together ? *together : times; }

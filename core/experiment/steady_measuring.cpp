@@ -10,23 +10,60 @@
 namespace stormcell {
 
 ProbedMachine machine_of(Experiment::State& state, const Progress& progress) {
-  return {state.readings, [&state, &progress] { state.probe(1, progress); }, [&state] { return device_figures(state); }};
+  using Time = Experiment::State::ProbeTime;
+  return {state.readings, [&state, &progress](bool brief) { state.probe(brief ? Time::brief : Time::whole, progress); },
+          [&state] { return device_figures(state); }, seconds_now};
+}
+
+void SteadyMeasuring::probe(bool brief) {
+  constexpr double kShare = 1.0 / 6;  // of the time, at most
+  const double begin = machine_.clock();
+  machine_.probe(brief);
+  const double end = machine_.clock();
+  next_between_ = end + (end - begin) * (1 / kShare - 1);
+}
+
+void SteadyMeasuring::probe_between() {
+  if (machine_.clock() >= next_between_) probe(true);
+}
+
+namespace {
+constexpr int kMostReadings = 10;  // about a second and a half
+}
+
+/// Reads until each ceiling was reached three times; on a quiet machine, that is three readings.
+void SteadyMeasuring::settle() {
+  for (int i = 0; i < kMostReadings && !machine_.readings.agree(); ++i) probe(true);
+  machine_.readings.begin();
+  begins_ = false;
+}
+
+/// If the ceilings seem to have fallen, reads on: they have not moved if they are still reached.
+void SteadyMeasuring::end_repetition() {
+  probe(false);
+  probed_ = true;
+  const auto fell = [&] {
+    const DeviceFigures d = machine_.figures();
+    return ceilings_moved_too_far(d) && (d.peak_readings[1] < d.peak_readings[0] || d.read_readings[1] < d.read_readings[0]);
+  };
+  for (int i = 0; i < kMostReadings && fell(); ++i) probe(true);
 }
 
 void SteadyMeasuring::run(const std::function<void()>& measure) {
   if (!limits_.allowed) return measure();
   const OtherLoad before = others_;
   for (bool repeats = false;; repeats = true) {
-    const double begin = seconds_now();
+    const double begin = machine_.clock();
     others_ = before;
+    if (begins_) settle();
     measure();
-    machine_.probe();
-    probed_ = true;
-    const double took = seconds_now() - begin;
+    end_repetition();
+    const double took = machine_.clock() - begin;
     if (repeats) ++repetitions_, seconds_ += took;
     if (moved_ || !ceilings_moved_too_far(machine_.figures())) return;
     if (!may_repeat(took)) break;
-    machine_.readings[0] = machine_.readings[1];
+    machine_.readings.keep_last();
+    begins_ = true;
   }
   moved_ = machine_.readings;
 }
@@ -38,7 +75,7 @@ bool SteadyMeasuring::may_repeat(double took) const {
 }
 
 void SteadyMeasuring::end() {
-  if (!probed_) machine_.probe();
+  if (!probed_) probe(false);
   probed_ = true;
   if (moved_) machine_.readings = *moved_;
 }

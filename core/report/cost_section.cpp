@@ -154,7 +154,7 @@ std::string operators_section(const ReportData& d) {
                             d.measured() + " Mean over " +
                                 count((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches) +
                                 " recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), both ceilings "
-                                "probed before and after measuring, the larger taken. In cache: faster than memory could be read.");
+                                "probed before, during and after measuring, the largest taken. In cache: faster than memory could be read.");
   return section("operators", "Time by operator", body + table.details());
 }
 

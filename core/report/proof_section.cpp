@@ -5,6 +5,7 @@
 #include "core/report/sections.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
+#include "core/summary/placement_text.h"
 
 namespace stormcell::report {
 
@@ -130,15 +131,15 @@ std::string settings_section(const ReportData& d) {
     return table.empty() ? std::string() : "<div class=\"settings\">" + table.html() + "</div>";
   };
   std::string machine = (d.imported() ? "Imported on: " : "The machine: ") + escape(d.origin.device);
-  if (!f.device.core_placement.empty()) machine += ", on " + escape(f.device.core_placement);
+  if (const std::string cores = placement_text(f.device); !cores.empty()) machine += ", on " + escape(cores);
   if (!f.device.isa.empty()) machine += ", " + escape(f.device.isa);
   if (f.device.peak_gflops > 0)
     machine += "; measured limits " + number(f.device.peak_gflops) + " GFLOP/s and " + number(f.device.read_gbps) + " GB/s read";
   const auto& [peak_before, peak_after] = f.device.peak_readings;
   const auto& [read_before, read_after] = f.device.read_readings;
   if (peak_before > 0 && peak_after > 0)
-    machine += " (before measuring " + number(peak_before) + " and " + number(read_before) + ", after it " + number(peak_after) + " and " +
-               number(read_after) + ")";
+    machine += " (in the first half of measuring " + number(peak_before) + " and " + number(read_before) + ", in the last half " +
+               number(peak_after) + " and " + number(read_after) + ")";
   std::string body = paragraph(machine + ".");
   if (d.settings.empty() && !d.imported()) body += paragraph("The run did not keep its settings.", "note");
   body += table_of("Exact settings", d.settings) + table_of("Machine", d.machine) + table_of("Data", d.dataset);

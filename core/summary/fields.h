@@ -126,6 +126,7 @@ void fields(auto& v, Of<DeviceFigures> auto& d) {
   v("backend", d.backend);
   v("threads", d.threads);
   v.text_or_null("core_placement", d.core_placement);
+  v("core_placements", d.core_placements);
   v.text_or_null("isa", d.isa);
   v("peak_gflops", d.peak_gflops);
   v("peak_bf16_gflops", d.peak_bf16_gflops);

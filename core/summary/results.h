@@ -83,10 +83,12 @@ struct DatasetFigures {
   std::string note;                           ///< what is to be known of these data before their figures are read; mostly empty
 };
 struct DeviceFigures {
-  std::string name, backend, core_placement, isa;
+  std::string name, backend, isa;
+  std::string core_placement;                ///< how the threads' cores lay to each other, most of the time
+  std::vector<std::string> core_placements;  ///< all that were met while measuring, the most frequent first; empty: an older run
   int threads = 1;
-  double peak_gflops = 0, peak_bf16_gflops = 0, read_gbps = 0;  ///< the larger of the two readings
-  std::array<double, 2> peak_readings{}, read_readings{};       ///< before and after measuring; 0: not taken
+  double peak_gflops = 0, peak_bf16_gflops = 0, read_gbps = 0;  ///< the largest reading
+  std::array<double, 2> peak_readings{}, read_readings{};       ///< the best of the first and of the last half; 0: not taken
 };
 
 /// A cell whose branches differ from the reference's.

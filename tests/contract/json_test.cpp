@@ -32,7 +32,7 @@ const std::vector<std::string> kModel = {"model.name",    "model.family",   "mod
                                          "model.routers", "model.branches", "model.weights",    "model.unread_tensors"};
 const std::vector<std::string> kSurroundings = {
     "version",          "dataset.name",      "dataset.batches",        "dataset.cells",           "dataset.cells_without_padding",
-    "device.name",      "device.backend",    "device.threads",         "device.core_placement",   "device.peak_gflops",
+    "device.name",      "device.backend",    "device.threads",         "device.core_placement", "device.core_placements",   "device.peak_gflops",
     "device.read_gbps", "dataset.by_length", "dataset.cells_as_given", "dataset.cells_by_length", "dataset.note",
     "dataset.masked"};
 const std::vector<std::string> kRun = {"phase",

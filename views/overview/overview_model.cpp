@@ -11,6 +11,7 @@
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
+#include "core/summary/placement_text.h"
 #include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 #include "views/overview/overview_figures.h"
@@ -206,7 +207,7 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
     const DeviceFigures& d = f.device;
     QString where = tr("Measured on %1").arg(to_qstring(d.name));
     if (d.threads > 0) where += ", " + counted_text(d.threads, "thread");
-    if (!d.core_placement.empty()) where += " (" + to_qstring(d.core_placement) + ")";
+    if (const std::string cores = placement_text(d); !cores.empty()) where += " (" + to_qstring(cores) + ")";
     parts << where;
     if (d.peak_gflops > 0) parts << tr("ceilings %1 GFLOP/s and %2 GB/s").arg(number_text(d.peak_gflops), number_text(d.read_gbps));
     if (const std::string measured = measured_text(f); !measured.empty())

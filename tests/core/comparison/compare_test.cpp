@@ -162,6 +162,27 @@ class CompareTest : public QObject {
     VERIFY_BAD_INPUT(compare_runs(a, c), c, "is of another model than " + a);
   }
 
+  void times_on_cores_that_lie_in_another_way_are_not_compared() {
+    const auto run = [](const std::vector<std::string>& met, double speedup) {
+      return Json{{"device", {{"core_placement", met.front()}, {"core_placements", met}}},
+                  {"speedup", speedup},
+                  {"speedup_ci95", {speedup - 0.01, speedup + 0.01}},
+                  {"between_spread", 0.001}};
+    };
+    const std::string one = summary("one", run({"p"}, 1.5)), other = summary("other", run({"q"}, 1.7)),
+                      both = summary("both", run({"q", "p"}, 1.7)),
+                      older = summary("older", Json{{"device", {{"core_placement", "q"}}}, {"speedup", 1.7}});
+    for (const std::string& b : {other, older}) {
+      const Comparison apart = compare_runs(one, b);
+      QVERIFY(!find(apart, "speedup")->comparable && !find(apart, "speedup")->significant);
+      QVERIFY2(apart.warnings.at(0).ends_with("must not be compared: p and q"), apart.warnings.at(0).c_str());
+    }
+    // A run that met both was measured on both, and its interval holds how they differ.
+    const Comparison met = compare_runs(one, both);
+    QVERIFY(find(met, "speedup")->comparable && find(met, "speedup")->significant == true);
+    QCOMPARE(met.warnings, (std::vector<std::string>{"the threads of " + both + " changed cores while it measured: q; p"}));
+  }
+
   void what_a_warning_says_must_not_be_compared_means_nothing() {
     const auto run = [](const char* data, double peak) {
       return Json{{"dataset", {{"name", data}}}, {"device", {{"peak_gflops", peak}}},

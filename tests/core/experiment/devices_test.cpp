@@ -73,7 +73,7 @@ class DevicesTest : public QObject {
 
   void figures_are_those_of_the_device_at_hand() {
     Opened opened(std::make_unique<EmulatedDevice>(1));
-    opened.state.probe(0, {});
+    opened.state.probe(Experiment::State::ProbeTime::whole, {});
     const DeviceFigures d = device_figures(opened.state);
     QCOMPARE(d.name, std::string("emulated"));
     QCOMPARE(d.backend, std::string("emulated"));

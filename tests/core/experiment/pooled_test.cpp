@@ -46,6 +46,34 @@ class PooledTest : public QObject {
     QVERIFY(near(widened({1.1, {1.05, 1.1525}}, {1.1, {1, 1.2}, 0.05, 5})[0], 0.9501843, 5e-4));
   }
 
+  void from_seven_processes_on_one_that_was_disturbed_does_not_decide() {
+    std::vector<Measurement> nine;
+    for (const double v : {1.79, 1.87, 1.89, 1.895, 1.058, 1.75, 1.907, 1.634, 1.91}) nine.push_back({v, {v, v}});
+    const Pooled p = *pooled(nine);
+    // Computed by Python, with t = 2.4469 for six degrees.
+    QVERIFY2(near(p.value, 1.81695, 1e-4) && near(p.ci95[0], 1.6993, 2e-3) && near(p.ci95[1], 1.9428, 2e-3),
+             qPrintable(QString("%1 [%2, %3]").arg(p.value, 0, 'f', 5).arg(p.ci95[0], 0, 'f', 5).arg(p.ci95[1], 0, 'f', 5)));
+    QVERIFY(near(p.spread, 0.19, 0.01));
+    std::mt19937_64 engine(20);
+    std::bernoulli_distribution disturbed(0.02);
+    int holds = 0, found = 0;
+    constexpr int kRuns = 2000;
+    const auto nine_of = [&](double truth) {
+      auto list = run(truth, 9, 0.03, 0.01, engine);
+      for (Measurement& m : list)
+        if (disturbed(engine)) m.value *= 0.6, m.ci95[0] *= 0.6, m.ci95[1] *= 0.6;
+      return list;
+    };
+    for (int i = 0; i < kRuns; ++i) {
+      const auto list = nine_of(1.8);
+      const Pooled q = *pooled(list);
+      holds += q.ci95[0] <= 1.8 && 1.8 <= q.ci95[1];
+      found += differs(list, nine_of(1.8 / 1.15));
+    }
+    QVERIFY2(holds >= 0.93 * kRuns, std::to_string(holds).c_str());
+    QVERIFY2(found >= 0.9 * kRuns, std::to_string(found).c_str());
+  }
+
   void few_processes_and_broken_ones_say_nothing() {
     const Measurement one{2, {1.9, 2.1}};
     QVERIFY(!pooled({}) && !pooled({one}) && !pooled({one, one}) && pooled({one, one, one}));
@@ -66,7 +94,7 @@ class PooledTest : public QObject {
     QTest::addColumn<int>("processes");
     QTest::addColumn<double>("between");
     QTest::addColumn<double>("within");
-    for (const int processes : {3, 4, 5})
+    for (const int processes : {3, 4, 5, 6, 7, 8, 9})
       for (const double between : {0.0, 0.01, 0.03, 0.1})
         for (const double within : {0.005, 0.03}) QTest::addRow("%d, %g, %g", processes, between, within) << processes << between << within;
   }
@@ -86,7 +114,7 @@ class PooledTest : public QObject {
     }
     QVERIFY2(holds >= 0.935 * kRuns, std::to_string(holds).c_str());
     // Two of forty pairs are allowed; three are rare.
-    QVERIFY2(called <= 0.035 * kRuns, std::to_string(called).c_str());
+    QVERIFY2(called <= 0.04 * kRuns, std::to_string(called).c_str());
     if (between >= 3 * within) QVERIFY2(of_one <= 0.6 * kRuns, std::to_string(of_one).c_str());  // this was the error
   }
 
