@@ -35,7 +35,7 @@ class SteadyMeasuring {
  public:
   SteadyMeasuring(ProbedMachine machine, RepetitionLimits limits) : machine_(std::move(machine)), limits_(std::move(limits)) {}
 
-  /// Runs `measure` once, and at most twice more in all calls together. It is not repeated beside steady work of others, which would
+  /// Runs `measure` once, and at most four times more in all calls together. It is not repeated beside steady work of others, which would
   /// disturb the repetition too.
   void run(const std::function<void()>& measure);
   /// Probes the machine between two executions, if the last time is long enough ago: probing takes a sixth of the time at most.
