@@ -71,10 +71,10 @@ Latency together(const std::vector<Latency>& all) {
   for (const Latency& of : all) {
     medians.push_back(of.median), p95s.push_back(of.p95);
     means.push_back({of.mean, {of.mean, of.mean}});
-    l.min = std::min(l.min, of.min), l.runs += of.runs, l.mean += of.mean / static_cast<double>(all.size());
+    l.min = std::min(l.min, of.min), l.runs += of.runs;
   }
   l.median = median(medians), l.p95 = median(p95s);
-  if (const std::optional<Pooled> p = pooled(means)) l.mean_ci95 = {{l.mean * p->ci95[0] / p->value, l.mean * p->ci95[1] / p->value}};
+  if (const std::optional<Pooled> p = pooled(means)) l.mean = p->value, l.mean_ci95 = p->ci95;
   return l;
 }
 

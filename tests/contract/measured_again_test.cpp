@@ -14,8 +14,30 @@ using Json = nlohmann::json;
 
 bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
-/// Student's t of 95 % by the number of processes, from tables.
-double student_t(size_t processes) { return std::array{0.0, 0.0, 12.706, 4.303, 3.182, 2.776}.at(processes); }
+/// Student's t of 95 % by its degrees of freedom, from tables.
+double student_t(size_t degrees) { return std::array{0.0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306}.at(degrees); }
+
+double deviation(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0, squares = 0;
+  for (const double v : values) mean += v / n;
+  for (const double v : values) squares += (v - mean) * (v - mean);
+  return std::sqrt(squares / (n - 1));
+}
+/// The mean of the logarithms, of seven or more without the smallest and the largest fifth, and half its 95 % interval.
+struct Trimmed {
+  double mean = 0, half = 0;
+  explicit Trimmed(const Json& measurings, const char* key) {
+    std::vector<double> logs;
+    for (const Json& m : measurings) logs.push_back(std::log(m[key].get<double>()));
+    std::sort(logs.begin(), logs.end());
+    const size_t n = logs.size(), cut = n < 7 ? 0 : n / 5, kept = n - 2 * cut;
+    for (size_t i = cut; i < n - cut; ++i) mean += logs[i] / static_cast<double>(kept);
+    std::vector<double> nearest = logs;
+    for (double& l : nearest) l = std::clamp(l, logs[cut], logs[n - 1 - cut]);
+    half = student_t(kept - 1) * deviation(nearest) * std::sqrt(static_cast<double>(n)) / static_cast<double>(kept);
+  }
+};
 
 /// The seconds that each fresh process would take, as the run states them.
 double seconds_each(const std::string& why_once) {
@@ -32,7 +54,7 @@ class MeasuredAgainTest : public QObject {
   std::string request_of(const Json& run, bool beside_baseline) const {
     return scratch_.write(
         "request.json",
-        Json{{"beside_baseline", beside_baseline}, {"settings", run["settings"]}, {"config", run["config"]}, {"seconds", 0}, {"number", 3}}
+        Json{{"beside_baseline", beside_baseline}, {"settings", run["settings"]}, {"config", run["config"]}, {"seconds", 0}, {"batches", {1, 0}}}
             .dump());
   }
   Json measured(const std::string& request) const {
@@ -87,8 +109,12 @@ class MeasuredAgainTest : public QObject {
     other["config"]["model"]["fingerprint"] = std::string(64, 'a');
     none["settings"]["model"] = scratch_.path("no such model");
     const std::string figures = scratch_.path("refused.json");
+    Json beyond = Json::parse(Scratch::read(request_of(run, false))), no_batches = beyond;
+    beyond["batches"] = {0, 1000};
+    no_batches["batches"] = Json::array();
     for (const std::string& request :
          {scratch_.write("broken.json", "{"), scratch_.write("list.json", "[]"), scratch_.write("empty.json", "{}"),
+          scratch_.write("beyond.json", beyond.dump()), scratch_.write("no_batches.json", no_batches.dump()),
           request_of(other, true), request_of(none, false), scratch_.path("not there")}) {
       const Ended ended = run_program({"measure-again", request, figures});
       QVERIFY2(ended.exit == 2 && std::count(ended.err.begin(), ended.err.end(), '\n') == 1, ended.err.c_str());
@@ -131,10 +157,8 @@ class MeasuredAgainTest : public QObject {
       return;
     }
     QVERIFY2(list.size() >= 3 && !list[0]["fresh_process"].get<bool>() && list[1]["fresh_process"].get<bool>(), list.dump().c_str());
-    const auto n = static_cast<double>(list.size());
     const auto is = [](const Json& figure, double expected) { return std::fabs(figure.get<double>() / expected - 1) < 2e-3; };
-    double plan_ms = 0, baseline_ms = 0;
-    for (const Json& m : list) plan_ms += m["plan_ms"].get<double>() / n, baseline_ms += m["baseline_ms"].get<double>() / n;
+    const double plan_ms = std::exp(Trimmed(list, "plan_ms").mean), baseline_ms = std::exp(Trimmed(list, "baseline_ms").mean);
     QVERIFY2(is(j["optimized"]["latency_ms"]["mean"], plan_ms) && is(j["baseline"]["latency_ms"]["mean"], baseline_ms), j.dump(1).c_str());
     const Json& ends = j["optimized"]["latency_ms"]["mean_ci95"];
     QVERIFY2(ends[0] <= plan_ms && plan_ms <= ends[1] && j["measured_again_seconds"] > 0, j.dump(1).c_str());
@@ -145,15 +169,15 @@ class MeasuredAgainTest : public QObject {
       for (const Json& m : list) QVERIFY2(m["speedup"].is_null() && m["speedup_ci95"].is_null(), list.dump().c_str());
       return;
     }
-    double mean = 0, squares = 0, within = 0;
+    double within = 0;
+    std::vector<double> logs;
     for (const Json& m : list) {
-      mean += std::log(m["speedup"].get<double>()) / n;
+      logs.push_back(std::log(m["speedup"].get<double>()));
       within += std::pow(std::log(m["speedup_ci95"][1].get<double>() / m["speedup_ci95"][0].get<double>()) / 2, 2);
     }
-    for (const Json& m : list) squares += std::pow(std::log(m["speedup"].get<double>()) - mean, 2);
-    const double spread = std::sqrt(squares / (n - 1)),
-                 half = std::max(student_t(list.size()) * spread / std::sqrt(n), std::sqrt(within) / n);
-    QVERIFY2(is(j["speedup"], std::exp(mean)) && is(j["between_spread"], spread), j.dump(1).c_str());
+    const Trimmed speed(list, "speedup");
+    const double mean = speed.mean, half = std::max(speed.half, std::sqrt(within) / static_cast<double>(list.size()));
+    QVERIFY2(is(j["speedup"], std::exp(mean)) && is(j["between_spread"], deviation(logs)), j.dump(1).c_str());
     QVERIFY2(is(j["speedup_ci95"][0], std::exp(mean - half)) && is(j["speedup_ci95"][1], std::exp(mean + half)), j.dump(1).c_str());
     QVERIFY(j["passes"].back()["speedup_cumulative"] == j["speedup"] || !j["passes"].back()["applied"].get<bool>());
     QVERIFY2(holds(ended.out, std::to_string(list.size()) + " measurings, between which it varies by "), ended.out.c_str());

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/experiment/measure_again.h"
 #include "core/summary/latency.h"
 #include "tests/core/experiment/simulated_machine.h"
 #include "tests/testing/sanitized.h"
@@ -98,6 +99,33 @@ class MirroredTest : public QObject {
         QVERIFY(same(times.plan_reads(p), times.plan_latency(p)) && same(times.baseline_reads(p), times.baseline_latency(p)));
       QVERIFY(same(times.baseline_reads(), times.baseline_latency()));
     }
+  }
+  void batches_in_the_order_of_their_gain_and_of_their_time() {
+    // Batch 7 gains most and takes longest; batch 5 gains least.
+    MirroredTimes times;
+    const auto add = [&](int64_t batch, double baseline, double plan) {
+      Chain& c = times.chains.emplace_back();
+      c.batch = batch, c.order = {0}, c.baseline = {baseline, baseline};
+      c.plans = {{baseline, plan, baseline}};
+    };
+    add(5, 4, 4), add(7, 9, 3), add(6, 2, 1), add(5, 4, 3.9), add(7, 9, 30), add(7, 9, 3.1);
+    QCOMPARE(times.by_gain(0), (std::vector<int64_t>{5, 6, 7}));
+    QCOMPARE(times.by_time(), (std::vector<int64_t>{6, 5, 7}));
+  }
+  void each_fresh_process_has_batches_of_all_gains() {
+    std::vector<int64_t> ordered(157);
+    std::iota(ordered.begin(), ordered.end(), 1000);
+    std::set<int64_t> all;
+    for (int64_t process = 1; process <= 8; ++process) {
+      const std::vector<int64_t> sample = even_sample(ordered, 10, process);
+      QCOMPARE(sample.size(), size_t{10});
+      QVERIFY(std::is_sorted(sample.begin(), sample.end()) && sample.front() >= 1000 && sample.back() <= 1156);
+      for (size_t i = 0; i < sample.size(); ++i) QVERIFY(std::llabs(sample[i] - 1000 - static_cast<int64_t>(15.7 * (static_cast<double>(i) + 0.5))) <= 8);
+      all.insert(sample.begin(), sample.end());
+    }
+    QVERIFY2(all.size() >= 76, qPrintable(QString::number(all.size())));  // hardly any batch twice
+    QCOMPARE(even_sample(ordered, 157, 3), ordered);
+    QCOMPARE(even_sample({4}, 3, 1), (std::vector<int64_t>{4}));
   }
   void the_interval_holds_the_truth_and_stays_narrow_beside_a_neighbour() {
     // One, three and five plans; batches of 2 and 5 ms, so that three executions mostly share what the neighbour does.
