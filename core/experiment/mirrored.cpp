@@ -283,7 +283,7 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
     const double spent = clock() - begin;
     if (rounds > 0 && spent >= job.most_seconds) return false;
     if (rounds < static_cast<size_t>(job.least_chains)) return true;
-    const double seconds = static_cast<int64_t>(seen.size()) < job.least_batches ? 2 * job.seconds : job.seconds;
+    const double seconds = static_cast<int64_t>(seen.size()) < job.least_batches ? job.most_times * job.seconds : job.seconds;
     return times.chains.size() < kMostChains && spent < seconds;
   };
   for (size_t i = 0; goes_on(i); ++i) {

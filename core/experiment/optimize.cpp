@@ -263,13 +263,13 @@ class Optimization {
   /// Measures the plan that is kept beside the baseline alone. The stated figures come from here.
   void measure_together() {
     MeasuredPlans plans(s_, {baseline_.get(), &optimized()}, progress_);
-    together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds, time_.plan.allowed(Stage::measure));
+    together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds, time_.plan.allowed(Stage::measure), 4);
     const size_t last = candidates_.final_plan;
     candidates_.unlike[last] = unlike_turns(optimized().decoded, baseline_->decoded, work_.new_tokens());
   }
-  MirroredTimes run_job(MeasuredPlans& plans, double seconds, int64_t chains, double most) {
+  MirroredTimes run_job(MeasuredPlans& plans, double seconds, int64_t chains, double most, double most_times = 2) {
     MirroredJob job = plans.job(split_.measured, std::min(seconds, most));
-    job.least_chains = chains, job.most_seconds = most;
+    job.least_chains = chains, job.most_seconds = most, job.most_times = most_times;
     if (options_.measure_seconds > 0) job.between = [this] { steady_.probe_between(); };
     // Fewer batches cannot state a speed-up if the gain differs from batch to batch.
     if (chains == kLeastRounds) job.least_batches = fewest_batches(split_.held_out);

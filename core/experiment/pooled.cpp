@@ -33,7 +33,8 @@ Mean trimmed_mean(std::vector<double> values, size_t cut) {
   Mean m;
   for (size_t i = cut; i < cut + kept; ++i) m.value += values[i] / static_cast<double>(kept);
   const double share = static_cast<double>(kept) / static_cast<double>(all);
-  m.half = student_t_95(static_cast<double>(kept - 1)) * deviation(values) / (share * std::sqrt(static_cast<double>(all)));
+  const auto n = static_cast<double>(all);
+  m.half = student_t_95(static_cast<double>(kept - 1)) * deviation(values) / share * std::sqrt((1 + (n - 1) * kInCommon) / n);
   return m;
 }
 
