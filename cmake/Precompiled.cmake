@@ -30,7 +30,14 @@ function(stormcell_precompile target name)
   endif()
 endfunction()
 
-# What computes nothing for long compiles faster at a lower level: tests, the command line, windows, texts. Kernels and the engine stay at -O3.
+# What computes for long: kernels, the oracle, placement, profiles, readers of traces, the session's codec.
+function(stormcell_compile_hot target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O3>)
+endfunction()
+function(stormcell_compile_hot_sources)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+endfunction()
+# What computes nothing for long compiles faster at a lower level: tests, the command line, windows, texts.
 function(stormcell_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
   stormcell_leave_pointers_out(${target})
@@ -49,7 +56,8 @@ function(stormcell_compile_test target)
 endfunction()
 
 # Sources whose time goes into what they share (large structs, JSON, Qt Test) are compiled several at a time where STORMCELL_TOGETHER is on: under
-# sanitizers. Elsewhere each is a unit of its own, so that one that forgets an include fails there.
+# sanitizers, and in a tree that ./dev demo or ./dev test has made. Elsewhere each is a unit of its own. One that forgets an include fails there,
+# and in the tests house_alone and house_alone_all.
 # stormcell_compile_together(TARGET [source...]): the sources named have names within them that others have too, and stay alone.
 function(stormcell_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STORMCELL_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)

@@ -54,6 +54,24 @@ includes 'int64_t n;' notices "use.cpp:2: uses int64_t and includes no <cstdint>
 includes 'std::vector<int> v;' passes "0 complaints" "what a header of ours includes"
 includes 'const char* text = "std::map"; // std::set' passes "0 complaints" "names in texts and comments"
 
+# alone TEXT VERDICT OUTPUT NAME: a unit of two sources, of which the second has the text; it sees what the first includes.
+alone() {
+  clean_tree
+  local unity=$tree/build/Unity/unity_0_cxx.cxx output status=0
+  mkdir -p "$tree/build/Unity"
+  printf '#include <vector>\n' >"$tree/core/graph/first.cpp"
+  printf '%s\n' "$1" >"$tree/core/graph/second.cpp"
+  printf '#include "%s"\n' "$tree/core/graph/first.cpp" "$tree/core/graph/second.cpp" >"$unity"
+  printf '[{\n"directory": "%s",\n"command": "%s -o unity.o -c %s",\n"file": "%s"\n}]\n' "$tree/build" "${CXX:-g++}" "$unity" "$unity" \
+    >"$tree/build/compile_commands.json"
+  output=$("$BASH" "$here/check_alone.sh" "$tree" "$tree/build" all 2>&1) || status=$?
+  if [ "$status" -ne "$2" ] || [[ $output != *"$3"* ]]; then echo "FAIL $4: exit status $status: $output"; failures=$((failures + 1)); return; fi
+  echo "ok   $4"
+}
+alone 'std::vector<int> v;' 1 "second.cpp: does not compile by itself" "an include that only a neighbour has"
+alone '#include <vector>
+std::vector<int> v;' 0 "2 sources compile by themselves" "a source with its own include"
+
 layers core/base/up.h '"core/graph/graph.h"' notices "core/base may not include core/graph" "an arrow that points up"
 layers core/data/side.cpp '"core/models/model.h"' notices "core/data may not include core/models" "an arrow between neighbours that the table does not have"
 layers core/experiment/down.h '"core/graph/graph.h"' passes "0 not allowed" "an arrow that points down"

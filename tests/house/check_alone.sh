@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# check_alone.sh ROOT BUILD [all]: each source that changed, or whose own header did, compiles by itself: one that takes an include from its
+# neighbour in a unit of several sources is found. Changed: since the commit at which this branch left origin's main; on that main itself, since
+# the commit before. `all`: every source. Precompiled headers stay; the standard ones are checked by check_includes.sh. Exit 77: there is no git, or no compiler's list.
+set -euo pipefail
+root=$1 build=$2 which=${3:-changed}
+commands=$build/compile_commands.json
+if [ ! -e "$commands" ]; then echo "no $commands"; exit 77; fi
+
+git_here() { git -c safe.directory='*' -C "$root" "$@"; }
+changed_sources() {
+  local base
+  base=$(git_here merge-base HEAD origin/main 2>/dev/null || git_here rev-parse -q --verify HEAD)
+  if [ "$base" = "$(git_here rev-parse HEAD)" ]; then base=$(git_here rev-parse -q --verify HEAD^1 || echo "$base"); fi
+  { git_here diff --name-only "$base" --; git_here ls-files -o --exclude-standard; } | sed -n "s|^\(.*\)\.\(cpp\|h\)$|$root/\1.cpp|p" | sort -u
+}
+
+# Lines SOURCE TAB COMMAND, for each source: of a unit the command of the unit, with the source in the place of the unit's file.
+list_commands() {
+  local line command="" file source
+  while IFS= read -r line; do
+    case $line in
+      *'"command": "'*) command=${line#*\"command\": \"} command=${command%\",*} command=${command//\\\"/\"} ;;
+      *'"file": "'*)
+        file=${line#*\"file\": \"} file=${file%\"*}
+        case $file in
+          */Unity/unity_*) sed -n 's/^#include "\(.*\)"$/\1/p' "$file" ;;
+          *.cpp) echo "$file" ;;
+        esac | while IFS= read -r source; do printf '%s\t%s\n' "$source" "${command/"-c $file"/-fsyntax-only "$source"}"; done
+        ;;
+    esac
+  done <"$commands"
+}
+
+if [ "$which" = changed ]; then
+  if ! git_here rev-parse HEAD >/dev/null 2>&1; then echo "not a git checkout"; exit 77; fi
+  mapfile -t wanted < <(changed_sources)
+  if [ ${#wanted[@]} -eq 0 ]; then echo "no source changed"; exit 0; fi
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+list_commands | sort -u -t $'\t' -k1,1 >"$scratch/all"
+if [ "$which" = changed ]; then
+  printf '%s\n' "${wanted[@]}" >"$scratch/wanted"
+  awk -F '\t' 'NR == FNR { wanted[$0] = 1; next } $1 in wanted' "$scratch/wanted" "$scratch/all" >"$scratch/list"
+else
+  mv "$scratch/all" "$scratch/list"
+fi
+
+# Without the cache, which keeps no results of -fsyntax-only, and without the files that a build would write.
+compile_alone() {
+  local command
+  command=$(sed -E 's/^[^\t]*\t//; s/^.*ccache //; s/ -o [^ ]+//; s/ -M(D|T [^ ]+|F [^ ]+)//g' <<<"$1")
+  if ! eval "$command" >"$2" 2>&1; then
+    echo "${1%%$'\t'*}: does not compile by itself:"
+    grep -m 3 'error' "$2" || cat "$2"
+    return 1
+  fi
+}
+export -f compile_alone
+cd "$build"
+jobs=$(nproc 2>/dev/null || echo 2)
+export scratch
+if ! tr '\n' '\0' <"$scratch/list" | xargs -0 -P "$jobs" -I{} bash -c 'compile_alone "$1" "$(mktemp -p "$scratch")"' _ {}; then exit 1; fi
+echo "$(wc -l <"$scratch/list") sources compile by themselves"
