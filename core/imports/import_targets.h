@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/formats/trace/trace.h"
 #include "core/imports/import.h"
 #include "core/session/session_writer.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
 
