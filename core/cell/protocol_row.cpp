@@ -1,14 +1,12 @@
-#include "core/cell/protocol.h"
+#include "core/cell/protocol_row.h"
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
-#include "core/cell/capacity.h"
 #include "core/cell/choose.h"
-#include "core/cell/protocol_row.h"
 
 namespace stormcell {
 namespace {
@@ -85,10 +83,6 @@ bool is_among(std::string_view words, std::string_view word) {
   return false;
 }
 
-void finish(const Protocol& protocol, int64_t cells, DecisionView& out) {
-  index_decision(out, cells);
-  pad_loads(out, {protocol.supported_capacities, protocol.capacity_padding, protocol.path_wise_padding});
-}
 }  // namespace
 
 std::span<const ProtocolRow> protocols() { return kProtocols; }
@@ -106,46 +100,29 @@ ProtocolKind parse_protocol(std::string_view text, std::string_view where) {
             advice_on_word(text, kProtocols, [](const ProtocolRow& r) { return r.name; }));
 }
 
-int32_t Protocol::fan_out(int32_t branches) const {
-  switch (protocol_row(kind).fan_out) {
+int32_t fan_out_of(const Protocol& protocol, int32_t branches) {
+  switch (protocol_row(protocol.kind).fan_out) {
     case FanOut::one:
       return 1;
     case FanOut::two:
       return 2;
     case FanOut::k:
-      return k;
+      return protocol.k;
     case FanOut::all:
       return branches;
   }
   return 1;
 }
 
-bool Protocol::mixes_parent() const { return protocol_row(kind).places == Places::in_order && capacity > 0; }
-bool Protocol::mixes_batch() const { return protocol_row(kind).places == Places::by_confidence && capacity_factor > 0; }
-
-SoftmaxPlace Protocol::softmax_of_weights() const {
-  const Weighting weighting = protocol_row(kind).weighting;
-  return weighting == Weighting::selected ? softmax : weighting == Weighting::softmax ? SoftmaxPlace::before : SoftmaxPlace::none;
+bool mixes_parent(const Protocol& protocol) { return protocol_row(protocol.kind).places == Places::in_order && protocol.capacity > 0; }
+bool mixes_batch(const Protocol& protocol) {
+  return protocol_row(protocol.kind).places == Places::by_confidence && protocol.capacity_factor > 0;
 }
 
-void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out) {
-  protocol_row(protocol.kind).choose(scores, protocol, out);
-  weigh_choices(scores, protocol, out);
-  finish(protocol, scores.cells, out);
-}
-
-void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out, int32_t* free_choices) {
-  protocol_row(protocol.kind).choose(scores, protocol, out);  // for the margins
-  for (int64_t c = 0; c < scores.cells; ++c) {
-    const bool recorded = choices[c * out.fan_out] != kNotRecorded;
-    for (int64_t i = c * out.fan_out; i < (c + 1) * out.fan_out; ++i) {
-      const int32_t chosen = out.choice[i];
-      if (recorded) out.choice[i] = choices[i];
-      if (free_choices) free_choices[i] = chosen;
-    }
-  }
-  weigh_choices(scores, protocol, out);
-  finish(protocol, scores.cells, out);
+SoftmaxPlace softmax_of_weights(const Protocol& protocol) {
+  const Weighting weighting = protocol_row(protocol.kind).weighting;
+  if (weighting == Weighting::selected) return protocol.softmax;
+  return weighting == Weighting::softmax ? SoftmaxPlace::before : SoftmaxPlace::none;
 }
 
 }  // namespace stormcell
