@@ -5,7 +5,7 @@
 #include "core/base/counted.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/pass_report.h"
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 #include "core/machine/memory.h"
 #include "core/summary/measured_text.h"
 

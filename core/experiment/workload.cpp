@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/experiment/batch_inputs.h"
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 #include "core/machine/memory.h"
 
 namespace stormcell {
