@@ -128,4 +128,9 @@ std::vector<RouterFlow> router_flows(const Graph& g) {
   return flows;
 }
 
+std::string to_text(const Graph& graph, const Mixing& mixing) {
+  if (mixing.within == kNone) return mixing.what + " over the batch";
+  return mixing.what + " within " + graph.space(mixing.within).name + (mixing.ordered ? ", in order" : "");
+}
+
 }  // namespace stormcell
