@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/data/judged_pixels.h"
-#include "core/data/sequence_source.h"
+#include "core/data/sequence.h"
 #include "core/formats/file_range.h"
 
 namespace stormcell {
