@@ -69,7 +69,7 @@ const CellReach& Workload::reach(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*judged_graph(of), stop_); });
 }
 
-std::vector<std::unique_ptr<Workload>> workloads(Experiment::State& state) {
+std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state) {
   const std::string& phase = state.options.phase;
   check_phase(phase);
   std::vector<std::unique_ptr<Workload>> list;
