@@ -8,7 +8,7 @@
 #include "core/cost/layer_cost.h"
 #include "core/placement/placement.h"
 #include "core/planning/step_objective.h"
-#include "simulator/simulate.h"
+#include "simulator/simulate_figures.h"
 
 namespace stormcell {
 

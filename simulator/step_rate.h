@@ -1,6 +1,6 @@
 // Tokens a second of a simulated step. They are stated only if more than the rates of data sheets supports them.
 #pragma once
-#include "simulator/simulate.h"
+#include "simulator/simulate_figures.h"
 
 namespace stormcell {
 

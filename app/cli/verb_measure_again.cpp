@@ -4,7 +4,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "app/cli/options.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/measure_afresh.h"
 #include "core/exports/text_output.h"
 
 namespace stormcell::cli {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/cell/capacity.h"
-#include "core/cell/protocol_row.h"
 
 namespace stormcell {
 namespace {
@@ -48,7 +47,6 @@ float softmax_at(const float* scores, int32_t n, int32_t branch) {
   for (int32_t b = 0; b < n; ++b) sum += std::exp(scores[b] - most);
   return std::exp(scores[branch] - most) / sum;
 }
-float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 // splitmix64, so that hash tables are the same on every platform.
 uint64_t mix(uint64_t& state) {
@@ -85,7 +83,7 @@ void choose_switch_top1(const ScoreView& in, const Protocol& protocol, DecisionV
 void choose_batch_prioritized(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
   choose_argmax(in, out);
   if (protocol.capacity_factor <= 0) return;
-  // choice_weight holds the confidence until weigh_choices writes the weights.
+  // choice_weight holds the confidence until route() writes the weights.
   for (int64_t c = 0; c < in.cells; ++c) out.choice_weight[c] = usable(softmax_at(in.data + c * in.branches, in.branches, out.choice[c]));
   serve_most_confident(out, in.cells, capacity_of(protocol.capacity_factor, in.cells, in.branches));
 }
@@ -180,42 +178,6 @@ void choose_label(const ScoreView& in, const Protocol&, DecisionView& out) {
     const int32_t label = in.label[c];
     out.choice[c] = label >= 0 && label < out.branches ? label : kNoBranch;
     out.margin[c] = std::numeric_limits<float>::infinity();
-  }
-}
-
-void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
-  const int32_t k = out.fan_out;
-  const Weighting weighting = protocol_row(protocol.kind).weighting;
-  const SoftmaxPlace softmax = protocol.softmax_of_weights();
-  for (int64_t c = 0; c < in.cells; ++c) {
-    const float* s = in.data ? in.data + c * in.branches : nullptr;
-    const int32_t* choice = out.choice + c * k;
-    float* weight = out.choice_weight + c * k;
-    const auto used = [&](int32_t j) { return choice[j] != kNoBranch; };
-    // A NaN among the scores makes the weights NaN, as it does in every framework: a broken router must show.
-    float most = kLowest, sum = 0;
-    if (softmax == SoftmaxPlace::before) {
-      for (int32_t b = 0; b < in.branches; ++b) most = std::max(most, s[b]);
-      for (int32_t b = 0; b < in.branches; ++b) sum += std::exp(s[b] - most);
-    } else if (softmax == SoftmaxPlace::after) {
-      for (int32_t j = 0; j < k; ++j)
-        if (used(j)) most = std::max(most, s[branch_of(choice[j])]);
-      for (int32_t j = 0; j < k; ++j)
-        if (used(j)) sum += std::exp(s[branch_of(choice[j])] - most);
-    }
-    const auto weight_of = [&](int32_t b) {
-      if (softmax != SoftmaxPlace::none) return std::exp(s[b] - most) / sum;
-      if (weighting == Weighting::one) return 1.0f;
-      return weighting == Weighting::sigmoid ? sigmoid(s[b]) : s[b];
-    };
-    float chosen = 0;
-    for (int32_t j = 0; j < k; ++j) {
-      weight[j] = used(j) ? weight_of(branch_of(choice[j])) : 0;
-      chosen += weight[j];
-    }
-    const float factor = protocol.scale / (protocol.renormalize && chosen > 0 ? chosen : 1.0f);
-    if (factor != 1)
-      for (int32_t j = 0; j < k; ++j) weight[j] *= factor;
   }
 }
 

@@ -1,9 +1,15 @@
-// One function a protocol: writes choice and margin of every cell. weigh_choices() then writes the weights. Equal scores: the lowest index
-// wins; NaN counts as the lowest score.
+// One function a protocol: writes choice and margin of every cell. route() then writes the weights. Equal scores: the lowest index wins;
+// NaN counts as the lowest score.
 #pragma once
+#include <cmath>
+
+#include "core/cell/decision.h"
 #include "core/cell/protocol.h"
 
 namespace stormcell {
+
+/// Of a score, as sigmoid groups choose and weigh by it.
+inline float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 void choose_top_k(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
 void choose_switch_top1(const ScoreView& scores, const Protocol& protocol, DecisionView& out);

@@ -1,9 +1,7 @@
-// The rules by which routers decide. Each is a plain function from scores to choices (choose.h) and a row of what others ask about it
-// (protocol_row.h); route() applies the one a Protocol names.
+// The rule by which a router decides, as a value. Each kind has a function from scores to choices (choose.h) and a row with all that others
+// ask about it (protocol_row.h); route() applies the one that a Protocol names (route.h).
 #pragma once
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/cell/decision.h"
@@ -21,9 +19,6 @@ enum class ProtocolKind : uint8_t {
   hash,                ///< two branches from a table by label, independent of the data
   label,               ///< the branch that a given label names
 };
-std::string_view to_text(ProtocolKind kind);
-/// Throws Error(bad_input) that lists the known names.
-ProtocolKind parse_protocol(std::string_view text, std::string_view where);
 
 /// A router over more branches or with more choices a cell is refused by its shape rule, so that small stacks suffice. A protocol that may
 /// choose every branch has no bound but that of the branches.
@@ -49,13 +44,6 @@ struct Protocol {
   std::vector<int32_t> supported_capacities;  ///< CapacityGrid of capacity.h
   bool capacity_padding = false, path_wise_padding = false;
 
-  /// Most branches that one cell may get.
-  int32_t fan_out(int32_t branches) const;
-  /// True when a cell's fate depends on other cells of its parent (capacity) or of the batch (priority).
-  bool mixes_parent() const;
-  bool mixes_batch() const;
-  /// Which softmax makes the weights: the protocol's own, or the one that `softmax` says where it may.
-  SoftmaxPlace softmax_of_weights() const;
   bool operator==(const Protocol&) const = default;
 };
 
@@ -71,16 +59,5 @@ struct ScoreView {
   const int32_t* label = nullptr;  ///< [cells] for label and hash
   ParentMap parents;               ///< what capacity is counted over
 };
-
-/// Decides freely: choices, index, padded loads.
-void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-
-/// Weights of given choices by the rule's own weighting; a dropped choice gets the weight its branch would have had.
-void weigh_choices(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-
-/// Replays recorded choices [cells, fan_out]; a cell whose first is kNotRecorded decides freely. Weights come from the scores of this run,
-/// so that a replay differs from a free decision only in who was chosen; margins are those of a free decision. `free_choices` [cells,
-/// fan_out], where given, gets what would have been chosen freely, drops included; it may be `choices` itself.
-void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out, int32_t* free_choices = nullptr);
 
 }  // namespace stormcell

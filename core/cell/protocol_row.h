@@ -1,7 +1,9 @@
-// What a protocol declares: its function and all that others ask about it. One row each in protocol.cpp; nobody else knows protocols by
+// What a protocol declares: its function and all that others ask about it. One row each in protocol_row.cpp; nobody else knows protocols by
 // name but the kernels of a device that decides some of them itself.
 #pragma once
+#include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "core/cell/protocol.h"
 
@@ -66,5 +68,18 @@ std::span<const ProtocolRow> protocols();
 const ProtocolRow& protocol_row(ProtocolKind kind);
 /// The protocol reads a parameter or optional input of this name.
 bool takes(const ProtocolRow& row, std::string_view parameter);
+
+/// The protocol's name: "top-k".
+std::string_view to_text(ProtocolKind kind);
+/// Throws Error(bad_input) that lists the known names.
+ProtocolKind parse_protocol(std::string_view text, std::string_view where);
+
+/// The most branches that one cell may get.
+int32_t fan_out_of(const Protocol& protocol, int32_t branches);
+/// True when a cell's fate depends on other cells of its parent (capacity) or of the batch (priority).
+bool mixes_parent(const Protocol& protocol);
+bool mixes_batch(const Protocol& protocol);
+/// The softmax that makes the weights: the protocol's own, or the one that Protocol::softmax names where it may.
+SoftmaxPlace softmax_of_weights(const Protocol& protocol);
 
 }  // namespace stormcell

@@ -12,7 +12,6 @@
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
-#include "core/formats/trace/slot_loads.h"
 #include "core/profile/cache_replay.h"
 #include "core/profile/drift.h"
 #include "core/profile/predictability.h"
@@ -23,6 +22,7 @@
 #include "core/readings/read_token_routes.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
+#include "core/traces/slot_loads.h"
 
 namespace stormcell {
 namespace {

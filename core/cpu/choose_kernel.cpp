@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/cpu/cpu_device.h"
+#include "core/graph/annotation_rules.h"
 
 namespace stormcell::cpu {
 

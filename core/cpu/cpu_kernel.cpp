@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/cpu/weight_layouts.h"
+#include "core/graph/annotation_rules.h"
 
 namespace stormcell::cpu {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/cell/input_spec.h"
-#include "core/data/sequence_source.h"
+#include "core/data/sequence.h"
 #include "core/formats/file_range.h"
 #include "core/formats/picture_file.h"
 

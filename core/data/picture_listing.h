@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/data/dataset.h"
+#include "core/data/sequence.h"
 
 namespace stormcell {
 

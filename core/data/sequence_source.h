@@ -7,40 +7,17 @@
 #include <string_view>
 #include <vector>
 
-#include "core/data/dataset.h"
+#include "core/base/progress.h"
+#include "core/data/data_options.h"
+#include "core/data/sequence.h"
 
 namespace stormcell {
 
+class Tokenizer;
 struct PictureForm;
 
 /// Folders of one folder: pictures, and what each should become.
 inline constexpr std::string_view kInputsFolder = "inputs", kTargetsFolder = "targets";
-
-/// A pixel of a ClassMap that does not count.
-inline constexpr int32_t kNotJudged = -1;
-/// What each pixel of a picture shows.
-struct ClassMap {
-  PictureSize size = {};
-  std::vector<int32_t> classes;  ///< [height, width], or kNotJudged
-  std::vector<int32_t> shown;    ///< classes of any pixel, of those that are not to be judged too, each once, ascending
-};
-/// What a picture should become.
-struct TargetPicture {
-  std::array<int64_t, 3> shape{};  ///< height, width, channels
-  std::vector<float> values;       ///< of that shape, 0 to 1
-  std::vector<uint8_t> judged;     ///< [height, width] 0: a pixel that does not count; empty: all count
-};
-
-struct Sequence {
-  std::vector<int32_t> ids, decoder_ids;
-  std::vector<int32_t> mask, decoder_mask;  ///< empty: all ones
-  std::string text, target, label;
-  std::vector<int32_t> target_ids;
-  std::vector<int32_t> label_ids;    ///< one, or one a cell; empty: `label` says it, or nothing
-  std::vector<float> pixels;         ///< [height, width, channels]
-  PictureSize picture = {};          ///< height and width of the pixels
-  float darkest = 0, brightest = 1;  ///< of an outline: the smallest and the largest pixel
-};
 
 class SequenceSource {
  public:

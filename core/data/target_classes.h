@@ -4,8 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "core/base/dtype.h"
 #include "core/data/judged_pixels.h"
-#include "core/data/sequence_source.h"
+#include "core/data/sequence.h"
 #include "core/formats/file_range.h"
 
 namespace stormcell {

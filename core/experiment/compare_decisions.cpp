@@ -205,7 +205,7 @@ int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int
 
 /// The first cells of each parent are kept, as many as fit in a branch.
 int64_t wrong_drops_in_order(const JudgedDecision& d, const std::vector<int32_t>& choice) {
-  const int64_t capacity = d.protocol.mixes_parent() ? d.protocol.capacity : std::numeric_limits<int64_t>::max();
+  const int64_t capacity = mixes_parent(d.protocol) ? d.protocol.capacity : std::numeric_limits<int64_t>::max();
   std::vector<int64_t> wanted(static_cast<size_t>(d.shape.branches));
   int64_t group = -1, wrong = 0;
   for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
@@ -303,7 +303,7 @@ int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_
 }
 
 int64_t capacity_group(const JudgedDecision& d, int64_t cell) {
-  if (d.per_parent <= 0 || d.protocol.mixes_batch()) return 0;
+  if (d.per_parent <= 0 || mixes_batch(d.protocol)) return 0;
   // A parent that was sent to several branches is several parents.
   constexpr int kBranchBits = 12;
   static_assert(kMostBranches <= 1 << kBranchBits);
@@ -313,7 +313,7 @@ int64_t capacity_group(const JudgedDecision& d, int64_t cell) {
 }
 
 double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
-  if (!r.protocol.mixes_batch()) return kNever;
+  if (!mixes_batch(r.protocol)) return kNever;
   const LastPlace last = last_place(r, branch);
   for (int64_t i = cell * r.shape.fan_out; i < (cell + 1) * r.shape.fan_out; ++i)
     if (const int32_t choice = r.choice[static_cast<size_t>(i)]; branch_of(choice) == branch) return last.margin(choice, confidence(r, i));
@@ -322,7 +322,7 @@ double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
 
 std::vector<Misplaced> misplaced(const JudgedDecision& d) {
   std::vector<Misplaced> found;
-  if (!d.protocol.mixes_batch()) return found;
+  if (!mixes_batch(d.protocol)) return found;
   for (int32_t b = 0; b < d.shape.branches; ++b) {
     const LastPlace last = last_place(d, b);
     if (last.most_dropped <= last.least_kept) continue;
@@ -384,7 +384,7 @@ ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const st
 }
 
 int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice, const std::vector<float>* weight) {
-  return d.protocol.mixes_batch() ? wrong_drops_by_confidence(d, choice, weight) : wrong_drops_in_order(d, choice);
+  return mixes_batch(d.protocol) ? wrong_drops_by_confidence(d, choice, weight) : wrong_drops_in_order(d, choice);
 }
 
 }  // namespace stormcell

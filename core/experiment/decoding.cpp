@@ -54,7 +54,7 @@ int64_t tokens_until_parted(const std::vector<int32_t>& a, const std::vector<int
 }
 
 /// [sequences, new_tokens] that a plan decoded last of a batch.
-const std::vector<int32_t>& tokens_of(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
+const std::vector<int32_t>& tokens_of(ExperimentState& state, ReadyPlan& plan, const Batch& batch) {
   if (!plan.decoded.contains(batch.index)) state.run_batch(plan, batch, {});
   return plan.decoded.at(batch.index);
 }
@@ -81,7 +81,7 @@ class JudgedDecoding final : public JudgedPlan {
 
   /// The first batch with a text that the plan wrote past a page of states. Which have run is known: the first one of all has.
   std::optional<Further> further(const std::vector<int64_t>& batches) const override {
-    const Experiment::State& s = work_.state();
+    const ExperimentState& s = work_.state();
     if ((s.model->has_encoder ? 0 : s.data->max_length() - 1) + plan_.new_tokens <= kPageRows) return {};
     for (const int64_t b : batches) {
       const int64_t tokens = plan_.decoded.contains(b) ? tokens_past_a_page(s.data->batch(b, s.cancel)) : 0;
@@ -237,8 +237,8 @@ class JudgedDecoding final : public JudgedPlan {
 
 }  // namespace
 
-Decoding::Decoding(Experiment::State& state) : Workload(state, WorkPhase::decode, state.options.most_new_tokens, RepeatStop::ignored) {
-  const Experiment::State& s = state;
+Decoding::Decoding(ExperimentState& state) : Workload(state, WorkPhase::decode, state.options.most_new_tokens, RepeatStop::ignored) {
+  const ExperimentState& s = state;
   if (!s.model->generates)
     bad_input(s.options.model, "this model cannot generate",
               "it has no decoder with a head; use --phase forward, or run in place of generate");

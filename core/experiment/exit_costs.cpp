@@ -16,7 +16,7 @@ bool has_exits(const Graph& graph, const TaskAnswer& answer, const ExitChain& ch
 }  // namespace
 
 std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const PipelineResult& passed, const ExitChain& chain) {
-  const Experiment::State& state = work.state();
+  const ExperimentState& state = work.state();
   const LoadProfile none;
   const PassInput input = work.pass_input(none);
   std::shared_ptr<const Graph> graph;

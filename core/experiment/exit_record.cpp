@@ -176,7 +176,7 @@ std::vector<double> ExitRecord::thresholds() const {
 }
 
 std::optional<ExitRecord> record_exits(Workload& work, const std::vector<int64_t>& batches, const Progress& progress) {
-  Experiment::State& s = work.state();
+  ExperimentState& s = work.state();
   const TaskAnswer& answer = s.model->answer;
   const QualityTask* task = quality_task(answer.task);
   if (!task || work.phase() != WorkPhase::forward) return std::nullopt;

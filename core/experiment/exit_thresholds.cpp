@@ -28,7 +28,7 @@ std::string option_of(const ExperimentOptions& o) {
 }
 
 void check_exits(Workload& work, const std::string& option) {
-  const Experiment::State& s = work.state();
+  const ExperimentState& s = work.state();
   if (!exit_chain(*work.graph(), s.model->answer))
     bad_input(option, s.model->name + " has no chain of exits that answer, whose thresholds could be found", "leave the option out");
   if (s.data->batch_count() < 2)
@@ -149,7 +149,7 @@ class ThresholdSearch {
   }
 
   Workload& work_;
-  Experiment::State& s_;
+  ExperimentState& s_;
   std::string option_;
   const std::vector<ChosenPass>& chosen_;
   const Progress& progress_;
@@ -173,7 +173,7 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
 /// What the held-out batches do as they really run.
 class RealRun {
  public:
-  RealRun(const ExitRecord& record, const Experiment::State& state, const std::vector<double>& thresholds)
+  RealRun(const ExitRecord& record, const ExperimentState& state, const std::vector<double>& thresholds)
       : record_(record), state_(state), judge_(record.task->judge(*state.model, *state.data, said_before_)), left_(record.exits()) {
     const std::vector<int32_t> replayed = record.taken(thresholds);
     for (size_t i = 0; i < replayed.size(); ++i) replayed_[record.scores.front()[i].item] = replayed[i];
@@ -206,7 +206,7 @@ class RealRun {
 
  private:
   const ExitRecord& record_;
-  const Experiment::State& state_;
+  const ExperimentState& state_;
   std::vector<std::string> said_before_;
   std::unique_ptr<TaskJudge> judge_;
   std::map<int64_t, int32_t> replayed_;  // exit by item
@@ -218,7 +218,7 @@ class RealRun {
 /// The held-out batches as they run: who leaves where, what they answer.
 void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, const std::vector<int64_t>& batches, const Progress& progress,
                   ExitTarget& t) {
-  Experiment::State& s = work.state();
+  ExperimentState& s = work.state();
   RealRun real(record, s, t.thresholds);
   double milliseconds = 0, timed = 0;
   for (size_t i = 0; i < batches.size(); ++i) {
@@ -244,7 +244,7 @@ bool holds(const ExitTarget& t) {
 /// together.
 void measure_beside_own(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const std::vector<int64_t>& batches,
                         const BesideOwn& measured, const Progress& progress, ExitTarget& t) {
-  Experiment::State& s = work.state();
+  ExperimentState& s = work.state();
   const auto own = s.make_plan("own thresholds", GraphOfSize([&s](PictureSize size) { return s.with_own_thresholds(size); }), 0, progress);
   std::vector<ReadyPlan*> beside = {own.get(), &plan};
   if (optimized && optimized != &plan) beside.push_back(optimized);
@@ -289,14 +289,14 @@ void check_target(const ExperimentOptions& options) {
     bad_input(option, "is of a forward pass, and --phase " + options.phase + " decodes", "leave one of them out");
 }
 
-void check_target(Experiment::State& state) {
+void check_target(ExperimentState& state) {
   const std::string option = option_of(state.options);
   if (option.empty()) return;
   ForwardPass work(state);
   check_exits(work, option);
 }
 
-std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
+std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
                                            double most_executions, const Progress& progress) {
   const std::string option = option_of(state.options);
   if (option.empty()) return std::nullopt;
@@ -313,7 +313,7 @@ ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimize
   return t;
 }
 
-void check_thresholds(const Experiment::State& state, const RouterThresholds& wanted, const std::string& where) {
+void check_thresholds(const ExperimentState& state, const RouterThresholds& wanted, const std::string& where) {
   if (wanted.empty()) return;
   const std::optional<ExitChain> chain = exit_chain(*state.graph, state.model->answer);
   if (!chain) bad_input(where, "has thresholds of exits, and " + state.model->name + " has none", "use the model that it was found for");

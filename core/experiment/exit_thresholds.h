@@ -30,10 +30,10 @@ void check_target(const ExperimentOptions& options);
 /// names the option: a model without exits, data that do not say what is right, one batch alone; a target beyond what any thresholds
 /// reach, with the best that they do.
 /// `split`: the batches to search on and to judge on. `most_executions`: as measure_exit_times() has it.
-std::optional<FoundTarget> find_thresholds(Experiment::State& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
+std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
                                            double most_executions, const Progress& progress);
 /// Throws Error(bad_input) if no thresholds can be searched for: a model without exits, or a single batch. Runs nothing.
-void check_target(Experiment::State& state);
+void check_target(ExperimentState& state);
 
 /// How long plans are measured beside the model as it came: the seconds wanted, and the seconds at which measuring ends in any case.
 struct BesideOwn {
@@ -51,6 +51,6 @@ void state_target_gains(const Ratio& of_thresholds, const Ratio& over_model, int
 
 /// Throws Error(bad_input) that names `where` unless these are thresholds of the model's exits, all of them, in the order in which they
 /// run.
-void check_thresholds(const Experiment::State& state, const RouterThresholds& wanted, const std::string& where);
+void check_thresholds(const ExperimentState& state, const RouterThresholds& wanted, const std::string& where);
 
 }  // namespace stormcell

@@ -76,7 +76,7 @@ std::vector<std::vector<double>> item_milliseconds(const ExitTimes& times, const
   return costs;
 }
 
-double median_milliseconds(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
+double median_milliseconds(ExperimentState& state, ReadyPlan& plan, const Batch& batch) {
   std::vector<double> times;
   for (int round = 0; round < kTimed; ++round) {
     state.run_batch(plan, batch, {});

@@ -24,6 +24,6 @@ ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const Profi
 std::vector<std::vector<double>> item_milliseconds(const ExitTimes& times, const std::vector<int64_t>& batch);
 
 /// Of one batch as it runs freely: the median of several executions.
-double median_milliseconds(Experiment::State& state, ReadyPlan& plan, const Batch& batch);
+double median_milliseconds(ExperimentState& state, ReadyPlan& plan, const Batch& batch);
 
 }  // namespace stormcell

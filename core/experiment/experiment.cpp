@@ -1,101 +1,20 @@
 #include "core/experiment/experiment.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "core/base/blocking.h"
-#include "core/base/clock.h"
-#include "core/base/error.h"
-#include "core/experiment/dense_plan.h"
-#include "core/experiment/device_list.h"
-#include "core/experiment/devices.h"
-#include "core/experiment/exit_thresholds.h"
+#include "core/experiment/open_state.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
 
-namespace {
-
-/// What the data must be for the model.
-DataOptions data_options(const Experiment::State& s, const Progress& progress) {
-  const ExperimentOptions& options = s.options;
-  DataOptions data;
-  data.batch = options.batch;
-  data.batches = options.batches;
-  data.bucket_by_length = options.bucket_by_length;
-  data.length = options.length;
-  data.max_length = s.model->max_length;
-  data.truncate = options.truncate;
-  data.field = options.field;
-  data.target_field = options.target_field;
-  data.label_field = options.label_field;
-  data.seed = options.seed;
-  data.vocabulary = s.model->vocabulary;
-  data.classes = s.model->classes;
-  data.inputs = s.model->inputs;
-  data.pad_id = s.model->tokens.pad;
-  data.tokenizer_fault = s.model->tokenizer_fault;
-  data.decoder_start_id = s.model->tokens.decoder_start;
-  data.cancel = progress.cancel;
-  data.resources = resources_folder();
-  return data;
-}
-
-}  // namespace
-
-Experiment::Experiment(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Experiment::Experiment(std::unique_ptr<ExperimentState> state) : state_(std::move(state)) {}
 Experiment::~Experiment() = default;
 const ExperimentOptions& Experiment::options() const { return state_->options; }
 
 std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, const Progress& progress) {
-  std::unique_ptr<State> state = State::open(options, progress);
-  state->probe(State::ProbeTime::whole, progress);
+  std::unique_ptr<ExperimentState> state = open_state(options, progress);
+  state->probe(ExperimentState::ProbeTime::whole, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
-}
-
-std::unique_ptr<Experiment::State> Experiment::State::open(const ExperimentOptions& options, const Progress& progress) {
-  may_block("Experiment::open");
-  const double begin = seconds_now();
-  auto state = std::make_unique<State>();
-  State& s = *state;
-  s.options = options;
-  check(options);  // before anything is read
-  check_dense(options);
-  check_target(options);
-  check_device(options.device);
-  const std::optional<DType> asked = parse_dtype(options.dtype);
-
-  progress.report("opening the model", 0, 0);
-  ModelOptions model;
-  model.allow_nonfinite = options.allow_nonfinite;
-  model.seed = options.seed;
-  model.progress = progress;
-  s.model = open_model(options.model, model);
-
-  progress.report("opening the data", 0, 0);
-  const bool pictures = asks_for(s.model->inputs, InputRole::pixels);
-  if (options.batch == 0) s.options.batch = pictures ? 1 : 8;
-  s.data = Dataset::open(options.data, s.model->tokenizer, data_options(s, progress));
-
-  s.device = open_device(options.device, {options.threads});
-  if (const std::vector<DType> formats = s.device->info().formats;
-      asked && std::find(formats.begin(), formats.end(), *asked) == formats.end())
-    bad_input("--dtype", std::string(to_text(*asked)) + ": " + s.device->info().name + " has no products in this format", "choose another");
-  if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
-  s.dtype = asked.value_or(s.model->dtype);
-  const SaidAnnotations given{options.annotations, "--annotate"};
-  if (!given.list.empty()) s.idle_annotations = check_annotated_names(s.phase_graphs(), work_phase(options.phase), given);
-  s.graph = s.prepared(s.model->forward_for(s.picture));
-  for (std::string& sentence : overruled(*s.graph, given)) s.idle_annotations.push_back(std::move(sentence));
-  if (const DeviceInfo info = s.device->info(); info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
-  // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
-  const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
-  s.tolerance = exact ? kF32Tolerance : kRoundedTolerance;
-  s.store = std::make_unique<WeightStore>(*s.device, s.model->weights, options.weight_budget);
-  s.budget = BudgetMeter(*s.store);
-  s.memory = std::make_shared<SharedMemory>(*s.device);
-  s.states = std::make_shared<StateStore>(*s.device);
-  s.open_seconds = seconds_now() - begin;
-  return state;
 }
 
 }  // namespace stormcell

@@ -11,7 +11,7 @@
 
 namespace stormcell {
 
-ModelFigures model_figures(const Experiment::State& s) {
+ModelFigures model_figures(const ExperimentState& s) {
   ModelFigures m;
   m.name = s.model->name;
   m.family = s.model->family;
@@ -30,7 +30,7 @@ ModelFigures model_figures(const Experiment::State& s) {
   return m;
 }
 
-DatasetFigures dataset_figures(const Experiment::State& s) {
+DatasetFigures dataset_figures(const ExperimentState& s) {
   DatasetFigures d;
   d.name = s.data->name();
   d.batches = s.data->batch_count();
@@ -52,7 +52,7 @@ DatasetFigures dataset_figures(const Experiment::State& s) {
   return d;
 }
 
-DeviceFigures device_figures(const Experiment::State& s) {
+DeviceFigures device_figures(const ExperimentState& s) {
   DeviceFigures d;
   const DeviceInfo info = s.device->info();
   d.name = info.name;
@@ -72,7 +72,7 @@ DeviceFigures device_figures(const Experiment::State& s) {
   return d;
 }
 
-std::vector<std::string> warnings_of(const Experiment::State& s) {
+std::vector<std::string> warnings_of(const ExperimentState& s) {
   std::vector<std::string> list = s.model->warnings;
   for (std::string& warning : s.data->warnings()) list.push_back(std::move(warning));
   list.insert(list.end(), s.idle_annotations.begin(), s.idle_annotations.end());
@@ -85,7 +85,7 @@ std::vector<std::string> warnings_of(const Experiment::State& s) {
   return list;
 }
 
-void warn_of_noise(const Experiment::State& s, double spread, const OtherLoad& others, std::vector<std::string>& warnings) {
+void warn_of_noise(const ExperimentState& s, double spread, const OtherLoad& others, std::vector<std::string>& warnings) {
   constexpr double kChanged = 1.15, kSpread = 2;
   const DeviceFigures d = device_figures(s);
   const auto compare = [&](const std::array<double, 2>& r, const char* unit) {
@@ -101,12 +101,12 @@ void warn_of_noise(const Experiment::State& s, double spread, const OtherLoad& o
   if (std::string busy = others.warning(s.device->info().threads); !busy.empty()) warnings.push_back(std::move(busy));
 }
 
-void tell_of_budget(const Experiment::State& s, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings) {
+void tell_of_budget(const ExperimentState& s, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings) {
   figures = s.budget.figures(s.memory->bytes() + s.states->bytes());
   for (std::string& warning : s.budget.warnings()) warnings.push_back(std::move(warning));
 }
 
-std::string settings_json(const Experiment::State& s, std::string_view phase) {
+std::string settings_json(const ExperimentState& s, std::string_view phase) {
   // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
   ExperimentOptions ran = s.options;
   ran.threads = s.device->info().threads;

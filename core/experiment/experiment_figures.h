@@ -10,18 +10,18 @@
 
 namespace stormcell {
 
-ModelFigures model_figures(const Experiment::State& state);
-DatasetFigures dataset_figures(const Experiment::State& state);
+ModelFigures model_figures(const ExperimentState& state);
+DatasetFigures dataset_figures(const ExperimentState& state);
 /// As it was probed so far.
-DeviceFigures device_figures(const Experiment::State& state);
+DeviceFigures device_figures(const ExperimentState& state);
 /// As it ran, of one phase.
-std::string settings_json(const Experiment::State& state, std::string_view phase);
+std::string settings_json(const ExperimentState& state, std::string_view phase);
 /// Of the model, the data and what was asked for.
-std::vector<std::string> warnings_of(const Experiment::State& state);
+std::vector<std::string> warnings_of(const ExperimentState& state);
 
 /// What was not quiet: ceilings that changed, executions of the same batch that did (`spread`, see repeat_spread()), others at work.
-void warn_of_noise(const Experiment::State& state, double spread, const OtherLoad& others, std::vector<std::string>& warnings);
+void warn_of_noise(const ExperimentState& state, double spread, const OtherLoad& others, std::vector<std::string>& warnings);
 /// What the budget did since it was restarted, and what is to be known of it. Nothing without one.
-void tell_of_budget(const Experiment::State& state, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings);
+void tell_of_budget(const ExperimentState& state, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings);
 
 }  // namespace stormcell

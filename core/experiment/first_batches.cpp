@@ -8,7 +8,7 @@ namespace stormcell {
 
 FirstBatches time_first_batches(Workload& work, const Progress& progress) {
   constexpr double kLong = 5;  // seconds
-  Experiment::State& s = work.state();
+  ExperimentState& s = work.state();
   std::vector<std::string> told_later;
   work.check_fits(work.graph(), {}, told_later);
   FirstBatches first;

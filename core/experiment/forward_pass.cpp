@@ -73,7 +73,7 @@ class JudgedForwardPass final : public JudgedPlan {
 
 }  // namespace
 
-ForwardPass::ForwardPass(Experiment::State& state) : Workload(state, WorkPhase::forward, 0, RepeatStop::counts), graph_(state.graph) {
+ForwardPass::ForwardPass(ExperimentState& state) : Workload(state, WorkPhase::forward, 0, RepeatStop::counts), graph_(state.graph) {
   check_given();
 }
 

@@ -1,4 +1,4 @@
-// One measuring in its own process: the request, the answer, and the call that does it (measure_afresh() of experiment.h).
+// One measuring in its own process: the request, the answer, and the call that does it (measure_afresh.h).
 //
 // The process opens the model anew, replays the configuration and times the plan: beside the baseline for optimize, alone for run. It does
 // not verify, probe or write a session: the run that asks has done so.
@@ -20,6 +20,10 @@ struct FreshRequest {
   double seconds = 0;            ///< time for measuring; at least kLeastFreshChains chains run
   std::vector<int64_t> batches;  ///< numbers of those to measure; at least one, drawn anew each time, under a budget in this order
 };
+/// A run that measures for fewer seconds repeats nothing.
+inline constexpr double kWorthRepeating = 1;
+/// Fresh processes may take this part of the seconds asked for, opening included.
+inline constexpr double kMostShare = 0.75;
 /// Few chains are enough: the interval depends on the number of processes, not on how often one of them repeats.
 inline constexpr int64_t kLeastFreshChains = 3;
 

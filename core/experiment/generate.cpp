@@ -3,6 +3,7 @@
 #include <numeric>
 #include <span>
 
+#include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
@@ -21,7 +22,7 @@ namespace {
 class Generated {
  public:
   /// `most` tokens of each sequence.
-  Generated(const Experiment::State& state, int64_t most, GenerateFigures& figures)
+  Generated(const ExperimentState& state, int64_t most, GenerateFigures& figures)
       : tokenizer_(state.model->tokenizer.get()), ends_(state.model->tokens.ends), most_(most), figures_(figures) {
     figures_.ids.resize(static_cast<size_t>(state.data->end_item()));
     if (tokenizer_) figures_.texts.resize(figures_.ids.size());
@@ -69,7 +70,7 @@ class Generated {
 };
 
 std::shared_ptr<GenerateFigures> start_figures(const Workload& work, const std::string& session) {
-  const Experiment::State& s = work.state();
+  const ExperimentState& s = work.state();
   auto r = std::make_shared<GenerateFigures>();
   r->model = model_figures(s);
   r->dataset = dataset_figures(s);
@@ -95,8 +96,8 @@ void verify_tokens(Decoding& work, ReadyPlan& plan, GenerateFigures& r, const Pr
 }  // namespace
 
 std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
-  State& s = *state_;
-  const State::Call call(s, progress);
+  ExperimentState& s = *state_;
+  const ExperimentState::Call call(s, progress);
   s.budget.restart();
   Decoding work(s);
   const std::shared_ptr<GenerateFigures> result = start_figures(work, session);

@@ -7,6 +7,7 @@
 #include "core/experiment/exit_chain.h"
 #include "core/experiment/inspected_graph.h"
 #include "core/experiment/plan_checks.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"
 #include "core/graph/hoist.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/inspect.h"
+#include "core/experiment/inspect_options.h"
 #include "core/models/model.h"
 #include "core/runtime/device.h"
 

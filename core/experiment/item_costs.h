@@ -60,7 +60,7 @@ class ItemCosts {
   Counted counted(PictureSize size) const;
   std::vector<ItemLoads> loads_of(const Counted& of, const ReadyPlan& plan, const Batch& batch, std::vector<ItemCost>& items) const;
 
-  const Experiment::State& state_;
+  const ExperimentState& state_;
   GraphOfSize graphs_;
   ItemClasses classes_;
   BySize<Counted> of_size_;

@@ -1,9 +1,11 @@
-// Measures a run again in its own process: opens the model, replays the configuration, times the plan.
+// Opens the model, replays the configuration, times the plan.
+#include "core/experiment/measure_afresh.h"
+
 #include "core/base/error.h"
 #include "core/experiment/exit_thresholds.h"
-#include "core/experiment/experiment.h"
 #include "core/experiment/fresh_measuring.h"
 #include "core/experiment/measured_plans.h"
+#include "core/experiment/open_state.h"
 #include "core/experiment/workload.h"
 
 namespace stormcell {
@@ -30,7 +32,7 @@ std::unique_ptr<ReadyPlan> plan_of(Workload& work, const PlanConfig& config, con
 }
 
 FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConfig& config, const Progress& progress) {
-  Experiment::State& s = work.state();
+  ExperimentState& s = work.state();
   std::unique_ptr<ReadyPlan> baseline;
   if (request.beside_baseline) baseline = work.make_baseline(progress);
   const std::unique_ptr<ReadyPlan> plan = plan_of(work, config, progress);
@@ -58,12 +60,12 @@ std::string measure_afresh(const std::string& text, const Progress& progress) {
   const FreshRequest request = parse_fresh_request(text, kWhere);
   const std::optional<ExperimentOptions> options = parse_settings(request.settings);
   if (!options) bad_input(kWhere, "has no settings", "optimize and run write it for themselves");
-  const std::unique_ptr<Experiment::State> state = Experiment::State::open(*options, progress);
-  const Experiment::State::Call call(*state, progress);
+  const std::unique_ptr<ExperimentState> state = open_state(*options, progress);
+  const ExperimentState::Call call(*state, progress);
   const PlanConfig config = parse_plan_config(request.config, kWhere);
   check_model_of(config, *state->model, kWhere);
   check_thresholds(*state, config.exits, kWhere);
-  const Experiment::State::ThresholdsInUse in_use(*state, config.exits);
+  const ExperimentState::ThresholdsInUse in_use(*state, config.exits);
   return to_json(measure(*workloads(*state).front(), request, config, progress));
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/scratch_folder.h"
+#include "core/experiment/measure_afresh.h"
 #include "core/formats/file_text.h"
 #include "core/summary/latency.h"
 
@@ -21,7 +22,7 @@ constexpr int64_t kProcesses = 8;
 constexpr const char* kStandardInput = "-";
 
 /// The reason why nothing is measured again, however little time it would take; empty: there is none.
-std::string why_not(const Experiment::State& state, double seconds) {
+std::string why_not(const ExperimentState& state, double seconds) {
   if (seconds < kWorthRepeating) return fmt::format("measured for less than {:g} s", kWorthRepeating);
   if (state.options.data == kStandardInput) return "the data came from standard input, which another process cannot read again";
   return {};
@@ -80,9 +81,7 @@ Latency together(const std::vector<Latency>& all) {
 
 }  // namespace
 
-double own_seconds(const Experiment::State& state, double seconds) {
-  return why_not(state, seconds).empty() ? kOwnShare * seconds : seconds;
-}
+double own_seconds(const ExperimentState& state, double seconds) { return why_not(state, seconds).empty() ? kOwnShare * seconds : seconds; }
 
 std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t count, int64_t process) {
   const auto all = std::ssize(ordered);
@@ -96,7 +95,7 @@ std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t co
   return sample;
 }
 
-void MeasurementRuns::ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress) {
+void MeasurementRuns::ask(const ExperimentState& state, const MeasuringTime& time, FreshRequest request, const Progress& progress) {
   why_once_ = why_not(state, time.seconds);
   if (!why_once_.empty()) return;
   request.seconds = (1 - kOwnShare) * time.seconds / kProcesses;

@@ -17,11 +17,6 @@
 
 namespace stormcell {
 
-/// A run that measures for fewer seconds repeats nothing.
-inline constexpr double kWorthRepeating = 1;
-/// Fresh processes may take this part of the seconds asked for, opening included.
-inline constexpr double kMostShare = 0.75;
-
 struct MeasuringTime {
   double seconds = 0;                                             ///< seconds asked for
   std::string program;                                            ///< OptimizeOptions::measuring_program
@@ -32,7 +27,7 @@ struct MeasuringTime {
   std::vector<int64_t> batches = {};                              ///< that this process measured, in the order of what is stated
 };
 /// The part of `seconds` that this process measures itself. The rest is for the fresh processes.
-double own_seconds(const Experiment::State& state, double seconds);
+double own_seconds(const ExperimentState& state, double seconds);
 
 /// `count` of the batches, at equal distances in their order. Each process begins at another place of the first distance.
 std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t count, int64_t process);
@@ -43,7 +38,7 @@ class MeasurementRuns {
   MeasurementRuns() = default;
   explicit MeasurementRuns(FreshFigures own) : list_{std::move(own)} {}
   /// Starts fresh processes one after another. If one fails and too few have measured, its error is kept as the reason.
-  void ask(const Experiment::State& state, const MeasuringTime& time, FreshRequest request, const Progress& progress);
+  void ask(const ExperimentState& state, const MeasuringTime& time, FreshRequest request, const Progress& progress);
 
   /// Empty: too few processes measured.
   std::optional<Pooled> speedup() const;

@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+void run_over_data(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                    const std::function<void(const Batch&)>& then) {
   run_over_batches(state, plan, what, options, progress, all_batches(*state.data), [&](const Batch& batch) {
     then(batch);
@@ -18,7 +18,7 @@ void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, 
   });
 }
 
-void run_over_batches(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+void run_over_batches(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                       const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then) {
   for (size_t i = 0; i < batches.size(); ++i) {
     progress.report(what, static_cast<int64_t>(i), static_cast<int64_t>(batches.size()));
@@ -79,7 +79,7 @@ Measured measured(const MirroredTimes& times) {
 
 void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probed, RunSummaryFigures& r,
                  const Progress& progress) {
-  Experiment::State& s = work.state();
+  ExperimentState& s = work.state();
   for (const MeasuredPlan& p : plans) p.figures = plan_figures(work, p.plan, p.latency, p.read, measured.batches, measured.rounds);
   r.peak_resident_bytes = s.peak_resident();
   if (probed) {

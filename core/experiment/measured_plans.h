@@ -13,22 +13,22 @@
 namespace stormcell {
 
 /// Runs a plan over all batches of the data and shows each to `then`. `what` it is doing, for the progress.
-void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+void run_over_data(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                    const std::function<void(const Batch&)>& then);
 
 /// The same over these batches; stops when `then` returns false.
-void run_over_batches(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+void run_over_batches(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                       const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then);
 
 /// Runs a plan on a batch that is measured; returns milliseconds. It is the only function of its file, because one program of the tests is
 /// linked with another run_timed(), which delays plans.
-double run_timed(Experiment::State& state, ReadyPlan& plan, const Batch& batch);
+double run_timed(ExperimentState& state, ReadyPlan& plan, const Batch& batch);
 
 /// Plans side by side, the first as the baseline. A batch is read once for all of them, and a size of picture compiled for all of them
 /// before one is timed: a plan that is compiled between two executions would find cold caches, the other not.
 class MeasuredPlans {
  public:
-  MeasuredPlans(Experiment::State& state, std::vector<ReadyPlan*> plans, const Progress& progress)
+  MeasuredPlans(ExperimentState& state, std::vector<ReadyPlan*> plans, const Progress& progress)
       : state_(state), plans_(std::move(plans)), progress_(progress), kept_(*state.data) {}
   MeasuredPlans(const MeasuredPlans&) = delete;
   MeasuredPlans& operator=(const MeasuredPlans&) = delete;
@@ -42,7 +42,7 @@ class MeasuredPlans {
   const Batch& batch(int64_t number);
   TimedExecution execute(size_t plan, int64_t number);
 
-  Experiment::State& state_;
+  ExperimentState& state_;
   std::vector<ReadyPlan*> plans_;
   const Progress& progress_;
   KeptBatch kept_;

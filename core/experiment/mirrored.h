@@ -19,7 +19,7 @@
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/paired_speedup.h"
 #include "core/summary/results.h"
-#include "core/summary/stated_speedups.h"
+#include "core/summary/withheld.h"
 
 namespace stormcell {
 

@@ -16,7 +16,7 @@ void go_on_as_before(const Program& program, const Bindings& bindings, ReplayedD
 
 }  // namespace
 
-Observed observe(Experiment::State& state, ReadyPlan& plan, const Batch& batch, const Observed* replay) {
+Observed observe(ExperimentState& state, ReadyPlan& plan, const Batch& batch, const Observed* replay) {
   ExecuteOptions execute;
   execute.outputs = execute.record = true;
   ReplayedDecisions replayed;

@@ -6,6 +6,6 @@
 namespace stormcell {
 
 /// Runs one batch, recorded, with its outputs; `replay`: with the decisions of another execution replayed, nullptr: freely.
-Observed observe(Experiment::State& state, ReadyPlan& plan, const Batch& batch, const Observed* replay);
+Observed observe(ExperimentState& state, ReadyPlan& plan, const Batch& batch, const Observed* replay);
 
 }  // namespace stormcell

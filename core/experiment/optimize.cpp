@@ -443,7 +443,7 @@ class Optimization {
 
   Workload& work_;
   const FoundTarget* found_;
-  Experiment::State& s_;
+  ExperimentState& s_;
   const OptimizeOptions& options_;
   const Progress& progress_;
   const TimeShare time_;
@@ -469,7 +469,7 @@ class Optimization {
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
-  const State::Call call(*state_, progress);
+  const ExperimentState::Call call(*state_, progress);
   const std::vector<ChosenPass> chosen = select_passes(optimize.passes);
   check_target(*state_);
   std::vector<TimeShare> shares = time_shares(*state_, optimize, chosen.size(), progress);
@@ -477,7 +477,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   if (has_target(state_->options)) first.fit_batches();
   const double executions = first.plan.allowed(Stage::thresholds) / std::max(first.first.batch, 1e-9);
   const std::optional<FoundTarget> found = find_thresholds(*state_, chosen, first.split, executions, progress);
-  const State::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
+  const ExperimentState::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
   size_t phase = 0;
   return of_each_phase(*state_, optimize.half_done, [&](Workload& work) {
     TimeShare own = shares[phase];

@@ -12,7 +12,7 @@ std::string prefix_of(const Batch& batch) { return "b" + std::to_string(batch.in
 
 }  // namespace
 
-OutputWriter::OutputWriter(const std::string& path, const Experiment::State& state, const ReadyPlan& plan) : plan_(plan) {
+OutputWriter::OutputWriter(const std::string& path, const ExperimentState& state, const ReadyPlan& plan) : plan_(plan) {
   if (path.empty()) return;
   std::vector<TensorDeclaration> list;
   std::map<PictureSize, CompiledPlan> of_size;

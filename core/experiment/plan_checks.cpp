@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/experiment/pass_report.h"
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 #include "core/runtime/lower.h"
 
 namespace stormcell {

@@ -20,7 +20,7 @@ std::map<int64_t, double> shares_of(const std::vector<int64_t>& batches) {
 }
 
 /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
-double limit_milliseconds(const Experiment::State& s, const ReadyPlan& plan, const Batch& batch,
+double limit_milliseconds(const ExperimentState& s, const ReadyPlan& plan, const Batch& batch,
                           std::map<std::string, OperatorTime>* by_operator) {
   const Graph& g = *plan.graph;
   const MachineCeilings machine{s.ceilings.f32_gflops * 1e9, s.ceilings.bf16_gflops * 1e9, s.ceilings.read_gbs * 1e9};
@@ -37,7 +37,7 @@ double limit_milliseconds(const Experiment::State& s, const ReadyPlan& plan, con
 }
 
 /// Of `batches`, which may name a batch more than once: each is run again, recorded.
-double mean_limit_milliseconds(Experiment::State& s, ReadyPlan& plan, const std::vector<int64_t>& batches, const Progress& progress) {
+double mean_limit_milliseconds(ExperimentState& s, ReadyPlan& plan, const std::vector<int64_t>& batches, const Progress& progress) {
   double limit = 0;
   for (const auto& [b, share] : shares_of(batches)) {
     progress.cancel.check();
@@ -69,7 +69,7 @@ PlanFigures plan_figures(const Workload& work, const ReadyPlan& plan, const Late
   return f;
 }
 
-std::vector<OperatorTime> operator_times(Experiment::State& s, ReadyPlan& plan, int64_t most, const Progress& progress) {
+std::vector<OperatorTime> operator_times(ExperimentState& s, ReadyPlan& plan, int64_t most, const Progress& progress) {
   std::map<std::string, OperatorTime> times;
   const int64_t batches = std::min<int64_t>(s.data->batch_count(), std::clamp<int64_t>(most, 1, 8));
   const double stalled = s.store->counters().stall_seconds;
@@ -107,7 +107,7 @@ std::vector<OperatorTime> operator_times(Experiment::State& s, ReadyPlan& plan, 
   return list;
 }
 
-void set_limit_share(PlanFigures& figures, ReadyPlan& plan, Experiment::State& state, const std::vector<int64_t>& batches,
+void set_limit_share(PlanFigures& figures, ReadyPlan& plan, ExperimentState& state, const std::vector<int64_t>& batches,
                      const Progress& progress) {
   if (figures.latency_ms.mean > 0) figures.limit_share = mean_limit_milliseconds(state, plan, batches, progress) / figures.latency_ms.mean;
 }

@@ -13,7 +13,7 @@ std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassCo
   return std::make_shared<Graph>(std::move(passed.graph));
 }
 
-GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
+GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
                         std::vector<std::string> annotations) {
   return [&state, first = std::move(first), configuration = std::move(configuration),
           annotations = std::move(annotations)](PictureSize size) -> std::shared_ptr<const Graph> {

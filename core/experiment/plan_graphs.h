@@ -16,10 +16,10 @@ using PassConfiguration = std::map<std::string, PassParameters>;
 /// The graph as the passes of a configuration leave it. Throws Error(failed) where one does not apply: `why` of it, and the pass's reason.
 std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassConfiguration& configuration, const std::string& why);
 
-/// `first` for the largest pictures of the data (State::picture); for others the model's graph of that size, changed as `configuration`
-/// says. Calling it throws Error(failed) where a pass that changed `first` does not apply to that size. The state must outlive it.
-/// `annotations` are said of that graph first, as they were of `first`.
-GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
+/// `first` for the largest pictures of the data (ExperimentState::picture); for others the model's graph of that size, changed as
+/// `configuration` says. Calling it throws Error(failed) where a pass that changed `first` does not apply to that size. The state must
+/// outlive it. `annotations` are said of that graph first, as they were of `first`.
+GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
                         std::vector<std::string> annotations = {});
 
 }  // namespace stormcell

@@ -12,7 +12,7 @@
 namespace stormcell {
 namespace {
 
-ModelSummary summary_of(const Experiment::State& state) {
+ModelSummary summary_of(const ExperimentState& state) {
   ModelSummary model;
   model.fingerprint = state.model->fingerprint;
   model.is_older_fingerprint = [of = state.model](std::string_view known) { return of->is_known_as(known); };
@@ -28,16 +28,16 @@ ModelSummary summary_of(const Experiment::State& state) {
 }
 
 /// As the run is stored.
-RecordOptions stored_options(const Experiment::State& state, const RunAbout& about) {
+RecordOptions stored_options(const ExperimentState& state, const RunAbout& about) {
   return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores};
 }
 
 /// What the writer of such a run keeps.
-KeptPictures kept_pictures(const Experiment::State& state) {
+KeptPictures kept_pictures(const ExperimentState& state) {
   return {kMostThumbnails, state.options.record_inputs ? kMostThumbnailBytes : kUnaskedThumbnailBytes};
 }
 
-RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about) {
+RunStart start_of(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about) {
   const RecordOptions options = stored_options(state, about);
   RunStart start;
   start.kind = to_text(about.kind);
@@ -76,7 +76,7 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const R
 }
 
 /// The records of plan.result, one after another: of the batch, and of each turn. `number` is the next one's.
-void record(const Experiment::State& state, const ReadyPlan& plan, const Batch& batch, RecordOptions options, uint8_t part,
+void record(const ExperimentState& state, const ReadyPlan& plan, const Batch& batch, RecordOptions options, uint8_t part,
             Recorder& recorder, int64_t& number) {
   const auto submit = [&](const auto& fill) {
     BatchRecord& into = recorder.begin_batch();
@@ -96,7 +96,7 @@ void record(const Experiment::State& state, const ReadyPlan& plan, const Batch& 
 
 }  // namespace
 
-SessionRun::SessionRun(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about) : state_(state), plan_(plan) {
+SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about) : state_(state), plan_(plan) {
   RecordSink* sink = nullptr;
   if (about.session.empty()) {
     counted_ = std::make_unique<ProfileAccumulator>(plan.layout(), nullptr, Counted::loads);
@@ -169,7 +169,7 @@ struct RecordingMeasure::Session {
   int64_t records = 0, batches = 0;
 };
 
-RecordingMeasure::RecordingMeasure(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about)
+RecordingMeasure::RecordingMeasure(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about)
     : state_(state), plan_(plan), about_(about) {}
 RecordingMeasure::~RecordingMeasure() = default;
 

@@ -23,7 +23,7 @@ struct RunAbout {
 
 class SessionRun {
  public:
-  SessionRun(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about);
+  SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about);
   ~SessionRun();
   SessionRun(const SessionRun&) = delete;
   SessionRun& operator=(const SessionRun&) = delete;
@@ -40,7 +40,7 @@ class SessionRun {
   int64_t windows() const;
 
  private:
-  const Experiment::State& state_;
+  const ExperimentState& state_;
   const ReadyPlan& plan_;
   RecordOptions options_;                 // of what is written; what is counted alone needs none
   std::optional<KeptPictures> pictures_;  // that the writer keeps
@@ -56,7 +56,7 @@ class SessionRun {
 /// end a run that is otherwise done.
 class RecordingMeasure {
  public:
-  RecordingMeasure(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about);
+  RecordingMeasure(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about);
   ~RecordingMeasure();
   RecordingMeasure(const RecordingMeasure&) = delete;
   RecordingMeasure& operator=(const RecordingMeasure&) = delete;
@@ -70,7 +70,7 @@ class RecordingMeasure {
 
  private:
   struct Session;
-  const Experiment::State& state_;
+  const ExperimentState& state_;
   const ReadyPlan& plan_;
   const RunAbout about_;
   std::unique_ptr<Session> session_;  // from the first batch on

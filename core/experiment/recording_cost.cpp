@@ -16,7 +16,7 @@ double milliseconds_since(double begin) { return (seconds_now() - begin) * 1e3; 
 /// The plan with recording and without, a batch at a time.
 class RecordedPlan {
  public:
-  RecordedPlan(Experiment::State& s, ReadyPlan& plan, const RunAbout& about, const Progress& progress)
+  RecordedPlan(ExperimentState& s, ReadyPlan& plan, const RunAbout& about, const Progress& progress)
       : s_(s), plan_(plan), recording_(s, plan, about), progress_(progress) {}
 
   /// Milliseconds, with what the run's thread does to record it.
@@ -42,7 +42,7 @@ class RecordedPlan {
   double work() const { return recording_.work(); }
 
  private:
-  Experiment::State& s_;
+  ExperimentState& s_;
   ReadyPlan& plan_;
   RecordingMeasure recording_;
   const Progress& progress_;
@@ -50,7 +50,7 @@ class RecordedPlan {
 };
 
 /// Ways through some of the batches, each an execution.
-MirroredTimes measure_ways(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
+MirroredTimes measure_ways(ExperimentState& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
                            const Progress& progress) {
   constexpr int64_t kWaysAChain = 4;  // one that warms up, plain, recorded, plain
   const double way_ms = seconds * 1e3 / static_cast<double>(kWaysAChain * kLeastRounds);
@@ -70,7 +70,7 @@ MirroredTimes measure_ways(Experiment::State& s, RecordedPlan& plan, double batc
 }
 
 /// Under a budget: batches in the data's order, each an execution.
-MirroredTimes measure_in_order(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
+MirroredTimes measure_in_order(ExperimentState& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
                                const Progress& progress) {
   MirroredJob job{.plans = 1, .batches = all_batches(*s.data), .seconds = seconds};
   set_order(job, batch_ms, s.budget.settling_batches());
@@ -98,7 +98,7 @@ std::vector<int64_t> evenly_spread(int64_t count, double most) {
   return list;
 }
 
-RecordingCost measure_recording(Experiment::State& s, ReadyPlan& plan, const RunAbout& about, double all_ms, double seconds,
+RecordingCost measure_recording(ExperimentState& s, ReadyPlan& plan, const RunAbout& about, double all_ms, double seconds,
                                 const Progress& progress) {
   RecordingCost cost;
   const double batch_ms = all_ms / static_cast<double>(s.data->batch_count());

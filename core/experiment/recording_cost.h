@@ -22,7 +22,7 @@ struct RecordingCost {
 
 /// Whole ways through some of the batches are one execution each: what is still being written belongs to the way that recorded it. As many
 /// batches, evenly spread, as fit into `seconds`, where all take `all_ms` once. Under a budget in the data's order, batch by batch.
-RecordingCost measure_recording(Experiment::State& state, ReadyPlan& plan, const RunAbout& about, double all_ms, double seconds,
+RecordingCost measure_recording(ExperimentState& state, ReadyPlan& plan, const RunAbout& about, double all_ms, double seconds,
                                 const Progress& progress);
 
 /// At most `most` of `count`, evenly spread, at least one.

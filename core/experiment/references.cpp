@@ -30,7 +30,7 @@ Observed References::stored(const Batch& batch) {
 }
 
 Observed References::run(const Graph& graph, const Batch& batch, bool round_inputs, OracleReplay replay) const {
-  const Experiment::State& s = work_.state();
+  const ExperimentState& s = work_.state();
   OracleOptions options;
   options.replay = std::move(replay);
   options.threads = s.device->info().threads;

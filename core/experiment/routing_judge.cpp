@@ -112,7 +112,7 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     return Otherwise(static_cast<size_t>(r.shape.cells));
   }
   Otherwise otherwise = compare_choices(batch, r, r, p, p.free_choice);
-  if (!p.protocol.mixes_batch()) router(r).wrong_drops += wrong_drops(p, p.free_choice, nullptr);
+  if (!mixes_batch(p.protocol)) router(r).wrong_drops += wrong_drops(p, p.free_choice, nullptr);
   compare_drops(batch, r, p.free_choice, otherwise);
   return otherwise;
 }
@@ -132,7 +132,7 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
   // alone, and not at all where weights are renormalised: then of one choice each is 1, and a place may have gone to the wrong one of them.
   for (const Misplaced& m : misplaced(r)) add_flip(drop_flip(batch, r, m), 0, sum.drops);
   // Of places that all cells of the batch share the part alone tells nothing more.
-  const bool shared = plan.protocol.mixes_batch() || (plan.protocol.mixes_parent() && plan.per_parent <= 0);
+  const bool shared = mixes_batch(plan.protocol) || (mixes_parent(plan.protocol) && plan.per_parent <= 0);
   if (!shared) compare_drops(batch, r_freely, plan.choice, otherwise);
 }
 
@@ -227,7 +227,7 @@ void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r,
   for (const CellPair& pair : pairs) {
     const bool both = pair.a >= 0 && pair.b >= 0;
     if (!both || !difference_of(r.of_cell(r.choice, pair.a), f.of_cell(f.choice, pair.b), r.shape.fan_out).none() ||
-        (r.protocol.mixes_batch() && before.reaches(r, r.row(pair.a))))
+        (mixes_batch(r.protocol) && before.reaches(r, r.row(pair.a))))
       places_move.insert(pair.a >= 0 ? capacity_group(r, pair.a) : capacity_group(f, pair.b));
   }
   for (const CellPair& pair : pairs) {

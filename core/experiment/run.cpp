@@ -62,7 +62,7 @@ struct Replayed {
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
 Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
-  const Experiment::State& s = work.state();
+  const ExperimentState& s = work.state();
   const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
   const auto warn = [&](std::vector<std::string> sentences) {
     r.warnings.insert(r.warnings.end(), std::make_move_iterator(sentences.begin()), std::make_move_iterator(sentences.end()));
@@ -236,7 +236,7 @@ class Run {
   }
 
   Workload& work_;
-  Experiment::State& s_;
+  ExperimentState& s_;
   const RunOptions options_;
   const Progress& progress_;
   QualityMeter quality_;
@@ -257,12 +257,12 @@ class Run {
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
-  const State::Call call(*state_, progress);
+  const ExperimentState::Call call(*state_, progress);
   check_phases(work_phase(state_->options.phase), state_->options.dense, run);
   RouterThresholds exits;
   if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
   check_thresholds(*state_, exits, run.config_name);
-  const State::ThresholdsInUse in_use(*state_, exits);
+  const ExperimentState::ThresholdsInUse in_use(*state_, exits);
   return of_each_phase(*state_, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
 }
 

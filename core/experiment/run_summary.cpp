@@ -5,14 +5,14 @@
 #include "core/base/counted.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/pass_report.h"
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 #include "core/machine/memory.h"
 #include "core/summary/measured_text.h"
 
 namespace stormcell {
 
 std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind verb) {
-  const Experiment::State& s = work.state();
+  const ExperimentState& s = work.state();
   auto r = std::make_shared<RunSummaryFigures>();
   r->verb = to_text(verb);
   r->model = model_figures(s);
@@ -35,7 +35,7 @@ void tell_of_annotations(const Workload& work, RunSummaryFigures& figures) {
 }
 
 QualityMeter quality_meter(const Workload& work) {
-  const Experiment::State& s = work.state();
+  const ExperimentState& s = work.state();
   return work.phase() == WorkPhase::forward ? QualityMeter(*s.model, *s.data) : QualityMeter();
 }
 
@@ -63,7 +63,7 @@ void warn_of_lost_events(const ReadyPlan& plan, std::vector<std::string>& warnin
 }
 
 PlanConfig start_config(const Workload& work) {
-  const Experiment::State& s = work.state();
+  const ExperimentState& s = work.state();
   PlanConfig config;
   config.model = s.model->name;
   config.fingerprint = s.model->fingerprint;

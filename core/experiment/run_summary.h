@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/run_kind.h"
 #include "core/configuration/plan_config.h"
+#include "core/experiment/run_options.h"
 #include "core/experiment/workload.h"
 #include "core/quality/quality_meter.h"
 
@@ -11,7 +12,7 @@ namespace stormcell {
 std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind verb);
 /// `of` each phase that was asked for: the first one's figures, with those of decoding in them where that came second.
 template <class F>
-std::shared_ptr<const RunSummaryFigures> of_each_phase(Experiment::State& state, const HalfDone& half_done, F&& of) {
+std::shared_ptr<const RunSummaryFigures> of_each_phase(ExperimentState& state, const HalfDone& half_done, F&& of) {
   const std::vector<std::unique_ptr<Workload>> all = workloads(state);
   const std::shared_ptr<RunSummaryFigures> first = of(*all[0]);
   if (all.size() > 1) {

@@ -3,7 +3,7 @@
 
 namespace stormcell {
 
-double run_timed(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
+double run_timed(ExperimentState& state, ReadyPlan& plan, const Batch& batch) {
   state.run_batch(plan, batch, {});
   return plan.result.milliseconds;
 }

@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-void Experiment::State::probe(ProbeTime time, const Progress& progress) {
+void ExperimentState::probe(ProbeTime time, const Progress& progress) {
   constexpr double kBrief = 0.1;
   const double seconds = options.probe_seconds * (time == ProbeTime::brief ? kBrief : 1);
   if (time == ProbeTime::whole) progress.report("probing the machine", 0, 0);
@@ -31,61 +31,62 @@ void Experiment::State::probe(ProbeTime time, const Progress& progress) {
   reset_peak_resident_memory();
 }
 
-int64_t Experiment::State::peak_resident() const { return std::max(peak_before_probe, peak_resident_memory()); }
+int64_t ExperimentState::peak_resident() const { return std::max(peak_before_probe, peak_resident_memory()); }
 
-std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) const {
+std::shared_ptr<const Graph> ExperimentState::graph_for(PictureSize size) const {
   if (size == picture) return graph;
   return graphs_.at(size, [this](PictureSize of) { return prepared(model->forward_for(of)); });
 }
 
-std::shared_ptr<const Graph> Experiment::State::in_running_format(std::shared_ptr<const Graph> g) const {
+std::shared_ptr<const Graph> ExperimentState::in_running_format(std::shared_ptr<const Graph> g) const {
   if (dtype != model->dtype) g = in_format(*g, dtype);
   return annotated(std::move(g), {options.annotations, "--annotate"});
 }
 
-std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const Graph> stored) const {
+std::shared_ptr<const Graph> ExperimentState::prepared(std::shared_ptr<const Graph> stored) const {
   return in_running_format(with_thresholds(std::move(stored), exit_thresholds_));
 }
 
-std::shared_ptr<const Graph> Experiment::State::stored_for(PictureSize size) const {
+std::shared_ptr<const Graph> ExperimentState::stored_for(PictureSize size) const {
   return with_thresholds(model->forward_for(size), exit_thresholds_);
 }
 
-std::shared_ptr<const Graph> Experiment::State::with_own_thresholds(PictureSize size) const {
+std::shared_ptr<const Graph> ExperimentState::with_own_thresholds(PictureSize size) const {
   return in_running_format(model->forward_for(size));
 }
 
-Experiment::State::ThresholdsInUse::ThresholdsInUse(State& state, const RouterThresholds& thresholds) : state_(state), own_(state.graph) {
+ExperimentState::ThresholdsInUse::ThresholdsInUse(ExperimentState& state, const RouterThresholds& thresholds)
+    : state_(state), own_(state.graph) {
   if (thresholds.empty()) return;
   state.exit_thresholds_ = thresholds;
   state.graphs_ = {};
   state.graph = state.prepared(state.model->forward_for(state.picture));
 }
 
-Experiment::State::ThresholdsInUse::~ThresholdsInUse() {
+ExperimentState::ThresholdsInUse::~ThresholdsInUse() {
   if (state_.exit_thresholds_.empty()) return;
   state_.exit_thresholds_.clear();
   state_.graphs_ = {};
   state_.graph = std::move(own_);
 }
 
-PhaseGraphs Experiment::State::phase_graphs() const {
+PhaseGraphs ExperimentState::phase_graphs() const {
   return {prepared(model->forward), model->generates ? prepared(model->generate()) : nullptr};
 }
 
-PassInput Experiment::State::pass_input(const Graph& g, const LoadProfile& profile) const {
+PassInput ExperimentState::pass_input(const Graph& g, const LoadProfile& profile) const {
   return {g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
 }
-PassInput Experiment::State::pass_input(const Graph& g) const {
+PassInput ExperimentState::pass_input(const Graph& g) const {
   static const LoadProfile none;
   return pass_input(g, none);
 }
 
-Arithmetic Experiment::State::arithmetic() const {
+Arithmetic ExperimentState::arithmetic() const {
   return dtype == DType::bf16 && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
 }
 
-void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens) {
+void ExperimentState::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens) {
   available += memory->bytes();  // held from earlier runs, and used again
   // As many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
@@ -113,7 +114,7 @@ void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available,
                        " are available in all");
 }
 
-CompiledPlan Experiment::State::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
+CompiledPlan ExperimentState::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
   const auto program = std::make_shared<const Program>(lower(g));
   const auto records = std::make_shared<RecordPlan>(record_plan(*program));
   // Of one execution on the largest batch, all branches alike.
@@ -128,8 +129,8 @@ CompiledPlan Experiment::State::lowered(std::shared_ptr<const Graph> g, const Bi
   return {std::move(g), program, records, nullptr};
 }
 
-std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
-                                                        const Progress& progress, KeepScores scores) {
+std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
+                                                      const Progress& progress, KeepScores scores) {
   const auto lower_for = [this, new_tokens, graphs = std::move(graphs)](PictureSize size) {
     const std::shared_ptr<const Graph> g = graphs(size);
     return lowered(g, bounds_of(*g, *data, new_tokens, size));
@@ -145,8 +146,8 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
   return plan;
 }
 
-std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
-                                                        const Progress& progress) {
+std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
+                                                      const Progress& progress) {
   const auto one_size = [this, name, g](PictureSize size) {
     if (size != picture) failed("plan \"" + name + "\"", "is made for pictures of " + to_text(picture) + " only, got " + to_text(size));
     return g;
@@ -154,7 +155,7 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
   return make_plan(name, GraphOfSize(one_size), new_tokens, progress);
 }
 
-void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options_of_run) {
+void ExperimentState::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options_of_run) {
   plan.run(batch, options_of_run);
   budget.add_execution();
   if (sink && store->budget() > 0) sink->remark(budget.so_far());

@@ -1,4 +1,4 @@
-// What an open experiment holds; shared by the façade's parts.
+// What an open experiment holds: model, data, device, weights, and what runs on them. The verbs share it; open_state.h makes it.
 #pragma once
 #include <array>
 #include <functional>
@@ -12,13 +12,13 @@
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/ceiling_readings.h"
-#include "core/experiment/experiment.h"
 #include "core/experiment/plan_checks.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
 #include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
 #include "core/runtime/device.h"
+#include "core/summary/settings.h"
 
 namespace stormcell {
 
@@ -28,10 +28,7 @@ using GraphOfSize = std::function<std::shared_ptr<const Graph>(PictureSize)>;
 /// Whether what runs keeps the scores that its routers read: as --record-scores says, or in any case.
 enum class KeepScores : uint8_t { as_asked, yes };
 
-struct Experiment::State {
-  /// Opens and checks everything, and measures nothing. Throws Error.
-  static std::unique_ptr<State> open(const ExperimentOptions& options, const Progress& progress);
-
+struct ExperimentState {
   ExperimentOptions options;
   double open_seconds = 0;  ///< seconds that opening took
   std::shared_ptr<const Model> model;
@@ -56,7 +53,7 @@ struct Experiment::State {
   /// As long as it lives a call runs: who can end it, and who is told of it.
   class Call {
    public:
-    Call(State& state, const Progress& progress) : state_(state) {
+    Call(ExperimentState& state, const Progress& progress) : state_(state) {
       state.cancel = progress.cancel, state.sink = progress.sink, state.peak_before_probe = 0;
       state.readings.keep_last();
     }
@@ -65,20 +62,20 @@ struct Experiment::State {
     Call& operator=(const Call&) = delete;
 
    private:
-    State& state_;
+    ExperimentState& state_;
   };
 
   /// As long as it lives what runs, and the oracle that judges it, has these thresholds of exits in the place of the model's own. Plans
   /// that were made before keep theirs.
   class ThresholdsInUse {
    public:
-    ThresholdsInUse(State& state, const RouterThresholds& thresholds);
+    ThresholdsInUse(ExperimentState& state, const RouterThresholds& thresholds);
     ~ThresholdsInUse();
     ThresholdsInUse(const ThresholdsInUse&) = delete;
     ThresholdsInUse& operator=(const ThresholdsInUse&) = delete;
 
    private:
-    State& state_;
+    ExperimentState& state_;
     std::shared_ptr<const Graph> own_;  // with the model's
   };
 

@@ -17,13 +17,13 @@ namespace stormcell {
 
 /// A machine whose ceilings are read while plans are measured; a test gives one that moves as the test says.
 struct ProbedMachine {
-  CeilingReadings& readings;                ///< at least one, from before measuring
+  CeilingReadings& readings;               ///< at least one, from before measuring
   std::function<void(bool brief)> probe;   ///< adds a reading; `brief`: one between two executions
   std::function<DeviceFigures()> figures;  ///< of the readings
   std::function<double()> clock;           ///< seconds
 };
 /// The device of an open experiment, which must outlive the result, as must `progress`.
-ProbedMachine machine_of(Experiment::State& state, const Progress& progress);
+ProbedMachine machine_of(ExperimentState& state, const Progress& progress);
 
 /// When a measurement may be repeated.
 struct RepetitionLimits {
@@ -59,11 +59,11 @@ class SteadyMeasuring {
   ProbedMachine machine_;
   RepetitionLimits limits_;
   OtherLoad others_;
-  bool begins_ = true;      // no measurement ran since the readings before it
-  bool probed_ = false;     // since the last part of a measurement
+  bool begins_ = true;       // no measurement ran since the readings before it
+  bool probed_ = false;      // since the last part of a measurement
   double next_between_ = 0;  // seconds of the clock
   int64_t repetitions_ = 0;
-  double seconds_ = 0;                               // that repetitions took
+  double seconds_ = 0;                    // that repetitions took
   std::optional<CeilingReadings> moved_;  // the readings of a measurement that stayed unsteady
 };
 

@@ -21,7 +21,7 @@ int64_t batches_in(double seconds, double batch, int64_t all) {
 }
 
 /// The expected time without what is spent already.
-ExpectedWork work_of(const Experiment::State& s, const OptimizeOptions& options, const FirstBatches& first, size_t passes, bool exits) {
+ExpectedWork work_of(const ExperimentState& s, const OptimizeOptions& options, const FirstBatches& first, size_t passes, bool exits) {
   ExpectedWork w;
   w.batch = first.batch, w.compile = first.compile;
   w.batches = s.data->batch_count(), w.passes = passes, w.alone = options.alone, w.ordered = s.store->budget() > 0;
@@ -47,7 +47,7 @@ void TimeShare::fit_batches() {
 
 bool has_target(const ExperimentOptions& options) { return !options.target_quality.empty() || !options.target_latency.empty(); }
 
-std::vector<TimeShare> time_shares(Experiment::State& s, const OptimizeOptions& options, size_t passes, const Progress& progress) {
+std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& options, size_t passes, const Progress& progress) {
   const TimePlan plan(options.time_limit, options.begun > 0 ? options.begun : seconds_now(), seconds_now);
   std::vector<TimeShare> shares;
   ExpectedSeconds all;

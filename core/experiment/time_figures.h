@@ -2,6 +2,8 @@
 #pragma once
 #include "core/experiment/first_batches.h"
 #include "core/experiment/profile_split.h"
+#include "core/experiment/run_options.h"
+#include "core/experiment/state.h"
 #include "core/experiment/time_plan.h"
 
 namespace stormcell {
@@ -25,7 +27,7 @@ struct TimeShare {
 bool has_target(const ExperimentOptions& options);
 
 /// One share for each phase, after timing its first batches. `passes`: the number of passes chosen. Throws as time_first_batches() does.
-std::vector<TimeShare> time_shares(Experiment::State& state, const OptimizeOptions& options, size_t passes, const Progress& progress);
+std::vector<TimeShare> time_shares(ExperimentState& state, const OptimizeOptions& options, size_t passes, const Progress& progress);
 /// Tells the listener of `progress` the expected time.
 void tell_expected(const TimeShare& time, const Progress& progress);
 

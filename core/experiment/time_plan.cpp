@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/experiment/measure_again.h"
+#include "core/experiment/fresh_measuring.h"
 #include "core/experiment/mirrored.h"
 
 namespace stormcell {

@@ -245,7 +245,7 @@ class Verifying {
 
   const double begin_ = seconds_now();
   Workload& work_;
-  const Experiment::State& s_;
+  const ExperimentState& s_;
   const double oracle_until_, until_;
   const bool judges_format_;
   const Progress& progress_;
@@ -263,7 +263,7 @@ class Verifying {
 
 }  // namespace
 
-VerifyOptions verify_options(const Experiment::State& s) { return {s.options.verify_seconds, 1.5 * s.options.verify_seconds}; }
+VerifyOptions verify_options(const ExperimentState& s) { return {s.options.verify_seconds, 1.5 * s.options.verify_seconds}; }
 
 Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress) {
   return Verifying(work, plan, baseline, options, progress).run();

@@ -18,7 +18,7 @@ struct VerifyOptions {
   std::optional<double> pixel_seconds = {};  ///< what the oracle takes for a pixel; nothing: it is measured where it may be long
 };
 /// As --verify-seconds says.
-VerifyOptions verify_options(const Experiment::State& state);
+VerifyOptions verify_options(const ExperimentState& state);
 
 /// The plan, and the baseline where it is another, beside the oracle. What was decoded is that of plan.decoded. A run whose model files
 /// changed under it is not verified, whatever was compared.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/experiment/batch_inputs.h"
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 #include "core/machine/memory.h"
 
 namespace stormcell {
@@ -69,7 +69,7 @@ const CellReach& Workload::reach(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*judged_graph(of), stop_); });
 }
 
-std::vector<std::unique_ptr<Workload>> workloads(Experiment::State& state) {
+std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state) {
   const std::string& phase = state.options.phase;
   check_phase(phase);
   std::vector<std::unique_ptr<Workload>> list;

@@ -20,7 +20,7 @@ class Workload {
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 
-  Experiment::State& state() const { return state_; }
+  ExperimentState& state() const { return state_; }
   WorkPhase phase() const { return phase_; }          ///< forward or decode
   int64_t new_tokens() const { return new_tokens_; }  ///< of each sequence, at most; 0: a forward pass
   /// What the passes begin with, in the number format that runs; of a forward pass for the largest pictures.
@@ -76,9 +76,9 @@ class Workload {
   /// What --annotate says of graph(), once that is there; throws where the device has no kernel for it.
   void check_given();
   /// `stop`: whether what one sequence stops reaches the others.
-  Workload(Experiment::State& state, WorkPhase phase, int64_t new_tokens, RepeatStop stop)
+  Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens, RepeatStop stop)
       : state_(state), annotations_(state.options.annotations), phase_(phase), new_tokens_(new_tokens), stop_(stop) {}
-  Experiment::State& state_;
+  ExperimentState& state_;
   std::vector<std::string> annotations_;  ///< those of a configuration, then --annotate's
 
  private:
@@ -94,7 +94,7 @@ class Workload {
 /// A batch goes through the model once.
 class ForwardPass : public Workload {
  public:
-  explicit ForwardPass(Experiment::State& state);
+  explicit ForwardPass(ExperimentState& state);
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                                        const Progress& progress) override;
@@ -114,7 +114,7 @@ class ForwardPass : public Workload {
 class Decoding : public Workload {
  public:
   /// Throws Error(bad_input) where the model cannot generate, or not so many tokens behind inputs of this length.
-  explicit Decoding(Experiment::State& state);
+  explicit Decoding(ExperimentState& state);
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                                        const Progress& progress) override;
@@ -133,6 +133,6 @@ class Decoding : public Workload {
 };
 
 /// One for each phase that was asked for, forward first.
-std::vector<std::unique_ptr<Workload>> workloads(Experiment::State& state);
+std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state);
 
 }  // namespace stormcell

@@ -1,6 +1,10 @@
 // Tables for spreadsheets and scripts. The first line, a comment, says where the table comes from, the second names the columns.
 #pragma once
-#include "core/exports/export_formats.h"
+#include <span>
+#include <string_view>
+
+#include "core/base/progress.h"
+#include "core/exports/export_options.h"
 
 namespace stormcell {
 

@@ -16,10 +16,10 @@
 #include "core/exports/export_vllm.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
-#include "core/formats/trace/trace.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
 namespace {

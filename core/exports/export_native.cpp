@@ -8,11 +8,11 @@
 #include "core/exports/export_origin.h"
 #include "core/exports/text_output.h"
 #include "core/formats/safetensors_writer.h"
-#include "core/formats/trace/trace.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/advice.h"
 #include "core/session/session_reader.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
 namespace {

@@ -1,6 +1,7 @@
 // The native routing trace: safetensors with one row a cell.
 #pragma once
-#include "core/exports/export_formats.h"
+#include "core/base/progress.h"
+#include "core/exports/export_options.h"
 
 namespace stormcell {
 

@@ -1,6 +1,7 @@
 // The executed steps as a trace in the JSON object format of chrome://tracing.
 #pragma once
-#include "core/exports/export_formats.h"
+#include "core/base/progress.h"
+#include "core/exports/export_options.h"
 
 namespace stormcell {
 

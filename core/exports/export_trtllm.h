@@ -1,6 +1,7 @@
 // Placements for TensorRT-LLM.
 #pragma once
-#include "core/exports/export_formats.h"
+#include "core/base/progress.h"
+#include "core/exports/export_options.h"
 
 namespace stormcell {
 

@@ -1,7 +1,8 @@
 // Placements for vLLM, in the forms of its open proposals and of vllm-ascend. All count the layers with experts from 0, and none takes a
 // key that would say where the file comes from.
 #pragma once
-#include "core/exports/export_formats.h"
+#include "core/base/progress.h"
+#include "core/exports/export_options.h"
 
 namespace stormcell {
 

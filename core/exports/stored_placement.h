@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/exports/export_formats.h"
+#include "core/exports/export_options.h"
 #include "core/placement/placement_text.h"
 
 namespace stormcell {

@@ -3,7 +3,7 @@
 
 #include "core/formats/file_kind_groups.h"
 #include "core/formats/file_marks.h"
-#include "core/formats/trace/trace.h"
+#include "core/formats/trace_marks.h"
 
 namespace stormcell {
 namespace {

@@ -7,7 +7,6 @@
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
 #include "core/graph/roles.h"
-#include "core/graph/router_flow.h"
 
 namespace stormcell {
 namespace {
@@ -186,33 +185,6 @@ const CellDependence& CellFlow::relation(ValueId value, ValueId source) const {
 const RouterFlow* CellFlow::router(std::string_view name) const {
   const auto at = std::find_if(routers_.begin(), routers_.end(), [&](const RouterFlow& r) { return r.name == name; });
   return at == routers_.end() ? nullptr : &*at;
-}
-
-bool relates(const Graph& graph, const Bindings& bindings, const CellRelation& relation, SpaceId of, int64_t a, SpaceId on, int64_t b) {
-  if (relation.reach != CellRelation::Reach::cells) return relation.reach == CellRelation::Reach::batch;
-  // The cell of the meet that holds a cell, and the place just below it.
-  const auto climb = [&](SpaceId space, int64_t cell) {
-    int64_t place = 0;
-    for (; space != relation.meet; space = graph.space(space).parent) {
-      place = cell;
-      cell /= graph.space(space).per_parent.evaluate(bindings);
-    }
-    return std::pair(cell, place);
-  };
-  const auto [meet_a, place_a] = climb(of, a);
-  const auto [meet_b, place_b] = climb(on, b);
-  return meet_a == meet_b && (!relation.ordered || place_b <= place_a);
-}
-
-std::string to_text(const Graph& graph, const CellRelation& relation) {
-  if (relation.reach == CellRelation::Reach::none) return "none";
-  if (relation.reach == CellRelation::Reach::batch) return "batch";
-  return "same " + graph.space(relation.meet).name + (relation.ordered ? ", in order" : "");
-}
-
-std::string to_text(const Graph& graph, const Mixing& mixing) {
-  if (mixing.within == kNone) return mixing.what + " over the batch";
-  return mixing.what + " within " + graph.space(mixing.within).name + (mixing.ordered ? ", in order" : "");
 }
 
 }  // namespace stormcell

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
+#include "core/cell/protocol_row.h"
 
 namespace stormcell {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/id_vector.h"
+#include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
 
@@ -22,7 +23,7 @@ void written_states(const Graph& g, const Block& block, std::vector<ValueId>& st
 void own_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
   const Flow flow = n.op->flow(g, n, 0);
   if (flow.mix == Mix::cell || flow.mix == Mix::none) return;
-  const bool priority = protocol_of(n.attributes).mixes_batch();
+  const bool priority = mixes_batch(protocol_of(n.attributes));
   mixes.push_back({priority ? "priority" : "capacity", flow.mix == Mix::batch ? kNone : flow.space, flow.mix == Mix::before});
 }
 
@@ -125,6 +126,11 @@ std::vector<RouterFlow> router_flows(const Graph& g) {
     flows.push_back(std::move(flow));
   }
   return flows;
+}
+
+std::string to_text(const Graph& graph, const Mixing& mixing) {
+  if (mixing.within == kNone) return mixing.what + " over the batch";
+  return mixing.what + " within " + graph.space(mixing.within).name + (mixing.ordered ? ", in order" : "");
 }
 
 }  // namespace stormcell

@@ -1,10 +1,29 @@
 // What depends on each router's decision, and what mixes cells between it and the next router.
 #pragma once
+#include <string>
 #include <vector>
 
-#include "core/graph/cell_flow.h"
+#include "core/graph/graph.h"
 
 namespace stormcell {
+
+/// Something that mixes cells: "attention within sequences", "capacity within sequences, in order", "priority over the batch".
+struct Mixing {
+  std::string what;        ///< the operator, or capacity or priority of a router
+  SpaceId within = kNone;  ///< kNone: the batch
+  bool ordered = false;
+  bool operator==(const Mixing&) const = default;
+};
+
+struct RouterFlow {
+  NodeId router = kNone;
+  ValueId decision = kNone;
+  std::string name;
+  std::vector<ValueId> values;       ///< that depend on the decision, in running order
+  std::vector<std::string> outputs;  ///< of the graph, that depend on it
+  std::vector<std::string> routers;  ///< whose decisions depend on it
+  std::vector<Mixing> mixes;         ///< its own capacity or priority, then what mixes the cells it routed before the next router decides
+};
 
 /// One entry a route node, in running order.
 std::vector<RouterFlow> router_flows(const Graph& graph);
@@ -12,5 +31,8 @@ std::vector<RouterFlow> router_flows(const Graph& graph);
 /// For each value the values that are computed from it in one step; states are values like others, whatever the order of writing.
 /// A gather's outputs come from the decisions between, a repeat's states from its stop.
 IdVector<ValueId, std::vector<ValueId>> value_successors(const Graph& graph);
+
+/// "attention within sequences", "capacity within sequences, in order", "priority over the batch".
+std::string to_text(const Graph& graph, const Mixing& mixing);
 
 }  // namespace stormcell

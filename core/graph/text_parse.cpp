@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/text_cursor.h"
 #include "core/base/text_names.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/operator.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"

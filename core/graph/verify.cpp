@@ -5,6 +5,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/id_vector.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/paged_states.h"
 #include "core/graph/roles.h"
 

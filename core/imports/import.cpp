@@ -12,9 +12,6 @@
 #include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
 #include "core/formats/file_kind.h"
-#include "core/formats/trace/routed_alone.h"
-#include "core/formats/trace/slot_loads.h"
-#include "core/formats/trace/trace.h"
 #include "core/imports/import_targets.h"
 #include "core/imports/missing_parts.h"
 #include "core/imports/trace_files.h"
@@ -22,6 +19,9 @@
 #include "core/profile/recorder.h"
 #include "core/session/session_writer.h"
 #include "core/summary/summary_json.h"
+#include "core/traces/routed_alone.h"
+#include "core/traces/slot_loads.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
 namespace {

@@ -6,17 +6,10 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/imports/import_options.h"
+#include "core/imports/traced_shape.h"
 
 namespace stormcell {
-
-struct ImportOptions {
-  std::vector<std::string> traces;  ///< files, or folders: what the session does not have yet
-  std::string session;              ///< created, or appended to if it has the model of one of the traces
-  std::string format;               ///< empty: told by each file's content
-  std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
-  int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
-  int64_t shared_experts = -1;      ///< whose ids a server that fused them put behind the routed ones; -1: what the config.json says
-};
 
 struct ImportFormat {
   std::string_view id, summary;
@@ -24,12 +17,6 @@ struct ImportFormat {
 };
 /// The visible list.
 std::vector<ImportFormat> import_formats();
-
-/// How many routers there are, and the most branches and choices of one of them.
-struct TracedShape {
-  std::string name;
-  int64_t layers = 0, branches = 0, k = 0;
-};
 
 /// The result for one session; a session holds one model.
 struct ImportedSession {

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/formats/sha256.h"
 #include "core/imports/trace_files.h"
+#include "core/imports/traced_shape.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -66,15 +67,6 @@ bool is_free(const std::string& path) {
 }
 
 }  // namespace
-
-TracedShape shape_of(const TraceHeader& header) {
-  TracedShape shape{header.model, static_cast<int64_t>(header.routers.size()), 0, 0};
-  for (const TraceRouter& r : header.routers) {
-    shape.branches = std::max<int64_t>(shape.branches, r.branches);
-    shape.k = std::max<int64_t>(shape.k, r.fan_out);
-  }
-  return shape;
-}
 
 std::string session_of_model(const std::string& session, size_t number) {
   if (number <= 1) return session;

@@ -5,14 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "core/formats/trace/trace.h"
-#include "core/imports/import.h"
+#include "core/imports/import_options.h"
 #include "core/session/session_writer.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
-
-/// The number of routers, and the largest numbers of branches and choices of one router.
-TracedShape shape_of(const TraceHeader& header);
 
 /// The first model goes to `session`, the second to "S-2.storm" beside "S.storm", and so on.
 std::string session_of_model(const std::string& session, size_t number);

@@ -15,12 +15,12 @@
 #include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
-#include "core/formats/trace/slot_loads.h"
 #include "core/imports/missing_parts.h"
 #include "core/profile/recorder.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "core/summary/summary_json.h"
+#include "core/traces/slot_loads.h"
 
 namespace stormcell {
 namespace {

@@ -17,10 +17,10 @@
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/sha256.h"
-#include "core/formats/trace/trace.h"
 #include "core/imports/import_targets.h"
 #include "core/imports/missing_parts.h"
 #include "core/session/session_reader.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/base/progress.h"
 #include "core/formats/mapped_file.h"
-#include "core/imports/import.h"
+#include "core/imports/import_options.h"
 
 namespace stormcell {
 

@@ -14,17 +14,10 @@
 #include "core/base/progress.h"
 #include "core/cell/decision.h"
 #include "core/graph/graph.h"
+#include "core/oracle/oracle_tensor.h"
 #include "core/weights/weight_source.h"
 
 namespace stormcell {
-
-/// A value of the oracle: floating ones in `reals`, i32 in `integers`; the other list is empty.
-template <class Scalar>
-struct OracleTensor {
-  std::vector<int64_t> dims;  ///< cells first where the value lives over cells; may be left empty for an input
-  std::vector<Scalar> reals;
-  std::vector<int32_t> integers;
-};
 
 /// One decision that was made: of a router that runs several times, one entry for each execution.
 struct OracleDecision {

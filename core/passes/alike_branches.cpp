@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/graph/annotation_rules.h"
 #include "core/graph/roles.h"
 #include "core/graph/spaces.h"
 #include "core/passes/grouped_form.h"

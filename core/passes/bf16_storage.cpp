@@ -9,6 +9,7 @@
 #include "core/base/counted.h"
 #include "core/base/id_vector.h"
 #include "core/base/listed_words.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/roles.h"
 #include "core/passes/reasons.h"
 

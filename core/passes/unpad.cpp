@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/listed_words.h"
+#include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
@@ -87,8 +88,8 @@ class Planner {
     if (has_effect(*n.op)) return false;
     if (is_route(n)) {
       const Protocol protocol = protocol_of(n.attributes);
-      if (protocol.mixes_batch()) object("router " + n.name + " gives its places by priority over the batch, padding included");
-      if (!protocol.mixes_parent()) return true;
+      if (mixes_batch(protocol)) object("router " + n.name + " gives its places by priority over the batch, padding included");
+      if (!mixes_parent(protocol)) return true;
       // Within a branch capacity is counted over all cells of the batch: padding of one sequence stands before real cells of the next.
       if (!is_grouped(g_, g_.value(n.outputs[0]).type.space))
         object("router " + n.name + " counts its places over the whole batch, padding included");

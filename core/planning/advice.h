@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "core/planning/place.h"
+#include "core/planning/place_figures.h"
 
 namespace stormcell {
 

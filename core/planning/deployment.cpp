@@ -7,9 +7,9 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/json_file.h"
-#include "core/formats/trace/slot_loads.h"
 #include "core/planning/place_task.h"
 #include "core/readings/session_lookup.h"
+#include "core/traces/slot_loads.h"
 
 namespace stormcell {
 namespace {

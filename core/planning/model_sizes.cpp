@@ -12,8 +12,8 @@
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
-#include "core/formats/trace/trace.h"
 #include "core/models/model.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
 namespace {

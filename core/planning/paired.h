@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/placement/placement.h"
+#include "core/planning/place_figures.h"
 #include "core/planning/place_task.h"
 
 namespace stormcell {

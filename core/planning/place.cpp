@@ -267,20 +267,6 @@ PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, 
 
 }  // namespace
 
-const LayoutLine* PlaceFigures::find(LayoutRole role) const {
-  const auto found = std::ranges::find(layouts, role, &LayoutLine::role);
-  return found == layouts.end() ? nullptr : &*found;
-}
-
-std::vector<double> PlaceFigures::objectives_ms() const {
-  std::vector<double> ms;
-  for (const LayoutLine& line : layouts) {
-    if (line.fit.objective_ms) ms.push_back(*line.fit.objective_ms);
-    if (line.held_out && line.held_out->objective_ms) ms.push_back(*line.held_out->objective_ms);
-  }
-  return ms;
-}
-
 double parse_time_limit(std::string_view text) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);

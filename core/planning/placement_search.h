@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/placement/placement.h"
+#include "core/planning/place_options.h"
 #include "core/planning/place_task.h"
 
 namespace stormcell {

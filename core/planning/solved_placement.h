@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/placement/placement.h"
-#include "core/planning/place.h"
+#include "core/planning/place_figures.h"
+#include "core/planning/place_options.h"
+#include "core/planning/place_task.h"
 #include "core/planning/placement_search.h"
 
 namespace stormcell {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/data/sequence_source.h"
+#include "core/data/dataset.h"
 #include "core/quality/task.h"
 
 namespace stormcell {

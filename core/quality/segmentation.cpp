@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/data/sequence_source.h"
+#include "core/data/dataset.h"
 #include "core/quality/task.h"
 
 namespace stormcell {

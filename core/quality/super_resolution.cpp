@@ -4,7 +4,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/data/sequence_source.h"
+#include "core/data/dataset.h"
 #include "core/formats/safetensors.h"
 #include "core/quality/task.h"
 

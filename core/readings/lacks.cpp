@@ -4,7 +4,7 @@
 
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
-#include "core/formats/trace/trace.h"
+#include "core/traces/trace.h"
 
 namespace stormcell {
 

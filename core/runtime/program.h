@@ -13,8 +13,6 @@
 
 namespace stormcell {
 
-struct SegmentTree;
-
 // Places in a program's lists. Steps are plain numbers: they are counted, compared, jumped over.
 using OperandId = Id<struct OperandTag>;
 using BufferId = Id<struct BufferTag>;
@@ -136,8 +134,6 @@ struct Program {
   const Operand& decision_of(const ProgramRouter& router) const { return operands[router.decision]; }
   /// The rows for which choices of one execution are replayed, those of the dense space where a row of it names a cell.
   DimId replayed_rows(const ProgramRouter& router) const { return router.by_row ? router.dense_cells : decision_of(router).decision_cells; }
-  /// One line a step, for people and goldens; before the first of each leaf one more that names it, where there is a tree.
-  std::string to_text(const SegmentTree* segments = nullptr) const;
 };
 
 }  // namespace stormcell

@@ -1,6 +1,7 @@
 #include "core/runtime/segment_text.h"
 
 #include "core/base/counted.h"
+#include "core/graph/operator.h"
 
 namespace stormcell {
 namespace {
@@ -89,6 +90,28 @@ SegmentWords words_of(const Segment& s, const Program& program) {
 std::string to_text(const SegmentTree& tree, const Program& program) {
   std::string text;
   add_lines(tree.root, program, 0, text);
+  return text;
+}
+
+std::string to_text(const Program& program, const SegmentTree* segments) {
+  std::string text;
+  const auto names = [&](const std::vector<OperandId>& list) {
+    std::string out;
+    for (const OperandId o : list) out += (out.empty() ? "" : ", ") + program.graph->value(program.operands[o].value).name;
+    return out;
+  };
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& s = program.steps[i];
+    if (const int32_t leaf = segments ? segments->leaf_at(static_cast<int32_t>(i)) : -1; leaf >= 0)
+      text += segments->name(program, leaf) + "\n";
+    text += std::to_string(i) + " " + std::string(to_text(s.kind));
+    if (s.kind == StepKind::kernel || s.kind == StepKind::send) text += " " + std::string(program.graph->node(s.node).op->name);
+    text += "(" + names(s.inputs) + ")";
+    if (!s.outputs.empty()) text += " -> " + names(s.outputs);
+    if (s.branch >= 0) text += " branch " + std::to_string(s.branch);
+    if (s.target >= 0) text += " else " + std::to_string(s.target);
+    text += "\n";
+  }
   return text;
 }
 

@@ -1,4 +1,4 @@
-// A tree of segments in words, for people.
+// Programs and their trees of segments in words, for people.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,5 +22,8 @@ SegmentWords words_of(const Segment& segment, const Program& program);
 
 /// One line a segment, indented. A leaf that holds regions whole is called resident: the device decides there by itself.
 std::string to_text(const SegmentTree& tree, const Program& program);
+
+/// One line a step. With a tree, a line that names each leaf stands before its first step.
+std::string to_text(const Program& program, const SegmentTree* segments = nullptr);
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/cell/ragged.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/roles.h"
 #include "core/graph/spaces.h"
 #include "core/graph/uses.h"

@@ -9,15 +9,6 @@
 
 namespace stormcell {
 
-/// The limit for the difference of the ceilings before and after measuring, as a share of the lower one.
-inline constexpr double kMostCeilingsMove = 0.15;
-/// The limit for the part of the processors that other processes use; this value itself is too much.
-inline constexpr double kMostOtherLoad = 0.25;
-/// The least number of pairs: fewer executions of a plan beside the baseline say too little about an interval.
-inline constexpr int64_t kFewestPairs = 8;
-/// The fewest different batches, a third of those held out, where the gain differs from batch to batch.
-constexpr int64_t fewest_batches(int64_t held_out) { return (held_out + 2) / 3; }
-
 /// The conditions under which a speed-up was measured. An empty one is not known, and nothing is withheld because of it.
 struct SpeedupConditions {
   std::optional<double> ceilings_moved;      ///< larger / smaller of the two readings - 1, of the ceiling that moved most

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "core/base/counted.h"
-#include "core/summary/stated_speedups.h"
 
 namespace stormcell {
 namespace {

@@ -1,4 +1,4 @@
-// The reason why a speed-up was not measured well enough to be stated.
+// The reason why a speed-up was not measured well enough to be stated, and the limits that it must keep.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,6 +13,15 @@ enum class WithheldReason : uint8_t {
   few_batches,     ///< the gain differs from batch to batch, and few of them were measured
   earlier          ///< an earlier version did not state it, for a reason that this version does not know
 };
+
+/// The limit for the difference of the ceilings before and after measuring, as a share of the lower one.
+inline constexpr double kMostCeilingsMove = 0.15;
+/// The limit for the part of the processors that other processes use; this value itself is too much.
+inline constexpr double kMostOtherLoad = 0.25;
+/// The least number of pairs: fewer executions of a plan beside the baseline say too little about an interval.
+inline constexpr int64_t kFewestPairs = 8;
+/// The fewest different batches, a third of those held out, where the gain differs from batch to batch.
+constexpr int64_t fewest_batches(int64_t held_out) { return (held_out + 2) / 3; }
 
 struct SpeedupWithheld {
   WithheldReason reason = WithheldReason::earlier;

@@ -1,6 +1,6 @@
 // A router's rule as kernels take it: the part of core's Protocol that is decided on the device, as plain data.
 #pragma once
-#include "core/cell/protocol.h"
+#include "core/cell/protocol_row.h"
 #include "gpu/base/number.h"
 
 namespace stormcell::gpu {
@@ -47,10 +47,10 @@ inline bool is_decided_on_device(const Protocol& p) {
 /// The rule of a protocol that is decided on the device.
 inline Rule rule_of(const Protocol& p, int32_t branches) {
   Rule r;
-  r.choose = device_choice(p.kind), r.softmax = p.softmax_of_weights(), r.renormalize = p.renormalize;
-  r.fan_out = p.fan_out(branches);
+  r.choose = device_choice(p.kind), r.softmax = softmax_of_weights(p), r.renormalize = p.renormalize;
+  r.fan_out = fan_out_of(p, branches);
   r.k = r.choose == DeviceChoice::above_threshold ? 1 : r.fan_out;
-  r.capacity = p.mixes_parent() ? p.capacity : 0, r.residual = p.residual, r.groups = p.groups, r.groups_kept = p.groups_kept;
+  r.capacity = mixes_parent(p) ? p.capacity : 0, r.residual = p.residual, r.groups = p.groups, r.groups_kept = p.groups_kept;
   r.threshold = p.threshold, r.scale = p.scale;
   return r;
 }

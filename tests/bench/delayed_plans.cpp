@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-double run_timed(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
+double run_timed(ExperimentState& state, ReadyPlan& plan, const Batch& batch) {
   static const char* const said = std::getenv("STORMCELL_DELAY_MS");
   static const double delay = said ? std::atof(said) : 0;
   state.run_batch(plan, batch, {});

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/formats/json_file.h"
-#include "core/formats/trace/trace.h"
 #include "core/models/family.h"
+#include "core/traces/trace.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace stormcell;

@@ -3,7 +3,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/formats/trace/trace.h"
+#include "core/traces/trace.h"
 
 namespace stormcell::fuzz {
 

@@ -1,4 +1,4 @@
-#include "core/formats/trace/routed_alone.h"
+#include "core/traces/routed_alone.h"
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/trace_check.h"

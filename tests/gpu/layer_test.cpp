@@ -4,6 +4,8 @@
 #include <random>
 
 #include "core/base/dtype.h"
+#include "core/cell/protocol_row.h"
+#include "core/cell/route.h"
 #include "gpu/dispatch/arguments.h"
 #include "gpu/grouped/arguments.h"
 #include "gpu/grouped/gemv.h"
@@ -36,7 +38,7 @@ void fill(T* to, int64_t n, std::mt19937& random, float scale) {
 Decision decide(const Protocol& protocol, int64_t cells, int32_t branches, std::mt19937& random, std::vector<float>& scores) {
   scores.resize(static_cast<size_t>(cells * branches));
   fill(scores.data(), cells * branches, random, 1);
-  Decision d(cells, protocol.fan_out(branches), branches);
+  Decision d(cells, fan_out_of(protocol, branches), branches);
   ScoreView view{scores.data(), cells, branches};
   route(view, protocol, *d);
   return d;

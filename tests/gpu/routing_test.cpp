@@ -3,7 +3,8 @@
 #include <limits>
 #include <random>
 
-#include "core/cell/protocol.h"
+#include "core/cell/protocol_row.h"
+#include "core/cell/route.h"
 #include "tests/core/cell/decision_memory.h"
 #include "tests/gpu/device_route.h"
 #include "tests/testing/testing.h"
@@ -39,7 +40,7 @@ bool close(float a, float b) { return a == b || (a != a && b != b) || std::fabs(
 
 /// Empty when the kernels decide what route() decides.
 std::string difference(const Case& c, ThreadOrder order = ThreadOrder::ascending, int most_blocks = 8) {
-  const int32_t fan_out = c.protocol.fan_out(c.branches);
+  const int32_t fan_out = fan_out_of(c.protocol, c.branches);
   Decision want(c.cells, fan_out, c.branches), got(c.cells, fan_out, c.branches);
   ScoreView view{c.scores.data(), c.cells, c.branches};
   view.bias = c.bias.empty() ? nullptr : c.bias.data();

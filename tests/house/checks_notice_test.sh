@@ -36,6 +36,7 @@ layers() {
 
 clean_tree
 expect layers passes "0 not allowed" "a clean tree has no wrong arrows"
+expect circles passes "0 circles" "a clean tree has no circles"
 expect sources passes "0 complaints" "a clean tree has clean sources"
 expect includes passes "0 complaints" "a clean tree includes what it uses"
 
@@ -86,6 +87,28 @@ layers core/graph/text.cpp '<nlohmann/json.hpp>' passes "0 not allowed" "a heavy
 layers core/graph/store.cpp '<sqlite3.h>' notices "no SQLite here" "SQLite outside the session"
 layers core/session/store.cpp '<sqlite3.h>' passes "0 not allowed" "SQLite in the session"
 layers core/misc/thing.h '<vector>' notices "has no row" "a folder that the table does not know"
+
+# circle FROM TO...: each source includes the header of the next pair, the last one that of the first pair.
+circle() {
+  clean_tree
+  local pairs=("$@") i
+  for ((i = 0; i < $#; i++)); do
+    echo '#pragma once' >"$tree/core/graph/${pairs[i]}.h"
+    echo "#include \"core/graph/${pairs[(i + 1) % $#]}.h\"" >"$tree/core/graph/${pairs[i]}.cpp"
+  done
+}
+circle node edge flow
+expect circles notices "a circle of 3 pairs" "three pairs that include each other in a circle"
+expect circles notices "core/graph/edge.cpp:1: includes core/graph/flow.h" "the includes that make the circle"
+circle node edge
+expect circles passes "0 circles" "two pairs that include each other"
+circle node edge flow
+echo '' >"$tree/core/graph/flow.cpp"
+expect circles passes "0 circles" "a chain of three pairs"
+circle node edge flow
+echo '#include "core/graph/node.h"' >"$tree/core/graph/flow.avx512.cpp"
+echo '' >"$tree/core/graph/flow.cpp"
+expect circles notices "a circle of 3 pairs" "a circle through a source of one instruction set"
 
 clean_tree
 mkdir -p "$tree/core/graph/ops"

@@ -14,7 +14,7 @@
 #include "core/summary/limit_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/quality_text.h"
-#include "views/overview/overview_table.h"
+#include "views/overview/plan_figure.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {

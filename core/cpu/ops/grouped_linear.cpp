@@ -4,6 +4,7 @@
 
 #include "core/cpu/ops/branch_rows.h"
 #include "core/cpu/ops/fused_product.h"
+#include "core/graph/annotation_rules.h"
 
 namespace stormcell::cpu {
 namespace {

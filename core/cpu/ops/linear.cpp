@@ -1,6 +1,7 @@
 #include "core/cpu/kernels/linear.h"
 
 #include "core/cpu/ops/fused_product.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/roles.h"
 
 namespace stormcell::cpu {

@@ -1,3 +1,4 @@
+#include "core/cell/route.h"
 #include "core/cell/protocol_row.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/graph/protocol_attributes.h"

@@ -53,7 +53,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content.empty() ? 1 : scores.content[0].constant();
   if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {columns});
   const int64_t branches = row.branches > 0 ? row.branches : columns;
-  const int32_t fan_out = protocol.fan_out(static_cast<int32_t>(branches));
+  const int32_t fan_out = fan_out_of(protocol, static_cast<int32_t>(branches));
   const int32_t most = row.fan_out == FanOut::all ? kMostBranches : kMostChoices;
   if (branches < 1 || branches > kMostBranches || fan_out < 1 || fan_out > branches || fan_out > most)
     operator_error(
@@ -70,8 +70,8 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   const Protocol protocol = protocol_of(n.attributes);
   // A cell's own scores also weigh its branches; other cells only decide whether it is dropped.
-  if (protocol.mixes_batch()) return {Mix::batch, kNone, true};
-  if (protocol.mixes_parent()) {
+  if (mixes_batch(protocol)) return {Mix::batch, kNone, true};
+  if (mixes_parent(protocol)) {
     const SpaceId space = v.type.space;
     if (is_grouped(g, space)) return {Mix::before, g.space(space).parent, true};
     return {Mix::batch, kNone, true};

@@ -3,19 +3,27 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/progress.h"
 #include "core/base/thread_team.h"
+#include "core/cell/decision.h"
 #include "core/cell/ragged.h"
+#include "core/graph/graph.h"
 #include "core/graph/roles.h"
-#include "core/oracle/oracle.h"
+#include "core/oracle/oracle_tensor.h"
 #include "core/oracle/recipe_reader.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell::reference {
 

@@ -1,6 +1,7 @@
 // route: scores are rounded to f32 and given to the protocol.
 #pragma once
 #include "core/cell/protocol_row.h"
+#include "core/cell/route.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/oracle/reference/frame.h"
 

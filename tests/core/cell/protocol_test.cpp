@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/cell/protocol_row.h"
+#include "core/cell/route.h"
 #include "tests/core/cell/decision_memory.h"
 #include "tests/testing/testing.h"
 
@@ -57,7 +58,7 @@ bool close(double a, double b) { return std::fabs(a - b) <= 1e-5 * (1 + std::fab
 
 Decision routed(const Case& c, const Protocol& protocol, int32_t branches = 0, ParentMap parents = {}) {
   if (branches == 0) branches = c.branches;
-  Decision d(c.cells, protocol.fan_out(branches), branches);
+  Decision d(c.cells, fan_out_of(protocol, branches), branches);
   ScoreView scores = c.view();
   scores.parents = parents;
   route(scores, protocol, *d);

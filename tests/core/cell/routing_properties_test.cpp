@@ -7,6 +7,7 @@
 
 #include "core/cell/capacity.h"
 #include "core/cell/protocol_row.h"
+#include "core/cell/route.h"
 #include "tests/core/cell/counted_allocations.h"
 #include "tests/core/cell/decision_memory.h"
 #include "tests/testing/testing.h"
@@ -23,7 +24,7 @@ struct Input {
   int32_t branches = 1, columns = 1;  // columns of the scores: classes of an exit
   std::vector<float> scores, bias;
   std::vector<int32_t> label;
-  DecisionShape shape() const { return {cells, protocol.fan_out(branches), branches}; }
+  DecisionShape shape() const { return {cells, fan_out_of(protocol, branches), branches}; }
   ScoreView view() const {
     ScoreView v{scores.data(), cells, columns};
     v.bias = bias.empty() ? nullptr : bias.data();

@@ -1,7 +1,7 @@
 // A folder of pictures with a folder of what they should become: equal names, targets of their own sizes, and what does not match.
 #include <limits>
 
-#include "core/data/sequence_source.h"
+#include "core/data/dataset.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"

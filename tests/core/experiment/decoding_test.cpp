@@ -27,9 +27,9 @@ const char* const kSwitch = "switch/encoder-decoder-8-experts";
 
 /// A small model that is open as an experiment opens it.
 struct Opened {
-  Experiment::State state;
+  ExperimentState state;
   explicit Opened(const std::string& fixture, const std::string& data = "random:6x7", int threads = 1) {
-    Experiment::State& s = state;
+    ExperimentState& s = state;
     s.model = open_model(source_folder() + "/tests/reference/" + fixture);
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
@@ -110,7 +110,7 @@ class DecodingTest : public QObject {
   void passes_change_what_is_repeated_and_the_tokens_stay() {
     QFETCH(const QString, fixture);
     Opened opened(fixture.toStdString(), "random:6x7", 2);
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     Decoding work(s);
     QVERIFY(work.phase() == WorkPhase::decode);
     const auto baseline = work.make_baseline({});
@@ -151,7 +151,7 @@ class DecodingTest : public QObject {
 
   void a_plan_that_decodes_something_else_is_found() {
     Opened opened(kMixtral);
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     Decoding work(s);
     const auto baseline = work.make_baseline({});
     // Two products of one repeated layer with each other's weights.
@@ -177,7 +177,7 @@ class DecodingTest : public QObject {
 
   void batches_that_the_oracle_does_not_come_to_are_compared_with_the_baseline() {
     Opened opened(kSwitch, "random:24x7");
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     Decoding work(s);
     const auto baseline = work.make_baseline({}), plan = work.make_plan("optimized", work.graph(), {}, {});
     for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
@@ -199,7 +199,7 @@ class DecodingTest : public QObject {
   /// Behind the first 16 tokens, which are all that the oracle decodes, and within a page of states.
   void texts_are_compared_to_their_end() {
     Opened opened(kSwitch);
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     constexpr int64_t kLong = 40;
     s.options.most_new_tokens = kLong;
     Decoding work(s);
@@ -231,7 +231,7 @@ class DecodingTest : public QObject {
   /// Of an encoder-decoder, whose caches begin empty: rows of their second page, though there is time for one batch alone.
   void tokens_past_a_page_of_states_are_verified_whatever_time_there_is() {
     Opened opened(kSwitch);
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     s.options.most_new_tokens = kPageRows + 6;
     Decoding work(s);
     const auto baseline = work.make_baseline({}), plan = work.make_plan("optimized", work.graph(), {}, {});
@@ -269,7 +269,7 @@ class DecodingTest : public QObject {
     QFETCH(const QString, further);
     const Scratch scratch;
     Opened opened(kMixtral, data == "unlike" ? unlike_prompts(scratch) : data.toStdString());
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     s.options.most_new_tokens = tokens;
     Decoding work(s);
     const auto plan = work.make_baseline({});
@@ -312,7 +312,7 @@ class DecodingTest : public QObject {
     QFETCH(const bool, in_turns);
     const Scratch scratch;
     Opened opened(kMixtral, unlike_prompts(scratch));
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     Decoding work(s);
     // The last layer's router with the first one's weights, in the prompt's pass or in what is repeated.
     const auto changed = [&](const Graph& from) {
@@ -386,7 +386,7 @@ class DecodingTest : public QObject {
   void pages_are_counted_by_the_sequences_own_lengths() {
     const Scratch scratch;
     Opened opened(kMixtral, unlike_prompts(scratch));
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     Decoding work(s);
     const auto plan = work.make_baseline({});
     for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
@@ -406,7 +406,7 @@ class DecodingTest : public QObject {
 
   void figures_are_of_the_tokens_that_were_written() {
     Opened opened(kSwitch);
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     Decoding work(s);
     const auto plan = work.make_baseline({});
     int64_t tokens = 0;

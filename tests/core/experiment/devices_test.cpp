@@ -25,9 +25,9 @@ std::string error_of(const std::function<void()>& f) {
 
 /// A small model on a device, open as an experiment opens it.
 struct Opened {
-  Experiment::State state;
+  ExperimentState state;
   explicit Opened(std::unique_ptr<Device> device) {
-    Experiment::State& s = state;
+    ExperimentState& s = state;
     s.model = open_model(source_folder() + "/tests/reference/switch/encoder-decoder-8-experts");
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
@@ -73,7 +73,7 @@ class DevicesTest : public QObject {
 
   void figures_are_those_of_the_device_at_hand() {
     Opened opened(std::make_unique<EmulatedDevice>(1));
-    opened.state.probe(Experiment::State::ProbeTime::whole, {});
+    opened.state.probe(ExperimentState::ProbeTime::whole, {});
     const DeviceFigures d = device_figures(opened.state);
     QCOMPARE(d.name, std::string("emulated"));
     QCOMPARE(d.backend, std::string("emulated"));

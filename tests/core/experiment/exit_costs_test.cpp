@@ -49,7 +49,7 @@ ExperimentOptions options_for(const Pictures& pictures) {
 }
 
 /// An open state as Experiment::open() makes it, without what measures the machine.
-void open_state(Experiment::State& s, const Pictures& pictures) {
+void open_state(ExperimentState& s, const Pictures& pictures) {
   s.options = options_for(pictures);
   s.model = open_model(s.options.model);
   DataOptions options;
@@ -107,7 +107,7 @@ class ExitCostsTest : public QObject {
  private slots:
   void where_work_waits_an_exit_takes_what_feeds_its_test() {
     const Pictures pictures;
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures);
     ForwardPass work(s);
     PassSelection waiting;
@@ -128,7 +128,7 @@ class ExitCostsTest : public QObject {
   /// Left out by the option, or because it lost.
   void without_reorder_exits_cost_what_the_model_s_own_order_takes() {
     const Pictures pictures;
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures);
     ForwardPass work(s);
     PassSelection others;

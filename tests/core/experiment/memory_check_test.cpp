@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/converted_graph.h"
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/builder.h"
 #include "core/machine/memory.h"
 #include "core/models/model.h"

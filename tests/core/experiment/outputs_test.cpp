@@ -60,7 +60,7 @@ class NestedOutputsTest : public QObject {
     model->name = c.name;
     model->forward = std::make_shared<Graph>(c.graph);
     model->inputs = input_specs(c.graph);
-    Experiment::State s;
+    ExperimentState s;
     s.model = model;
     s.data = Dataset::open(scratch.path("x.safetensors"), nullptr, {.batch = 5, .inputs = model->inputs});
     s.device = std::make_unique<cpu::CpuDevice>(1);

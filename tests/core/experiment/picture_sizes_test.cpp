@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/candidates.h"
+#include "core/experiment/experiment.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/experiment/profile_split.h"
@@ -67,7 +68,7 @@ ExperimentOptions options_for(const std::string& data) {
 }
 
 /// An open state as Experiment::open() makes it, without what measures the machine.
-void open_state(Experiment::State& s, const std::string& data, int64_t batch = 2) {
+void open_state(ExperimentState& s, const std::string& data, int64_t batch = 2) {
   s.options = options_for(data);
   s.options.batch = batch;
   s.model = open_model(s.options.model);
@@ -110,7 +111,7 @@ class PictureSizesTest : public QObject {
 
   void a_plan_holds_four_sizes_and_builds_on_demand() {
     const Pictures pictures;
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures.all());
     QCOMPARE(s.data->sizes().size(), kSizes.size());
     QCOMPARE(to_text(s.picture), std::string("40x40"));
@@ -143,7 +144,7 @@ class PictureSizesTest : public QObject {
 
   void a_graph_of_one_size_is_no_plan_of_another() {
     const Pictures pictures(2);
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures.all());
     const auto plan = s.make_plan("one size", s.graph, 0, {});
     try {
@@ -196,7 +197,7 @@ class PictureSizesTest : public QObject {
 
   void passes_do_at_every_size_what_they_did_at_the_largest() {
     const Pictures pictures;
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures.all());
     // A branch that the profile has not seen: dead-path leaves it out, and its guard misses where patches go there.
     LoadProfile profile;
@@ -294,7 +295,7 @@ class PictureSizesTest : public QObject {
     QVERIFY2(QString::fromStdString(result->verified->text).contains("at least one of each of the 6 sizes"),
              result->verified->text.c_str());
 
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures.all());
     std::vector<int64_t> all, some;
     for (int64_t b = 0; b < s.data->batch_count(); ++b) all.push_back(b);
@@ -309,7 +310,7 @@ class PictureSizesTest : public QObject {
 
   void a_plan_that_is_wrong_at_one_size_is_found() {
     const Pictures pictures;
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures.all());
     s.options.verify_seconds = 0;
     // The size of the last batch that a comparison of the first ones would come to.
@@ -349,7 +350,7 @@ class PictureSizesTest : public QObject {
 
   void graphs_held_together_need_the_memory_of_the_largest() {
     const Pictures pictures(1);
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, pictures.all());
     const auto small = s.model->forward_for({16, 16}), large = s.model->forward_for({128, 128});
     const CompileOptions options{Bindings(small->symbols.size(), 2)};
@@ -368,7 +369,7 @@ class PictureSizesTest : public QObject {
       scratch.write("p/" + std::to_string(i) + ".npy", npy_of("(" + std::to_string(side) + ", " + std::to_string(side) + ", 3)", "<f4",
                                                               std::vector<float>(static_cast<size_t>(side * side * 3), 0.5F)));
     }
-    Experiment::State s;
+    ExperimentState s;
     open_state(s, scratch.path("p"), 8);
     QCOMPARE(s.data->max_items({96, 96}), int64_t{1});
     QCOMPARE(s.data->max_items({32, 32}), int64_t{7});

@@ -14,9 +14,9 @@ namespace stormcell::testing {
 namespace {
 
 struct Opened {
-  Experiment::State state;
+  ExperimentState state;
   Opened() {
-    Experiment::State& s = state;
+    ExperimentState& s = state;
     s.model = open_model(source_folder() + "/tests/reference/switch/encoder-decoder-8-experts");
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cell/protocol_row.h"
 #include "core/experiment/routing_judge.h"
 
 namespace stormcell::testing {
@@ -34,7 +35,7 @@ inline JudgedDecision decision(const std::string& router, const Protocol& protoc
   JudgedDecision d;
   d.router = router;
   d.protocol = protocol;
-  const int32_t k = protocol.fan_out(branches);
+  const int32_t k = fan_out_of(protocol, branches);
   d.shape = {static_cast<int64_t>(choice.size()) / k, k, branches};
   d.weight.assign(choice.size(), 0.5f);
   d.margin.assign(static_cast<size_t>(d.shape.cells), kFar);

@@ -85,7 +85,7 @@ class RoutingJudgeTest : public QObject {
     std::vector<int32_t> choice;
     for (int c = 0; c < 20; ++c) {
       choice.push_back(0);
-      if (protocol.fan_out(2) == 2) choice.push_back(kNoBranch);
+      if (fan_out_of(protocol, 2) == 2) choice.push_back(kNoBranch);
     }
     JudgedDecision r = decision("moe", protocol, 2, choice);
     r.score_columns = 2;

@@ -4,6 +4,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/mirrored.h"
 #include "core/experiment/time_plan.h"
+#include "core/summary/stated_speedups.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {

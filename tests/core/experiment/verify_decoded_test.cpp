@@ -19,9 +19,9 @@ constexpr int64_t kTokens = 8;
 
 /// A small model and data, opened as an experiment opens them; the plans read `weights`, the oracle the true ones.
 struct Opened {
-  Experiment::State state;
+  ExperimentState state;
   explicit Opened(const std::string& fixture, const std::function<void(Tampered&)>& tamper = {}) {
-    Experiment::State& s = state;
+    ExperimentState& s = state;
     s.model = open_model(source_folder() + "/tests/reference/" + fixture);
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
@@ -57,7 +57,7 @@ const char* const kMixtral = "mixtral/top-2-of-8-grouped-heads";
 const char* const kSwitch = "switch/encoder-decoder-8-experts";
 
 /// Of the model, the oracle's too: tokens 2n and 2n + 1 have the same logits.
-void make_every_token_a_tie(Experiment::State& s) {
+void make_every_token_a_tie(ExperimentState& s) {
   const auto weights = std::make_shared<Tampered>(s.model->weights);
   weights->change("lm_head.weight", [](std::vector<float>& values, const std::vector<int64_t>& shape) {
     for (int64_t row = 1; row < shape[0]; row += 2)
@@ -238,7 +238,7 @@ class VerifyDecodedTest : public QObject {
   void too_little_beside_the_baseline_or_further_on_does_not_pass() {
     QFETCH(const bool, baseline);
     Opened opened(kMixtral);
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     make_every_token_a_tie(s);
     if (!baseline) s.options.most_new_tokens = kPageRows + 4;
     Decoding work(s);
@@ -353,7 +353,7 @@ class VerifyDecodedTest : public QObject {
         for (const int32_t end : ends) std::fill_n(values.begin() + end * shape[1], shape[1], 0.0f);
       });
     });
-    Experiment::State& s = opened.state;
+    ExperimentState& s = opened.state;
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
     options.batch = 1;

@@ -30,16 +30,16 @@ struct Opened {
     s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
     s.memory = std::make_shared<SharedMemory>(*s.device);
   }
-  Experiment::State s;
+  ExperimentState s;
 };
 
 /// Of an hour the oracle takes so many seconds for a picture.
-VerifyOptions hour_with(const Experiment::State& s, double picture_seconds) {
+VerifyOptions hour_with(const ExperimentState& s, double picture_seconds) {
   return {3600, 3600, true, picture_seconds / static_cast<double>(s.picture.pixels())};
 }
 
 /// Does `change` to each node of an operator in a plan's graph.
-GraphOfSize changed(const Experiment::State& s, std::string_view op, const std::function<void(Node&)>& change) {
+GraphOfSize changed(const ExperimentState& s, std::string_view op, const std::function<void(Node&)>& change) {
   return [right = plan_graphs(s, s.graph, {}), op, change](PictureSize size) {
     auto wrong = std::make_shared<Graph>(*right(size));
     for (Node& n : wrong->nodes)

@@ -296,7 +296,7 @@ class VerifyTest : public QObject {
   }
 
   void plans_that_are_only_measured_are_compared_with_the_baseline() {
-    Experiment::State s;
+    ExperimentState s;
     s.model = open_model("demo:switch-names");
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;

@@ -1,5 +1,5 @@
 // What a plan says beside what it computes: in the text form, by name, and refused where nothing could be meant.
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 
 #include "core/graph/text.h"
 #include "core/graph/verify.h"

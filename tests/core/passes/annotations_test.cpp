@@ -1,6 +1,6 @@
 // What a plan says of nodes and values outlives rewriting: copies say it too, what is merged said the same, and what would be lost is left
 // as it is, by name. And the pass that says something itself: bf16-storage.
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 
 #include <algorithm>
 #include <charconv>

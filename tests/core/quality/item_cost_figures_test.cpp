@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/data/sequence_source.h"
+#include "core/data/dataset.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/quality/interval.h"
 #include "core/quality/item_classes.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/data/sequence_source.h"
+#include "core/data/dataset.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/graph/builder.h"
 #include "core/quality/interval.h"

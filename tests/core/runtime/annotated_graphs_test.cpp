@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/cpu/kernels/isa.h"
+#include "core/graph/annotation_rules.h"
 #include "core/graph/text.h"
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/graph/annotations.h"
+#include "core/graph/annotation_rules.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"

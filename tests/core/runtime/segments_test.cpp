@@ -107,7 +107,7 @@ class SegmentsTest : public QObject {
   }
   void a_program_s_text_marks_its_leaves() {
     const Planned p = plan_of(iterated_router_toy(1), int64_t{1} << 40);
-    const std::string plain = p.program->to_text(), marked = p.program->to_text(&p.tree());
+    const std::string plain = to_text(*p.program), marked = to_text(*p.program, &p.tree());
     QVERIFY(plain.find("leaf ") == std::string::npos);
     size_t lines = 0, in_repeat = 0;
     for (size_t l = 0; l < p.tree().leaves.size(); ++l) {

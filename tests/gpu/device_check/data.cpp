@@ -7,6 +7,8 @@
 #include <limits>
 #include <thread>
 
+#include "core/cell/protocol_row.h"
+#include "core/cell/route.h"
 #include "gpu/base/number.h"
 #include "tests/gpu/exact_activation.h"
 
@@ -35,7 +37,7 @@ HostDecision make_decision(const DecisionShape& shape) {
 
 HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol, const ParentMap& parents,
                     const std::vector<float>& bias) {
-  HostDecision d = make_decision({cells, protocol.fan_out(branches), branches});
+  HostDecision d = make_decision({cells, fan_out_of(protocol, branches), branches});
   ScoreView view{scores.data(), cells, branches};
   view.parents = parents;
   view.bias = bias.empty() ? nullptr : bias.data();

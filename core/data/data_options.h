@@ -1,0 +1,34 @@
+// What a user asks of data, and what the model asks of them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/progress.h"
+#include "core/cell/input_spec.h"
+
+namespace stormcell {
+
+struct DataOptions {
+  int64_t batch = 8;                 ///< items in a batch; the last one may have fewer
+  int64_t batches = -1;              ///< at most so many; -1: all
+  bool bucket_by_length = false;     ///< batches of items of like length (of their real cells), instead of the data's order
+  int64_t length = 0;                ///< every input sequence is padded or cut to it; 0: as the data
+  int64_t max_length = 0;            ///< what the model takes, of inputs and of decoder inputs; 0: anything
+  bool truncate = false;             ///< cut what is longer, instead of an error
+  std::string field = "text";        ///< .jsonl: the key of the text
+  std::string target_field;          ///< .jsonl: the key of the target, empty: none
+  std::string label_field;           ///< .jsonl: the key of the label, empty: none
+  uint64_t seed = 0;                 ///< of `random:` data
+  int64_t vocabulary = 0;            ///< ids are below it; 0: not known
+  std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
+  std::vector<InputSpec> inputs;     ///< what every batch brings
+  int32_t pad_id = 0, decoder_start_id = 0;
+  std::optional<Error> tokenizer_fault;  ///< why the model's tokenizer cannot be used, if it has one; thrown if the data are text
+  CancellationToken cancel;              ///< checked while all data are read
+  std::string resources;                 ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
+};
+
+}  // namespace stormcell

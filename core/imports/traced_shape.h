@@ -1,0 +1,17 @@
+// The size of a traced model: its routers, branches and choices.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace stormcell {
+
+struct TraceHeader;
+
+/// How many routers there are, and the most branches and choices of one of them.
+struct TracedShape {
+  std::string name;
+  int64_t layers = 0, branches = 0, k = 0;
+};
+TracedShape shape_of(const TraceHeader& header);
+
+}  // namespace stormcell

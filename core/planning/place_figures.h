@@ -1,0 +1,101 @@
+// What a search for a placement reports: its layouts beside each other, their differences, and the advice.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/planning/step_figures.h"
+
+namespace stormcell {
+
+/// What a layout does on some of the steps. Null: the data or this version do not say.
+struct LayoutFigures {
+  double imbalance = 0;                   ///< mean over layers of max / mean - 1 over ranks
+  std::optional<double> cross_pairs;      ///< share of the pairs of a token's consecutive experts that lie on two ranks
+  std::optional<double> ranks_per_token;  ///< distinct GPUs that a token goes to at a layer, as a mean
+  std::optional<StepFigures> step;        ///< what steps cost; null: sizes are not known, or the data is one sum of many steps
+  std::optional<double> objective_ms;     ///< of a step, the move of the experts included
+  std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
+};
+
+enum class LayoutRole : uint8_t {
+  contiguous,  ///< what servers begin with
+  eplb,        ///< what they would do by themselves
+  result,
+  from,   ///< what stands now, where --from names it
+  tried,  ///< by a search beside the result
+};
+inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
+inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
+
+struct LayoutLine {
+  LayoutRole role = LayoutRole::result;
+  std::string name;  ///< its role's; of a tried one how it came about
+  LayoutFigures fit;
+  std::optional<LayoutFigures> held_out;
+};
+
+/// One minus the other on what was held out, and its 95 % interval over parts of that, drawn with replacement.
+struct PairedDifference {
+  double value = 0, low = 0, high = 0;
+  bool may_be_chance() const { return low <= 0 && high >= 0; }
+};
+
+/// Two layouts on the same parts, each figure drawn by the same ones. Null: not known; of what steps cost, where they are drawn or filled
+/// up, or each is of several parts.
+struct PairedFigures {
+  LayoutRole one = LayoutRole::result, other = LayoutRole::eplb;
+  std::optional<PairedDifference> imbalance, cross_pairs, ranks_per_token, objective_ms;
+};
+
+/// What spare slots take from what a GPU holds else.
+struct SparePrice {
+  double gpu_bytes = 0;             ///< on each GPU, all layers together
+  double memory_share = 0;          ///< of its memory
+  std::optional<double> kv_tokens;  ///< whose keys and values would lie there; null: the model's attention is not known
+};
+
+struct PlaceFigures {
+  std::string session, model, cluster;
+  int64_t run = 0, placement = 0;  ///< numbers in the session
+  bool already_stored = false;     ///< that placement, by an earlier call to the same effect
+  int32_t layers = 0, branches = 0, nodes = 0, ranks = 0, slot_count = 0;
+  std::string solver, phase;
+  double fit_fraction = 0, seconds = 0;
+  std::string unit;                           ///< what was split: "steps", or "tokens" where the run keeps single choices
+  int64_t fit_units = 0, held_out_units = 0;  ///< so many of it
+  int64_t dropped_choices = 0;                ///< by a capacity while it was recorded: they are in no figure
+  std::optional<ModelSizes> sizes;
+  std::string replicas;                         ///< of replica_rules(); empty: even, and steps are not costed
+  std::string residence;                        ///< of residences(); empty where steps are not costed
+  std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it
+  std::string statistic;                        ///< of the costed steps that the objective is: "mean" or "p95"
+  int64_t costed_fit = 0, costed_held_out = 0;  ///< steps
+  int64_t tokens_per_step = 0;                  ///< of drawn ones; 0: as recorded
+  int64_t amortise = 0;                         ///< steps that share the move in the objective; 0: it is not in it
+  std::optional<CalibrationUse> calibration;
+  std::string held_out;                ///< how: "requests", "time"; empty: nothing was
+  int64_t requests = 0;                ///< 0: not known
+  std::vector<LayoutLine> layouts;     ///< contiguous, eplb, result and, where there is one, from
+  std::string aim, chosen, chosen_on;  ///< of joint: what for, how the result came about, and on what that was chosen
+  std::vector<LayoutLine> front;       ///< less traffic for less balance, in the fitted figures: nothing else has less of both
+  std::string paired_by;               ///< what differences were drawn by; empty: too little for any
+  int64_t paired_parts = 0;
+  std::vector<PairedFigures> differences;  ///< of the result from the others
+  std::optional<SparePrice> spare;         ///< null: no spare slots, or their bytes are not known
+  std::optional<double> bound_ms;          ///< no placement costs less on what was fitted to; null: not known
+  int64_t moved_slots = 0;                 ///< whose branch is not on its rank before, over all layers
+  std::optional<int64_t> slot_bytes;       ///< weights of one slot in all layers; null: not known
+  std::string advice;                      ///< "stay: ...", "eplb: ..." or "result: ..."
+  std::vector<std::string> lacks, warnings;
+
+  /// Of `layouts`; null: it is not among them.
+  const LayoutLine* find(LayoutRole role) const;
+  /// Of `layouts`, both parts of the data: they are compared with each other, in tables and advice, and told in one unit.
+  std::vector<double> objectives_ms() const;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,31 @@
+// What a user asks of a search for a placement.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "core/planning/step_figures.h"
+
+namespace stormcell {
+
+struct PlaceOptions {
+  std::string session;  ///< S.storm, S.storm#3, S.storm#name: whose loads
+  std::string cluster;  ///< preset:NAME or a file
+  std::string solver = "eplb";
+  std::string name;           ///< of the placement; empty: the solver's
+  std::string phase;          ///< "prefill", "decode": of these batches alone; empty: of all
+  int64_t redundant = 0;      ///< spare slots a layer, on all ranks together; kSlotsOfFrom: as many as `from` has
+  int64_t groups = 0;         ///< of consecutive experts that a node should hold whole; 0: as the model says, else none
+  double fit_fraction = 0.7;  ///< share of the steps that it is fitted to; the rest judges
+  StepOptions step;           ///< how a step is costed
+  SizeOptions sizes;          ///< of the model, where the session does not say them
+  int64_t amortise = 0;       ///< steps over which moving the experts pays off; 0: moving is not counted
+  std::string calibration;    ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
+  std::string aim;          ///< of joint and exact: "cost" of steps, or "traffic" at about the EPLB rule's balance; empty: cost where known
+  std::string from;         ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
+  double time_limit = 15;   ///< seconds that a search may take
+  bool repeatable = false;  ///< a search does the work of that time to its end, however long that takes here: alike on every machine
+};
+
+inline constexpr int64_t kSlotsOfFrom = -1;
+
+}  // namespace stormcell

@@ -1,0 +1,121 @@
+// Goes over JSON whose numbers are nearly all of it, without a tree of values: what stands where is known to the reader of the format.
+#pragma once
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/text_encoding.h"
+
+namespace stormcell {
+
+/// A place in a text; every complaint names the file and the line. `path` must outlive it.
+class JsonCursor {
+ public:
+  static constexpr const char* kRecordAgain = "record it again";
+
+  JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path), at_(text.size() - utf8_text(text, path).size()) {}
+
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kRecordAgain) const {
+    bad_input(path_, "line " + std::to_string(line_) + ": " + what, advice);
+  }
+  void skip_space() {
+    for (; at_ < text_.size() && is_space(text_[at_]); ++at_) line_ += text_[at_] == '\n';
+  }
+  char peek() {
+    skip_space();
+    if (at_ == text_.size()) wrong("the file ends in the middle", "it may be truncated; record it again");
+    return text_[at_];
+  }
+  bool take(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c, const std::string& where) {
+    if (!take(c)) wrong(where + ": expected '" + std::string(1, c) + "', got " + in_quotes(text_.substr(at_, 12)));
+  }
+  /// `name`: what the number is, for the complaint.
+  int64_t whole_number(std::string_view name, int64_t below) {
+    peek();
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto length = static_cast<size_t>(end - text_.data()) - at_;
+    const char next = at_ + length < text_.size() ? text_[at_ + length] : '\0';
+    if (error != std::errc() || next == '.' || next == 'e' || next == 'E')
+      wrong(std::string(name) + " is no whole number: " + in_quotes(text_.substr(at_, 12)));
+    if (value < 0 || value >= below)
+      wrong(std::string(name) + " is " + std::to_string(value) + ", 0 to " + std::to_string(below - 1) + " are allowed");
+    at_ += length;
+    return value;
+  }
+  /// Appends numbers that whole_number() would read, each with the comma behind it, until `out` holds `most` or one is not plainly that:
+  /// what it is is left to be looked at. A trace of counts is little else, so this keeps its place in registers and tells of nothing.
+  void plain_numbers(int64_t below, size_t most, std::vector<int64_t>& out) {
+    constexpr std::ptrdiff_t kMostDigits = 18;  // whatever they are, the number fits
+    const char* at = text_.data() + at_;
+    const char* const end = text_.data() + text_.size();
+    int64_t line = line_;
+    while (out.size() < most) {
+      const char* p = at;
+      for (; p < end && is_space(*p); ++p) line += *p == '\n';
+      const char* const digits = p;
+      int64_t value = 0;
+      for (; p < end && *p >= '0' && *p <= '9' && p - digits < kMostDigits; ++p) value = value * 10 + (*p - '0');
+      if (p == digits || p == end || *p != ',' || value >= below) break;
+      out.push_back(value);
+      at = p + 1;
+      line_ = line;
+    }
+    at_ = static_cast<size_t>(at - text_.data());
+  }
+  /// A string with its quotes.
+  std::string_view string() {
+    const size_t begin = at_;
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) at_ += text_[at_] == '\\';
+    if (at_ >= text_.size()) wrong("the file ends in the middle", "it may be truncated; record it again");
+    ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+  /// One value, not looked at: its text is checked by those who read it.
+  void skip_value() {
+    int depth = 0;
+    do {
+      // Numbers and what stands between them, nearly all of it: , - . / and digits, at any depth no more than passed over.
+      while (depth > 0 && at_ < text_.size() && (text_[at_] == ' ' || (text_[at_] >= ',' && text_[at_] <= '9'))) ++at_;
+      const char c = peek();
+      if (c == '"') {
+        string();
+        continue;
+      }
+      depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+      if (depth < 0) return;
+      ++at_;
+      if (depth == 0 && !(c == ']' || c == '}')) {
+        while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']') ++at_;
+        return;
+      }
+    } while (depth > 0);
+  }
+  bool at_end() {
+    skip_space();
+    return at_ == text_.size();
+  }
+  size_t at() const { return at_; }
+  int64_t line() const { return line_; }
+  void start(size_t at, int64_t line) { at_ = at, line_ = line; }
+
+ private:
+  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+  std::string_view text_;
+  const std::string& path_;
+  size_t at_ = 0;
+  int64_t line_ = 1;
+};
+
+}  // namespace stormcell

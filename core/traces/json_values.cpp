@@ -1,0 +1,46 @@
+#include "core/traces/json_values.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/formats/json_fields.h"
+#include "core/traces/json_cursor.h"
+
+namespace stormcell {
+
+void JsonRow::wrong(const std::string& what) const {
+  bad_input(path_, "line " + std::to_string(line_) + ": " + what, JsonCursor::kRecordAgain);
+}
+
+int64_t JsonRow::whole(const char* key, int64_t least, int64_t most) const {
+  const nlohmann::json& v = value_at(value_, key);
+  if (!v.is_number_integer()) wrong(std::string(key) + " is no whole number");
+  return within(v, key, least, most);
+}
+
+bool JsonRow::has(const char* key) const { return !value_at(value_, key).is_null(); }
+
+std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t least, int64_t most, int64_t& columns) const {
+  const nlohmann::json& list = value_at(value_, key);
+  if (!list.is_array() || (rows >= 0 && static_cast<int64_t>(list.size()) != rows))
+    wrong(std::string(key) + " is no list of " + (rows >= 0 ? std::to_string(rows) + " " : "") + "lists");
+  std::vector<int64_t> all;
+  columns = list.empty() || !list[0].is_array() ? 0 : static_cast<int64_t>(list[0].size());
+  for (const nlohmann::json& row : list) {
+    if (!row.is_array() || static_cast<int64_t>(row.size()) != columns) wrong(std::string(key) + " has rows of unlike lengths");
+    for (const nlohmann::json& v : row) {
+      if (!v.is_number_integer()) wrong(std::string(key) + " holds what is no whole number");
+      all.push_back(within(v, key, least, most));
+    }
+  }
+  return all;
+}
+
+int64_t JsonRow::within(const nlohmann::json& v, const std::string& name, int64_t least, int64_t most) const {
+  const bool fits = !v.is_number_unsigned() || v.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
+  if (!fits || v.get<int64_t>() < least || v.get<int64_t>() > most)
+    wrong(name + " is " + v.dump() + ", " + std::to_string(least) + " to " + std::to_string(most) + " are allowed");
+  return v.get<int64_t>();
+}
+
+}  // namespace stormcell

@@ -1,0 +1,62 @@
+// What gives a trace the facts that it lacks: options of the systems that record, and of the import.
+#include "core/traces/trace.h"
+
+namespace stormcell {
+namespace {
+
+struct HowTo {
+  std::string_view format;  ///< empty: of every format
+  std::string_view fact, words;
+};
+
+constexpr std::string_view kPerToken = "SGLang: --expert-distribution-recorder-mode per_token",
+                           kOfRequests = "SGLang: --enable-return-routed-experts, and return_routed_experts in each request",
+                           kVllmRequests = "vLLM: --enable-return-routed-experts, and save the answers, one a line",
+                           kCellRank = "write safetensors with cell.rank, as the user guide shows",
+                           kHooks = "write the choices of a forward pass as safetensors, as the user guide shows";
+
+// The first row that fits counts.
+constexpr HowTo kHowTo[] = {
+    {"logical-count", "decisions", kPerToken},
+    {"logical-count", "homes", kPerToken},
+    {"logical-count", "phases", kPerToken},
+    {"logical-count", "positions", kPerToken},
+    {"logical-count", "requests", kOfRequests},
+    {"logical-count", "steps", "SGLang: --expert-distribution-recorder-mode stat, and dump without a sum over steps"},
+    {"sglang", "decisions", kPerToken},
+    {"sglang", "homes", kPerToken},
+    {"sglang", "phases", kPerToken},
+    {"sglang", "positions", kPerToken},
+    {"sglang", "requests", kOfRequests},
+    {"sglang", "order", "SGLang: --expert-distribution-recorder-buffer-size -1 keeps all steps in their order"},
+    {"vllm-eplb", "decisions", kVllmRequests},
+    {"vllm-eplb", "requests", kVllmRequests},
+    {"imatrix", "decisions", kHooks},
+    {"imatrix", "steps", "make one of each text: llama-imatrix sums up all of its input"},
+    {"npy", "requests", "write safetensors with cell.request, as the user guide shows"},
+    {"npy", "positions", "write safetensors with cell.position, as the user guide shows"},
+    {"npy", "phases", "write safetensors with cell.phase, as the user guide shows"},
+    {"npy", "weights", "write safetensors with layer.N.weights, as the user guide shows"},
+    {"router-trace", "weights", kHooks},
+    {"router-trace", "requests", kHooks},
+    {"router-trace", "positions", kHooks},
+    {"router-trace", "phases", kHooks},
+    {"route-trace", "homes", kCellRank},
+    {"router-trace", "homes", kCellRank},
+    {"npy", "homes", kCellRank},
+    {"native", "homes", kCellRank},
+    {"", "model", "import --model-config config.json"},
+    {"", "k", "import --model-config config.json"},
+    {"", "branches", "import --model-config config.json"},
+    {"", "homes", "record every rank by itself, and merge"},
+};
+
+}  // namespace
+
+std::string_view how_to_record(std::string_view format, std::string_view fact) {
+  for (const HowTo& how : kHowTo)
+    if ((how.format == format || how.format.empty()) && how.fact == fact) return how.words;
+  return {};
+}
+
+}  // namespace stormcell
