@@ -10,7 +10,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
-#include "core/cell/protocol.h"
+#include "core/cell/protocol_row.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"

@@ -37,7 +37,7 @@ struct Trimmed {
     for (double& l : nearest) l = std::clamp(l, logs[cut], logs[n - 1 - cut]);
     constexpr double kInCommon = 0.1;  // of the variance, by all processes of a run
     const double all = static_cast<double>(n), share = static_cast<double>(kept) / all;
-    half = student_t(kept - 1) * deviation(nearest) / share * std::sqrt((1 + (all - 1) * kInCommon) / all);
+    half = student_t(kept - 1) * deviation(nearest) / share * std::sqrt(1 / all + kInCommon / (1 - kInCommon));
   }
 };
 

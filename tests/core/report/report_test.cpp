@@ -24,7 +24,14 @@ RunSummaryFigures some_figures() {
   f.verb = "optimize";
   f.model = {"switch-tiny", "switch_transformers", "seeded", 1000, 4000, 5, 37, "0123456789abcdef"};
   f.dataset = {"random:4x12", 6, 288, 200, 24, 0};
-  f.device = {"some processor", "cpu", "two cores", "avx2", 2, 63.5, 63.5, 11.25};
+  f.device = {.name = "some processor",
+              .backend = "cpu",
+              .isa = "avx2",
+              .core_placement = "two cores",
+              .threads = 2,
+              .peak_gflops = 63.5,
+              .peak_bf16_gflops = 63.5,
+              .read_gbps = 11.25};
   f.baseline = PlanFigures{{8.25, 9, 7, 20}, 1000, 0.5, 5000, 700};
   f.optimized = PlanFigures{{4.0625, 5, 4, 20}, 2000, 0.75, 4000, 600};
   f.speedup = 1.9375;
