@@ -56,7 +56,7 @@ class MeasuredAgainTest : public QObject {
   std::string request_of(const Json& run, bool beside_baseline) const {
     return scratch_.write(
         "request.json",
-        Json{{"beside_baseline", beside_baseline}, {"settings", run["settings"]}, {"config", run["config"]}, {"seconds", 0}, {"batches", {1, 0}}}
+        Json{{"beside_baseline", beside_baseline}, {"settings", run["settings"]}, {"config", run["config"]}, {"seconds", 0}, {"batches", Json::array({0})}}
             .dump());
   }
   Json measured(const std::string& request) const {
