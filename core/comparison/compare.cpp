@@ -57,9 +57,8 @@ std::string all_of(const std::vector<std::string>& placements) {
 }
 
 void warn_where_machines_differ(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 2>, 2> rows = {
-      {{"name", "the processors differ, so times must not be compared"},
-       {"isa", "the instruction sets in use differ, so times must not be compared"}}};
+  const std::array<std::array<const char*, 2>, 2> rows = {{{"name", "the processors differ, so times must not be compared"},
+                                                           {"isa", "the instruction sets in use differ, so times must not be compared"}}};
   for (const auto& [key, what] : rows) {
     const std::string x = a.text("device", key), y = b.text("device", key);
     if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);

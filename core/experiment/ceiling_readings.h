@@ -23,7 +23,8 @@ class CeilingReadings {
   size_t size() const { return readings_.size(); }
   /// True if each ceiling was reached three times.
   bool agree() const;
-  /// The best reading before measuring and in the first half of those since; the best of the last half. Figures are 0 where nothing was read.
+  /// The best reading before measuring and in the first half of those since; the best of the last half. Figures are 0 where nothing was
+  /// read.
   std::array<DeviceProbe, 2> halves() const;
   /// The placements that were met, the most frequent first.
   std::vector<std::string> placements() const;

@@ -4,8 +4,8 @@
 #include "core/formats/file_kind_groups.h"
 #include "core/formats/file_marks.h"
 #include "core/formats/torch_file.h"
-#include "core/formats/unfinished_download.h"
 #include "core/formats/trace_marks.h"
+#include "core/formats/unfinished_download.h"
 
 namespace stormcell {
 namespace {

@@ -149,12 +149,12 @@ std::string operators_section(const ReportData& d) {
     }
     rows.push_back(bar);
   }
-  std::string body = figure(bars(rows, "Time by operator; the table below has the numbers"),
-                            "Time of a batch by operator. The mark on a bar is the least time that the machine allows.",
-                            d.measured() + " Mean over " +
-                                count((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches) +
-                                " recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), both ceilings "
-                                "probed before, during and after measuring, the largest taken. In cache: faster than memory could be read.");
+  std::string body = figure(
+      bars(rows, "Time by operator; the table below has the numbers"),
+      "Time of a batch by operator. The mark on a bar is the least time that the machine allows.",
+      d.measured() + " Mean over " + count((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches) +
+          " recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), both ceilings "
+          "probed before, during and after measuring, the largest taken. In cache: faster than memory could be read.");
   return section("operators", "Time by operator", body + table.details());
 }
 

@@ -30,11 +30,23 @@ std::string missing(const Json& j, const std::vector<std::string>& paths) {
 
 const std::vector<std::string> kModel = {"model.name",    "model.family",   "model.parameters", "model.weight_bytes",
                                          "model.routers", "model.branches", "model.weights",    "model.unread_tensors"};
-const std::vector<std::string> kSurroundings = {
-    "version",          "dataset.name",      "dataset.batches",        "dataset.cells",           "dataset.cells_without_padding",
-    "device.name",      "device.backend",    "device.threads",         "device.core_placement", "device.core_placements",   "device.peak_gflops",
-    "device.read_gbps", "dataset.by_length", "dataset.cells_as_given", "dataset.cells_by_length", "dataset.note",
-    "dataset.masked"};
+const std::vector<std::string> kSurroundings = {"version",
+                                                "dataset.name",
+                                                "dataset.batches",
+                                                "dataset.cells",
+                                                "dataset.cells_without_padding",
+                                                "device.name",
+                                                "device.backend",
+                                                "device.threads",
+                                                "device.core_placement",
+                                                "device.core_placements",
+                                                "device.peak_gflops",
+                                                "device.read_gbps",
+                                                "dataset.by_length",
+                                                "dataset.cells_as_given",
+                                                "dataset.cells_by_length",
+                                                "dataset.note",
+                                                "dataset.masked"};
 const std::vector<std::string> kRun = {"phase",
                                        "baseline",
                                        "optimized",

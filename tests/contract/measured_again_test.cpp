@@ -54,10 +54,12 @@ class MeasuredAgainTest : public QObject {
   Scratch scratch_;
 
   std::string request_of(const Json& run, bool beside_baseline) const {
-    return scratch_.write(
-        "request.json",
-        Json{{"beside_baseline", beside_baseline}, {"settings", run["settings"]}, {"config", run["config"]}, {"seconds", 0}, {"batches", Json::array({0})}}
-            .dump());
+    return scratch_.write("request.json", Json{{"beside_baseline", beside_baseline},
+                                               {"settings", run["settings"]},
+                                               {"config", run["config"]},
+                                               {"seconds", 0},
+                                               {"batches", Json::array({0})}}
+                                              .dump());
   }
   Json measured(const std::string& request) const {
     const std::string figures = scratch_.path("figures.json");
@@ -116,8 +118,8 @@ class MeasuredAgainTest : public QObject {
     no_batches["batches"] = Json::array();
     for (const std::string& request :
          {scratch_.write("broken.json", "{"), scratch_.write("list.json", "[]"), scratch_.write("empty.json", "{}"),
-          scratch_.write("beyond.json", beyond.dump()), scratch_.write("no_batches.json", no_batches.dump()),
-          request_of(other, true), request_of(none, false), scratch_.path("not there")}) {
+          scratch_.write("beyond.json", beyond.dump()), scratch_.write("no_batches.json", no_batches.dump()), request_of(other, true),
+          request_of(none, false), scratch_.path("not there")}) {
       const Ended ended = run_program({"measure-again", request, figures});
       QVERIFY2(ended.exit == 2 && std::count(ended.err.begin(), ended.err.end(), '\n') == 1, ended.err.c_str());
       QVERIFY(!std::filesystem::exists(figures));

@@ -120,7 +120,8 @@ class MirroredTest : public QObject {
       const std::vector<int64_t> sample = even_sample(ordered, 10, process);
       QCOMPARE(sample.size(), size_t{10});
       QVERIFY(std::is_sorted(sample.begin(), sample.end()) && sample.front() >= 1000 && sample.back() <= 1156);
-      for (size_t i = 0; i < sample.size(); ++i) QVERIFY(std::llabs(sample[i] - 1000 - static_cast<int64_t>(15.7 * (static_cast<double>(i) + 0.5))) <= 8);
+      for (size_t i = 0; i < sample.size(); ++i)
+        QVERIFY(std::llabs(sample[i] - 1000 - static_cast<int64_t>(15.7 * (static_cast<double>(i) + 0.5))) <= 8);
       all.insert(sample.begin(), sample.end());
     }
     QVERIFY2(all.size() >= 76, qPrintable(QString::number(all.size())));  // hardly any batch twice

@@ -125,7 +125,8 @@ class SteadyMeasuringTest : public QObject {
     });
     // Two more readings before it, and a long one after it.
     const double probing = machine.seconds() - 2 * 0.25 - 1 - kMeasuring;
-    QVERIFY2(probing / (kMeasuring + probing) <= 1.0 / 6 && probing / (kMeasuring + probing) > 1.0 / 7, qPrintable(QString::number(probing)));
+    QVERIFY2(probing / (kMeasuring + probing) <= 1.0 / 6 && probing / (kMeasuring + probing) > 1.0 / 7,
+             qPrintable(QString::number(probing)));
   }
 
   void a_machine_that_flickers_has_the_same_ceilings_in_both_halves() {
