@@ -12,7 +12,7 @@ changed_sources() {
   local base
   base=$(git_here merge-base HEAD origin/main 2>/dev/null || git_here rev-parse -q --verify HEAD)
   if [ "$base" = "$(git_here rev-parse HEAD)" ]; then base=$(git_here rev-parse -q --verify HEAD^1 || echo "$base"); fi
-  { git_here diff --name-only "$base" --; git_here ls-files -o --exclude-standard; } | sed -n "s|^\(.*\)\.\(cpp\|h\)$|$root/\1.cpp|p" | sort -u
+  { git_here diff --name-only "$base" --; git_here ls-files -o --exclude-standard; } | sed -nE "s#^(.*)\.(cpp|h)\$#$root/\1.cpp#p" | sort -u
 }
 
 # Lines SOURCE TAB COMMAND, for each source: of a unit the command of the unit, with the source in the place of the unit's file.
@@ -20,7 +20,7 @@ list_commands() {
   local line command="" file source
   while IFS= read -r line; do
     case $line in
-      *'"command": "'*) command=${line#*\"command\": \"} command=${command%\",*} command=${command//\\\"/\"} ;;
+      *'"command": "'*) command=${line#*\"command\": \"} command=${command%\",*} command=${command//\\\"/\"} command=${command//\\\\/\\} ;;
       *'"file": "'*)
         file=${line#*\"file\": \"} file=${file%\"*}
         case $file in
