@@ -30,14 +30,14 @@ function(stormcell_precompile target name)
   endif()
 endfunction()
 
-# What computes for long: kernels, the oracle, placement, profiles, readers of traces, the session's codec.
+# Code that computes for long runs at -O3: kernels, the oracle, placement, profiles, readers of traces, the session's codec.
 function(stormcell_compile_hot target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O3>)
 endfunction()
 function(stormcell_compile_hot_sources)
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 endfunction()
-# What computes nothing for long compiles faster at a lower level: tests, the command line, windows, texts.
+# Code that computes nothing for long compiles faster at a lower level: tests, the command line, windows, texts.
 function(stormcell_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
   stormcell_leave_pointers_out(${target})

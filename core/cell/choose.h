@@ -8,7 +8,7 @@
 
 namespace stormcell {
 
-/// Of a score, as sigmoid groups choose and weigh by it.
+/// The sigmoid of a score, by which sigmoid groups choose and weigh.
 inline float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 void choose_top_k(const ScoreView& scores, const Protocol& protocol, DecisionView& out);

@@ -1,4 +1,4 @@
-// What a user asks of data, and what the model asks of them.
+// The options of a dataset: those that a user gives, and those that the model needs.
 #pragma once
 #include <cstdint>
 #include <optional>

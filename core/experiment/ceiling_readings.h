@@ -1,8 +1,8 @@
-// What the device could do at most, as it was probed before, during and after measuring.
+// The ceilings of a device, read before, during and after measuring.
 //
-// A probe takes a fraction of a second. Where a virtual machine's processors change places within seconds, or its neighbours read the same
-// memory, one probe meets one moment only. So several probes are spread over the time, and the best of the first half and of the last are
-// the ceilings then.
+// A probe takes a fraction of a second. The processors of a virtual machine may change places within seconds, and its neighbours read the
+// same memory, so one probe meets one moment only. Therefore several probes are spread over the time. The ceilings are the best readings of
+// the first half and of the last.
 #pragma once
 #include <array>
 #include <string>

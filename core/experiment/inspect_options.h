@@ -1,4 +1,4 @@
-// What a user asks of inspect.
+// The options of inspect, as a user gives them.
 #pragma once
 #include <cstdint>
 #include <string>

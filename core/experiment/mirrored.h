@@ -88,7 +88,7 @@ struct MirroredJob {
   std::function<int64_t()> filled;                              ///< bytes of slots that were filled so far; empty: not counted
   std::function<double(size_t plan)> finish;  ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
   int64_t least_chains = kLeastRounds;
-  int64_t least_batches = 0;  ///< different batches to be run, in drawn order, while so many times `seconds` have room for them:
+  int64_t least_batches = 0;  ///< different batches to be run, in drawn order, while `most_times` x `seconds` have room for them
   double most_times = 2;
   double most_seconds = std::numeric_limits<double>::infinity();  ///< after that time no chain begins; the first one always runs
 };

@@ -101,7 +101,7 @@ struct ExperimentState {
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
   /// Adds a reading of ceilings and placement; where nothing is measured, the one of opening is enough. Resets the peak of resident
-  /// memory, so the probe's buffer is not charged to a run. `brief`: between two executions, in a quarter of the time.
+  /// memory, so the probe's buffer is not charged to a run. `brief`: between two executions, in a tenth of the time.
   enum class ProbeTime : uint8_t { whole, brief };
   void probe(ProbeTime time, const Progress& progress);
   /// The most resident memory of this call, in bytes, without what probes take.

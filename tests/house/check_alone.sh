@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check_alone.sh ROOT BUILD [all]: each source that changed, or whose own header did, compiles by itself: one that takes an include from its
 # neighbour in a unit of several sources is found. Changed: since the commit at which this branch left origin's main; on that main itself, since
-# the commit before. `all`: every source. Precompiled headers stay; the standard ones are checked by check_includes.sh. Exit 77: there is no git, or no compiler's list.
+# the commit before, so an include that an older commit forgot is found by `all` alone: every source. Precompiled headers stay; the standard ones
+# are checked by check_includes.sh. Exit 77: there is no git, or no compiler's list.
 set -euo pipefail
 root=$1 build=$2 which=${3:-changed}
 commands=$build/compile_commands.json

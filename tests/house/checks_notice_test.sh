@@ -73,6 +73,23 @@ alone 'std::vector<int> v;' 1 "second.cpp: does not compile by itself" "an inclu
 alone '#include <vector>
 std::vector<int> v;' 0 "2 sources compile by themselves" "a source with its own include"
 
+# changed TEXT STATUS OUTPUT NAME: the same, where git knows both sources and the second has the text since its last commit.
+changed() {
+  local output status=0
+  git -C "$tree" -c user.name=a -c user.email=a@b commit -q -am "$4" --allow-empty
+  printf '%s\n' "$1" >>"$tree/core/graph/second.cpp"
+  output=$("$BASH" "$here/check_alone.sh" "$tree" "$tree/build" 2>&1) || status=$?
+  if [ "$status" -ne "$2" ] || [[ $output != *"$3"* ]]; then echo "FAIL $4: exit status $status: $output"; failures=$((failures + 1)); return; fi
+  echo "ok   $4"
+}
+if command -v git >/dev/null; then
+  git -C "$tree" init -q
+  git -C "$tree" add core
+  changed '' 0 "1 sources compile by themselves" "one changed source of two"
+  changed 'std::map<int, int> m;' 1 "second.cpp: does not compile by itself" "a change that forgets an include"
+  rm -rf "$tree/.git"
+fi
+
 layers core/base/up.h '"core/graph/graph.h"' notices "core/base may not include core/graph" "an arrow that points up"
 layers core/data/side.cpp '"core/models/model.h"' notices "core/data may not include core/models" "an arrow between neighbours that the table does not have"
 layers core/experiment/down.h '"core/graph/graph.h"' passes "0 not allowed" "an arrow that points down"
