@@ -1,32 +1,25 @@
 #include "core/base/dtype.h"
 
-#include <array>
 #include <cmath>
-#include <utility>
+#include <string>
 
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 
 namespace stormcell {
-namespace {
-struct Row {
-  DType type;
-  std::string_view name;
-  size_t size;
-};
-constexpr std::array kTypes = {Row{DType::f32, "f32", 4}, Row{DType::f16, "f16", 2},         Row{DType::bf16, "bf16", 2},
-                               Row{DType::f64, "f64", 8}, Row{DType::f8_e4m3, "f8_e4m3", 1}, Row{DType::f8_e5m2, "f8_e5m2", 1},
-                               Row{DType::i8, "i8", 1},   Row{DType::u8, "u8", 1},           Row{DType::i16, "i16", 2},
-                               Row{DType::u16, "u16", 2}, Row{DType::i32, "i32", 4},         Row{DType::u32, "u32", 4},
-                               Row{DType::i64, "i64", 8}, Row{DType::u64, "u64", 8},         Row{DType::boolean, "bool", 1}};
-}  // namespace
 
-size_t element_size(DType type) { return kTypes[static_cast<size_t>(type)].size; }
-std::string_view to_text(DType type) { return kTypes[static_cast<size_t>(type)].name; }
+size_t element_size(DType type) {
+  const NumberFormat& format = format_of(type);
+  if (format.is_blocks()) failed("number format " + std::string(format.name), "its elements have no size of their own: they lie in blocks");
+  return static_cast<size_t>(format.block_bytes);
+}
+std::string_view to_text(DType type) { return format_of(type).name; }
 std::optional<DType> parse_dtype(std::string_view text) {
-  for (const Row& row : kTypes)
-    if (row.name == text) return row.type;
+  for (const NumberFormat& format : number_formats())
+    if (format.name == text) return format.type;
   return {};
 }
+bool is_engine_float(DType type) { return format_of(type).converts; }
 
 float f16_to_f32(uint16_t v) {
   const uint32_t sign = static_cast<uint32_t>(v & 0x8000) << 16, exponent = (v >> 10) & 0x1f, mantissa = v & 0x3ff;

@@ -1,4 +1,4 @@
-// Element types of tensors and the conversions between the floating ones.
+// Number formats of tensors and the conversions between the floating ones. number_format.h has the facts of each format.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace stormcell {
 
-enum class DType : uint8_t { f32, f16, bf16, f64, f8_e4m3, f8_e5m2, i8, u8, i16, u16, i32, u32, i64, u64, boolean };
+enum class DType : uint8_t { f32, f16, bf16, f64, f8_e4m3, f8_e5m2, i8, u8, i16, u16, i32, u32, i64, u64, boolean, q8_0 };
 
-/// Bytes of one element.
+/// Bytes of one element. Throws Error(failed) for a format of blocks, whose elements have no bytes of their own: ask row_bytes().
 size_t element_size(DType type);
 /// "f32", "bf16", ...
 std::string_view to_text(DType type);
 /// By the names of to_text; empty when unknown.
 std::optional<DType> parse_dtype(std::string_view text);
-/// True for the floating types that the engine computes with: f32, f16, bf16.
-inline bool is_engine_float(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
+/// True for the floating types that the engine computes with and converts: f32, f16, bf16.
+bool is_engine_float(DType type);
 
 inline float bf16_to_f32(uint16_t v) { return std::bit_cast<float>(static_cast<uint32_t>(v) << 16); }
 /// Round to nearest, ties to even; NaN stays NaN.

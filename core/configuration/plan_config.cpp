@@ -1,9 +1,10 @@
 #include "core/configuration/plan_config.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "core/base/dtype.h"
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 #include "core/base/run_kind.h"
 #include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
@@ -101,7 +102,8 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   if (const auto at = j.find("dtypes"); at != j.end() && !at->is_null()) {
     expect(at->is_object(), "an object \"dtypes\"");
     config.dtype = text_at(*at, "products", "");
-    expect(config.dtype.empty() || parse_dtype(config.dtype), "a number format as \"products\"");
+    const std::optional<DType> format = parse_dtype(config.dtype);
+    expect(config.dtype.empty() || (format && !format_of(*format).is_blocks()), "a number format as \"products\"");
   }
   if (const auto at = j.find("annotations"); at != j.end() && !at->is_null()) {
     expect(at->is_array(), "a list of texts as \"annotations\"");

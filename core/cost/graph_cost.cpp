@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/number_format.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -53,8 +54,8 @@ class Costing {
     node.cost.activation_bytes *= times;
     for (const ValueId v : n.inputs) {
       const Value& w = g_.value(v);
-      node.is_bf16 =
-          node.is_bf16 || (w.kind == ValueKind::weight && w.type.dtype == DType::bf16 && w.type.content.size() > 1 && !is_precise(n));
+      node.is_bf16 = node.is_bf16 ||
+                     (w.kind == ValueKind::weight && format_of(w.type.dtype).own_products && w.type.content.size() > 1 && !is_precise(n));
     }
     cost_.total.flops += node.cost.flops;
     cost_.total.weight_bytes += node.cost.weight_bytes;

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/machine.h"
 #include "core/cpu/weight_layouts.h"
@@ -87,7 +88,7 @@ std::unique_ptr<MemorySpace> process_memory() { return std::make_unique<ProcessM
 CpuDevice::CpuDevice(int threads) : team_(threads), memory_(process_memory()) {}
 DeviceInfo CpuDevice::info() const {
   static const std::string model = describe_processor().model;  // reading it takes longer than asking for info may
-  return {model, "cpu", team_.size(), kernels().product_bf16_rounds_x, bf16_rows(), {DType::f32, DType::bf16}};
+  return {model, "cpu", team_.size(), kernels().product_bf16_rounds_x, bf16_rows(), panel_formats()};
 }
 std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
 std::unique_ptr<PinnedBuffer> CpuDevice::allocate_pinned(int64_t bytes, const std::string& what) {

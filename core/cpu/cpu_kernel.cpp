@@ -1,6 +1,7 @@
 #include "core/cpu/cpu_kernel.h"
 
 #include "core/base/error.h"
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/weight_layouts.h"
 #include "core/graph/annotation_rules.h"
 
@@ -36,8 +37,11 @@ WeightHandle Making::plain_weight(size_t index) const { return weight(index, kPl
 WeightHandle Making::f32_weight(size_t index) const { return weight(index, kPlainF32, DType::f32); }
 WeightHandle Making::panel_weight(size_t index, bool precise) const {
   // The stored number format, but f16, which has no dot product here, and what must not round its input.
-  return branch_weight(index, kPanels, format_in_products(value(index)) == DType::bf16 && !precise ? DType::bf16 : DType::f32);
+  return branch_weight(index, kPanels, precise ? DType::f32 : panel_format(format_in_products(value(index))));
 }
+
+bool Making::reads_halves(size_t input) const { return is_halves(reads(input)); }
+bool Making::writes_halves(size_t output) const { return is_halves(writes(output)); }
 
 int64_t Making::most_rows(size_t index) const {
   const Operand& o = program.operands[step.inputs[index]];

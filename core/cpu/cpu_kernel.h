@@ -82,6 +82,9 @@ struct Making {
   /// The format in which an activation lies.
   DType reads(size_t input) const { return program.operands[step.inputs[input]].dtype; }
   DType writes(size_t output) const { return program.operands[step.outputs[output]].dtype; }
+  /// Whether it lies in bf16: Rows::halves().
+  bool reads_halves(size_t input) const;
+  bool writes_halves(size_t output) const;
   /// Bytes of one row of output `output` as it lies.
   int64_t row_bytes(size_t output) const { return program.operands[step.outputs[output]].row_bytes(); }
   /// Requests input `index` as stored, as f32, in a layout of its own, or packed for products.

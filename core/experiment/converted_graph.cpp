@@ -1,5 +1,6 @@
 #include "core/experiment/converted_graph.h"
 
+#include "core/base/number_format.h"
 #include "core/graph/paged_states.h"
 
 namespace stormcell {
@@ -11,7 +12,7 @@ std::shared_ptr<const Graph> in_format(const Graph& graph, DType to) {
     v.type.dtype = to;
     set_recipe(v, convert_recipe(recipe_of(v), to));
   }
-  for (const ValueId state : paged_states(*changed).states) changed->value(state).type.dtype = to == DType::bf16 ? DType::bf16 : DType::f32;
+  for (const ValueId state : paged_states(*changed).states) changed->value(state).type.dtype = state_format(to);
   return changed;
 }
 

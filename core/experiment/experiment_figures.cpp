@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/number_format.h"
 #include "core/base/thread_team.h"
 #include "core/graph/roles.h"
 #include "core/machine/memory.h"
@@ -61,12 +62,12 @@ DeviceFigures device_figures(const ExperimentState& s) {
   d.core_placements = s.readings.placements();
   if (!d.core_placements.empty()) d.core_placement = d.core_placements.front();
   d.isa = s.ceilings.kernels;
-  d.peak_gflops = s.dtype == DType::bf16 ? s.ceilings.bf16_gflops : s.ceilings.f32_gflops;
+  d.peak_gflops = s.ceilings.peak_gflops(s.dtype);
   d.peak_bf16_gflops = s.ceilings.bf16_gflops;
   d.read_gbps = s.ceilings.read_gbs;
   const std::array<DeviceProbe, 2> halves = s.readings.halves();
   for (size_t i = 0; i < halves.size(); ++i) {
-    d.peak_readings[i] = s.dtype == DType::bf16 ? halves[i].bf16_gflops : halves[i].f32_gflops;
+    d.peak_readings[i] = halves[i].peak_gflops(s.dtype);
     d.read_readings[i] = halves[i].read_gbs;
   }
   return d;
@@ -111,7 +112,7 @@ std::string settings_json(const ExperimentState& s, std::string_view phase) {
   ExperimentOptions ran = s.options;
   ran.threads = s.device->info().threads;
   ran.phase = phase;
-  if (s.dtype == DType::f32 || s.dtype == DType::bf16) ran.dtype = std::string(to_text(s.dtype));
+  if (format_of(s.dtype).offered) ran.dtype = std::string(to_text(s.dtype));
   return settings_json(ran);
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 #include "core/base/numbers.h"
 #include "core/experiment/converted_graph.h"
 #include "core/runtime/lower.h"
@@ -99,9 +100,10 @@ SentRows check_memory(Device& device, WeightStore& store, const std::vector<Plan
   std::vector<PlannedGraph> copying = graphs;
   for (PlannedGraph& planned : copying) planned.options.rows = SentRows::copied;
   if (memory_needed(device, store, copying) <= available) return SentRows::copied;
-  // Nothing smaller than bf16 exists in this version.
+  const NumberFormat& smallest = smallest_offered_format();
+  const std::string dtype = "--dtype " + std::string(smallest.name);
   std::vector<PlannedGraph> smaller;
-  for (const PlannedGraph& planned : copying) smaller.push_back({in_format(*planned.graph, DType::bf16), planned.options});
+  for (const PlannedGraph& planned : copying) smaller.push_back({in_format(*planned.graph, smallest.type), planned.options});
   WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, store.budget());
   const bool fits = memory_needed(device, other, smaller) <= available;
   const int64_t budget = largest_budget(device, store, copying, available);
@@ -111,8 +113,8 @@ SentRows check_memory(Device& device, WeightStore& store, const std::vector<Plan
   const bool pictures =
       std::any_of(values.begin(), values.end(), [](const Value& v) { return v.kind == ValueKind::input && v.role == InputRole::pixels; });
   bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(available)) + " are available",
-            fits && budget > 0 ? advice + ", or --dtype bf16"
-            : fits             ? "use --dtype bf16, which fits"
+            fits && budget > 0 ? advice + ", or " + dtype
+            : fits             ? "use " + dtype + ", which fits"
             : budget > 0       ? advice
             : pictures         ? "no --dtype of this version fits; take a smaller batch, model or pictures"
                        : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");

@@ -5,6 +5,7 @@
 #include "core/base/blocking.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 #include "core/experiment/dense_plan.h"
 #include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
@@ -76,8 +77,9 @@ std::unique_ptr<ExperimentState> open_state(const ExperimentOptions& options, co
   for (std::string& sentence : overruled(*s.graph, given)) s.idle_annotations.push_back(std::move(sentence));
   if (const DeviceInfo info = s.device->info(); info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
-  const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
-  s.tolerance = exact ? kF32Tolerance : kRoundedTolerance;
+  const NumberFormat& format = format_of(s.dtype);
+  const bool exact = !format.own_products || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
+  s.tolerance = exact ? kF32Tolerance : format.product_tolerance;
   s.store = std::make_unique<WeightStore>(*s.device, s.model->weights, options.weight_budget);
   s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);

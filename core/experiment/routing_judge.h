@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/number_format.h"
 #include "core/experiment/compare_decisions.h"
 #include "core/experiment/disturbed_cells.h"
 #include "core/experiment/nonfinite.h"
@@ -22,9 +23,6 @@ enum class Arithmetic : uint8_t {
   f32,
   rounds_to_bf16,  ///< inputs of products, or what a state keeps, are rounded to bf16
 };
-/// Of the largest value: how far outputs may lie from the reference's, and where that is rounded.
-inline constexpr double kF32Tolerance = 1e-4;
-inline constexpr double kRoundedTolerance = 2e-2;
 /// How far scores may lie from the reference's, as a share of their size (margin_size()).
 double score_tolerance(Arithmetic arithmetic);
 /// What rounding does at least to a value of 1 that products give.

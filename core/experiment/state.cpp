@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 #include "core/base/numbers.h"
 #include "core/cost/graph_cost.h"
 #include "core/experiment/converted_graph.h"
@@ -83,7 +84,7 @@ PassInput ExperimentState::pass_input(const Graph& g) const {
 }
 
 Arithmetic ExperimentState::arithmetic() const {
-  return dtype == DType::bf16 && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
+  return format_of(dtype).own_products && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
 }
 
 void ExperimentState::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens) {

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/counted.h"
+#include "core/base/number_format.h"
 #include "core/cost/graph_cost.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/batch_part.h"
@@ -215,7 +216,7 @@ class Verifying {
   /// Of what the format may cost against the stored weights.
   double format_tolerance() const {
     if (s_.options.tolerance) return *s_.options.tolerance;
-    return s_.dtype == DType::bf16 ? 5e-2 : 1e-4;
+    return format_of(s_.dtype).conversion_tolerance;
   }
 
   void refuse_changed_files(Verification& v) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/number_format.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/annotation_rules.h"
 #include "core/machine/memory.h"
@@ -9,11 +10,12 @@
 namespace stormcell {
 namespace {
 
-/// A state that is kept in bf16, or a value or weight of another format that lies so because an annotation asks for it.
+/// A state whose rows are rounded, or a value or weight that an annotation keeps in a format with rounding that its type does not have.
 bool keeps_rounded_values(const Graph& graph) {
   return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
-    if (v.kind == ValueKind::state && v.type.dtype == DType::bf16) return true;
-    return v.type.dtype != DType::bf16 && (v.kind == ValueKind::weight ? format_in_products(v) : format_in_memory(v)) == DType::bf16;
+    if (v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows) return true;
+    const DType kept = v.kind == ValueKind::weight ? format_in_products(v) : format_in_memory(v);
+    return kept != v.type.dtype && (v.kind == ValueKind::weight ? format_of(kept).own_products : format_of(kept).rounds_rows);
   });
 }
 

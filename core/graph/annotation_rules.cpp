@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
+#include "core/base/number_format.h"
 #include "core/base/text_names.h"
 #include "core/graph/operator.h"
 #include "core/graph/roles.h"
@@ -18,14 +19,18 @@ namespace {
 struct AnnotationRule {
   std::string_view key;
   Annotated on = Annotated::node;
-  std::string_view words;  ///< those it may be, with blanks between; empty: a name that the device knows
+  std::string (*words)();  ///< those it may be, with blanks between; empty: a name that the device knows
 };
+std::string any_kernel() { return {}; }
+std::string storage_words() { return joined(row_formats(), " "); }
+std::string format_words() { return joined(offered_formats(), " "); }
+std::string residency_words() { return "streamed pinned"; }
 /// annotations.h says what they mean; users read it in the help of --annotate (core/summary/settings.h).
 constexpr std::array kRules = {
-    AnnotationRule{kKernel, Annotated::node, ""},
-    AnnotationRule{kStorage, Annotated::value, "f32 bf16"},
-    AnnotationRule{kFormat, Annotated::weight, "f32 bf16"},
-    AnnotationRule{kResidency, Annotated::weight, "streamed pinned"},
+    AnnotationRule{kKernel, Annotated::node, any_kernel},
+    AnnotationRule{kStorage, Annotated::value, storage_words},
+    AnnotationRule{kFormat, Annotated::weight, format_words},
+    AnnotationRule{kResidency, Annotated::weight, residency_words},
 };
 
 /// Keys of what stands on this; of all where nothing is given.
@@ -109,9 +114,9 @@ std::string annotation_problem(std::string_view key, std::string_view word, Anno
   const AnnotationRule* rule = find_rule(key);
   if (!rule || rule->on != on)
     return "expected an annotation of " + std::string(kind_text(on)) + " as " + known_keys(on) + ", got " + quoted(key);
-  if (rule->words.empty() ? word.empty() : !holds_word(rule->words, word))
-    return "expected " + std::string(key) + (rule->words.empty() ? " to name a kernel" : " " + listed(rule->words)) + ", got " +
-           quoted(word);
+  const std::string words = rule->words();
+  if (words.empty() ? word.empty() : !holds_word(words, word))
+    return "expected " + std::string(key) + (words.empty() ? " to name a kernel" : " " + listed(words)) + ", got " + quoted(word);
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 
 namespace stormcell {
 
@@ -91,11 +92,20 @@ void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId sp
                    type_text(graph, type));
 }
 
-void expect_weight(const Graph& graph, const Node& node, size_t index) {
-  const TensorType& type = input_type(graph, node, index);
+namespace {
+void expect_weight_where(bool fits, const Graph& graph, const Node& node, size_t index) {
   const Value& v = graph.value(node.inputs[index]);
-  if (v.kind != ValueKind::weight || !is_engine_float(type.dtype))
+  if (v.kind != ValueKind::weight || !fits)
     operator_error(node, "a weight in f32, f16 or bf16 as input " + std::to_string(index), value_text(graph, v));
+}
+}  // namespace
+
+void expect_weight(const Graph& graph, const Node& node, size_t index) {
+  expect_weight_where(is_engine_float(input_type(graph, node, index).dtype), graph, node, index);
+}
+
+void expect_product_weight(const Graph& graph, const Node& node, size_t index) {
+  expect_weight_where(format_of(input_type(graph, node, index).dtype).multiplies, graph, node, index);
 }
 
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content) {
@@ -200,7 +210,8 @@ Flow flow_within_parent(const Graph& graph, const Node& node, size_t) {
 
 double value_bytes(const CostContext& context, ValueId id) {
   const Value& v = context.graph.value(id);
-  double bytes = static_cast<double>(element_size(v.type.dtype));
+  const NumberFormat& format = format_of(v.type.dtype);
+  double bytes = static_cast<double>(format.block_bytes) / format.block_elements;
   for (const Dim& d : v.type.content) bytes *= static_cast<double>(d.evaluate(context.bindings));
   if (v.kind == ValueKind::decision || v.kind == ValueKind::ragged) return context.rows(v.type.space) * v.fan_out * 8.0;
   return v.type.space == kNone ? bytes : bytes * context.rows(v.type.space);

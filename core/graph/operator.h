@@ -126,6 +126,8 @@ void expect_content(const Graph& graph, const Node& node, size_t index, const st
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space);
 /// Input `index` is a weight in f32, f16 or bf16.
 void expect_weight(const Graph& graph, const Node& node, size_t index);
+/// The same of a weight that may also lie in blocks (NumberFormat::multiplies).
+void expect_product_weight(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is a weight, the same for all cells, and has this content.
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
 /// Input `index` is an activation in i32.

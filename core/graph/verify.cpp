@@ -5,6 +5,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/id_vector.h"
+#include "core/base/number_format.h"
 #include "core/graph/annotation_rules.h"
 #include "core/graph/paged_states.h"
 #include "core/graph/roles.h"
@@ -72,8 +73,13 @@ class Verifier {
   /// Devices hold activations in four bytes an element: a shorter buffer would be written past its end.
   void format(const Value& v) const {
     const DType t = v.type.dtype;
-    if (v.kind == ValueKind::state && t == DType::bf16) return;  // rounded_states() sees to it
-    if (v.kind == ValueKind::weight ? !is_engine_float(t) : t != DType::f32 && t != DType::i32)
+    const NumberFormat& format = format_of(t);
+    if (v.kind == ValueKind::state && format.rounds_rows) return;  // rounded_states() sees to it
+    if (v.kind == ValueKind::weight && format.is_blocks() && !v.type.content.empty() &&
+        !is_whole_blocks(t, v.type.content.back().constant()))
+      fail("value %" + v.name,
+           "expected rows of whole blocks of " + std::to_string(format.block_elements) + " elements, got " + type_text(graph_, v.type));
+    if (v.kind == ValueKind::weight ? !format.multiplies : t != DType::f32 && t != DType::i32)
       fail("value %" + v.name,
            std::string(v.kind == ValueKind::weight ? "expected a weight in f32, f16 or bf16" : "expected an activation in f32 or i32") +
                ", got " + type_text(graph_, v.type));
@@ -81,7 +87,7 @@ class Verifier {
 
   /// Operators read rows in four bytes an element; those that know pages round what they put there, and widen what they read.
   void rounded_states() const {
-    const auto rounded = [](const Value& v) { return v.kind == ValueKind::state && v.type.dtype == DType::bf16; };
+    const auto rounded = [](const Value& v) { return v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows; };
     if (std::none_of(graph_.values.begin(), graph_.values.end(), rounded)) return;
     const PagedStates paged = paged_states(graph_);
     for (const ValueId id : graph_.values.ids()) {

@@ -2,8 +2,11 @@
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <string_view>
+#include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 #include "core/base/reused_memory.h"
 #include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
@@ -13,41 +16,54 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kBlock = 1 << 18;  // elements that are read at once, between two polls: under 1 ms
+constexpr int64_t kReadElements = 1 << 18;  // that are read at once, between two polls: under 1 ms
 
-// True when any exponent of the block is all ones. No early way out, so that the loop vectorises.
+/// The number that a block of a format begins with: the element itself, or the scale of the block.
 template <class Word>
-bool any_nonfinite(const std::byte* bytes, int64_t n, Word exponent) {
+Word number_of(const std::byte* block) {
+  Word bits;
+  std::memcpy(&bits, block, sizeof bits);
+  return bits;
+}
+
+/// True when the exponent of any block's number is all ones. No early way out, so that the loop vectorises where `stride`, the bytes of a
+/// block, is known when it is compiled.
+template <class Word, class Stride>
+bool any_nonfinite(const std::byte* bytes, int64_t blocks, Word exponent, Stride stride) {
   Word found = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    Word bits;
-    std::memcpy(&bits, bytes + i * static_cast<int64_t>(sizeof(Word)), sizeof(Word));
-    found |= static_cast<Word>((bits & exponent) == exponent);
-  }
+  for (int64_t i = 0; i < blocks; ++i) found |= static_cast<Word>((number_of<Word>(bytes + i * stride) & exponent) == exponent);
   return found != 0;
 }
-
-bool block_is_finite(const std::byte* bytes, DType type, int64_t n) {
-  switch (type) {
-    case DType::f32:
-      return !any_nonfinite<uint32_t>(bytes, n, 0x7f800000u);
-    case DType::bf16:
-      return !any_nonfinite<uint16_t>(bytes, n, 0x7f80);
-    case DType::f16:
-      return !any_nonfinite<uint16_t>(bytes, n, 0x7c00);
-    default:
-      return true;
-  }
+template <class Word>
+bool any_nonfinite(const std::byte* bytes, int64_t blocks, const NumberFormat& format) {
+  const auto exponent = static_cast<Word>(format.exponent);
+  if (format.block_bytes == sizeof(Word)) return any_nonfinite(bytes, blocks, exponent, std::integral_constant<int64_t, sizeof(Word)>());
+  return any_nonfinite(bytes, blocks, exponent, int64_t{format.block_bytes});
 }
 
-/// The weight's elements, some at a time. Stored ones come piece by piece: a whole tensor is not held where nobody needs it.
+bool is_wide(const NumberFormat& format) { return format.exponent > 0xffff; }
+
+bool blocks_are_finite(const std::byte* bytes, const NumberFormat& format, int64_t blocks) {
+  if (format.exponent == 0) return true;
+  return !(is_wide(format) ? any_nonfinite<uint32_t>(bytes, blocks, format) : any_nonfinite<uint16_t>(bytes, blocks, format));
+}
+
+/// Of a number that is not finite: "NaN", "infinity" or "-infinity".
+std::string_view nonfinite_text(const std::byte* block, const NumberFormat& format) {
+  const uint32_t bits = is_wide(format) ? number_of<uint32_t>(block) : number_of<uint16_t>(block);
+  const uint32_t sign = is_wide(format) ? 0x80000000u : 0x8000u;
+  if ((bits & ~sign & ~format.exponent) != 0) return "NaN";
+  return (bits & sign) == 0 ? "infinity" : "-infinity";
+}
+
+/// The weight's blocks, some at a time. Stored ones come piece by piece: a whole tensor is not held where nobody needs it.
 class Pieces {
  public:
-  Pieces(const WeightSource& weights, const std::string& text, const WeightInfo& info)
-      : weights_(weights), text_(text), size_(static_cast<int64_t>(element_size(info.dtype))) {
+  Pieces(const WeightSource& weights, const std::string& text, const NumberFormat& format)
+      : weights_(weights), text_(text), size_(format.block_bytes) {
     if (looks_like_recipe(text)) whole_ = weights.bytes(text);  // each piece would make all of it
   }
-  std::shared_ptr<const std::byte> elements(int64_t first, int64_t count) const {
+  std::shared_ptr<const std::byte> blocks(int64_t first, int64_t count) const {
     if (whole_) return {whole_, whole_.get() + first * size_};
     return weights_.range(text_, first * size_, count * size_);
   }
@@ -60,23 +76,21 @@ class Pieces {
 };
 
 struct Found {
-  int64_t element;
-  float value;
+  int64_t element;  // of a block the first
+  std::string_view what;
 };
 /// The first element that is not finite.
 std::optional<Found> first_nonfinite(const Pieces& pieces, const WeightInfo& info, const Progress& progress) {
-  const auto size = static_cast<int64_t>(element_size(info.dtype));
-  for (int64_t at = 0; at < info.elements(); at += kBlock) {
+  const NumberFormat& format = format_of(info.dtype);
+  const int64_t all = info.bytes() / format.block_bytes, most = kReadElements / format.block_elements;
+  for (int64_t at = 0; at < all; at += most) {
     progress.cancel.check();
-    const int64_t n = std::min(kBlock, info.elements() - at);
-    const std::shared_ptr<const std::byte> bytes = pieces.elements(at, n);
-    if (block_is_finite(bytes.get(), info.dtype, n)) continue;
+    const int64_t n = std::min(most, all - at);
+    const std::shared_ptr<const std::byte> bytes = pieces.blocks(at, n);
+    if (blocks_are_finite(bytes.get(), format, n)) continue;
     for (int64_t i = 0; i < n; ++i)
-      if (!block_is_finite(bytes.get() + i * size, info.dtype, 1)) {
-        Found found{at + i, 0};
-        to_f32(bytes.get() + i * size, info.dtype, &found.value, 1);
-        return found;
-      }
+      if (const std::byte* block = bytes.get() + i * format.block_bytes; !blocks_are_finite(block, format, 1))
+        return Found{(at + i) * format.block_elements, nonfinite_text(block, format)};
   }
   return {};
 }
@@ -95,16 +109,13 @@ std::vector<std::string> check_finite(const Graph& graph, const WeightSource& we
     const WeightInfo* info = v.kind == ValueKind::weight ? weights.find(weight_text(v)) : nullptr;
     if (!info) continue;
     progress.report("checking the weights", done, total);
-    if (const std::optional<Found> found = first_nonfinite(Pieces(weights, weight_text(v), *info), *info, progress)) {
+    if (const std::optional<Found> found = first_nonfinite(Pieces(weights, weight_text(v), format_of(info->dtype)), *info, progress)) {
       // Row-major, as numpy would index it.
       std::vector<int64_t> index(info->shape.size());
       int64_t rest = found->element;
       for (size_t d = info->shape.size(); d-- > 0;) index[d] = rest % info->shape[d], rest /= info->shape[d];
-      const std::string what = "the weight " + in_quotes(v.name) + " holds " +
-                               (found->value != found->value ? "NaN"
-                                : found->value > 0           ? "infinity"
-                                                             : "-infinity") +
-                               " at element " + shape_text(index) + " of shape " + shape_text(info->shape);
+      const std::string what = "the weight " + in_quotes(v.name) + " holds " + std::string(found->what) + " at element " +
+                               shape_text(index) + " of shape " + shape_text(info->shape);
       if (!allow) bad_input(where, what, "use --allow-nonfinite to run it all the same");
       warnings.push_back(what);
     }

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "core/base/number_format.h"
+
 namespace stormcell {
 
 ValueId LayerBuilder::stored(const std::string& name, std::vector<int64_t> shape) {
@@ -10,7 +12,7 @@ ValueId LayerBuilder::stored(const std::string& name, std::vector<int64_t> shape
 }
 
 DType LayerBuilder::cache_dtype(const std::string& weight, std::vector<int64_t> shape) {
-  return catalog_.need(weight, std::move(shape)).dtype == DType::bf16 ? DType::bf16 : DType::f32;
+  return state_format(catalog_.need(weight, std::move(shape)).dtype);
 }
 
 ValueId LayerBuilder::made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape) {

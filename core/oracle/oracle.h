@@ -4,6 +4,8 @@
 // no lowering, no memory plan, no packed weights, no conversion. Scatters copy rows, gathers follow each row up its chain of decisions, a
 // guard runs the body that its predicate asks for, a repeat loops. Weights come as they are stored and are converted to the scalar block by
 // block as they are used; recipes are read by the oracle itself on the way, and nothing is folded.
+//
+// It takes any number type that has what core/oracle/scalar.h says. The program has it for floats alone, the tests for Residue too.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -45,6 +47,9 @@ using OracleReplay = std::map<std::string, std::vector<std::vector<int32_t>>, st
 
 struct OracleOptions {
   OracleReplay replay;  ///< routers that are not named decide freely
+  /// By router: what every cell of the dense space above it chooses [dense cells, fan_out], whichever of them come; the same in each
+  /// execution. It comes before `replay`, and does not depend on what the routers above decide or on padding that a plan leaves out.
+  std::map<std::string, std::vector<int32_t>, std::less<>> forced = {};
   int threads = 1;
   bool keep_values = false;  ///< every value of the run (for tests): of what runs several times, the last
   bool keep_scores = false;

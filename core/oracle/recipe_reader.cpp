@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/oracle/stored_formats.h"
 
 namespace stormcell::reference {
 namespace {
@@ -15,21 +16,20 @@ using Reader = std::unique_ptr<RecipeReader>;
 class TensorReader final : public RecipeReader {
  public:
   TensorReader(const WeightInfo& info, std::shared_ptr<const std::byte> bytes)
-      : RecipeReader(info.shape), type_(info.dtype), bytes_(std::move(bytes)) {}
+      : RecipeReader(info.shape), format_(stored_format(info.dtype)), bytes_(std::move(bytes)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     int64_t index = 0;
     for (size_t i = 0; i < shape_.size(); ++i) index = index * shape_[i] + place[i];
-    const std::byte* from = bytes_.get() + index * static_cast<int64_t>(element_size(type_));
     float some[64];
     for (int64_t at = 0; at < n; at += 64) {
       const int64_t count = std::min<int64_t>(64, n - at);
-      to_f32(from + at * static_cast<int64_t>(element_size(type_)), type_, some, static_cast<size_t>(count));
+      format_.read(bytes_.get(), index + at, count, some);
       for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<double>(some[i]);
     }
   }
 
  private:
-  DType type_;
+  const StoredFormat& format_;
   std::shared_ptr<const std::byte> bytes_;
 };
 
@@ -233,29 +233,28 @@ class PositionBiasReader final : public RecipeReader {
 };
 
 /// To the nearest number of a format, ties to even.
-double rounded(double x, DType to) {
+double rounded(double x, DType to, const RoundingGrid& grid) {
   if (!std::isfinite(x) || x == 0) return x;
   if (to == DType::f32) return static_cast<double>(static_cast<float>(x));
-  // Numbers of so many bits, from the format's smallest step on.
-  const int bits = to == DType::bf16 ? 8 : 11, smallest = to == DType::bf16 ? -133 : -24;
-  const double most = to == DType::bf16 ? 3.3895313892515355e38 : 65504.0;
   int exponent = 0;
   std::frexp(x, &exponent);
-  exponent = std::max(exponent - bits, smallest);
+  exponent = std::max(exponent - grid.bits, grid.smallest);
   const double y = std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
-  return std::fabs(y) > most ? std::copysign(HUGE_VAL, y) : y;
+  return std::fabs(y) > grid.largest ? std::copysign(HUGE_VAL, y) : y;
 }
 
 class ConvertReader final : public RecipeReader {
  public:
-  ConvertReader(const Recipe& r, Reader of) : RecipeReader(of->shape()), to_(r.dtype), of_(std::move(of)) {}
+  ConvertReader(const Recipe& r, Reader of)
+      : RecipeReader(of->shape()), to_(r.dtype), grid_(stored_format(r.dtype).grid), of_(std::move(of)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     of_->read(place, n, to);
-    for (int64_t i = 0; i < n; ++i) to[i] = rounded(to[i], to_);
+    for (int64_t i = 0; i < n; ++i) to[i] = rounded(to[i], to_, grid_);
   }
 
  private:
   DType to_;
+  RoundingGrid grid_;
   Reader of_;
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <string>
 
+#include "core/base/number_format.h"
+
 namespace stormcell {
 
 struct DeviceProbe {
@@ -10,6 +12,8 @@ struct DeviceProbe {
   double read_gbs = 0;     ///< from the memory that weights lie in
   std::string kernels;     ///< which of its kernels it uses: an instruction set ("avx512_bf16"), an architecture
   std::string placement;   ///< how its parts lie to each other: "two cores, one L3". Runs of different placements are not comparable
+  /// The most that products with weights in this format reach.
+  double peak_gflops(DType weights) const { return format_of(weights).own_products ? bf16_gflops : f32_gflops; }
 };
 
 }  // namespace stormcell

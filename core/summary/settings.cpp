@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
+#include "core/base/number_format.h"
 #include "core/base/numbers.h"
 #include "core/base/run_kind.h"
 #include "core/summary/exit_target.h"
@@ -64,10 +65,11 @@ std::vector<std::string> words_of(const T& value) {
 }  // namespace
 
 void check_dtype(std::string_view dtype) {
-  if (dtype == "f32" || dtype == "bf16") return;
+  const std::vector<std::string> offered = offered_formats();
+  if (std::find(offered.begin(), offered.end(), dtype) != offered.end()) return;
   bad_input("--dtype",
             "\"" + std::string(dtype) + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
-            advice_on_word(dtype, {"f32", "bf16"}, ""));
+            advice_on_word(dtype, offered, ""));
 }
 
 void check_phase(std::string_view phase) {

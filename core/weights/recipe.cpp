@@ -93,15 +93,23 @@ class Inference {
     return info;
   }
 
+  /// An operand that a step takes apart, which needs elements that have bytes of their own.
+  WeightInfo of_elements(const Recipe& r, size_t operand) const {
+    WeightInfo info = of(r.of[operand]);
+    if (format_of(info.dtype).is_blocks())
+      complain(r, "expected an operand in a format of single elements, got " + std::string(to_text(info.dtype)) + ", which lies in blocks");
+    return info;
+  }
+
   WeightInfo index(const Recipe& r) const {
-    WeightInfo info = of(r.of[0]);
+    WeightInfo info = of_elements(r, 0);
     if (info.shape.empty() || r.begin >= info.shape[0])
       complain(r, "expected a number below the first extent, got " + std::to_string(r.begin) + " of " + shape(info.shape));
     info.shape.erase(info.shape.begin());
     return info;
   }
   WeightInfo slice(const Recipe& r) const {
-    WeightInfo info = of(r.of[0]);
+    WeightInfo info = of_elements(r, 0);
     if (r.axis >= static_cast<int64_t>(info.shape.size()) || r.end > info.shape[static_cast<size_t>(r.axis)])
       complain(r, "expected a range within the extents, got " + std::to_string(r.begin) + " to " + std::to_string(r.end) + " along axis " +
                       std::to_string(r.axis) + " of " + shape(info.shape));
@@ -109,7 +117,7 @@ class Inference {
     return info;
   }
   WeightInfo transpose(const Recipe& r) const {
-    WeightInfo info = of(r.of[0]);
+    WeightInfo info = of_elements(r, 0);
     if (r.order.size() != info.shape.size())
       complain(r, "expected an operand of " + std::to_string(r.order.size()) + " extents, got " + shape(info.shape));
     WeightInfo turned = info;
@@ -117,7 +125,7 @@ class Inference {
     return turned;
   }
   WeightInfo stack(const Recipe& r) const {
-    WeightInfo info = of(r.of[0]);
+    WeightInfo info = of_elements(r, 0);
     for (size_t i = 1; i < r.of.size(); ++i)
       if (const WeightInfo other = of(r.of[i]); other.shape != info.shape || other.dtype != info.dtype)
         complain(r, "expected operands of one shape and format, got " + shape(info.shape) + " " + std::string(to_text(info.dtype)) +
@@ -126,7 +134,7 @@ class Inference {
     return info;
   }
   WeightInfo concat(const Recipe& r) const {
-    WeightInfo info = of(r.of[0]);
+    WeightInfo info = of_elements(r, 0);
     const auto axis = static_cast<size_t>(r.axis);
     if (axis >= info.shape.size()) complain(r, "expected an operand with axis " + std::to_string(r.axis) + ", got " + shape(info.shape));
     for (size_t i = 1; i < r.of.size(); ++i) {

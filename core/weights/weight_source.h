@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/dtype.h"
+#include "core/base/number_format.h"
 
 namespace stormcell {
 
@@ -20,7 +20,8 @@ struct WeightInfo {
     for (const int64_t d : shape) n *= d;
     return n;
   }
-  int64_t bytes() const { return elements() * static_cast<int64_t>(element_size(dtype)); }
+  /// Throws Error(bad_input) where a format of blocks has rows that are not whole blocks.
+  int64_t bytes() const { return tensor_bytes(dtype, shape); }
 };
 
 class WeightSource {

@@ -67,7 +67,7 @@ class VerbsTest : public QObject {
     // import reads some formats that export does not write yet.
     for (const std::string& verb : kVerbs) {
       const std::string help = run_program({verb, "--help"}).out;
-      for (const char* word : {"cuda", "int8"}) QVERIFY2(!has_word(help, word), (verb + " " + word).c_str());
+      for (const char* word : {"cuda", "int8", "q8_0"}) QVERIFY2(!has_word(help, word), (verb + " " + word).c_str());
       for (const std::string_view format : planned_export_formats())
         if (verb != "import") QVERIFY2(!has_word(help, format), (verb + " " + std::string(format)).c_str());
       if (verb == "optimize")
@@ -123,6 +123,7 @@ class VerbsTest : public QObject {
     for (const char* device : {"cuda", "cuda:0", "cuda:3"})
       VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--device", device}), "--device", "not in this version");
     VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "int8"}), "--dtype", "not in this version");
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "q8_0"}), "--dtype", "is no number format to compute in");
   }
 };
 

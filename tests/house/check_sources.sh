@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 39 MiB, no test that
 # Qt Test never runs, no attribute that no operator declares, no header that counts twice, no type that another has the name of, no question
-# for an operator's name, no fuzz input that only a hash names.
+# for an operator's name, no number format known by name in many files, no fuzz input that only a hash names.
 set -euo pipefail
 cd "$1"
 most_lines=800
@@ -68,6 +68,13 @@ done < <(grep -rnoE --include='*.cpp' --include='*.h' 'attributes(\(\))?\.(integ
 while IFS= read -r hit; do complain "$hit: asks for an operator's name; ask its role"; done < <(
   grep -rnE --include='*.cpp' --include='*.h' --include='*.cu' 'op->name *[!=]=|op->name\.(starts_with|find|compare)|= *[a-z_.]+(->|\.)op->name;' core gpu app views 2>/dev/null |
     grep -vE '^core/graph/operators\.cpp:' | cut -d: -f1,2 || true)
+
+# What a number format does, its row says (docs/add-a-number-format.md): few files need to know one by name.
+most_that_name_a_format=10
+mapfile -t naming < <(grep -rlE 'DType::(bf16|q8_0)\b' core app views simulator gpu 2>/dev/null | sort || true)
+if [ ${#naming[@]} -gt "$most_that_name_a_format" ]; then
+  complain "${#naming[@]} files name DType::bf16 or DType::q8_0, at most $most_that_name_a_format: ask format_of(): ${naming[*]}"
+fi
 
 # Inputs without a speaking name lie in the target's pack: hundreds of them would be half of all files.
 for f in "${files[@]}"; do

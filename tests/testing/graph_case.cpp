@@ -34,6 +34,14 @@ void MemoryWeights::add(std::string_view name, DType dtype, std::vector<int64_t>
   held_.insert_or_assign(std::string(name), std::move(held));
 }
 
+void MemoryWeights::add_stored(std::string_view name, DType dtype, std::vector<int64_t> shape, std::vector<std::byte> bytes) {
+  auto held = std::make_shared<Held>();
+  held->info = {std::string(name), dtype, std::move(shape)};
+  if (held->info.bytes() != static_cast<int64_t>(bytes.size())) failed(name, "as many bytes as its shape takes expected");
+  held->bytes = std::move(bytes);
+  held_.insert_or_assign(std::string(name), std::move(held));
+}
+
 const WeightInfo* MemoryWeights::find(std::string_view name) const {
   const auto at = held_.find(name);
   return at == held_.end() ? nullptr : &at->second->info;

@@ -12,6 +12,7 @@
 
 #include "core/base/align.h"
 #include "core/cpu/kernels/depthwise.h"
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/panel_epilogue.h"
 #include "core/cpu/kernels/row_blocks.h"
@@ -34,7 +35,7 @@ struct BlockBytes {
 };
 BlockBytes block_bytes(const Conv2dShape& s, DType dtype) {
   const size_t floats = static_cast<size_t>(block_pixels(s) * padded(s.group_k()));
-  return {floats * sizeof(float), dtype == DType::bf16 ? align_up(floats * sizeof(uint16_t)) : 0};
+  return {floats * sizeof(float), panel_kernels(dtype).rounds_x ? align_up(floats * sizeof(uint16_t)) : 0};
 }
 /// Few pixels and many weights (the last stages of a network): split the panels over the threads, not the pixels.
 bool gather_first(const Conv2dShape& s, int threads) { return pixels(s) < 4 * threads * block_pixels(s); }
@@ -79,7 +80,7 @@ void multiply_block(const KernelTable& table, const float* fields, int64_t rows,
   ProductTask product;
   product.x = fields;
   product.ldx = w.k;
-  if (w.dtype == DType::bf16 && table.product_bf16_rounds_x) {
+  if (rounds_rows_of_x(w.dtype)) {
     product.ldx = padded(w.k);
     for (int64_t r = 0; r < rows; ++r) table.round_row(fields + r * w.k, w.k, rounded + r * product.ldx);
     product.x = rounded;
@@ -88,10 +89,11 @@ void multiply_block(const KernelTable& table, const float* fields, int64_t rows,
   product.k = w.k;
   product.tile = tile;
   const size_t bytes = panel_bytes(w.k, w.dtype);
+  const auto run_product = panel_kernels(w.dtype).product;
   for (int64_t p = 0; p < panel_count(w.n); ++p) {
     product.panel = w.data + static_cast<size_t>(p) * bytes;
     product.next = p + 1 < panel_count(w.n) ? product.panel + bytes : nullptr;
-    (w.dtype == DType::bf16 ? table.product_bf16 : table.product_f32)(product);
+    (table.*run_product)(product);
     const int64_t column = p * kPanelColumns;
     const PanelSums sums{tile, kPanelColumns, first_row, rows, column, std::min(kPanelColumns, w.n - column)};
     table.epilogue(panel_epilogue(e, e.bias, sums, y, ldy));

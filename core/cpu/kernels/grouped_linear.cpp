@@ -3,6 +3,7 @@
 // and can prefetch it, across branches. Claiming units dynamically was measured no better even beside a competing process.
 #include "core/cpu/kernels/grouped_linear.h"
 
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/row_blocks.h"
 
@@ -19,8 +20,10 @@ struct Call {
   int64_t ldy;
   int64_t n, k;
   DType dtype;
-  const void* x;   // rows as the kernel reads them: the caller's, or rounded or widened by slot
-  int64_t x_size;  // bytes of an element
+  void (*KernelTable::*product)(const ProductTask&);
+  size_t panel_size;  // bytes
+  const void* x;      // rows as the kernel reads them: the caller's, or rounded or widened by slot
+  int64_t x_size;     // bytes of an element
   int64_t ldx;
   const int32_t* row_of_slot;
   std::byte* tiles;
@@ -30,7 +33,7 @@ struct Call {
   bool present(int32_t branch) const { return rows.weights[branch] && rows.offsets[branch + 1] > rows.offsets[branch]; }
   ProductUnits units(int32_t branch) const { return {rows.offsets[branch + 1] - rows.offsets[branch], n, k, threads}; }
   const std::byte* panel(int32_t branch, int64_t panel) const {
-    return rows.weights[branch]->data + static_cast<size_t>(panel) * panel_bytes(k, dtype);
+    return rows.weights[branch]->data + static_cast<size_t>(panel) * panel_size;
   }
 };
 
@@ -49,7 +52,7 @@ void run_unit(const Call& call, const KernelTable& table, int32_t branch, const 
   product.panel = call.panel(branch, panel);
   product.next = next;
   product.tile = tile;
-  (call.dtype == DType::bf16 ? table.product_bf16 : table.product_f32)(product);
+  (table.*call.product)(product);
 
   const Epilogue& e = call.epilogue;
   const float* bias = call.rows.biases ? call.rows.biases[branch] : e.bias;
@@ -120,10 +123,10 @@ int64_t rounded_ld(int64_t k) { return (k + 31) / 32 * 32; }  // whole cache lin
 }  // namespace
 
 size_t grouped_linear_scratch_bytes(int64_t slots, int64_t k, DType weight_dtype, int threads, DType x_dtype) {
-  const bool reads_bf16 = weight_dtype == DType::bf16 && kernels().product_bf16_rounds_x;
+  const bool reads_bf16 = rounds_rows_of_x(weight_dtype);
   const size_t tiles = static_cast<size_t>(threads) * kTileBytes;
-  if (x_dtype == DType::bf16) return tiles + (reads_bf16 ? 0 : static_cast<size_t>(slots * k) * sizeof(float));
-  return tiles + (weight_dtype == DType::bf16 ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
+  if (is_halves(x_dtype)) return tiles + (reads_bf16 ? 0 : static_cast<size_t>(slots * k) * sizeof(float));
+  return tiles + (panel_kernels(weight_dtype).rounds_x ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
 }
 
 void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch) {
@@ -134,10 +137,24 @@ void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& e
 
   const KernelTable& table = kernels();
   const int threads = team.size();
-  Call call{rows,          epilogue, static_cast<std::byte*>(y), ldy,     weight->n, weight->k, weight->dtype, rows.x,
-            sizeof(float), rows.ldx, rows.row_of_slot,           scratch, threads,   team};
+  Call call{rows,
+            epilogue,
+            static_cast<std::byte*>(y),
+            ldy,
+            weight->n,
+            weight->k,
+            weight->dtype,
+            panel_kernels(weight->dtype).product,
+            panel_bytes(weight->k, weight->dtype),
+            rows.x,
+            sizeof(float),
+            rows.ldx,
+            rows.row_of_slot,
+            scratch,
+            threads,
+            team};
   std::byte* const converted = scratch + static_cast<size_t>(threads) * kTileBytes;
-  const bool reads_bf16 = call.dtype == DType::bf16 && table.product_bf16_rounds_x;
+  const bool reads_bf16 = rounds_rows_of_x(call.dtype);
   if (reads_bf16 && rows.x_bf16) {
     call.x = rows.x_bf16, call.x_size = sizeof(uint16_t);
   } else if (reads_bf16) {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "core/cpu/kernels/kernel_table.h"
-#include "core/cpu/kernels/packed_weight.h"
+#include "core/cpu/kernels/panel_columns.h"
 
 namespace stormcell::cpu {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/cpu/kernels/format_kernels.h"
+
 namespace stormcell::cpu {
 namespace {
 
@@ -54,6 +56,11 @@ void pack_panel(const StoredWeight& from, int64_t panel, DType to, std::byte* ou
 }
 
 }  // namespace
+
+size_t panel_bytes(int64_t k, DType dtype) {
+  const int64_t step = panel_kernels(dtype).panel_step;
+  return static_cast<size_t>((k + step - 1) / step) * 4 * kPanelColumns;
+}
 
 void pack(const StoredWeight& from, DType to, std::byte* out, int64_t begin_panel, int64_t end_panel) {
   const size_t bytes = panel_bytes(from.k, to);

@@ -4,12 +4,9 @@
 #include <cstdint>
 
 #include "core/base/dtype.h"
+#include "core/cpu/kernels/panel_columns.h"
 
 namespace stormcell::cpu {
-
-/// Output columns of a panel. 64 wide and up to 6 rows keeps both FMA ports busy with one packed copy for every row count;
-/// 32 wide loses 18 % at 4 rows.
-inline constexpr int64_t kPanelColumns = 64;
 
 /// W of y = x W^T, W being [n, k]. The memory belongs to somebody else.
 ///
@@ -20,14 +17,12 @@ inline constexpr int64_t kPanelColumns = 64;
 struct PackedWeight {
   const std::byte* data = nullptr;  ///< 64-byte aligned
   int64_t n = 0, k = 0;
-  DType dtype = DType::f32;  ///< f32 or bf16
+  DType dtype = DType::f32;  ///< a format with panels (format_kernels.h): f32 or bf16
 };
 
 inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
-/// Bytes of one panel: 256 a step.
-inline size_t panel_bytes(int64_t k, DType dtype) {
-  return static_cast<size_t>(dtype == DType::bf16 ? (k + 1) / 2 : k) * 4 * kPanelColumns;
-}
+/// Bytes of one panel: 256 a step. Throws Error(failed) for a format without panels.
+size_t panel_bytes(int64_t k, DType dtype);
 inline size_t packed_bytes(int64_t n, int64_t k, DType dtype) { return static_cast<size_t>(panel_count(n)) * panel_bytes(k, dtype); }
 
 /// Weights as a file has them.

@@ -1,6 +1,7 @@
 #include "core/cpu/kernels/attention.h"
 
 #include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/format_kernels.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -33,8 +34,8 @@ class Attention : public Kernel {
     if (bias_) problem_.buckets = static_cast<int32_t>(a.integer("buckets"));
     problem_.max_distance = static_cast<int32_t>(integer_of(m.node(), "max_distance"));
     problem_.bidirectional = flag_of(m.node(), "bidirectional");
-    problem_.out_bf16 = m.writes(0) == DType::bf16;
-    problem_.bf16 = m.type(1).dtype == DType::bf16;
+    problem_.out_bf16 = m.writes_halves(0);
+    problem_.bf16 = is_halves(m.type(1).dtype);
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     AttentionProblem most = problem_;
     most.sequences = sequences_.evaluate(m.bounds);
@@ -87,7 +88,7 @@ class Attention : public Kernel {
 }  // namespace
 std::unique_ptr<Kernel> make_attention(const Making& m) {
   const int64_t value_dim = m.type(2).content[0].constant() / m.node().attributes.integer("kv_heads");
-  if (m.writes(0) == DType::bf16 && value_dim % 2 != 0) return nullptr;  // a head's rows are rounded two elements at a time
+  if (m.writes_halves(0) && value_dim % 2 != 0) return nullptr;  // a head's rows are rounded two elements at a time
   return std::make_unique<Attention>(m);
 }
 }  // namespace stormcell::cpu

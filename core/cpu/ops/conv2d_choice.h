@@ -1,6 +1,7 @@
 // For which convolutions the kernels that read maps where they lie are there, of one branch or of all: weights are input `weight`.
 #pragma once
 #include "core/cpu/kernels/direct_conv2d.h"
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/planar_conv2d.h"
 #include "core/cpu/ops/conv2d_shape.h"
 
@@ -16,21 +17,21 @@ inline bool takes_planar(const Making& m, const Conv2dShape& shape, size_t weigh
                     shape.in_channels <= kManyInputs && shape.out_width() >= kLeastWidth &&
                     shape.kernel_height * shape.kernel_width >= kLeastTaps;
   const bool fits = is_planar(shape) && (activation == Activation::none || activation == Activation::relu);
-  return (pays || m.is_asked_for()) && fits && m.type(weight).dtype != DType::bf16;
+  return (pays || m.is_asked_for()) && fits && panel_format(m.type(weight).dtype) == DType::f32;
 }
 
 inline bool takes_direct(const Making& m, const Conv2dShape& shape, size_t weight) {
-  // Weights in bf16 are products of their own. Of long fields times whole panels the weights come from beyond L2, and the dense product
+  // Weights in bf16 have products of their own. Of long fields times whole panels the weights come from beyond L2, and the dense product
   // fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679 (docs/decisions/029-convolutions.md).
   // kMostDepth of core/passes/separable_convolutions.cpp goes by it.
   constexpr int64_t kLongField = 2048;
   const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
-  return is_direct(shape) && (!streams || m.is_asked_for()) && m.type(weight).dtype != DType::bf16;
+  return is_direct(shape) && (!streams || m.is_asked_for()) && panel_format(m.type(weight).dtype) == DType::f32;
 }
 
 /// In which format conv2d.panels multiplies.
 inline DType panels_dtype(const Making& m, const Conv2dShape& shape, size_t weight) {
-  return m.type(weight).dtype == DType::bf16 && !shape.depthwise() ? DType::bf16 : DType::f32;
+  return shape.depthwise() ? DType::f32 : panel_format(m.type(weight).dtype);
 }
 
 }  // namespace stormcell::cpu

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/base/align.h"
 #include "core/cpu/cpu_kernel.h"
-#include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/linear.h"
 #include "core/cpu/kernels/norm.h"
 
@@ -17,11 +17,12 @@ struct FusedProduct {
   Activation activation;
   bool residual_first;
   bool to_bf16 = false, reads_bf16 = false;
+  DType x_format = DType::f32;  ///< of the rows that are multiplied
   int64_t norm_bytes = 0;
 
   /// Rows in bf16 are read two elements at a time; a folded norm reads f32.
   static bool supports(const Making& m) {
-    return m.reads(0) != DType::bf16 || (m.type(0).content[0].constant() % 2 == 0 && !extra_input(m.node(), "gain"));
+    return !m.reads_halves(0) || (m.type(0).content[0].constant() % 2 == 0 && !extra_input(m.node(), "gain"));
   }
 
   explicit FusedProduct(const Making& m)
@@ -33,18 +34,19 @@ struct FusedProduct {
         scale(static_cast<float>(real_of(m.node(), "scale"))),
         activation(parse_activation(word_of(m.node(), "activation"))),
         residual_first(flag_of(m.node(), "residual_first")) {
-    to_bf16 = m.writes(0) == DType::bf16;
+    to_bf16 = m.writes_halves(0);
     if (gain) gain_handle = m.f32_weight(*gain);
     if (bias) bias_handle = m.f32_weight(*bias);
   }
 
   /// For products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them where the product would.
   void set_product(const Making& m, DType dtype, int64_t k) {
-    const bool rounds = dtype == DType::bf16 && kernels().product_bf16_rounds_x && k % 2 == 0;
-    reads_bf16 = m.reads(0) == DType::bf16 || (gain && rounds);
+    const bool rounds = rounds_rows_of_x(dtype) && k % 2 == 0;
+    x_format = m.reads_halves(0) ? m.reads(0) : gain && rounds ? dtype : DType::f32;
+    reads_bf16 = is_halves(x_format);
     norm_bytes = gain ? align_up(m.most_rows(0) * k * static_cast<int64_t>(reads_bf16 ? sizeof(uint16_t) : sizeof(float))) : 0;
   }
-  DType x_dtype() const { return reads_bf16 ? DType::bf16 : DType::f32; }
+  DType x_dtype() const { return x_format; }
   /// The rows to multiply, in one of the formats; `scratch` has norm_bytes. `normed`: a wave before has left them there.
   struct ProductRows {
     const float* f32 = nullptr;

@@ -1,5 +1,6 @@
 #include "core/cpu/kernels/linear.h"
 
+#include "core/base/number_format.h"
 #include "core/cpu/ops/fused_product.h"
 #include "core/graph/annotation_rules.h"
 #include "core/graph/roles.h"
@@ -42,8 +43,9 @@ class Linear : public Kernel {
 
 }  // namespace
 std::unique_ptr<Kernel> make_linear(const Making& m) {
+  if (format_of(m.type(1).dtype).is_blocks()) return nullptr;  // nothing packs them
   // What must not round its input has no panels in bf16.
-  const bool rounds = m.value(1).annotations.find(kFormat) && format_in_products(m.value(1)) == DType::bf16;
+  const bool rounds = m.value(1).annotations.find(kFormat) && format_of(format_in_products(m.value(1))).own_products;
   if (!FusedProduct::supports(m) || (rounds && is_precise(m.node()))) return nullptr;
   return std::make_unique<Linear>(m);
 }

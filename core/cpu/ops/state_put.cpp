@@ -1,4 +1,5 @@
 #include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/format_kernels.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -9,7 +10,7 @@ class StatePut : public Kernel {
       : name_(m.node().name),
         at_(extra_input(m.node(), "at")),
         row_bytes_(m.graph().row_bytes(m.node().inputs[0])),
-        rounds_(m.type(0).dtype == DType::bf16) {}
+        rounds_(is_halves(m.type(0).dtype)) {}
   void run(const Call& c) const override {
     const PutRange range{c.in[0].state(row_bytes_), c.in[1].groups, at_ ? c.in[*at_].integers() : nullptr};
     range.check(name_);

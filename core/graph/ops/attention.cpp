@@ -12,7 +12,7 @@ namespace {
 /// Keys and values: in f32, or a cache that is kept in bf16.
 void expect_keys(const Graph& g, const Node& n, size_t index) {
   const TensorType& type = input_type(g, n, index);
-  const bool rounded = g.value(n.inputs[index]).kind == ValueKind::state && type.dtype == DType::bf16;
+  const bool rounded = g.value(n.inputs[index]).kind == ValueKind::state && format_of(type.dtype).rounds_rows;
   if (!rounded || type.space == kNone || type.content.size() != 1) expect_cells(g, n, index, 1);
 }
 std::vector<Result> infer(const Graph& g, const Node& n) {

@@ -2,7 +2,7 @@
 // activation(norm(x) w^T + bias + residual).
 // extras: gain [k] (an RMS norm of x with `eps`, folded in), bias [n], multiply [S, n], residual [S, n].
 // attributes: activation (none relu gelu gelu_tanh silu tanh sigmoid), scale (of the product), precise=1: x is never rounded to the
-// weights' format.
+// weights' format. The rows of w may lie in blocks, whole ones.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -13,7 +13,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, 1);
   if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0])
     operator_error(n, "weights [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
-  expect_weight(g, n, 1);
+  expect_product_weight(g, n, 1);
   if (const auto i = extra_input(n, "gain")) {
     expect_shared(g, n, *i, {x.content[0]});
     expect_attribute(n, "eps");

@@ -1,6 +1,5 @@
 // activation: relu, gelu (exact), gelu_tanh, silu, tanh, sigmoid.
 #pragma once
-#include <cmath>
 #include <string_view>
 
 #include "core/oracle/reference/frame.h"
@@ -10,20 +9,20 @@ namespace stormcell::reference {
 template <class Scalar>
 void activate(Scalar* x, int64_t n, std::string_view kind) {
   if (kind == "relu") {
-    for (int64_t i = 0; i < n; ++i) x[i] = x[i] > 0 ? x[i] : Scalar(0);
+    for (int64_t i = 0; i < n; ++i) x[i] = positive_part(x[i]);
   } else if (kind == "gelu") {
-    for (int64_t i = 0; i < n; ++i) x[i] = x[i] * Scalar(0.5) * (Scalar(1) + std::erf(x[i] * Scalar(0.70710678118654752440)));
+    for (int64_t i = 0; i < n; ++i) x[i] = x[i] * Scalar(0.5) * (Scalar(1) + erf(x[i] * Scalar(0.70710678118654752440)));
   } else if (kind == "gelu_tanh") {
     for (int64_t i = 0; i < n; ++i) {
       const Scalar inner = Scalar(0.79788456080286535588) * (x[i] + Scalar(0.044715) * x[i] * x[i] * x[i]);
-      x[i] = Scalar(0.5) * x[i] * (Scalar(1) + std::tanh(inner));
+      x[i] = Scalar(0.5) * x[i] * (Scalar(1) + tanh(inner));
     }
   } else if (kind == "silu") {
-    for (int64_t i = 0; i < n; ++i) x[i] = x[i] / (Scalar(1) + std::exp(-x[i]));
+    for (int64_t i = 0; i < n; ++i) x[i] = x[i] / (Scalar(1) + exp(-x[i]));
   } else if (kind == "tanh") {
-    for (int64_t i = 0; i < n; ++i) x[i] = std::tanh(x[i]);
+    for (int64_t i = 0; i < n; ++i) x[i] = tanh(x[i]);
   } else if (kind == "sigmoid") {
-    for (int64_t i = 0; i < n; ++i) x[i] = Scalar(1) / (Scalar(1) + std::exp(-x[i]));
+    for (int64_t i = 0; i < n; ++i) x[i] = Scalar(1) / (Scalar(1) + exp(-x[i]));
   } else if (kind != "none" && !kind.empty()) {
     bad_input("activation", "expected none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got " + std::string(kind));
   }

@@ -11,7 +11,7 @@ void argmax(const Call<Scalar>& c) {
     const Scalar* x = c.in(0).reals.data() + r * width;
     int64_t best = 0;
     for (int64_t i = 1; i < width; ++i)
-      if (x[i] > x[best]) best = i;
+      if (is_above(x[i], x[best])) best = i;
     c.out().integers[static_cast<size_t>(r)] = static_cast<int32_t>(best);
   }
 }

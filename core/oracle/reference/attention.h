@@ -59,22 +59,22 @@ void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar*
     for (int64_t j = 0; j < n; ++j) p[j] = 0;
     for (int64_t d = 0; d < a.key_width; ++d)
       for (int64_t j = 0; j < n; ++j) p[j] += qi[d] * kt[d * n + j];
-    Scalar most = -std::numeric_limits<Scalar>::infinity();
+    Scalar most = lowest(Scalar());
     bool any = false;
     for (int64_t j = 0; j < n; ++j) {
       if (!a.allowed(i, j) || (mask && mask[j] == 0)) {
-        p[j] = -std::numeric_limits<Scalar>::infinity();
+        p[j] = lowest(Scalar());
         continue;
       }
       p[j] *= scale;
       if (bias)
         p[j] += bias[relative_bucket(a.key_place(j) - a.query_place(i), a.buckets, a.max_distance, a.bidirectional) * a.heads + head];
-      most = p[j] > most ? p[j] : most;
+      most = max(most, p[j]);
       any = true;
     }
     Scalar sum = 0;
     for (int64_t j = 0; j < n; ++j) {
-      p[j] = any ? std::exp(p[j] - most) : Scalar(1);
+      p[j] = any ? exp(p[j] - most) : Scalar(1);
       sum += p[j];
     }
     Scalar* to = y + i * a.heads * a.value_width + head * a.value_width;

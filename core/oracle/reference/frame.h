@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 #include "core/base/progress.h"
 #include "core/base/thread_team.h"
 #include "core/cell/decision.h"
@@ -23,6 +24,8 @@
 #include "core/graph/roles.h"
 #include "core/oracle/oracle_tensor.h"
 #include "core/oracle/recipe_reader.h"
+#include "core/oracle/scalar.h"
+#include "core/oracle/stored_formats.h"
 #include "core/weights/weight_source.h"
 
 namespace stormcell::reference {
@@ -37,28 +40,23 @@ struct HeldDecision {
   int64_t cells = 0;
 };
 
-/// To the nearest bf16, ties to even; NaN and infinity stay. The oracle's own, so that it does not share a mistake with what it judges.
-inline float to_bf16(float x) {
-  if (!std::isfinite(x)) return x;
-  const uint32_t bits = std::bit_cast<uint32_t>(x), rest = bits & 0xffffu, kept = bits - rest;
-  const bool up = rest > 0x8000u || (rest == 0x8000u && (kept & 0x10000u) != 0);
-  return std::bit_cast<float>(up ? kept + 0x10000u : kept);
-}
 template <class Scalar>
 void round_to_bf16(Scalar* x, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) x[i] = static_cast<Scalar>(to_bf16(static_cast<float>(x[i])));
+  for (int64_t i = 0; i < n; ++i) x[i] = to_bf16(x[i]);
 }
 
-/// Elements [first, first + n) of stored floats as scalars.
-inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, float* to) {
-  to_f32(stored + first * static_cast<int64_t>(element_size(type)), type, to, static_cast<size_t>(n));
+/// Elements [first, first + n) of stored numbers as scalars, rounded to bf16 before that where `rounded`.
+inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, bool rounded, float* to) {
+  stored_format(type).read(stored, first, n, to);
+  if (rounded) round_to_bf16(to, n);
 }
-inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, double* to) {
+template <class Scalar>
+void load(const std::byte* stored, DType type, int64_t first, int64_t n, bool rounded, Scalar* to) {
   float some[256];
   for (int64_t at = 0; at < n; at += 256) {
     const int64_t count = std::min<int64_t>(256, n - at);
-    load(stored, type, first + at, count, some);
-    for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<double>(some[i]);
+    load(stored, type, first + at, count, rounded, some);
+    for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<Scalar>(some[i]);
   }
 }
 
@@ -79,7 +77,10 @@ struct HeldWeight {
     read_unfolded(first, n, to);
     if (!factor) return;
     const int64_t row = elements->elements() / std::max<int64_t>(elements->shape()[0], 1);
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Scalar>(static_cast<double>(to[i]) * factor->element({(first + i) / row}));
+    for (int64_t i = 0; i < n; ++i) {
+      const auto by = static_cast<Wide<Scalar>>(factor->element({(first + i) / row}));
+      to[i] = static_cast<Scalar>(static_cast<Wide<Scalar>>(to[i]) * by);
+    }
   }
   /// Without the factor of its first extent: products multiply what they have summed by it.
   template <class Scalar>
@@ -92,13 +93,15 @@ struct HeldWeight {
         for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<Scalar>(some[i]);
       }
     } else {
-      const auto size = static_cast<int64_t>(element_size(stored));
       if (bytes) {
-        load(bytes.get(), stored, first, n, to);
+        load(bytes.get(), stored, first, n, to_bf16, to);
       } else {
-        load(source->range(tensor, first * size, n * size).get(), stored, 0, n, to);
+        // The blocks that hold these elements; of a format of single elements, those elements.
+        const NumberFormat& format = format_of(stored);
+        const int64_t begin = first / format.block_elements, end = (first + n + format.block_elements - 1) / format.block_elements;
+        const auto part = source->range(tensor, begin * format.block_bytes, (end - begin) * format.block_bytes);
+        load(part.get(), stored, first - begin * format.block_elements, n, to_bf16, to);
       }
-      if (to_bf16) round_to_bf16(to, n);
     }
   }
   /// The factors of the first extent; empty: none.
@@ -267,7 +270,7 @@ class Frame {
     // A model in another format reads every weight so: element by element by the recipe would take several times as long.
     const bool plain =
         recipe.kind == RecipeKind::convert && recipe.dtype != DType::f16 && recipe.of[0].kind == RecipeKind::tensor;  // f32 holds all
-    held.to_bf16 = plain && recipe.dtype == DType::bf16;
+    held.to_bf16 = plain && format_of(recipe.dtype).rounds_rows;
     if (const Recipe& tensor = plain ? recipe.of[0] : recipe; tensor.kind == RecipeKind::tensor) {
       held.tensor = weight_text(tensor);
       held.source = &weights_;
@@ -319,7 +322,7 @@ struct Call {
   HeldWeight table(size_t input) const { return frame.weight(node.inputs[input], true); }
   /// `x` [n], or a copy in `held` rounded to bf16 where the product with weight `input` reads its rows so.
   const Scalar* product_input(size_t input, const Scalar* x, int64_t n, std::vector<Scalar>& held) const {
-    if (!frame.round_inputs() || type(input).dtype != DType::bf16 || is_precise(node)) return x;
+    if (!frame.round_inputs() || !format_of(type(input).dtype).own_products || is_precise(node)) return x;
     if (held.empty() || x != held.data()) held.assign(x, x + n);
     round_to_bf16(held.data(), n);
     return held.data();
@@ -339,12 +342,7 @@ struct Call {
 template <class Scalar>
 using Kernel = void (*)(const Call<Scalar>&);
 
-struct KernelRow {
-  std::string_view op;
-  Kernel<float> in_float;
-  Kernel<double> in_double;
-};
-/// The kernel of every operator that is not a region or a decision, kernels.cpp; a nullptr pair when there is none.
+/// The kernel of every operator that is not a region or a decision (kernels.h); nullptr when there is none.
 template <class Scalar>
 Kernel<Scalar> find_kernel(std::string_view op);
 

@@ -1,20 +1,18 @@
 // gather: rows of branches, of one router or of several, nested or not, back to the cells that they came from.
 #pragma once
+#include <type_traits>
+
 #include "core/oracle/reference/frame.h"
 
 namespace stormcell::reference {
 
-template <class Element>
-const std::vector<Element>& elements(const OracleTensor<float>& t) requires std::is_same_v<Element, float> {
-  return t.reals;
-}
-template <class Element>
-const std::vector<Element>& elements(const OracleTensor<double>& t) requires std::is_same_v<Element, double> {
-  return t.reals;
-}
 template <class Element, class Scalar>
-const std::vector<Element>& elements(const OracleTensor<Scalar>& t) requires std::is_same_v<Element, int32_t> {
-  return t.integers;
+const std::vector<Element>& elements(const OracleTensor<Scalar>& t) {
+  if constexpr (std::is_same_v<Element, int32_t>) {
+    return t.integers;
+  } else {
+    return t.reals;
+  }
 }
 
 /// Rows of an input that lives over all slots, or over the members of them all, and whose branches the gather does not name.

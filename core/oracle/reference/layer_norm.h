@@ -1,7 +1,5 @@
 // layer_norm: (x - mean) / sqrt(variance + eps) * gain + bias.
 #pragma once
-#include <cmath>
-
 #include "core/oracle/reference/frame.h"
 
 namespace stormcell::reference {
@@ -20,7 +18,7 @@ void layer_norm_rows(const Call<Scalar>& c, const Scalar* x, int64_t rows, size_
       for (int64_t i = 0; i < width; ++i) sum += from[i];
       const Scalar mean = sum / static_cast<Scalar>(width);
       for (int64_t i = 0; i < width; ++i) squares += (from[i] - mean) * (from[i] - mean);
-      const Scalar deviation = std::sqrt(squares / static_cast<Scalar>(width) + eps);
+      const Scalar deviation = sqrt(squares / static_cast<Scalar>(width) + eps);
       for (int64_t i = 0; i < width; ++i)
         to[i] = (from[i] - mean) / deviation * gain[static_cast<size_t>(i)] + bias[static_cast<size_t>(i)];
     }

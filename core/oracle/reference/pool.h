@@ -17,17 +17,17 @@ void pool(const Call<Scalar>& c) {
     for (int64_t i = 0; i < out_h; ++i)
       for (int64_t j = 0; j < out_w; ++j)
         for (int64_t ch = 0; ch < channels; ++ch) {
-          double value = 0;  // as many as a map has: in f32 the sum would be further off than what it judges
+          Wide<Scalar> value = 0;  // as many as a map has: in f32 the sum would be further off than what it judges
           bool first = true;
           for (int64_t a = 0; a < size_h; ++a)
             for (int64_t b = 0; b < size_w; ++b) {
               const int64_t y = i * stride + a - padding, x = j * stride + b - padding;
               if (y < 0 || y >= height || x < 0 || x >= width) continue;
-              const double pixel = c.in(0).reals[static_cast<size_t>(((r * height + y) * width + x) * channels + ch)];
-              value = first ? pixel : most ? std::max(value, pixel) : value + pixel;
+              const Wide<Scalar> pixel{c.in(0).reals[static_cast<size_t>(((r * height + y) * width + x) * channels + ch)]};
+              value = first ? pixel : most ? max(value, pixel) : value + pixel;
               first = false;
             }
-          if (!most) value /= static_cast<double>(size_h * size_w);
+          if (!most) value /= static_cast<Wide<Scalar>>(size_h * size_w);
           c.out().reals[static_cast<size_t>(((r * out_h + i) * out_w + j) * channels + ch)] = static_cast<Scalar>(value);
         }
 }

@@ -9,17 +9,26 @@ AddProducts<float> avx512_products(float);
 AddProducts<double> avx512_products(double);
 #endif
 
-template <class Scalar>
-AddProducts<Scalar> best_add_products() {
+namespace {
+template <class Real>
+AddProducts<Real> best_of_floats() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma"))
-    return avx512_products(Scalar());
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2_products(Scalar());
+    return avx512_products(Real());
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2_products(Real());
 #endif
-  return add_products<Scalar, Generic>;
+  return add_products<Real, Generic>;
 }
-template AddProducts<float> best_add_products();
-template AddProducts<double> best_add_products();
+}  // namespace
+
+template <>
+AddProducts<float> best_add_products() {
+  return best_of_floats<float>();
+}
+template <>
+AddProducts<double> best_add_products() {
+  return best_of_floats<double>();
+}
 
 }  // namespace stormcell::reference

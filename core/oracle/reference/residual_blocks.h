@@ -51,7 +51,7 @@ void through_blocks(const Call<Scalar>& c, Scalar* x, int64_t rows, size_t first
     for (int64_t r = 0; r < rows; ++r) {
       Scalar* at = x + r * map;
       same_convolution(at, height, width, channels, w, k, b, inner);
-      for (Scalar& value : inner) value = value > 0 ? value : Scalar(0);
+      for (Scalar& value : inner) value = positive_part(value);
       same_convolution(inner.data(), height, width, channels, v, k, d, outer);
       for (size_t i = 0; i < outer.size(); ++i) at[i] += outer[i];
     }

@@ -10,11 +10,12 @@ struct Between {
   int64_t first, second;
   Scalar share;
   Between(int64_t i, int64_t from, int64_t to) {
-    const Scalar at =
-        std::max(Scalar(0), (static_cast<Scalar>(i) + Scalar(0.5)) * static_cast<Scalar>(from) / static_cast<Scalar>(to) - Scalar(0.5));
+    using Place = Coordinate<Scalar>;
+    const Place at =
+        std::max(Place(0), (static_cast<Place>(i) + Place(0.5)) * static_cast<Place>(from) / static_cast<Place>(to) - Place(0.5));
     first = std::min(static_cast<int64_t>(at), from - 1);
     second = std::min(first + 1, from - 1);
-    share = at - static_cast<Scalar>(first);
+    share = static_cast<Scalar>(at - static_cast<Place>(first));
   }
 };
 

@@ -1,7 +1,5 @@
 // rms_norm: x / sqrt(mean(x^2) + eps) * gain.
 #pragma once
-#include <cmath>
-
 #include "core/oracle/reference/frame.h"
 
 namespace stormcell::reference {
@@ -13,7 +11,7 @@ void normalize_rows(const Scalar* x, int64_t rows, int64_t width, const Scalar* 
     for (int64_t i = 0; i < width; ++i) partial[i % 8] += x[i] * x[i];
     Scalar sum = 0;
     for (const Scalar p : partial) sum += p;
-    const Scalar factor = Scalar(1) / std::sqrt(sum / static_cast<Scalar>(width) + eps);
+    const Scalar factor = Scalar(1) / sqrt(sum / static_cast<Scalar>(width) + eps);
     for (int64_t i = 0; i < width; ++i) y[i] = x[i] * factor * gain[i];
   }
 }

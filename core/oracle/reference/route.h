@@ -12,6 +12,13 @@ struct Scores {
   std::vector<float> values, bias;
 };
 
+template <class Scalar>
+std::vector<float> to_scores(const std::vector<Scalar>& numbers) {
+  std::vector<float> scores(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), scores.begin(), [](const Scalar& x) { return to_score(x); });
+  return scores;
+}
+
 /// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` what it would have chosen. Returns the
 /// scores that were used.
 /// Capacity is counted over the parents of a dense or ragged space, and over all cells of any other space.
@@ -26,12 +33,11 @@ Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& deci
   if (by_label) {
     view.label = c.in(0).integers.data();
   } else {
-    scores.values.assign(c.in(0).reals.begin(), c.in(0).reals.end());
+    scores.values = to_scores(c.in(0).reals);
     view.data = scores.values.data();
   }
   if (const auto i = extra_input(c.node, "bias")) {
-    const std::vector<Scalar> whole = c.whole(*i);
-    scores.bias.assign(whole.begin(), whole.end());
+    scores.bias = to_scores(c.whole(*i));
     view.bias = scores.bias.data();
   }
   if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells)) view.parents = c.frame.groups(cells).parent_map();

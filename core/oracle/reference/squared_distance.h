@@ -1,7 +1,5 @@
 // squared_distance: of rows to centres.
 #pragma once
-#include <algorithm>
-
 #include "core/oracle/reference/frame.h"
 
 namespace stormcell::reference {
@@ -18,7 +16,7 @@ void squared_distance(const Call<Scalar>& c) {
         const Scalar apart = c.in(0).reals[static_cast<size_t>(r * d + j)] - centres[static_cast<size_t>(i * d + j)];
         sum += apart * apart;
       }
-      c.out().reals[static_cast<size_t>(r * k + i)] = reciprocal ? 1 / std::max(sum, Scalar(1e-30)) : sum;
+      c.out().reals[static_cast<size_t>(r * k + i)] = reciprocal ? 1 / at_least(sum, Scalar(1e-30)) : sum;
     }
 }
 

@@ -16,7 +16,7 @@ void state_put(const Call<Scalar>& c) {
     const int64_t count = rows.count(p), from = rows.begin(p) * width, to = (kept.begin(p) + at(p)) * width;
     if (c.is_real(0)) {
       std::copy_n(c.in(1).reals.data() + from, count * width, c.in(0).reals.data() + to);
-      if (c.type(0).dtype == DType::bf16) round_to_bf16(c.in(0).reals.data() + to, count * width);
+      if (format_of(c.type(0).dtype).rounds_rows) round_to_bf16(c.in(0).reals.data() + to, count * width);
     } else {
       std::copy_n(c.in(1).integers.data() + from, count * width, c.in(0).integers.data() + to);
     }

@@ -3,7 +3,6 @@
 // neighbours do not see each other.
 #pragma once
 #include <cmath>
-#include <limits>
 
 #include "core/graph/window_grid.h"
 #include "core/oracle/reference/frame.h"
@@ -44,7 +43,7 @@ struct WindowHead {
   Scalar length(const Scalar* x) const {
     Scalar sum = 0;
     for (int64_t i = 0; i < dim; ++i) sum += x[i] * x[i];
-    return std::max(std::sqrt(sum), Scalar(1e-12));
+    return at_least(sqrt(sum), Scalar(1e-12));
   }
   /// Keys lie dimension by dimension, so that a query's scores of all keys are summed side by side.
   std::vector<Scalar> keys(const std::vector<WindowCell>& cells) const {
@@ -72,16 +71,16 @@ struct WindowHead {
   }
   /// Products to weights.
   void weigh(const WindowGrid& grid, const std::vector<WindowCell>& cells, const WindowCell& query, std::vector<Scalar>& p) const {
-    Scalar most = -std::numeric_limits<Scalar>::infinity(), sum = 0;
+    Scalar most = lowest(Scalar()), sum = 0;
     for (size_t j = 0; j < cells.size(); ++j) {
       const WindowCell& key = cells[j];
       const int64_t place =
           (query.y - key.y + grid.window_height - 1) * (2 * grid.window_width - 1) + query.x - key.x + grid.window_width - 1;
       p[j] = p[j] * scale + (bias ? bias[place * heads + head] : 0);
-      if (key.part != query.part) p[j] = -std::numeric_limits<Scalar>::infinity();
-      most = std::max(most, p[j]);
+      if (key.part != query.part) p[j] = lowest(Scalar());
+      most = max(most, p[j]);
     }
-    for (Scalar& e : p) sum += e = std::exp(e - most);
+    for (Scalar& e : p) sum += e = exp(e - most);
     for (Scalar& e : p) e /= sum;
   }
 };
@@ -102,7 +101,7 @@ void window_attention(const Call<Scalar>& c) {
         const int64_t dim = c.width(0) / heads, value_dim = c.width(2) / heads, at = first * c.width(0) + h * dim,
                       value_at = first * c.width(2) + h * value_dim;
         const Scalar scale = scales.empty() ? static_cast<Scalar>(real_of(c.node, "scale"))
-                                            : std::exp(std::min(scales[static_cast<size_t>(h)], static_cast<Scalar>(std::log(100.0))));
+                                            : exp(at_most(scales[static_cast<size_t>(h)], static_cast<Scalar>(std::log(100.0))));
         const WindowHead<Scalar> head{c.in(0).reals.data() + at,
                                       c.in(1).reals.data() + at,
                                       c.in(2).reals.data() + value_at,

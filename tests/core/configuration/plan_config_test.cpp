@@ -40,6 +40,7 @@ class PlanConfigTest : public QObject {
                              R"({"schema": "stormcell.config/1", "passes": {"no-such-pass": {}}})",
                              R"({"schema": "stormcell.config/1", "passes": {"unpad": 7}})",
                              R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})",
+                             R"({"schema": "stormcell.config/1", "dtypes": {"products": "q8_0"}, "passes": {}})",
                              R"({"schema": "stormcell.config/1", "passes": {}, "exits": {"a": 0.5}})",
                              R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a"}]})",
                              R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": -1.1}]})",

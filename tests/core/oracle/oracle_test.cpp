@@ -225,6 +225,23 @@ class OracleTest : public QObject {
     }
   }
 
+  void forced_choices_are_taken_for_the_cells_that_come() {
+    const RandomCase made = exit_chain_toy();
+    const auto free = run<float>(made);
+    OracleOptions options;
+    for (const OracleDecision& d : free.decisions) {
+      std::vector<int32_t>& forced = options.forced[d.router];
+      forced.assign(static_cast<size_t>(d.dense_cells), kNotRecorded);
+      for (size_t i = 0; i < d.choice.size(); ++i) forced[d.ancestor.empty() ? i : static_cast<size_t>(d.ancestor[i])] = d.choice[i];
+    }
+    const auto again = run<float>(made, options);
+    QCOMPARE(again.decisions.size(), free.decisions.size());
+    for (size_t i = 0; i < free.decisions.size(); ++i) QVERIFY(again.decisions[i].choice == free.decisions[i].choice);
+    for (size_t i = 0; i < free.outputs.size(); ++i) QVERIFY(again.outputs[i].second.reals == free.outputs[i].second.reals);
+    options.forced.begin()->second.pop_back();
+    QVERIFY_THROWS_EXCEPTION(Error, run<float>(made, options));
+  }
+
   void nested_decisions_name_their_cells() {
     const auto result = run<float>(exit_chain_toy());
     size_t nested = 0;

@@ -5,6 +5,10 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/base/number_format.h"
+#include "core/graph/annotation_rules.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -154,6 +158,24 @@ class SettingsTest : public QObject {
     refused(&ExperimentOptions::tolerance, std::numeric_limits<double>::quiet_NaN());
     refused(&ExperimentOptions::phase, "prefill");
     refused(&ExperimentOptions::dtype, "int8");
+  }
+  void a_format_that_is_not_offered_cannot_be_asked_for() {
+    for (const NumberFormat& format : number_formats()) {
+      const std::string said = testing::bad_input_complaint([&] { check_dtype(format.name); });
+      const std::string expected = "--dtype: \"" + std::string(format.name) + "\" is no number format to compute in (";
+      QVERIFY2(format.offered ? said.empty() : said.starts_with(expected), said.c_str());
+      for (const std::string_view key : {kStorage, kFormat}) {
+        const std::string problem = annotation_problem(key, format.name, key == kStorage ? Annotated::value : Annotated::weight);
+        QCOMPARE(problem.empty(), format.offered);
+      }
+    }
+    QCOMPARE(testing::bad_input_complaint([] { check_dtype("q8_0"); }),
+             std::string("--dtype: \"q8_0\" is no number format to compute in (f32 or bf16)"));
+    // Help and messages name what is offered, and nothing else.
+    for (const Setting& s : kSettings) {
+      QVERIFY2(s.help.find("q8_0") == std::string_view::npos && s.value.find("q8_0") == std::string_view::npos, s.key.data());
+      if (s.option == "--dtype") QVERIFY(s.help.starts_with(joined(offered_formats(), " or ") + ": "));
+    }
   }
   void what_is_missing_or_does_not_fit_has_its_default() {
     const auto o = parse_settings(R"({"model":"m","batch":"many","threads":1e30,"seed":-1,"length":16,"unknown":[]})");

@@ -29,6 +29,11 @@ class HeldTensors : public WeightSource {
     if (!values.empty()) from_f32(values.data(), held.bytes.data(), dtype, values.size());
     tensors_.insert_or_assign(name, std::move(held));
   }
+  void add_stored(const std::string& name, DType dtype, std::vector<int64_t> shape, std::vector<std::byte> bytes) {
+    Held held{{name, dtype, std::move(shape)}, std::move(bytes)};
+    QCOMPARE(held.info.bytes(), static_cast<int64_t>(held.bytes.size()));
+    tensors_.insert_or_assign(name, std::move(held));
+  }
   void add_random(const std::string& name, DType dtype, std::vector<int64_t> shape, std::mt19937& random, bool positive = false) {
     int64_t n = 1;
     for (const int64_t extent : shape) n *= extent;
@@ -449,6 +454,34 @@ class RecipeTest : public QObject {
     const double some = seconds(2000), many = seconds(16000);
     // Pairs of them would take 64 times as long; a busy machine alone made it 25.
     QVERIFY2(many < 48 * some, qPrintable(QString("%1 s and %2 s").arg(some).arg(many)));
+  }
+
+  void steps_take_no_weights_in_blocks_apart() {
+    HeldTensors held;
+    held.add_stored("q", DType::q8_0, {2, 64}, std::vector<std::byte>(2 * 68));
+    const auto why = [&](const std::string& text) {
+      return refusal([&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); });
+    };
+    QCOMPARE(why("\"q\""), std::string("nothing was refused"));
+    for (const char* text : {R"(index("q", 1))", R"(slice("q", 0, 1))", R"(transpose("q"))", R"(stack("q", "q"))", R"(concat("q", "q"))"})
+      QCOMPARE(why(text),
+               "weight " + std::string(text) + ": expected an operand in a format of single elements, got q8_0, which lies in blocks");
+    QVERIFY2(why(R"(convert("q", bf16))").find("expected an operand in f32, f16 or bf16, got q8_0") != std::string::npos,
+             why(R"(convert("q", bf16))").c_str());
+    QVERIFY2(why(R"(convert("q", q8_0))").find("expected f32, f16 or bf16, got \"q8_0\"") != std::string::npos,
+             why(R"(convert("q", q8_0))").c_str());
+    // As it is stored it is handed through.
+    auto stored = std::make_shared<HeldTensors>();
+    stored->add_stored("q", DType::q8_0, {2, 64}, std::vector<std::byte>(2 * 68, std::byte{5}));
+    const auto source = make_recipe_weights(stored);
+    QCOMPARE(source->find("q")->bytes(), int64_t{2 * 68});
+    QVERIFY(source->bytes("q").get()[135] == std::byte{5});
+  }
+
+  void a_row_that_is_not_whole_blocks_has_no_bytes() {
+    const WeightInfo info{"q", DType::q8_0, {4, 40}};
+    QCOMPARE(refusal([&] { (void)info.bytes(); }),
+             std::string("number format q8_0: expected rows of whole blocks of 32 elements, got a row of 40"));
   }
 
   void many_threads_ask_at_once() {

@@ -1,0 +1,105 @@
+#include "core/base/number_format.h"
+
+#include <array>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::array kNumberFormats = {
+    NumberFormat{
+        .type = DType::f32, .name = "f32", .block_bytes = 4, .exponent = 0x7f800000, .converts = true, .multiplies = true, .offered = true},
+    NumberFormat{.type = DType::f16, .name = "f16", .block_bytes = 2, .exponent = 0x7c00, .converts = true, .multiplies = true},
+    NumberFormat{.type = DType::bf16,
+                 .name = "bf16",
+                 .block_bytes = 2,
+                 .exponent = 0x7f80,
+                 .converts = true,
+                 .multiplies = true,
+                 .offered = true,
+                 .own_products = true,
+                 .rounds_rows = true,
+                 .product_tolerance = kRoundedTolerance,
+                 .conversion_tolerance = 5e-2},
+    NumberFormat{.type = DType::f64, .name = "f64", .block_bytes = 8},
+    NumberFormat{.type = DType::f8_e4m3, .name = "f8_e4m3", .block_bytes = 1},
+    NumberFormat{.type = DType::f8_e5m2, .name = "f8_e5m2", .block_bytes = 1},
+    NumberFormat{.type = DType::i8, .name = "i8", .block_bytes = 1},
+    NumberFormat{.type = DType::u8, .name = "u8", .block_bytes = 1},
+    NumberFormat{.type = DType::i16, .name = "i16", .block_bytes = 2},
+    NumberFormat{.type = DType::u16, .name = "u16", .block_bytes = 2},
+    NumberFormat{.type = DType::i32, .name = "i32", .block_bytes = 4},
+    NumberFormat{.type = DType::u32, .name = "u32", .block_bytes = 4},
+    NumberFormat{.type = DType::i64, .name = "i64", .block_bytes = 8},
+    NumberFormat{.type = DType::u64, .name = "u64", .block_bytes = 8},
+    NumberFormat{.type = DType::boolean, .name = "bool", .block_bytes = 1},
+    // Q8_0 of GGUF: a scale in f16, then 32 signed bytes. Nothing opens files of it yet, so it is not offered.
+    NumberFormat{.type = DType::q8_0,
+                 .name = "q8_0",
+                 .block_elements = 32,
+                 .block_bytes = 34,
+                 .exponent = 0x7c00,
+                 .multiplies = true,
+                 .conversion_tolerance = 2e-2},
+};
+
+consteval bool is_in_order_of_types() {
+  for (size_t i = 0; i < kNumberFormats.size(); ++i)
+    if (static_cast<size_t>(kNumberFormats[i].type) != i) return false;
+  return true;
+}
+static_assert(is_in_order_of_types(), "format_of() finds the row of a type by its number");
+
+}  // namespace
+
+std::span<const NumberFormat> number_formats() { return kNumberFormats; }
+
+const NumberFormat& format_of(DType type) { return kNumberFormats[static_cast<size_t>(type)]; }
+
+bool is_whole_blocks(DType type, int64_t n) { return n >= 0 && n % format_of(type).block_elements == 0; }
+
+int64_t row_bytes(DType type, int64_t n) {
+  const NumberFormat& format = format_of(type);
+  const auto refuse = [&](const std::string& expected) {
+    bad_input("number format " + std::string(format.name), "expected rows of " + expected + ", got a row of " + std::to_string(n));
+  };
+  if (!is_whole_blocks(type, n)) refuse("whole blocks of " + std::to_string(format.block_elements) + " elements");
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(n / format.block_elements, int64_t{format.block_bytes}, &bytes)) refuse("fewer than 2^63 bytes");
+  return bytes;
+}
+
+int64_t tensor_bytes(DType type, std::span<const int64_t> shape) {
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  // Without rows there are no bytes, however long each would be.
+  if (rows == 0 && is_whole_blocks(type, shape.back())) return 0;
+  return rows * row_bytes(type, shape.empty() ? 1 : shape.back());
+}
+
+DType state_format(DType weights) { return format_of(weights).rounds_rows ? weights : DType::f32; }
+
+std::vector<std::string> offered_formats() {
+  std::vector<std::string> names;
+  for (const NumberFormat& format : kNumberFormats)
+    if (format.offered) names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<std::string> row_formats() {
+  std::vector<std::string> names;
+  for (const NumberFormat& format : kNumberFormats)
+    if (format.type == DType::f32 || format.rounds_rows) names.emplace_back(format.name);
+  return names;
+}
+
+const NumberFormat& smallest_offered_format() {
+  const NumberFormat* smallest = &format_of(DType::f32);
+  for (const NumberFormat& format : kNumberFormats)
+    if (format.offered && format.block_bytes * smallest->block_elements < smallest->block_bytes * format.block_elements) smallest = &format;
+  return *smallest;
+}
+
+}  // namespace stormcell

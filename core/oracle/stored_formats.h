@@ -1,0 +1,29 @@
+// How the oracle reads numbers as they are stored: one row for each format that weights may have. A format of blocks is read by the
+// oracle's own code, so that a mistake in a device's decoder shows.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/dtype.h"
+
+namespace stormcell::reference {
+
+/// A format that recipes round to: numbers of so many significant bits, the smallest one 2^smallest, the largest finite one `largest`.
+struct RoundingGrid {
+  int bits = 0;
+  int smallest = 0;
+  double largest = 0;
+};
+
+struct StoredFormat {
+  DType format = DType::f32;
+  /// Elements [first, first + n) of the tensor whose bytes begin at `stored`, row-major. f32 holds each of them exactly, except those of
+  /// f64.
+  void (*read)(const std::byte* stored, int64_t first, int64_t n, float* to) = nullptr;
+  RoundingGrid grid;  ///< bits = 0: no recipe rounds to it
+};
+
+/// Throws Error(failed) for a format that no weight has.
+const StoredFormat& stored_format(DType format);
+
+}  // namespace stormcell::reference
