@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_alone.sh ROOT BUILD [all]: each source that changed, or whose own header did, compiles by itself: one that takes an include from its
-# neighbour in a unit of several sources is found. Changed: since the commit at which this branch left origin's main; on that main itself, since
+# neighbour in a unit of several sources is found. So does each changed header that no source includes first (cmake/HeaderTest.cmake). Changed: since the commit at which this branch left origin's main; on that main itself, since
 # the commit before, so an include that an older commit forgot is found by `all` alone: every source. Precompiled headers stay; the standard ones
 # are checked by check_includes.sh. Exit 77: there is no git, or no compiler's list.
 set -euo pipefail
@@ -9,11 +9,13 @@ commands=$build/compile_commands.json
 if [ ! -e "$commands" ]; then echo "no $commands"; exit 77; fi
 
 git_here() { git -c safe.directory='*' -C "$root" "$@"; }
+# The sources that changed, and for a header its own source and the one that HeaderTest.cmake makes for it.
 changed_sources() {
   local base
   base=$(git_here merge-base HEAD origin/main 2>/dev/null || git_here rev-parse -q --verify HEAD)
   if [ "$base" = "$(git_here rev-parse HEAD)" ]; then base=$(git_here rev-parse -q --verify HEAD^1 || echo "$base"); fi
-  { git_here diff --name-only "$base" --; git_here ls-files -o --exclude-standard; } | sed -nE "s#^(.*)\.(cpp|h)\$#$root/\1.cpp#p" | sort -u
+  { git_here diff --name-only "$base" --; git_here ls-files -o --exclude-standard; } |
+    sed -nE "s#^(.*)\.cpp\$#$root/\1.cpp#p; s#^(.*)\.h\$#$root/\1.cpp\n$build/tests/house/header_check/\1.h.cpp\n$build/tests/house/header_check_qt/\1.h.cpp#p" | sort -u
 }
 
 # Lines SOURCE TAB COMMAND, for each source: of a unit the command of the unit, with the source in the place of the unit's file.

@@ -87,6 +87,14 @@ if command -v git >/dev/null; then
   git -C "$tree" add core
   changed '' 0 "1 sources compile by themselves" "one changed source of two"
   changed 'std::map<int, int> m;' 1 "second.cpp: does not compile by itself" "a change that forgets an include"
+  # A header without a source: what HeaderTest.cmake makes for it is compiled.
+  made=$tree/build/tests/house/header_check/core/graph/third.h.cpp
+  mkdir -p "${made%/*}"
+  git -C "$tree" checkout -q core
+  echo 'std::set<int> s;' >"$tree/core/graph/third.h"
+  printf '#include "%s"\n' "$tree/core/graph/third.h" >"$made"
+  sed -i "s#}\]#},{\n\"directory\": \"$tree/build\",\n\"command\": \"${CXX:-g++} -o third.o -c $made\",\n\"file\": \"$made\"\n}]#" "$tree/build/compile_commands.json"
+  changed '' 1 "third.h.cpp: does not compile by itself" "a header that forgets an include"
   rm -rf "$tree/.git"
 fi
 
