@@ -61,6 +61,10 @@ endfunction()
 # stormcell_compile_together(TARGET [source...]): the sources named have names within them that others have too, and stay alone.
 function(stormcell_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STORMCELL_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  if(STORMCELL_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC takes the sources of a unit for headers, in which a type of an anonymous namespace would be another one in each source.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  endif()
   foreach(source ${ARGN})
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
       message(FATAL_ERROR "${target}: ${source} is none of its sources")

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/contract/models.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 
@@ -18,7 +19,7 @@ constexpr const char* kRouters[] = {"stages.0.blocks.1.mlp", "stages.1.blocks.1.
 
 /// What tests/reference/make_swinv2_moe_digits.py left.
 std::shared_ptr<const SafetensorsFile> reference() {
-  return SafetensorsFile::open(source_folder() + "/tests/reference/swinv2-moe-digits/digits.safetensors");
+  return SafetensorsFile::open(reference_path("swinv2-moe-digits/digits.safetensors"));
 }
 
 /// A tensor of all batches, one behind the other.

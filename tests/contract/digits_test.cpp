@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "tests/contract/models.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
@@ -36,7 +37,7 @@ struct Expected {
   }
 };
 Expected expected() {
-  const auto reference = SafetensorsFile::open(source_folder() + "/tests/reference/msdnet-digits/digits.safetensors");
+  const auto reference = SafetensorsFile::open(reference_path("msdnet-digits/digits.safetensors"));
   const auto sample = SafetensorsFile::open(source_folder() + "/resources/sample/digits.safetensors");
   return {values_of<float>(*reference, "logits"), values_of<int32_t>(*reference, "exit"), values_of<int32_t>(*sample, "labels"),
           values_of<uint8_t>(*sample, "pixels")};
@@ -264,7 +265,7 @@ class DigitsTest : public QObject {
   /// Where a sequence is routed, the decision alone tells which tokens a branch has.
   void a_network_without_a_dense_plan_says_why() {
     const Scratch scratch;
-    const std::string model = source_folder() + "/tests/reference/task-moe/one-table", json = scratch.path("j.json");
+    const std::string model = reference_path("task-moe/one-table"), json = scratch.path("j.json");
     for (const char* verb : {"run", "optimize"}) {
       const Arguments asked = short_run(verb, model, "random:8x5", {"--batch", "2", "--dense", "--json", json});
       const Ended ended = run_program(asked);

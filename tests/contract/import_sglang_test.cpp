@@ -6,7 +6,7 @@
 namespace stormcell::testing {
 namespace {
 
-std::string fixture(const std::string& name) { return source_folder() + "/tests/reference/sglang/" + name; }
+std::string fixture(const std::string& name) { return reference_path("sglang/" + name); }
 
 }  // namespace
 
@@ -177,3 +177,4 @@ STORMCELL_TEST(ContractImportSglangTest)
 }  // namespace stormcell::testing
 
 #include "import_sglang_test.moc"
+#include "tests/testing/counts.h"

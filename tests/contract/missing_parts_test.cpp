@@ -7,6 +7,7 @@
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
 #include "tests/contract/sglang_dumps.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/gzip_bytes.h"
 
@@ -220,7 +221,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
 
   void an_idle_pass_of_the_server_itself_counts_nothing() {
     const std::string session = new_session();
-    imported(source_folder() + "/tests/reference/sglang/idle-pass.pt", session);
+    imported(reference_path("sglang/idle-pass.pt"), session);
     verify_loads(session, {{2, 2, 1, 1}, {1, 1, 2, 2}});
     VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
     QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});

@@ -5,13 +5,14 @@
 
 #include "core/formats/safetensors.h"
 #include "core/formats/safetensors_writer.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
 
-std::string reference(const std::string& path) { return source_folder() + "/tests/reference/" + path; }
+std::string reference(const std::string& path) { return reference_path(path); }
 
 struct Parts {
   nlohmann::json header;

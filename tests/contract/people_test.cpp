@@ -7,6 +7,7 @@
 #include "core/graph/operator.h"
 #include "core/models/model.h"
 #include "tests/contract/models.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -34,7 +35,7 @@ std::vector<int32_t> choices_of(const StoredTensor& t) {
 
 /// What tests/reference/make_dynamic_routing_street.py left.
 std::shared_ptr<const SafetensorsFile> expected() {
-  return SafetensorsFile::open(source_folder() + "/tests/reference/dynamic-routing-street/people.safetensors");
+  return SafetensorsFile::open(reference_path("dynamic-routing-street/people.safetensors"));
 }
 Json card_figures() {
   const std::string text = Scratch::read(source_folder() + kCard + "expected.json");

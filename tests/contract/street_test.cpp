@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tests/contract/models.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 
@@ -22,7 +23,7 @@ struct Expected {
   double mean_psnr() const { return (static_cast<double>(psnr[0]) + psnr[1] + psnr[2]) / kPictures; }
 };
 Expected expected() {
-  const auto file = SafetensorsFile::open(source_folder() + "/tests/reference/livesr-street/street.safetensors");
+  const auto file = SafetensorsFile::open(reference_path("livesr-street/street.safetensors"));
   return {values_of<float>(*file, "picture"), values_of<float>(*file, "psnr"), values_of<int32_t>(*file, "network")};
 }
 

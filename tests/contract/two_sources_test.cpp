@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tests/contract/models.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
@@ -11,7 +12,7 @@ using nlohmann::json;
 using Ids = std::vector<int32_t>;
 
 namespace {
-std::string byte_pairs(const std::string& name) { return Scratch::read(source_folder() + "/tests/reference/byte-pairs/" + name); }
+std::string byte_pairs(const std::string& name) { return Scratch::read(reference_path("byte-pairs/" + name)); }
 
 /// The ids of the reference for "The cat sat on the sill.", by the key of cases.json.
 Ids reference_ids(const std::string& key) {

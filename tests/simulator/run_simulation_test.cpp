@@ -9,6 +9,7 @@
 #include "core/placement/placement.h"
 #include "simulator/step_rate.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -86,7 +87,7 @@ class RunSimulationTest : public QObject {
   }
 
   void overlap_lies_between_its_bounds() {
-    std::mt19937 random(8);
+    testing::Drawn<std::mt19937> random(8);
     for (int round = 0; round < 50; ++round) {
       std::vector<std::vector<LayerCost>> both(2);
       double links = 0, gpus = 0;

@@ -9,13 +9,14 @@
 
 #include "core/graph/builder.h"
 #include "core/weights/weight_source.h"
+#include "tests/testing/counts.h"
 
 namespace stormcell::testing {
 
 /// splitmix64: the same numbers on every platform.
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed) {}
+  explicit Random(uint64_t seed) : state_(seed) { count_drawn_case(); }
   uint64_t next();
   /// 0 .. n - 1.
   int64_t below(int64_t n) { return static_cast<int64_t>(next() % static_cast<uint64_t>(n)); }

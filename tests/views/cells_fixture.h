@@ -7,6 +7,7 @@
 #include "core/profile/recorder.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_fixture.h"
+#include "tests/testing/counts.h"
 
 namespace stormcell::testing {
 
@@ -58,7 +59,7 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
   auto run = writer.begin_run(start);
   Recorder recorder({run.get()});
   for (int64_t number = 0; number < f.batches; ++number) {
-    std::mt19937 random(static_cast<uint32_t>(number + 1));
+    testing::Drawn<std::mt19937> random(static_cast<uint32_t>(number + 1));
     BatchRecord& batch = recorder.begin_batch();
     batch.number = number;
     const Phase phase = !f.phases ? Phase::forward : number % 3 == 0 ? Phase::prefill : Phase::decode;

@@ -8,6 +8,7 @@
 #include "core/profile/recorder.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_fixture.h"
+#include "tests/testing/counts.h"
 
 namespace stormcell::testing {
 
@@ -26,7 +27,7 @@ inline std::string make_mixture_session(const std::string& path, const char* dat
   start.dataset = dataset;
   auto run = writer.begin_run(start);
   Recorder recorder({run.get()});
-  std::mt19937 random(4);
+  testing::Drawn<std::mt19937> random(4);
   for (int64_t number = 0; number < 20; ++number) {
     BatchRecord& batch = recorder.begin_batch();
     batch.number = number;

@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -24,7 +25,7 @@ class DisjointSetsTest : public QObject {
   }
 
   void joins_in_any_order_give_what_walking_the_pairs_gives() {
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     for (int round = 0; round < 50; ++round) {
       constexpr size_t kNumbers = 40;
       DisjointSets sets(kNumbers);

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "tests/core/cell/decision_memory.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -102,7 +103,7 @@ class DecisionTest : public QObject {
   }
 
   void combine_after_dispatch_is_the_identity() {
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     for (const int64_t width : {1, 3, 16}) {
       const int64_t cells = 50;
       Decision d(cells, 1, 7);

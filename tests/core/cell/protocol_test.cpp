@@ -10,6 +10,7 @@
 #include "core/cell/protocol_row.h"
 #include "core/cell/route.h"
 #include "tests/core/cell/decision_memory.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -110,7 +111,7 @@ class ProtocolTest : public QObject {
     QCOMPARE(d->choice_weight[0], 1.0f);
   }
   void top_k_agrees_with_sorting() {
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     for (int round = 0; round < 300; ++round) {
       const auto branches = static_cast<int32_t>(1 + random() % 40);
       const Case c = random_case(random, 1 + static_cast<int64_t>(random() % 20), branches);
@@ -164,7 +165,7 @@ class ProtocolTest : public QObject {
   }
   // As Switch Transformers (base) has it: capacity 64 for each of 8 sequences of 128: at most 512 for each expert, kept + dropped = 1024.
   void switch_base_keeps_at_most_512_of_1024() {
-    std::mt19937 random(2);
+    testing::Drawn<std::mt19937> random(2);
     const Case c = random_case(random, 1024, 8);
     Protocol p;
     p.kind = ProtocolKind::switch_top1;
@@ -184,7 +185,7 @@ class ProtocolTest : public QObject {
     }
   }
   void switch_agrees_with_a_naive_count() {
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     for (int round = 0; round < 200; ++round) {
       const auto length = static_cast<int64_t>(1 + random() % 12), sequences = static_cast<int64_t>(1 + random() % 6);
       const Case c = random_case(random, length * sequences, static_cast<int32_t>(1 + random() % 9));
@@ -214,7 +215,7 @@ class ProtocolTest : public QObject {
     QCOMPARE(routed(c, p).choices(4), (Ints{~0, ~0, 0, 0}));
   }
   void batch_prioritised_agrees_with_a_naive_sort() {
-    std::mt19937 random(4);
+    testing::Drawn<std::mt19937> random(4);
     for (int round = 0; round < 200; ++round) {
       const Case c = random_case(random, static_cast<int64_t>(random() % 40), static_cast<int32_t>(1 + random() % 9));
       Protocol p;
@@ -244,7 +245,7 @@ class ProtocolTest : public QObject {
     }
   }
   void broken_scores_do_not_break_the_priorities() {
-    std::mt19937 random(5);
+    testing::Drawn<std::mt19937> random(5);
     for (int round = 0; round < 50; ++round) {
       Case c = random_case(random, 200, 4);
       for (auto& s : c.scores)
@@ -285,7 +286,7 @@ class ProtocolTest : public QObject {
     QCOMPARE(routed(c, p).choices(1), (Ints{0}));
   }
   void groups_agree_with_a_naive_choice() {
-    std::mt19937 random(6);
+    testing::Drawn<std::mt19937> random(6);
     for (int round = 0; round < 300; ++round) {
       Protocol p;
       p.kind = ProtocolKind::sigmoid_groups;

@@ -10,6 +10,7 @@
 #include "core/cell/route.h"
 #include "tests/core/cell/counted_allocations.h"
 #include "tests/core/cell/decision_memory.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -106,7 +107,7 @@ class RoutingPropertiesTest : public QObject {
  private slots:
   void every_cell_is_accounted_for_data() { kinds(); }
   void every_cell_is_accounted_for() {
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     for (int round = 0; round < 200; ++round) {
       const Input in = random_input(random, kind(), static_cast<int64_t>(random() % 60), round % 2);
       Decision d(in.shape());
@@ -122,7 +123,7 @@ class RoutingPropertiesTest : public QObject {
   void its_row_says_what_it_does_data() { kinds(); }
   void its_row_says_what_it_does() {
     const ProtocolRow& row = protocol_row(kind());
-    std::mt19937 random(11);
+    testing::Drawn<std::mt19937> random(11);
     int64_t most_chosen = 0;
     bool drops = false, reads_scores = false, has_margin = false, weighs = false;
     for (int round = 0; round < 200; ++round) {
@@ -173,7 +174,7 @@ class RoutingPropertiesTest : public QObject {
         {"groups_kept", [](Protocol& p) { ++p.groups_kept; }},
         {"seed", [](Protocol& p) { ++p.seed; }},
     };
-    std::mt19937 random(12);
+    testing::Drawn<std::mt19937> random(12);
     for (int round = 0; round < 50; ++round) {
       const Input in = random_input(random, kind(), 40, true);
       Decision d(in.shape());
@@ -193,7 +194,7 @@ class RoutingPropertiesTest : public QObject {
 
   void broken_scores_break_no_invariant_data() { kinds(); }
   void broken_scores_break_no_invariant() {
-    std::mt19937 random(2);
+    testing::Drawn<std::mt19937> random(2);
     const float broken[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                             -std::numeric_limits<float>::infinity(), 3e38f, -0.0f};
     for (int round = 0; round < 200; ++round) {
@@ -209,7 +210,7 @@ class RoutingPropertiesTest : public QObject {
 
   void one_cell_and_no_cell_data() { kinds(); }
   void one_cell_and_no_cell() {
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     for (int round = 0; round < 50; ++round) {
       Input in = random_input(random, kind(), 8, true);
       for (const int64_t cells : {1, 0}) {
@@ -224,7 +225,7 @@ class RoutingPropertiesTest : public QObject {
 
   void the_order_of_the_cells_changes_nothing_without_capacity_data() { kinds(); }
   void the_order_of_the_cells_changes_nothing_without_capacity() {
-    std::mt19937 random(4);
+    testing::Drawn<std::mt19937> random(4);
     for (int round = 0; round < 100; ++round) {
       const Input in = random_input(random, kind(), 1 + static_cast<int64_t>(random() % 50), false);
       std::vector<int64_t> from(static_cast<size_t>(in.cells));
@@ -252,7 +253,7 @@ class RoutingPropertiesTest : public QObject {
 
   void a_replay_of_its_own_choices_is_the_free_decision_data() { kinds(); }
   void a_replay_of_its_own_choices_is_the_free_decision() {
-    std::mt19937 random(5);
+    testing::Drawn<std::mt19937> random(5);
     for (int round = 0; round < 100; ++round) {
       const Input in = random_input(random, kind(), static_cast<int64_t>(random() % 50), true);
       Decision free(in.shape()), replayed(in.shape());
@@ -270,7 +271,7 @@ class RoutingPropertiesTest : public QObject {
   }
 
   void a_replay_takes_others_choices_with_its_own_weights() {
-    std::mt19937 random(6);
+    testing::Drawn<std::mt19937> random(6);
     const Input in = random_input(random, ProtocolKind::switch_top1, 40, false);
     std::vector<int32_t> others(static_cast<size_t>(in.cells));
     for (auto& c : others) c = static_cast<int32_t>(random() % static_cast<uint32_t>(in.branches));
@@ -294,7 +295,7 @@ class RoutingPropertiesTest : public QObject {
 
   void routing_allocates_nothing_data() { kinds(); }
   void routing_allocates_nothing() {
-    std::mt19937 random(7);
+    testing::Drawn<std::mt19937> random(7);
     const Input in = random_input(random, kind(), 500, true);
     Decision d(in.shape());
     const ScoreView scores = in.view();
@@ -304,7 +305,7 @@ class RoutingPropertiesTest : public QObject {
   }
 
   void a_decision_in_used_memory_is_the_same() {
-    std::mt19937 random(8);
+    testing::Drawn<std::mt19937> random(8);
     for (const ProtocolRow& row : protocols()) {
       const Input large = random_input(random, row.kind, 60, true);
       Input small = large;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -47,7 +48,7 @@ class RowCurveTest : public QObject {
     const RowCurve curve = curve_of({{1, 10}, {2, 30}, {4, 20}, {8, 10}, {16, 50}});
     for (const double rows : {2., 3., 4., 8.}) QCOMPARE(curve.us(rows), 20.);
     QVERIFY(curve.us(1) == 10 && curve.us(16) == 50 && curve.us(12) == 35);
-    std::mt19937 random(5);
+    testing::Drawn<std::mt19937> random(5);
     for (int round = 0; round < 200; ++round) {
       std::vector<std::pair<double, double>> points, slower;
       for (int i = 0; i < 12; ++i) points.push_back({static_cast<double>(1 + random() % 30), static_cast<double>(1 + random() % 100)});

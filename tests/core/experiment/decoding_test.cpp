@@ -16,6 +16,7 @@
 #include "core/models/model.h"
 #include "tests/core/experiment/verify_cases.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -30,7 +31,7 @@ struct Opened {
   ExperimentState state;
   explicit Opened(const std::string& fixture, const std::string& data = "random:6x7", int threads = 1) {
     ExperimentState& s = state;
-    s.model = open_model(source_folder() + "/tests/reference/" + fixture);
+    s.model = open_model(reference_path(fixture));
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
     options.batch = 3;

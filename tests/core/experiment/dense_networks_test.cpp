@@ -2,6 +2,7 @@
 #include "core/graph/roles.h"
 #include "core/passes/dense_graph.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -22,7 +23,7 @@ class DenseNetworksTest : public QObject {
   }
   void every_branch_for_all_cells_answers_alike() {
     QFETCH(QString, name);
-    const std::string folder = source_folder() + "/tests/reference/" + name.toStdString();
+    const std::string folder = reference_path(name.toStdString());
     const auto model = open_model(folder);
     const DenseGraph dense = dense_graph(*model->forward);
     if (!has_routers(*model->forward)) {

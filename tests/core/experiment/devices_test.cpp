@@ -8,6 +8,7 @@
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/workload.h"
 #include "core/models/model.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -28,7 +29,7 @@ struct Opened {
   ExperimentState state;
   explicit Opened(std::unique_ptr<Device> device) {
     ExperimentState& s = state;
-    s.model = open_model(source_folder() + "/tests/reference/switch/encoder-decoder-8-experts");
+    s.model = open_model(reference_path("switch/encoder-decoder-8-experts"));
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
     options.batch = 3;

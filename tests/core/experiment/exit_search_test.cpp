@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -23,7 +24,7 @@ ExitCase case_of(std::vector<std::vector<float>> confidence, std::vector<std::ve
 
 /// Items that later exits answer better, and with confidences that say something of it.
 ExitCase random_case(uint32_t seed, size_t tests, size_t items) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   const auto number = [&] { return static_cast<double>(random() % 10'000) / 10'000; };
   ExitCase c;
   c.confidence.resize(tests);
@@ -162,7 +163,7 @@ class ExitSearchTest : public QObject {
 
   void two_exits_of_many_items_say_that_not_all_was_tried_and_lose_to_no_single_threshold() {
     ExitCase c = random_case(5, 2, 3000);
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     for (auto& of : c.confidence)
       for (float& confidence : of) confidence = static_cast<float>(random() % 1'000'000) / 1'000'000;
     const ExitAim aim{ExitAim::Of::part, 0.8};

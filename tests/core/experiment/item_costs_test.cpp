@@ -9,6 +9,7 @@
 #include "core/graph/builder.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/passes/dense_graph.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
@@ -109,7 +110,7 @@ class ItemCostsTest : public QObject {
     const auto exits = open_model(demo("msdnet-digits"));
     QVERIFY(!LargestBranches::of(*exits->forward, routed_values(*exits->forward)));
     // Each of two branches of four experts: two of them.
-    const auto mixtral = open_model(source_folder() + "/tests/reference/mixtral/top-2-of-4-left-padding");
+    const auto mixtral = open_model(reference_path("mixtral/top-2-of-4-left-padding"));
     const Bindings one(mixtral->forward->symbols.size(), 1);
     const auto two = LargestBranches::of(*mixtral->forward, routed_values(*mixtral->forward));
     const double alike = cost_of(*mixtral->forward, {one, {}, {}, 1}).total.flops;
@@ -164,10 +165,10 @@ class ItemCostsTest : public QObject {
   }
 
   void of_a_sequence_its_real_cells_count() {
-    const auto model = open_model(source_folder() + "/tests/reference/mixtral/top-2-of-4-left-padding");
+    const auto model = open_model(reference_path("mixtral/top-2-of-4-left-padding"));
     const Graph& graph = *model->forward;
     ExperimentOptions options;
-    options.model = source_folder() + "/tests/reference/mixtral/top-2-of-4-left-padding";
+    options.model = reference_path("mixtral/top-2-of-4-left-padding");
     options.data = options.model + "/input.safetensors";
     options.probe_seconds = 0, options.verify_seconds = 0, options.batch = 3;
     RunOptions run;
@@ -194,7 +195,7 @@ class ItemCostsTest : public QObject {
 
   void what_has_no_routers_has_no_such_figures() {
     ExperimentOptions options;
-    options.model = source_folder() + "/tests/reference/switch/encoder-only-dense";
+    options.model = reference_path("switch/encoder-only-dense");
     options.data = "random:2x5";
     options.probe_seconds = 0, options.verify_seconds = 0;
     RunOptions run;

@@ -11,6 +11,7 @@
 #include "core/experiment/measure_again.h"
 #include "core/summary/latency.h"
 #include "tests/core/experiment/simulated_machine.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
@@ -47,7 +48,7 @@ struct Tally {
 };
 
 Neighbour neighbour_of(Kind kind, double period, uint64_t seed) {
-  std::mt19937_64 engine(seed + 77);
+  testing::Drawn<std::mt19937_64> engine(seed + 77);
   std::uniform_real_distribution<double> uniform;
   return {period, 1.6 + 0.4 * uniform(engine), 2 * uniform(engine), kind == Kind::pauses ? 0.2 : 0};
 }

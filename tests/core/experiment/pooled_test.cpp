@@ -7,6 +7,7 @@
 #include "core/base/student_t.h"
 #include "core/comparison/timed_difference.h"
 #include "tests/core/experiment/simulated_machine.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -56,7 +57,7 @@ class PooledTest : public QObject {
     QVERIFY2(near(p.value, 1.81695, 1e-4) && near(p.ci95[0], 1.6528, 2e-3) && near(p.ci95[1], 1.9974, 2e-3),
              qPrintable(QString("%1 [%2, %3]").arg(p.value, 0, 'f', 5).arg(p.ci95[0], 0, 'f', 5).arg(p.ci95[1], 0, 'f', 5)));
     QVERIFY(near(p.spread, 0.19, 0.01));
-    std::mt19937_64 engine(20);
+    testing::Drawn<std::mt19937_64> engine(20);
     std::bernoulli_distribution disturbed(0.02);
     int holds = 0, found = 0;
     constexpr int kRuns = 2000;
@@ -104,7 +105,7 @@ class PooledTest : public QObject {
     QFETCH(const int, processes);
     QFETCH(const double, between);
     QFETCH(const double, within);
-    std::mt19937_64 engine(17);
+    testing::Drawn<std::mt19937_64> engine(17);
     constexpr int kRuns = 2000;
     int holds = 0, of_one = 0, called = 0;
     for (int i = 0; i < kRuns; ++i) {
@@ -121,14 +122,14 @@ class PooledTest : public QObject {
   }
 
   void a_difference_of_15_percent_is_found_where_processes_differ_by_three() {
-    std::mt19937_64 engine(18);
+    testing::Drawn<std::mt19937_64> engine(18);
     int found = 0;
     for (int i = 0; i < 1000; ++i) found += differs(run(1.5, 5, 0.03, 0.01, engine), run(1.5 / 1.15, 5, 0.03, 0.01, engine));
     QVERIFY2(found >= 950, std::to_string(found).c_str());
   }
 
   void measured_on_a_machine_whose_processes_differ_the_pooled_interval_holds_and_one_process_does_not() {
-    std::mt19937_64 engine(19);
+    testing::Drawn<std::mt19937_64> engine(19);
     std::normal_distribution<double> normal;
     constexpr int kRuns = 60;
     int of_one = 0, of_all = 0;

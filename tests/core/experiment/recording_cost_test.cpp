@@ -8,6 +8,7 @@
 #include "core/experiment/workload.h"
 #include "core/models/model.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -17,7 +18,7 @@ struct Opened {
   ExperimentState state;
   Opened() {
     ExperimentState& s = state;
-    s.model = open_model(source_folder() + "/tests/reference/switch/encoder-decoder-8-experts");
+    s.model = open_model(reference_path("switch/encoder-decoder-8-experts"));
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
     options.batch = 3;

@@ -10,6 +10,7 @@
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -33,7 +34,7 @@ class ReplayTest : public QObject {
 
   std::string recorded(const char* name) {
     const std::string path = folder_.filePath(name).toStdString();
-    options_.model = testing::source_folder() + "/tests/reference/switch/encoder-decoder-8-experts";
+    options_.model = testing::reference_path("switch/encoder-decoder-8-experts");
     options_.data = "random:3x6";
     options_.batch = 2;
     options_.threads = 2;

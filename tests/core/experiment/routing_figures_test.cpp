@@ -15,6 +15,7 @@
 #include "core/runtime/lower.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/case_inputs.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
@@ -231,7 +232,7 @@ void count_model(const std::string& spec, const std::string& file, DataOptions o
   compare(counted, all, profiled, spec + " on " + file, met);
 }
 
-std::string fixture(const std::string& name) { return source_folder() + "/tests/reference/" + name; }
+std::string fixture(const std::string& name) { return reference_path(name); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/experiment/mirrored.h"
+#include "tests/testing/counts.h"
 
 namespace stormcell::testing {
 
@@ -75,7 +76,7 @@ inline std::vector<double> work_of(const SimulatedCase& c, std::mt19937_64& engi
 
 /// By plan: the time of all batches on the baseline over their time on the plan.
 inline std::vector<double> true_speeds(const SimulatedCase& c, uint64_t seed) {
-  std::mt19937_64 engine(seed);
+  testing::Drawn<std::mt19937_64> engine(seed);
   const std::vector<double> work = work_of(c, engine);
   std::vector<double> speeds;
   for (size_t plan = 0; plan < c.speed.size(); ++plan) {
@@ -87,7 +88,7 @@ inline std::vector<double> true_speeds(const SimulatedCase& c, uint64_t seed) {
 }
 
 inline MirroredTimes measure(const SimulatedCase& c, const Neighbour& neighbour, uint64_t seed) {
-  std::mt19937_64 engine(seed);
+  testing::Drawn<std::mt19937_64> engine(seed);
   const std::vector<double> work = work_of(c, engine);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;

@@ -5,6 +5,7 @@
 #include "core/experiment/mirrored.h"
 #include "core/experiment/time_plan.h"
 #include "core/summary/stated_speedups.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -12,7 +13,7 @@ namespace {
 
 ExperimentOptions options_of(const std::string& data) {
   ExperimentOptions options;
-  options.model = source_folder() + "/tests/reference/switch/encoder-decoder-8-experts", options.data = data, options.batch = 2,
+  options.model = reference_path("switch/encoder-decoder-8-experts"), options.data = data, options.batch = 2,
   options.threads = 1;
   options.verify_seconds = 0.1, options.probe_seconds = 0.001, options.keep_all = true;
   return options;

@@ -10,6 +10,7 @@
 #include "core/experiment/verify.h"
 #include "core/models/model.h"
 #include "tests/core/experiment/verify_cases.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -22,7 +23,7 @@ struct Opened {
   ExperimentState state;
   explicit Opened(const std::string& fixture, const std::function<void(Tampered&)>& tamper = {}) {
     ExperimentState& s = state;
-    s.model = open_model(source_folder() + "/tests/reference/" + fixture);
+    s.model = open_model(reference_path(fixture));
     DataOptions options;
     options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
     options.batch = 3;
@@ -337,7 +338,7 @@ class VerifyDecodedTest : public QObject {
   }
   void sequences_of_a_decoding_graph_do_not_reach_each_other() {
     QFETCH(const QString, fixture);
-    const auto model = open_model(source_folder() + "/tests/reference/" + fixture.toStdString());
+    const auto model = open_model(reference_path(fixture.toStdString()));
     const auto graph = model->generate_with_logits();
     const CellReach reach = cell_reach(*graph, RepeatStop::ignored);
     QVERIFY(reach.by_item.contains(std::string(kLogits)));
@@ -346,7 +347,7 @@ class VerifyDecodedTest : public QObject {
   }
 
   void a_text_that_goes_on_where_the_reference_s_has_ended_is_judged() {
-    const std::vector<int32_t> ends = open_model(source_folder() + "/tests/reference/" + kMixtral)->tokens.ends;
+    const std::vector<int32_t> ends = open_model(reference_path(kMixtral))->tokens.ends;
     // The plan never ends a text.
     Opened opened(kMixtral, [&](Tampered& w) {
       w.change("lm_head.weight", [&](std::vector<float>& values, const std::vector<int64_t>& shape) {

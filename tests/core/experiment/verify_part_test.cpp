@@ -8,6 +8,7 @@
 #include "core/experiment/verify.h"
 #include "core/graph/roles.h"
 #include "core/models/model.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -16,7 +17,7 @@ namespace {
 /// An open state as Experiment::open() makes it, without what measures the machine.
 struct Opened {
   Opened(const std::string& fixture, const std::string& data, int64_t batch, const std::string& dtype = {}) {
-    s.options.model = source_folder() + "/tests/reference/" + fixture;
+    s.options.model = reference_path(fixture);
     s.options.data = data, s.options.batch = batch, s.options.threads = 2;
     s.model = open_model(s.options.model);
     DataOptions options;

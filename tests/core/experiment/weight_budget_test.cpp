@@ -14,6 +14,7 @@
 #include "core/experiment/state.h"
 #include "core/machine/memory.h"
 #include "core/readings/session_runs.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -45,7 +46,7 @@ class WeightBudgetTest : public QObject {
   std::string path(const char* name) { return folder_.filePath(name).toStdString(); }
   static ExperimentOptions options(const std::string& model = "switch/encoder-decoder-8-experts") {
     ExperimentOptions o;
-    o.model = fs::path(model).is_absolute() ? model : testing::source_folder() + "/tests/reference/" + model;
+    o.model = fs::path(model).is_absolute() ? model : testing::reference_path(model);
     o.data = model.starts_with("mixtral") ? "random:6x9" : "random:6x9x5";  // the one has no decoder beside an encoder
     o.batch = 2;
     o.threads = 1;  // beside the readers

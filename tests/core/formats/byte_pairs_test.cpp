@@ -7,6 +7,7 @@
 #include "core/formats/json_file.h"
 #include "core/formats/tokenizer.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -16,7 +17,7 @@ using Ids = std::vector<int32_t>;
 namespace {
 constexpr FrameRule kNothing{.begin = false, .end = false}, kMixtral{.begin = true, .end = false};
 
-std::string fixture(const std::string& name) { return source_folder() + "/tests/reference/byte-pairs/" + name; }
+std::string fixture(const std::string& name) { return reference_path("byte-pairs/" + name); }
 
 // Ids: 0 <unk>, 1 a, 2 b, 3 c, 4 ab, 5 bc, 6 abc, 7 ▁, 8 ▁a
 std::string json(const std::string& more_of_model, const std::string& merges, const std::string& parts = {}) {

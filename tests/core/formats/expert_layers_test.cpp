@@ -7,6 +7,7 @@
 #include "core/formats/expert_layers.h"
 #include "core/formats/expert_rules.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -39,7 +40,7 @@ class ExpertLayersTest : public QObject {
 
  private slots:
   void classes_of_transformers_have_the_layers_of_their_models() {
-    const Json cases = Json::parse(Scratch::read(source_folder() + "/tests/reference/expert-layers/cases.json"));
+    const Json cases = Json::parse(Scratch::read(reference_path("expert-layers/cases.json")));
     std::set<std::string> classes;
     for (const Json& c : cases) {
       const std::string name = c["class"].get<std::string>() + " " + c["config"].dump();

@@ -5,6 +5,7 @@
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/tokenizer.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -13,7 +14,7 @@ class TokenizerParityTest : public QObject {
   Q_OBJECT
 
   static std::string fixture(const std::string& name) {
-    return stormcell::testing::source_folder() + "/tests/reference/tokenizers/" + name;
+    return testing::reference_path(std::string("tokenizers/") + name);
   }
   static std::shared_ptr<const Tokenizer> open(const std::string& name) {
     const std::string content = read_file_text(fixture(name), size_t{1} << 24);

@@ -5,6 +5,7 @@
 
 #include "core/formats/sentencepiece_model.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -197,9 +198,9 @@ class TokenizerTest : public QObject {
   }
 
   void a_model_with_flipped_bytes_is_refused_or_works() {
-    const std::string good = Scratch::read(source_folder() + "/tests/reference/tokenizers/spiece.model");
+    const std::string good = Scratch::read(reference_path("tokenizers/spiece.model"));
     if (good.empty()) QSKIP("tests/reference/tokenizers is not there");
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     int refused = 0;
     for (int i = 0; i < 300; ++i) {
       std::string bytes = good;

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -72,7 +73,7 @@ class TorchFileTest : public QObject {
   }
 
   void tensors_lie_within_their_storage() {
-    const TorchFile file(MappedFile::open(source_folder() + "/tests/reference/sglang/stat.pt"));
+    const TorchFile file(MappedFile::open(reference_path("sglang/stat.pt")));
     const PickleValue* value = file.root().find("logical_count");
     const TorchTensor tensor = file.tensor(value, "counts");
     QVERIFY((tensor.shape == std::vector<int64_t>{5, 4, 6}) && tensor.dtype == DType::i32);

@@ -2,6 +2,7 @@
 #include "core/graph/expert_widths.h"
 
 #include "core/models/model.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -41,7 +42,7 @@ class ExpertWidthsTest : public QObject {
 
   void models_say_theirs() {
     QVERIFY(expert_widths(*open_model("preset:switch-base-8")->forward) == (ExpertWidths{768, 3072, 2}));
-    const auto gated = open_model(source_folder() + "/tests/reference/mixtral/all-of-2-one-token");
+    const auto gated = open_model(reference_path("mixtral/all-of-2-one-token"));
     QVERIFY(expert_widths(*gated->forward) == (ExpertWidths{12, 10, 3}));
   }
 };

@@ -8,6 +8,7 @@
 #include "core/graph/label_inputs.h"
 #include "core/models/model.h"
 #include "core/oracle/oracle.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
@@ -144,7 +145,7 @@ class Perturbation {
 
 /// A model of the fixtures as a case, on random ids.
 RandomCase model_case(const std::string& name, bool generates) {
-  const auto model = open_model(source_folder() + "/tests/reference/" + name);
+  const auto model = open_model(reference_path(name));
   RandomCase made;
   made.name = name + (generates ? ", generating" : "");
   made.graph = generates ? *model->generate() : *model->forward;

@@ -17,6 +17,7 @@
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "tests/core/profile/synthetic.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -27,7 +28,7 @@ constexpr int kSessions = 12;
 
 /// A session of a seed: both stacks of synthetic.h, or one request that is decoded step by step with residency and bytes.
 void record(const std::string& path, uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   RunLayout layout = two_stacks(static_cast<int32_t>(2 + random() % 300));
   for (RouterInfo& r : layout.routers)
     r.layer = static_cast<int32_t>(random() % 50), r.branch_bytes = 100 + random() % 50, r.dense_bytes = random() % 3;
@@ -150,7 +151,7 @@ class ImportTest : public QObject {
 
   void a_trace_in_any_order_keeps_the_name_of_every_cell() {
     // Requests of different lengths, prompts and steps mixed as a server mixes them; nothing says where a batch ends.
-    std::mt19937 random(5);
+    testing::Drawn<std::mt19937> random(5);
     std::vector<int32_t> request, position, phase, choice;
     std::vector<int32_t> next(6);
     for (int round = 0; round < 200; ++round) {

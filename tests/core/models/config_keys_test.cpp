@@ -7,6 +7,7 @@
 #include "core/models/presets.h"
 #include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -23,7 +24,7 @@ class ConfigKeysTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  std::string reference(const std::string& name) const { return source_folder() + "/tests/reference/" + name; }
+  std::string reference(const std::string& name) const { return reference_path(name); }
   /// A copy of a case with a changed configuration; null removes a key.
   std::string changed(const std::string& name, const Json& change) const {
     Json config = Json::parse(Scratch::read(reference(name) + "/config.json"));

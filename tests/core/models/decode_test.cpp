@@ -6,6 +6,7 @@
 #include "core/runtime/lower.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/complaint.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
@@ -15,7 +16,7 @@ using namespace stormcell::testing;
 
 namespace {
 
-std::string fixture(const std::string& name) { return source_folder() + "/tests/reference/" + name; }
+std::string fixture(const std::string& name) { return reference_path(name); }
 
 using Prompt = std::vector<int32_t>;
 std::vector<Prompt> prompts(const Model& model, const std::vector<int64_t>& lengths, uint64_t seed = 3) {

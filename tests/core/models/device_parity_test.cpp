@@ -9,6 +9,7 @@
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/non_temporal_results.h"
 #include "tests/testing/testing.h"
@@ -74,7 +75,7 @@ void same_bits(const ExecutionResult& a, const ExecutionResult& b) {
 void add_cases(const char* with) {
   QTest::addColumn<QString>("name");
   for (const std::string& name : reference_cases(with))
-    QTest::newRow(name.c_str()) << QString::fromStdString(source_folder() + "/tests/reference/" + name);
+    QTest::newRow(name.c_str()) << QString::fromStdString(reference_path(name));
 }
 
 /// A Mixtral folder with the experts of each layer in two tensors, gate_up_proj and down_proj, in place of three an expert.
@@ -125,7 +126,7 @@ class DeviceParityTest : public QObject {
   void experts_in_one_tensor_give_the_same_bits() {
     QFETCH(QString, name);
     QFETCH(QString, block);
-    const std::string folder = source_folder() + "/tests/reference/mixtral/" + name.toStdString();
+    const std::string folder = reference_path("mixtral/" + name.toStdString());
     const QTemporaryDir scratch;
     const std::string other = scratch.path().toStdString() + "/fused";
     write_fused(folder, other, block.toStdString());

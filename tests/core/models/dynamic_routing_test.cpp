@@ -4,6 +4,7 @@
 #include "core/models/dynamic_routing_plan.h"
 #include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -11,7 +12,7 @@ using namespace stormcell::testing;
 
 namespace {
 
-std::shared_ptr<const Model> fixture(const char* name) { return open_model(source_folder() + "/tests/reference/dynamic-routing/" + name); }
+std::shared_ptr<const Model> fixture(const char* name) { return open_model(reference_path(std::string("dynamic-routing/") + name)); }
 
 std::map<std::string, int64_t> routers_of(const Graph& graph) {
   std::map<std::string, int64_t> count;  // by what they decide: the last part of the name
@@ -89,7 +90,7 @@ class DynamicRoutingTest : public QObject {
   /// A picture's logits and paths are its own, whatever others are in the batch.
   void pictures_of_a_batch_do_not_know_one_another() {
     const auto model = fixture("three-levels");
-    const ModelInputs all = read_inputs(source_folder() + "/tests/reference/dynamic-routing/three-levels/input.safetensors");
+    const ModelInputs all = read_inputs(reference_path("dynamic-routing/three-levels/input.safetensors"));
     const auto together = run_oracle<float>(*model, *model->forward, all);
     const std::vector<float>& maps = together.output("logits").reals;
     const size_t map = maps.size() / static_cast<size_t>(all.sequences),

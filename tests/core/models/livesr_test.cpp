@@ -4,6 +4,7 @@
 #include "core/graph/roles.h"
 #include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -14,7 +15,7 @@ namespace {
 const std::string kSmall = R"("patch_size": 12, "patch_stride": 10, "num_subnets": 2, "subnet_blocks": 1, "subnet_channels": 2,)"
                            R"( "classifier_channels": [3, 4], "upscale": 2)";
 
-std::shared_ptr<const Model> fixture(const char* name) { return open_model(source_folder() + "/tests/reference/livesr/" + name); }
+std::shared_ptr<const Model> fixture(const char* name) { return open_model(reference_path(std::string("livesr/") + name)); }
 
 int64_t extent(const Graph& graph, ValueId v, size_t i) { return graph.value(v).type.content[i].constant(); }
 

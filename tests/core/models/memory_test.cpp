@@ -7,6 +7,7 @@
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/weight_store.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/live_values.h"
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
@@ -45,7 +46,7 @@ class MemoryTest : public QObject {
   void planned_memory_is_near_what_is_alive_data() {
     QTest::addColumn<QString>("name");
     for (const char* family : {"switch", "mixtral"})
-      for (const auto& entry : std::filesystem::directory_iterator(source_folder() + "/tests/reference/" + family))
+      for (const auto& entry : std::filesystem::directory_iterator(reference_path(family)))
         if (entry.is_directory())
           QTest::newRow((family + ("/" + entry.path().filename().string())).c_str()) << QString::fromStdString(entry.path().string());
     for (const int experts : {8, 16, 32, 64, 128, 256}) {

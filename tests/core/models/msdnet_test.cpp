@@ -7,6 +7,7 @@
 #include "tests/core/formats/scratch.h"
 #include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -93,7 +94,7 @@ class MsdnetTest : public QObject {
   }
 
   void pictures_of_any_size_fit() {
-    const auto model = open_model(source_folder() + "/tests/reference/msdnet/plain-stem-odd-sides");
+    const auto model = open_model(reference_path("msdnet/plain-stem-odd-sides"));
     for (const PictureSize size : {PictureSize{8, 8}, {9, 31}, {40, 12}}) {
       const auto graph = model->forward_for(size);
       ModelInputs in;
@@ -105,7 +106,7 @@ class MsdnetTest : public QObject {
   }
 
   void classes_have_the_names_of_id2label() {
-    const std::string from = source_folder() + "/tests/reference/msdnet/one-scale/";
+    const std::string from = reference_path("msdnet/one-scale/");
     const auto with = [&](const nlohmann::json& names) {
       const Scratch scratch;
       nlohmann::json config = nlohmann::json::parse(Scratch::read(from + "config.json"));

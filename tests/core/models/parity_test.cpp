@@ -4,6 +4,7 @@
 
 #include "core/oracle/reference/attention.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -17,7 +18,7 @@ struct Parity {
   double weight_difference = 0;
 };
 
-std::string folder_of(const char* case_name) { return source_folder() + "/tests/reference/" + case_name; }
+std::string folder_of(const char* case_name) { return reference_path(case_name); }
 
 /// Decisions against b0.{router}.branch; -1 there is a cell that capacity dropped.
 void compare_decisions(const OracleDecision& d, const SafetensorsFile& expected, Parity& parity) {
@@ -126,7 +127,7 @@ class ParityTest : public QObject {
 };
 
 void ParityTest::relative_buckets_are_the_reference_s() {
-  const auto file = SafetensorsFile::open(source_folder() + "/tests/reference/switch/relative-buckets.safetensors");
+  const auto file = SafetensorsFile::open(reference_path("switch/relative-buckets.safetensors"));
   const std::vector<int32_t> distances = integers_of(*file->find("distance"));
   int tables = 0;
   for (const StoredTensor& t : file->tensors()) {

@@ -10,6 +10,7 @@
 #include "core/graph/window_grid.h"
 #include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -27,7 +28,7 @@ std::vector<Node> nodes_of(const Graph& graph, std::string_view op) {
   return nodes;
 }
 
-std::shared_ptr<const Model> fixture(const std::string& name) { return open_model(source_folder() + "/tests/reference/swin-moe/" + name); }
+std::shared_ptr<const Model> fixture(const std::string& name) { return open_model(reference_path("swin-moe/" + name)); }
 
 }  // namespace
 

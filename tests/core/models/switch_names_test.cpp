@@ -1,6 +1,7 @@
 // The trained demo: the oracle writes the names that the reference implementation writes with the same weights.
 #include "core/formats/tokenizer.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -25,7 +26,7 @@ class SwitchNamesTest : public QObject {
   }
   void it_writes_what_the_reference_writes() {
     QFETCH(QString, file);
-    const auto fixture = SafetensorsFile::open(source_folder() + "/tests/reference/switch-names/" + file.toStdString() + ".safetensors");
+    const auto fixture = SafetensorsFile::open(reference_path("switch-names/" + file.toStdString() + ".safetensors"));
     const auto model = open_model("demo:switch-names");
     const std::shared_ptr<const Graph> graph = model->generate();
     const StoredTensor &ids = *fixture->find("input_ids"), &written = *fixture->find("generated");

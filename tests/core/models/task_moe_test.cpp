@@ -6,6 +6,7 @@
 #include "core/graph/roles.h"
 #include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -21,7 +22,7 @@ std::vector<Node> routers_of(const Graph& graph) {
   return nodes;
 }
 
-std::shared_ptr<const Model> fixture(const std::string& name) { return open_model(source_folder() + "/tests/reference/task-moe/" + name); }
+std::shared_ptr<const Model> fixture(const std::string& name) { return open_model(reference_path("task-moe/" + name)); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "core/placement/eplb.h"
 #include "core/placement/load.h"
 #include "core/placement/traffic.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
@@ -27,7 +28,7 @@ const CostModel kModel{.memory_bytes_per_s = 1000,
                        .combine_row_bytes = 1};
 
 TokenRoutes skewed(uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   TokenRoutes routes;
   routes.layers = kLayers, routes.branches = kBranches, routes.k = kK;
   for (int32_t t = 0; t < 256; ++t) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/profile/token_routes.h"
+#include "tests/testing/counts.h"
 
 namespace stormcell::testing {
 
@@ -23,7 +24,7 @@ struct DrawnRoutes {
 
 /// Decoded tokens of distinct choices, but for what `how` says.
 inline TokenRoutes drawn_routes(const DrawnRoutes& how, uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   const auto below = [&](int32_t end) { return static_cast<int32_t>(random() % static_cast<uint32_t>(end)); };
   TokenRoutes routes;
   routes.layers = how.layers, routes.branches = how.branches, routes.k = how.k;

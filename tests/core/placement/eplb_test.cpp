@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -17,7 +18,7 @@ double imbalance_of(const Placement& p, const LayerLoads& loads, size_t layer) {
 }
 
 LayerLoads skewed(size_t layers, size_t branches, uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   std::lognormal_distribution<float> draw(4, 1);
   LayerLoads loads(layers, std::vector<double>(branches));
   for (auto& layer : loads)

@@ -14,6 +14,7 @@
 #include "core/placement/step_work.h"
 #include "core/placement/traffic.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -23,7 +24,7 @@ constexpr int32_t kLayers = 4, kBranches = 8, kRanks = 4, kK = 2;
 
 /// Tokens that mostly stay in one of four groups of branches, which lie otherwise at each layer.
 TokenRoutes grouped(uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   TokenRoutes routes;
   routes.layers = kLayers, routes.branches = kBranches, routes.k = kK;
   for (int32_t t = 0; t < 160; ++t) {

@@ -8,6 +8,7 @@
 
 #include "core/placement/eplb.h"
 #include "core/placement/traffic.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -20,7 +21,7 @@ TokenRoutes planted() {
   TokenRoutes routes;
   routes.layers = kLayers, routes.branches = kBranches, routes.k = 3;
   routes.branch_bytes.assign(kLayers, 1);
-  std::mt19937 random(5);
+  testing::Drawn<std::mt19937> random(5);
   for (int32_t t = 0; t < kTokens; ++t) {
     routes.tokens.push_back({0, t, t, Phase::decode});
     const int32_t group = static_cast<int32_t>(random() % kRanks);
@@ -45,7 +46,7 @@ Hidden hidden(int32_t ranks = 16) {
   Hidden out;
   out.placement = {ranks, 4 * ranks, {}};
   out.routes.layers = 16, out.routes.branches = 4 * ranks, out.routes.k = 8;
-  std::mt19937 random(3);
+  testing::Drawn<std::mt19937> random(3);
   for (int32_t l = 0; l < 16; ++l) {
     LayerSlots layer(branches);
     std::iota(layer.begin(), layer.end(), 0);

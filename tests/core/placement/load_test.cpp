@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/placement/eplb.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -22,7 +23,7 @@ class LoadTest : public QObject {
   }
 
   void it_is_never_less_even_than_where_it_begins() {
-    std::mt19937 random(2);
+    testing::Drawn<std::mt19937> random(2);
     std::lognormal_distribution<double> draw(3, 1);
     double eplb_sum = 0, load_sum = 0;
     for (const int32_t slot_count : {64, 72, 96}) {

@@ -8,6 +8,7 @@
 
 #include "core/placement/step_work.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -30,7 +31,7 @@ const CostModel kModel{.memory_bytes_per_s = 100,
 
 /// Each pair of ranks at a cost of its own, either way.
 CostModel model_of_pairs() {
-  std::mt19937 random(21);
+  testing::Drawn<std::mt19937> random(21);
   std::vector<double> cost(static_cast<size_t>(kRanks * kRanks));
   for (size_t i = 0; i < cost.size(); ++i) cost[i] = i % (kRanks + 1) == 0 ? 0 : 0.01 * static_cast<double>(1 + random() % 50);
   CostModel model = kModel;
@@ -63,7 +64,7 @@ constexpr Ways kWays[] = {{"", ReplicaRule::even, Residence::home},
 
 /// Drawn with replacement: a token may stand in several steps, and twice in one.
 std::vector<std::vector<size_t>> steps_of(const TokenRoutes& routes, uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   std::vector<std::vector<size_t>> steps(kSteps);
   for (size_t s = 0; s < kSteps; ++s)
     for (size_t i = 0; i < 1 + s * 4; ++i) steps[s].push_back(random() % routes.size());
@@ -71,7 +72,7 @@ std::vector<std::vector<size_t>> steps_of(const TokenRoutes& routes, uint32_t se
 }
 
 std::vector<std::vector<std::vector<double>>> counts(uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   std::vector<std::vector<std::vector<double>>> steps(kSteps, std::vector<std::vector<double>>(kLayers, std::vector<double>(kBranches)));
   for (auto& step : steps)
     for (auto& layer : step)
@@ -147,7 +148,7 @@ class PlacedStepsTest : public QObject {
       const Placement start = contiguous_placement(kLayers, kBranches, slot_count, kRanks);
       PlacedSteps placed = data == 2 ? PlacedSteps(loads, kK, start, kNodes, b, model, replicas)
                                      : PlacedSteps(routes, steps, start, kNodes, b, model, replicas, residence);
-      std::mt19937 random(seed + 100);
+      testing::Drawn<std::mt19937> random(seed + 100);
       for (int move = 0; move < 100; ++move) {
         if (move > 0) move_somehow(placed, random);
         if (move % 9) continue;
@@ -169,7 +170,7 @@ class PlacedStepsTest : public QObject {
     const TokenRoutes routes = drawn(false, 3);
     PlacedSteps placed(routes, steps_of(routes, 3), contiguous_placement(kLayers, kBranches, 18, kRanks), kNodes, Backend::per_rank,
                        kModel);
-    std::mt19937 random(9);
+    testing::Drawn<std::mt19937> random(9);
     for (int move = 0; move < 500; ++move) {
       move_somehow(placed, random);
       for (size_t l = 0; l < kLayers; ++l) {
@@ -190,7 +191,7 @@ class PlacedStepsTest : public QObject {
     // 61 layers of 256 branches on 64 ranks, 256 tokens in 8 steps. The time is told, and not judged: machines differ.
     TokenRoutes routes;
     routes.layers = 61, routes.branches = 256, routes.k = 8;
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     for (int t = 0; t < 256; ++t) {
       routes.tokens.push_back({});
       for (int c = 0; c < 61 * 8; ++c) routes.choice.push_back(static_cast<int32_t>((static_cast<uint32_t>(c % 8) * 32 + random() % 32)));

@@ -7,6 +7,7 @@
 
 #include "core/placement/step_work.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -178,7 +179,7 @@ class PlacementEditTest : public QObject {
       const Parts p = parts_of(homes, false, seed);
       const Placement start = contiguous_placement(kLayers, kBranches, seed % 2 ? 18 : 12, kRanks);
       PlacementEdit edit = edit_of(p, start, b, ways);
-      std::mt19937 random(seed + 7);
+      testing::Drawn<std::mt19937> random(seed + 7);
       std::vector<PlacementChange> done, undone;
       for (int i = 0; i < 160; ++i) {
         if (random() % 4 == 0 && !done.empty()) {
@@ -205,7 +206,7 @@ class PlacementEditTest : public QObject {
     const Parts p = parts_of(false, true, 5);
     for (const Backend backend : {Backend::per_rank, Backend::per_node, Backend::gather}) {
       PlacementEdit edit = edit_of(p, contiguous_placement(kLayers, kBranches, 18, kRanks), backend);
-      std::mt19937 random(3);
+      testing::Drawn<std::mt19937> random(3);
       for (int i = 0; i < 200; ++i) edit_somehow(edit, random);
       const std::string wrong = wrong_figure(edit, p, backend);
       QVERIFY2(wrong.empty(), wrong.c_str());

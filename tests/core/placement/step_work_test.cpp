@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/placement/eplb.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -119,7 +120,7 @@ class StepWorkTest : public QObject {
     QFETCH(int, backend);
     const auto b = static_cast<Backend>(backend);
     const TokenRoutes routes = drawn(3, 150, true, 21);
-    std::mt19937 random(8);
+    testing::Drawn<std::mt19937> random(8);
     Placement p = contiguous_placement(3, kBranches, kBranches, kRanks);
     for (LayerSlots& layer : p.layers) std::shuffle(layer.begin(), layer.end(), random);
     std::vector<double> there, back;
@@ -199,7 +200,7 @@ class StepWorkTest : public QObject {
   void copies_per_expert_do_not_depend_on_the_placement() {
     const TokenRoutes routes = drawn(2, 300, false, 9);
     const double expected = 2 * 300 * kK * (1 - 1. / kRanks);
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
     for (int i = 0; i < 5; ++i) {
       for (LayerSlots& layer : p.layers) std::shuffle(layer.begin(), layer.end(), random);
@@ -231,7 +232,7 @@ class StepWorkTest : public QObject {
     const TokenRoutes routes = drawn(1, 150, true, 6);
     constexpr int32_t kEach = kRanks / kNodes;
     LayerSlots layer;
-    std::mt19937 random(2);
+    testing::Drawn<std::mt19937> random(2);
     for (int32_t n = 0; n < kNodes; ++n) {
       LayerSlots node(kBranches);
       std::iota(node.begin(), node.end(), 0);
@@ -279,7 +280,7 @@ class StepWorkTest : public QObject {
     TokenRoutes routes = drawn(1, 1, false, 7);
     // Replicas of several kinds: two on a node, two nodes, all on one rank, none.
     LayerSlots layer = contiguous_placement(1, kBranches, kBranches + 2 * kRanks, kRanks).layers[0];
-    std::mt19937 random(4);
+    testing::Drawn<std::mt19937> random(4);
     for (int round = 0; round < 20; ++round) {
       std::shuffle(layer.begin(), layer.end(), random);
       const Placement p{kRanks, kBranches, {layer}};

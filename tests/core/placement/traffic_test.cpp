@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -23,7 +24,7 @@ TokenRoutes drawn(uint32_t seed) {
 
 /// Each expert once in each node, somewhere: the nearest replica is one.
 Placement in_each_node(uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   Placement p{kRanks, kBranches, {}};
   for (int32_t l = 0; l < kLayers; ++l) {
     LayerSlots layer;
@@ -39,7 +40,7 @@ Placement in_each_node(uint32_t seed) {
 
 /// Some experts in several slots, also of one rank.
 Placement some_replicas(uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   Placement p = contiguous_placement(kLayers, kBranches, kBranches + kRanks, kRanks);
   for (LayerSlots& layer : p.layers) std::shuffle(layer.begin(), layer.end(), random);
   return p;

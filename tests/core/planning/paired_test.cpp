@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/base/student_t.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -27,7 +28,7 @@ class PairedTest : public QObject {
     QFETCH(int, parts);
     constexpr int kTrials = 2000;
     constexpr double kPlanted = 0.5;
-    std::mt19937 random(static_cast<uint32_t>(parts));
+    testing::Drawn<std::mt19937> random(static_cast<uint32_t>(parts));
     // Sums of twelve even draws: normal, and the same with every library.
     const auto normal = [&] {
       double sum = -6;

@@ -5,6 +5,7 @@
 
 #include "core/profile/predictability.h"
 #include "tests/core/profile/decoded_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -35,7 +36,7 @@ class CacheReplayTest : public QObject {
   }
 
   void no_policy_beats_belady() {
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     for (int round = 0; round < 30; ++round) {
       std::vector<int32_t> experts(200);
       for (int32_t& e : experts) e = static_cast<int32_t>(std::min(random() % 8, random() % 8));

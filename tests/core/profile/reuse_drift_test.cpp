@@ -10,6 +10,7 @@
 
 #include "core/base/balance.h"
 #include "tests/core/profile/decoded_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -42,7 +43,7 @@ class ReuseDriftTest : public QObject {
   }
 
   void distances_are_those_of_a_slow_count() {
-    std::mt19937 random(6);
+    testing::Drawn<std::mt19937> random(6);
     for (int round = 0; round < 20; ++round) {
       std::vector<int32_t> experts(150);
       for (int32_t& e : experts) e = static_cast<int32_t>(random() % 12);
@@ -63,7 +64,7 @@ class ReuseDriftTest : public QObject {
   }
 
   void steady_routing_does_not_drift_and_a_change_does() {
-    std::mt19937 random(2);
+    testing::Drawn<std::mt19937> random(2);
     std::vector<int32_t> steady(640), changed(640);
     for (size_t t = 0; t < steady.size(); ++t) {
       steady[t] = static_cast<int32_t>(std::min(random() % 8, random() % 8));
@@ -88,7 +89,7 @@ class ReuseDriftTest : public QObject {
   }
 
   void a_recording_of_more_cells_is_no_other_one() {
-    std::mt19937 random(4);
+    testing::Drawn<std::mt19937> random(4);
     const auto low = [](uint64_t a, uint64_t b) { return std::min(a, b); };
     const auto high = [](uint64_t a, uint64_t b) { return std::max(a, b); };
     const auto many = drawn_blocks(random, 200, low), few = drawn_blocks(random, 8, low), others = drawn_blocks(random, 8, high);

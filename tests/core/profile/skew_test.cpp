@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -51,7 +52,7 @@ class SkewTest : public QObject {
     const std::vector<int64_t> loads = {10, 5, 5, 0};  // of 10 cells, 2 choices each
     QVERIFY(std::abs(distinct_branches(loads, 10, 1) - 2) < 1e-12);
     QVERIFY(std::abs(distinct_branches(loads, 10, 2) - 2.5) < 1e-12);
-    std::mt19937 random(5);
+    testing::Drawn<std::mt19937> random(5);
     double met = 0;
     constexpr int kRounds = 20000;
     for (int i = 0; i < kRounds; ++i) {

@@ -9,6 +9,7 @@
 #include "core/profile/accumulator.h"
 #include "core/profile/layout_edges.h"
 #include "tests/core/profile/synthetic.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -95,7 +96,7 @@ class StatisticsTest : public QObject {
     QCOMPARE(mutual_information_bits(none, 2, 2), 0.0);
   }
   void formulas_hold_for_random_loads() {
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     for (int round = 0; round < 200; ++round) {
       const auto loads = random_loads(random, 1 + random() % 40);
       const auto n = static_cast<double>(loads.size());
@@ -113,7 +114,7 @@ class StatisticsTest : public QObject {
     }
   }
   void scaling_and_order_change_no_statistic() {
-    std::mt19937 random(2);
+    testing::Drawn<std::mt19937> random(2);
     for (int round = 0; round < 50; ++round) {
       auto loads = random_loads(random, 12);
       const double a = imbalance(loads), b = entropy_bits(loads), c = gini(loads);
@@ -130,7 +131,7 @@ class StatisticsTest : public QObject {
     QVERIFY(close(mutual_information_bits(permutation, 4, 4), 2));
   }
   void mutual_information_is_the_entropies_difference() {
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     for (int round = 0; round < 100; ++round) {
       const size_t rows = 1 + random() % 6, columns = 1 + random() % 9;
       const auto table = random_loads(random, rows * columns);
@@ -215,7 +216,7 @@ class StatisticsTest : public QObject {
     }
   }
   void dense_and_sparse_counters_agree() {
-    std::mt19937 random(4);
+    testing::Drawn<std::mt19937> random(4);
     PairCounter dense(200, 300), sparse(2000, 3000);
     Pairs expected;
     for (int i = 0; i < 50000; ++i) {
@@ -232,7 +233,7 @@ class StatisticsTest : public QObject {
     QVERIFY(sparse.take().entries.empty());
   }
   void tables_add_like_their_dense_forms() {
-    std::mt19937 random(5);
+    testing::Drawn<std::mt19937> random(5);
     for (int round = 0; round < 50; ++round) {
       PairCounter x(5, 7), y(5, 7);
       for (int i = 0; i < static_cast<int>(random() % 40); ++i)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/profile/record.h"
+#include "tests/testing/counts.h"
 
 namespace stormcell::testing {
 
@@ -39,7 +40,7 @@ inline int32_t choose(std::mt19937& random, int32_t branches) {
 
 /// Batch `number` of the run of a seed: always the same.
 inline void fill(const RunLayout& layout, int64_t number, const BatchSize& size, BatchRecord& out, bool scores = false) {
-  std::mt19937 random(static_cast<uint32_t>(number * 7919 + 17));
+  testing::Drawn<std::mt19937> random(static_cast<uint32_t>(number * 7919 + 17));
   out.number = number;
   out.latency_ms = 1 + static_cast<double>(number % 10);
   const int64_t cells = int64_t{size.sequences} * size.per_sequence;

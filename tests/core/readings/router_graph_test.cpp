@@ -10,6 +10,7 @@
 #include "core/readings/flow_view.h"
 #include "core/readings/router_places.h"
 #include "tests/core/session/session_fixture.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -186,7 +187,7 @@ class RouterGraphTest : public QObject {
   }
 
   void places_of_random_graphs_never_overlap() {
-    std::mt19937 random(11);
+    testing::Drawn<std::mt19937> random(11);
     for (int round = 0; round < 200; ++round) {
       const auto count = static_cast<int32_t>(1 + random() % 30);
       std::vector<RouterLine> routers;

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/profile/statistics.h"
 #include "tests/core/profile/synthetic.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -17,7 +18,7 @@ using testing::two_stacks;
 // Reads damaged forms of `data`: each must be read or refused with an Error, never more.
 template <class Read>
 int refused(const blob::Bytes& data, Read read) {
-  std::mt19937 random(1);
+  testing::Drawn<std::mt19937> random(1);
   int refusals = 0;
   const auto attempt = [&](const blob::Bytes& bytes) {
     // An exact copy on the heap, so that a sanitizer sees a read past its end.
@@ -172,7 +173,7 @@ class BlobTest : public QObject {
   }
 
   void loads_come_back_in_every_width() {
-    std::mt19937_64 random(2);
+    testing::Drawn<std::mt19937_64> random(2);
     for (const int64_t most : {int64_t{0}, int64_t{200}, int64_t{60000}, int64_t{1} << 31, int64_t{1} << 50})
       for (int parts = 0; parts < 16; ++parts) {
         RouterLoads loads(5);
@@ -190,7 +191,7 @@ class BlobTest : public QObject {
       }
   }
   void pairs_come_back() {
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     for (const int32_t columns : {1, 8, 300, 4096}) {
       PairCounter counter(100, columns);
       for (int i = 0; i < 500; ++i)
@@ -225,7 +226,7 @@ class BlobTest : public QObject {
   }
   void masks_come_back() {
     QFETCH(int, form);
-    std::mt19937 random(4);
+    testing::Drawn<std::mt19937> random(4);
     for (const int length : {1, 7, 16, 300}) {
       std::vector<uint8_t> mask(static_cast<size_t>(length) * 5);
       for (int s = 0; s < 5; ++s) {

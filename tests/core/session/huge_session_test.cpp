@@ -9,6 +9,7 @@
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_fixture.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -32,7 +33,7 @@ RunLayout plain_layout(int32_t routers, int32_t branches) {
 struct Source {
   explicit Source(const RunLayout& layout_, int32_t sequences_, int32_t per_sequence_)
       : layout(layout_), sequences(sequences_), per_sequence(per_sequence_) {
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     const auto cells = static_cast<size_t>(sequences * per_sequence);
     mask.resize(cells);
     tokens.resize(cells);

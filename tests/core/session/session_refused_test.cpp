@@ -4,6 +4,7 @@
 #include "core/session/schema.h"
 #include "tests/core/session/child_process.h"
 #include "tests/core/session/session_files.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -122,7 +123,7 @@ class SessionRefusedTest : public QObject {
   void damaged_sessions_never_crash_a_reader() {
     const std::string good = make_session(at("good.storm"), 40), bad = at("bad.storm");
     const std::string bytes = read_all(good);
-    std::mt19937 random(7);
+    testing::Drawn<std::mt19937> random(7);
     int refused = 0;
     for (int round = 0; round < 60; ++round) {
       std::string damaged = bytes;
@@ -155,7 +156,7 @@ class SessionRefusedTest : public QObject {
     QCOMPARE(seen.runs, int64_t{1});
     QCOMPARE(seen.batches, int64_t{40});
     QCOMPARE(seen.decisions, static_cast<int64_t>(40 * two_stacks().routers.size()));
-    std::mt19937 random(11);
+    testing::Drawn<std::mt19937> random(11);
     int opened = 0;
     for (size_t page = 1; page < bytes.size() / kPage; ++page)
       for (const bool noise : {false, true}) {

@@ -11,6 +11,7 @@
 #include "tests/core/formats/scratch.h"
 #include "tests/fuzz/trace_check.h"
 #include "tests/testing/complaint.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/page_table.h"
 
 namespace stormcell::testing {
@@ -81,7 +82,7 @@ class TraceTest : public QObject {
     if (format == "router-trace") return router_trace({2, 5, 2, 6});
     if (format == "logical-count") return R"({"logical_count": [[[0, 0, 0], [4, 0, 2]], [[0, 0, 0], [1, 3, 2]]], "rank": 0})";
     if (format == "npy") return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
-    if (format == "sglang") return Scratch::read(source_folder() + "/tests/reference/sglang/per_token_0.pt");
+    if (format == "sglang") return Scratch::read(reference_path("sglang/per_token_0.pt"));
     if (format == "routed-experts") return routed_experts();
     if (format == "vllm-eplb") return vllm_loads();
     if (format == "trtllm") return trtllm_statistics(scratch_.folder());
@@ -159,7 +160,7 @@ class TraceTest : public QObject {
     QFETCH(QString, format);
     const std::string good = sample(format);
     const TraceFormat& reader = find_trace_format(format.toStdString());
-    std::mt19937 random(11);
+    testing::Drawn<std::mt19937> random(11);
     int refused = 0;
     const auto attempt = [&](const std::string& bytes) {
       fuzz::CheckedSink sink;
@@ -219,7 +220,7 @@ class TraceTest : public QObject {
     for (const char* name : {"per_pass_0", "per_pass_1", "per_token_0"})
       QTest::newRow(name) << "sglang"
                           << QString::fromLatin1(
-                                 QByteArray::fromStdString(Scratch::read(source_folder() + "/tests/reference/sglang/" + name + ".pt")));
+                                 QByteArray::fromStdString(Scratch::read(reference_path(std::string("sglang/") + name + ".pt"))));
     QTest::newRow("vllm") << "vllm-eplb" << QString::fromStdString(vllm_loads().substr(0, vllm_loads().rfind("{\"record_type\"")));
   }
   void slots_of_servers_are_kept_beside_the_loads_of_their_experts() {

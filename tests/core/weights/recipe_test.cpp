@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/oracle/recipe_reader.h"
 #include "core/weights/recipe_weights.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -252,7 +253,7 @@ class RecipeTest : public QObject {
 
   void what_does_not_fit_its_tensors_is_refused() {
     HeldTensors held;
-    std::mt19937 random(1);
+    testing::Drawn<std::mt19937> random(1);
     held.add_random("a", DType::f32, {6, 4}, random);
     held.add_random("b", DType::bf16, {6, 4}, random);
     held.add_random("c", DType::f32, {6}, random);
@@ -318,7 +319,7 @@ class RecipeTest : public QObject {
   void a_folded_norm_is_the_norm_of_the_product() {
     const auto shared = std::make_shared<HeldTensors>();
     HeldTensors& held = *shared;
-    std::mt19937 random(3);
+    testing::Drawn<std::mt19937> random(3);
     held.add_random("w", DType::f32, {5, 3}, random);
     for (const char* name : {"gamma", "beta", "mean", "bias"}) held.add_random(name, DType::f32, {5}, random);
     held.add_random("variance", DType::f32, {5}, random, true);
@@ -371,7 +372,7 @@ class RecipeTest : public QObject {
 
   void a_bias_by_relative_place_is_what_the_oracle_reads() {
     const auto held = std::make_shared<HeldTensors>();
-    std::mt19937 random(9);
+    testing::Drawn<std::mt19937> random(9);
     held->add_random("w", DType::f32, {7, 2}, random);
     held->add_random("v", DType::bf16, {3, 7}, random);
     held->add_random("b", DType::f16, {7}, random);
@@ -393,7 +394,7 @@ class RecipeTest : public QObject {
 
   void the_oracle_reads_one_expert_of_a_stack_alone() {
     HeldTensors held;
-    std::mt19937 random(6);
+    testing::Drawn<std::mt19937> random(6);
     held.add_random("e", DType::bf16, {3, 6, 5}, random);
     std::vector<double> all(90);
     reference::make_recipe_reader(tensor_recipe("e"), held)->read_flat(0, 90, all.data());
@@ -410,7 +411,7 @@ class RecipeTest : public QObject {
 
   void a_slice_of_rows_copies_nothing() {
     auto held = std::make_shared<HeldTensors>();
-    std::mt19937 random(4);
+    testing::Drawn<std::mt19937> random(4);
     held->add_random("a", DType::bf16, {8, 4}, random);
     const auto source = make_recipe_weights(held);
     QVERIFY(source->bytes(R"(slice("a", 3, 5))").get() == held->bytes("a").get() + size_t{3 * 4 * 2});
@@ -486,7 +487,7 @@ class RecipeTest : public QObject {
 
   void many_threads_ask_at_once() {
     auto held = std::make_shared<HeldTensors>();
-    std::mt19937 random(5);
+    testing::Drawn<std::mt19937> random(5);
     held->add_random("a", DType::f32, {64, 32}, random);
     const auto source = make_recipe_weights(held);
     const auto text = [](int i) { return "transpose(slice(\"a\", " + std::to_string(i) + ", " + std::to_string(i + 32) + "))"; };

@@ -10,6 +10,7 @@
 #include "core/placement/step_work.h"
 #include "simulator/network/filling.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -34,7 +35,7 @@ CostModel model_of(const Cluster& cluster) {
 }
 
 TokenRoutes drawn(size_t tokens, int32_t ranks, bool homes, uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   TokenRoutes routes;
   routes.layers = 1, routes.branches = kBranches, routes.k = kK;
   for (size_t t = 0; t < tokens; ++t) {
@@ -162,7 +163,7 @@ class ExchangeTest : public QObject {
     const Placement p = contiguous_placement(1, kBranches, kBranches + spare, kAll);
     const auto b = static_cast<Backend>(backend);
     const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, kAll), b, network);
-    std::mt19937 random(31);
+    testing::Drawn<std::mt19937> random(31);
     std::vector<double> cost(kAll * kAll);  // one way is not the other
     for (size_t i = 0; i < cost.size(); ++i) cost[i] = i % (kAll + 1) == 0 ? 0 : 0.001 * static_cast<double>(1 + random() % 99);
     std::vector<RankWork> sums(kAll);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -20,7 +21,7 @@ Cluster cluster_of(int32_t nodes, int32_t gpus_per_node) {
 }
 
 std::vector<NetworkFlow> random_flows(const Network& network, size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
+  testing::Drawn<std::mt19937> random(seed);
   std::vector<NetworkFlow> flows;
   const auto ranks = static_cast<uint32_t>(network.ranks());
   while (flows.size() < count) {
