@@ -114,18 +114,11 @@ class TraceRun : public TraceSink {
     header_ = header;
   }
 
-  void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
+  void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     BatchRecord& record = begin_record();
     for (const TraceCells& c : cells) record.add_space(c.stack, c.cells, c.mask);
-    for (const TraceDecision& d : decisions) {
-      DecisionRecord r;
-      r.router = d.router;
-      r.choice = d.choice;
-      r.weight = d.weight;
-      r.ancestor = d.row;
-      r.residency = d.residency;
-      r.bytes_read = d.bytes_read;
-      record.add_decision(r);
+    for (const DecisionRecord& d : decisions) {
+      record.add_decision(d);
       uint8_t& used = used_[static_cast<size_t>(d.router)];
       if (!used) used = std::any_of(d.choice.begin(), d.choice.end(), [](int32_t choice) { return choice != kNoBranch; });
     }
@@ -290,7 +283,7 @@ class HeaderSink : public TraceSink {
     targets_.expect(header);
     throw HeaderIsRead();
   }
-  void batch(std::span<const TraceCells>, std::span<const TraceDecision>) override {}
+  void batch(std::span<const TraceCells>, std::span<const DecisionRecord>) override {}
   void loads(int64_t, int32_t, std::span<const int64_t>) override {}
 
  private:

@@ -9,6 +9,7 @@
 
 #include "core/cell/cell_space.h"
 #include "core/cell/decision.h"
+#include "core/cell/decision_record.h"
 #include "core/cell/thumbnail.h"
 
 namespace stormcell {
@@ -81,24 +82,6 @@ struct SpaceRecord {
   CellTable cells;
   std::span<const uint8_t> mask;    ///< [cells] 1: a real cell, 0: padding; empty: all are real
   std::span<const int32_t> tokens;  ///< [cells] token ids, for loads by token; empty: none
-};
-
-/// Where the weights of a chosen branch were when the choice was made, as a system that offloads experts recorded it.
-enum class Residency : uint8_t { miss = 0, hit = 1, prefetch_hit = 2 };
-
-/// One router's decision on one batch; choices as in DecisionView.
-struct DecisionRecord {
-  int32_t router = 0;
-  std::span<const int32_t> choice;  ///< [n, fan_out]
-  std::span<const float> weight;    ///< [n, fan_out], may be empty
-  std::span<const int32_t> padded;  ///< [branches] loads by the rule of supported capacities; empty: equal to the loads
-  std::span<const int32_t>
-      ancestor;                   ///< [n] row in the batch's table of the space, for routers that see a part of it; empty: cell i is row i
-  std::span<const float> scores;  ///< [n, score_columns], empty unless asked for
-  std::span<const float> margin;  ///< [n], empty unless asked for
-  std::span<const uint8_t> residency;   ///< [n, fan_out] Residency, empty: not recorded
-  std::span<const int64_t> bytes_read;  ///< [n, fan_out] weights read for the choice; empty: branch_bytes where it was a miss, else none
-  int32_t score_columns = 0;            ///< what the router was given for a cell; 0: a score for each branch
 };
 
 /// What a router's branches got in a batch, where nobody kept who chose them: counts of other systems. In place of a decision.

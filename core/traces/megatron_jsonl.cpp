@@ -126,10 +126,10 @@ class MegatronTrace {
   void flush() {
     if (passes_.empty()) return;
     std::vector<TraceCells> cells;
-    std::vector<TraceDecision> decisions;
+    std::vector<DecisionRecord> decisions;
     for (int32_t stack = 0; stack < 2; ++stack)
       if (tokens_[stack] > 0) cells.push_back({stack, {batch_, 1, static_cast<int32_t>(tokens_[stack]), 0, Phase::forward}, {}});
-    for (const auto& [router, choice] : passes_) decisions.push_back({router, choice, {}, {}, {}, {}});
+    for (const auto& [router, choice] : passes_) decisions.push_back({.router = router, .choice = choice});
     sink_.server_step(last_step_);
     sink_.batch(cells, decisions);
     passes_.clear();

@@ -317,7 +317,12 @@ class NativeTrace {
       }
       if (l.row.empty()) continue;
       const bool whole = static_cast<int64_t>(l.row.size()) == cells;
-      decisions_.push_back({static_cast<int32_t>(r), l.choice, l.weight, whole ? std::span<const int32_t>() : l.row, l.resident, l.read});
+      decisions_.push_back({.router = static_cast<int32_t>(r),
+                            .choice = l.choice,
+                            .weight = l.weight,
+                            .ancestor = whole ? std::span<const int32_t>() : l.row,
+                            .residency = l.resident,
+                            .bytes_read = l.read});
     }
     if (step_) sink_.server_step(step_of(segments_.front().begin));
     if (rank_) sink_.rank(rank_of(segments_.front().begin));
@@ -382,7 +387,7 @@ class NativeTrace {
   std::vector<Segment> segments_;
   std::vector<int32_t> mask_;
   std::vector<TraceCells> tables_;
-  std::vector<TraceDecision> decisions_;
+  std::vector<DecisionRecord> decisions_;
   TraceCounts counts_;
 };
 

@@ -144,7 +144,7 @@ class NpyTrace {
       }
       const TraceCells table{0, {0, 1, static_cast<int32_t>(end - first), static_cast<int32_t>(first), Phase::forward}, {}};
       decisions_.clear();
-      for (size_t i = 0; i < choice_.size(); ++i) decisions_.push_back({static_cast<int32_t>(i), choice_[i], {}, {}, {}, {}});
+      for (size_t i = 0; i < choice_.size(); ++i) decisions_.push_back({.router = static_cast<int32_t>(i), .choice = choice_[i]});
       sink_.batch({&table, 1}, decisions_);
     }
     counts_.rows_skipped = tokens_ * k_ * (layers_ - static_cast<int64_t>(taken_.size()));
@@ -189,7 +189,7 @@ class NpyTrace {
   bool numbered_ = false;       // the array's layers are the model's layers with branches
   std::vector<int64_t> taken_;  // layers of the array that have branches
   std::vector<std::vector<int32_t>> choice_;
-  std::vector<TraceDecision> decisions_;
+  std::vector<DecisionRecord> decisions_;
   TraceCounts counts_;
 };
 

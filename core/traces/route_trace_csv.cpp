@@ -356,7 +356,7 @@ class RouteTrace {
         check_whole(l, rows, static_cast<size_t>(router) + 1 == header_.routers.size());
         compact(rows);
       }
-      TraceDecision d{router, rows.choice, rows.weight, rows.row, rows.residency, {}};
+      DecisionRecord d{.router = router, .choice = rows.choice, .weight = rows.weight, .ancestor = rows.row, .residency = rows.residency};
       if (measured_ && !(resident_ && follows_from_residency(rows, facts_[static_cast<size_t>(l)].expert_bytes))) d.bytes_read = rows.bytes;
       decisions_.push_back(d);
     }
@@ -388,7 +388,7 @@ class RouteTrace {
   int64_t turn_ = 0, phase_ = 0, first_ = 0, cells_ = 0;
   std::vector<Rows> rows_;       // by layer
   std::vector<int32_t> router_;  // by layer, -1: none
-  std::vector<TraceDecision> decisions_;
+  std::vector<DecisionRecord> decisions_;
   std::unordered_map<int64_t, int64_t> ended_at_;  // by turn: its last step so far
   TraceCounts counts_;
 };

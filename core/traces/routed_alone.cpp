@@ -34,7 +34,7 @@ void RoutedAlone::begin(const TraceHeader& header) {
   sink_.begin(routed);
 }
 
-void RoutedAlone::strip(const TraceDecision& d, const Router& router, Routed& out) {
+void RoutedAlone::strip(const DecisionRecord& d, const Router& router, Routed& out) {
   const auto width = static_cast<size_t>(router.fan_out), kept = width - static_cast<size_t>(source_.model.shared);
   const size_t cells = d.choice.size() / width;
   out.choice.assign(cells * kept, kNoBranch);
@@ -64,11 +64,11 @@ void RoutedAlone::strip(const TraceDecision& d, const Router& router, Routed& ou
   }
 }
 
-void RoutedAlone::batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) {
+void RoutedAlone::batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) {
   decisions_.assign(decisions.begin(), decisions.end());
   routed_.resize(decisions.size());
   for (size_t i = 0; i < decisions.size(); ++i) {
-    TraceDecision& d = decisions_[i];
+    DecisionRecord& d = decisions_[i];
     const Router& router = routers_[static_cast<size_t>(d.router)];
     if (!router.fused) continue;
     strip(decisions[i], router, routed_[i]);

@@ -18,7 +18,7 @@ class RoutedAlone : public TraceSink {
 
   void begin(const TraceHeader& header) override;
   void server_step(int64_t number) override { sink_.server_step(number); }
-  void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override;
+  void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override;
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override;
   void rank(int32_t number) override { sink_.rank(number); }
 
@@ -40,13 +40,13 @@ class RoutedAlone : public TraceSink {
     std::vector<int64_t> bytes_read;
   };
   [[noreturn]] void wrong(const Router& router, const std::string& what) const;
-  void strip(const TraceDecision& decision, const Router& router, Routed& out);
+  void strip(const DecisionRecord& decision, const Router& router, Routed& out);
 
   const TraceSource& source_;
   TraceSink& sink_;
   std::vector<Router> routers_;
   std::vector<Routed> routed_;  // of the batch at hand
-  std::vector<TraceDecision> decisions_;
+  std::vector<DecisionRecord> decisions_;
   int64_t shared_ = 0, masked_ = 0;  // rows held back, and of those that named nothing
 };
 

@@ -305,7 +305,7 @@ class RoutedExperts {
     const TracedModel& model = source_.model;
     const int64_t tokens = end - first;
     std::vector<std::vector<int32_t>> choice;
-    std::vector<TraceDecision> decisions;
+    std::vector<DecisionRecord> decisions;
     choice.reserve(model.moe_layers.size());
     for (size_t r = 0; r < model.moe_layers.size(); ++r) {
       const int64_t layer = rows.layout.all_layers ? model.moe_layers[r] : static_cast<int64_t>(r);
@@ -313,7 +313,7 @@ class RoutedExperts {
       for (int64_t t = 0; t < tokens; ++t)
         take(rows, first + t, layer, std::span(chosen).subspan(static_cast<size_t>(t * k_), static_cast<size_t>(k_)), row);
     }
-    for (size_t r = 0; r < choice.size(); ++r) decisions.push_back({static_cast<int32_t>(r), choice[r], {}, {}, {}, {}});
+    for (size_t r = 0; r < choice.size(); ++r) decisions.push_back({.router = static_cast<int32_t>(r), .choice = choice[r]});
     counts_.rows_skipped += tokens * model.k * (rows.layout.layers - std::ssize(choice));
     counts_.rows_shared += tokens * (rows.layout.width - model.k) * std::ssize(choice);
     const TraceCells cells{0, {requests_, 1, static_cast<int32_t>(tokens), static_cast<int32_t>(rows.start + first), phase}, {}};

@@ -139,7 +139,7 @@ class RouterTrace {
   void hand_on(int64_t first, int64_t cells) {
     const TraceCells table{0, {0, 1, static_cast<int32_t>(cells), static_cast<int32_t>(first), Phase::forward}, {}};
     decisions_.clear();
-    for (size_t l = 0; l < choice_.size(); ++l) decisions_.push_back({static_cast<int32_t>(l), choice_[l], {}, {}, {}, {}});
+    for (size_t l = 0; l < choice_.size(); ++l) decisions_.push_back({.router = static_cast<int32_t>(l), .choice = choice_[l]});
     sink_.batch({&table, 1}, decisions_);
     for (auto& c : choice_) c.clear();
   }
@@ -153,7 +153,7 @@ class RouterTrace {
   TraceHeader header_;
   int64_t tokens_ = 0, layers_ = 0, branches_ = 0, k_ = 0;
   std::vector<std::vector<int32_t>> choice_;  // by layer
-  std::vector<TraceDecision> decisions_;
+  std::vector<DecisionRecord> decisions_;
   TraceCounts counts_;
 };
 

@@ -382,7 +382,7 @@ class SglangDump {
     if (!positions.empty()) cells.cells.step = *std::min_element(positions.begin(), positions.end());
     std::vector<int32_t> real(static_cast<size_t>(tokens));
     std::vector<std::vector<int32_t>> choice(static_cast<size_t>(layers_));
-    std::vector<TraceDecision> decisions;
+    std::vector<DecisionRecord> decisions;
     for (int64_t l = 0; l < layers_; ++l) {
       const int32_t router = router_of_[static_cast<size_t>(l)];
       if (router < 0) {
@@ -397,7 +397,7 @@ class SglangDump {
         counts_.rows_read += taken, counts_.rows_masked += k_ - taken;
         real[static_cast<size_t>(t)] |= taken > 0;
       }
-      decisions.push_back({router, chosen, {}, {}, {}, {}});
+      decisions.push_back({.router = router, .choice = chosen});
     }
     if (std::find(real.begin(), real.end(), 0) != real.end()) cells.mask = real;
     cells_ += tokens;

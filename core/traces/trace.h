@@ -13,6 +13,7 @@
 #include "core/base/progress.h"
 #include "core/cell/cell_space.h"
 #include "core/cell/decision.h"
+#include "core/cell/decision_record.h"
 #include "core/formats/expert_layers.h"
 #include "core/formats/mapped_file.h"
 #include "core/formats/text_lines.h"
@@ -83,16 +84,6 @@ struct TraceCells {
   std::span<const int32_t> mask;  ///< [cells] 0: padding; empty: all are real
 };
 
-/// One router on the cells of a batch; choices as in DecisionView.
-struct TraceDecision {
-  int32_t router = 0;
-  std::span<const int32_t> choice;      ///< [n, fan_out]
-  std::span<const float> weight;        ///< [n, fan_out] or empty
-  std::span<const int32_t> row;         ///< [n] row among the stack's cells; empty: cell i is row i
-  std::span<const uint8_t> residency;   ///< [n, fan_out] 0 miss, 1 hit, 2 prefetched hit; or empty
-  std::span<const int64_t> bytes_read;  ///< [n, fan_out]; empty: branch_bytes where it was a miss, else none
-};
-
 /// Takes a trace: begin() once, then batches, or loads where the header says so, in the order of the trace. All may throw.
 class TraceSink {
  public:
@@ -100,7 +91,7 @@ class TraceSink {
   virtual void begin(const TraceHeader& header) = 0;
   /// Before a batch, or the first loads of a step, where the trace says which number its server gave the step; they do not descend.
   virtual void server_step(int64_t) {}
-  virtual void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) = 0;
+  virtual void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) = 0;
   /// How often each branch was chosen in a step. Steps ascend from 0; of each every router comes once, ascending.
   virtual void loads(int64_t step, int32_t router, std::span<const int64_t> counts) = 0;
   /// Before a batch, where ranks change within the trace: whose cells it holds, -1: not known.

@@ -35,7 +35,7 @@ class CheckedSink : public TraceSink {
     }
   }
 
-  void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
+  void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     must(begun_, "begins before the first batch");
     std::set<int32_t> stacks, routers;
     for (const TraceCells& c : cells) {
@@ -44,7 +44,7 @@ class CheckedSink : public TraceSink {
       must(int64_t{c.cells.step} + c.cells.per_sequence <= INT32_MAX, "positions do not overflow");
       must(c.mask.empty() || static_cast<int64_t>(c.mask.size()) == c.cells.cells(), "a mask is as long as its cells");
     }
-    for (const TraceDecision& d : decisions) {
+    for (const DecisionRecord& d : decisions) {
       must(d.router >= 0 && static_cast<size_t>(d.router) < header_.routers.size() && routers.insert(d.router).second, "a router once");
       const TraceRouter& r = header_.routers[static_cast<size_t>(d.router)];
       const TraceCells* of = nullptr;
@@ -55,8 +55,8 @@ class CheckedSink : public TraceSink {
       must(d.choice.size() == n * k, "k choices a cell");
       const auto fits = [&](size_t size) { return size == 0 || size == n * k; };
       must(fits(d.weight.size()) && fits(d.residency.size()) && fits(d.bytes_read.size()), "parts fit the choices");
-      must(d.row.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.row.size() == n, "every cell is named");
-      for (const int32_t row : d.row) must(row >= 0 && row < of->cells.cells(), "rows are cells");
+      must(d.ancestor.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.ancestor.size() == n, "every cell is named");
+      for (const int32_t row : d.ancestor) must(row >= 0 && row < of->cells.cells(), "rows are cells");
       for (const int32_t c : d.choice) must(branch_of(c) < r.branches, "choices are branches");
       for (const uint8_t v : d.residency) must(v <= 2, "a residency");
       for (const int64_t v : d.bytes_read) must(v >= 0, "bytes");

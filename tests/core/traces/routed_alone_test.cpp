@@ -12,8 +12,8 @@ namespace {
 class Kept : public TraceSink {
  public:
   void begin(const TraceHeader& h) override { header = h; }
-  void batch(std::span<const TraceCells>, std::span<const TraceDecision> decisions) override {
-    for (const TraceDecision& d : decisions) {
+  void batch(std::span<const TraceCells>, std::span<const DecisionRecord> decisions) override {
+    for (const DecisionRecord& d : decisions) {
       choices.emplace_back(d.choice.begin(), d.choice.end()), weights.emplace_back(d.weight.begin(), d.weight.end());
       residency.emplace_back(d.residency.begin(), d.residency.end()), bytes.emplace_back(d.bytes_read.begin(), d.bytes_read.end());
     }
@@ -65,7 +65,7 @@ class RoutedAloneTest : public QObject {
     std::vector<int64_t> bytes;
     for (size_t i = 0; i < choice.size(); ++i)
       weight.push_back(static_cast<float>(i)), residency.push_back(static_cast<uint8_t>(i % 3)), bytes.push_back(static_cast<int64_t>(i));
-    const TraceDecision decision{0, choice, weight, {}, residency, bytes};
+    const DecisionRecord decision{.choice = choice, .weight = weight, .residency = residency, .bytes_read = bytes};
     routed.batch({}, {&decision, 1});
     QVERIFY((kept.choices[0] == std::vector<int32_t>{1, 3, 0, 2, kNoBranch, kNoBranch, 2, kNoBranch}));
     QVERIFY((kept.weights[0] == std::vector<float>{0, 1, 5, 6, 0, 0, 13, 0}));
@@ -96,7 +96,7 @@ class RoutedAloneTest : public QObject {
     RoutedAlone routed(source, kept);
     routed.begin(header_of(5, 3));
     const std::vector<int32_t> choice = {dropped_from(3), 4, 1, 0, 2, dropped_from(4)};
-    const TraceDecision decision{0, choice, {}, {}, {}, {}};
+    const DecisionRecord decision{.choice = choice};
     routed.batch({}, {&decision, 1});
     QVERIFY((kept.choices[0] == std::vector<int32_t>{dropped_from(3), 1, 0, 2}));
   }
@@ -108,7 +108,7 @@ class RoutedAloneTest : public QObject {
       RoutedAlone routed(source, kept);
       routed.begin(header_of(4, 2));
       const std::vector<int32_t> choice = {0, 3};
-      const TraceDecision decision{0, choice, {}, {}, {}, {}};
+      const DecisionRecord decision{.choice = choice};
       routed.batch({}, {&decision, 1});
       QVERIFY(kept.choices[0] == choice && kept.header.routers[0].branches == 4);
       QCOMPARE(routed.routed({.rows_read = 2}).rows_shared, int64_t{0});
@@ -121,7 +121,7 @@ class RoutedAloneTest : public QObject {
     RoutedAlone routed(source, kept);
     routed.begin(header_of(5, 3));
     const std::vector<int32_t> choice = {0, 3, 4, 0, 1, 2};
-    const TraceDecision decision{0, choice, {}, {}, {}, {}};
+    const DecisionRecord decision{.choice = choice};
     QVERIFY(bad_input_complaint([&] {
               routed.batch({}, {&decision, 1});
             }).find("layer.3 has a token of 3 routed choices, 2 choices beside the shared ones (--shared-experts 0 where") !=

@@ -48,9 +48,9 @@ class SummingSink : public fuzz::CheckedSink {
     header = told;
     for (const TraceRouter& r : told.routers) sums.emplace_back(static_cast<size_t>(r.branches));
   }
-  void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
+  void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     CheckedSink::batch(cells, decisions);
-    for (const TraceDecision& d : decisions)
+    for (const DecisionRecord& d : decisions)
       for (const int32_t c : d.choice)
         if (c >= 0) ++sums[static_cast<size_t>(d.router)][static_cast<size_t>(c)];
   }
