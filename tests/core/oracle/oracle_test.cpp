@@ -231,8 +231,10 @@ class OracleTest : public QObject {
     OracleOptions options;
     for (const OracleDecision& d : free.decisions) {
       std::vector<int32_t>& forced = options.forced[d.router];
-      forced.assign(static_cast<size_t>(d.dense_cells), kNotRecorded);
-      for (size_t i = 0; i < d.choice.size(); ++i) forced[d.ancestor.empty() ? i : static_cast<size_t>(d.ancestor[i])] = d.choice[i];
+      const int64_t k = d.shape.fan_out;
+      forced.assign(d.dense_cells * k, kNotRecorded);
+      for (int64_t i = 0; i < d.shape.cells; ++i)
+        std::copy_n(d.choice.begin() + i * k, k, forced.begin() + (d.ancestor.empty() ? i : d.ancestor[i]) * k);
     }
     const auto again = run<float>(made, options);
     QCOMPARE(again.decisions.size(), free.decisions.size());
