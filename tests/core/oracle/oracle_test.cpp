@@ -1,4 +1,5 @@
 // The oracle: small cases computed by hand, and properties on random graphs of every operator and protocol.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
