@@ -55,7 +55,7 @@ class CpuExecutable : public Executable {
     layout_.memory = plan_memory(*program_, bounds_, options.rows);
     layout_.scratch_bytes = kernels_.scratch_bytes;
     layout_.most_events = most_events(*program_, bounds_);
-    sort_weights(*program_, kernels_, weights, layout_);
+    sort_weights(*program_, kernels_.needs, weights, layout_);
     find_sites();
     layout_.segments = segments_of(*program_, layout_);
   }
@@ -198,7 +198,7 @@ class CpuExecutable : public Executable {
   }
 
   int32_t decide_or_compute(int32_t at, const Step& step, Running& running) {
-    const RouterId router = kernels_.of[at].router;
+    const RouterId router = kernels_.needs[at].router;
     if (router != kNone) {
       decide(at, step, running, router);
     } else if (site_of_[at] >= 0) {
@@ -206,7 +206,7 @@ class CpuExecutable : public Executable {
     } else {
       run_kernel(at, step, running, nullptr);
     }
-    if (const int32_t ragged = kernels_.of[at].ragged; ragged >= 0)
+    if (const int32_t ragged = kernels_.needs[at].ragged; ragged >= 0)
       running.area.ragged_cells[static_cast<size_t>(ragged)] += *operands_.ragged(step.outputs[0]).cells;
     if (!step.outputs.empty()) tell_of_missing(at, step.outputs[0], running);
     return at + 1;

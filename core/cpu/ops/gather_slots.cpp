@@ -3,8 +3,8 @@
 #include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"
-#include "core/cpu/ops/branches_computed.h"
 #include "core/graph/roles.h"
+#include "core/runtime/branches_computed.h"
 
 namespace stormcell::cpu {
 namespace {
