@@ -134,7 +134,8 @@ class Executable {
  public:
   virtual ~Executable() = default;
   virtual const ExecutableLayout& layout() const = 0;
-  /// Puts one execution on the stream. Nothing is allocated, nothing synchronised.
+  /// Puts one execution on the stream. Nothing is allocated, nothing synchronised. A step that its data makes impossible ends it with
+  /// ExecutionStatus::failed; nothing is thrown for that.
   virtual void submit(Stream& stream, const Submission& submission) = 0;
   /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same SharedMemory is compiled
   /// or runs.

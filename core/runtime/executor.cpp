@@ -247,6 +247,10 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     stream_->synchronize();
     use.now();
     if (came.status->code == ExecutionStatus::done) break;
+    if (came.status->code == ExecutionStatus::failed) {
+      const StepFailure& failure = came.status->failure;
+      throw_failure(program_->graph->node(failure.node).name, failure);
+    }
     submission_.leaf = came.status->leaf;
     submission_.turns.assign(came.turns.begin(), came.turns.end());
     bring_what_is_missing(came, result);

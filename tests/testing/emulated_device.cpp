@@ -213,7 +213,7 @@ class EmulatedExecutable : public Executable {
   /// A submission asks for the host between two leaves only.
   void expect_leaf_end() const {
     const auto& status = *reinterpret_cast<const ExecutionStatus*>(inner_->status().value);
-    if (status.code == ExecutionStatus::done) return;
+    if (!status.waits()) return;
     const std::vector<Leaf>& leaves = layout().segments.leaves;
     const auto leaf = static_cast<size_t>(status.leaf);
     if (status.leaf < 1 || leaf >= leaves.size())
