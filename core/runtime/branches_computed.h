@@ -1,4 +1,4 @@
-// Of a gather that joins all slots of a decision at once: for which branches there is a row in each.
+// The branches that have rows, for a gather that joins all slots of a decision at once.
 #pragma once
 #include <cstdint>
 #include <optional>

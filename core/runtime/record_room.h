@@ -1,4 +1,4 @@
-// Decisions on their way out and in, as far as no device matters: the room of each router's records, how a router's cells are followed to
+// Decisions on their way out and in, the same on every device: the room of each router's records, how a router's cells are followed to
 // those that replayed choices name, and where these choices lie among the staged ones.
 #pragma once
 #include <cstdint>

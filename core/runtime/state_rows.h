@@ -15,7 +15,7 @@ namespace stormcell {
 inline constexpr int64_t kPageRows = 64;
 inline constexpr int64_t pages_for(int64_t rows) { return (rows + kPageRows - 1) / kPageRows; }
 
-/// Rows [at, at + rows) of parent `parent` fit `places`.
+/// A failure unless the rows [at, at + rows) of parent `parent` fit `places`.
 inline StepFailure check_places(int64_t parent, int64_t places, int64_t rows, int64_t at) {
   if (at >= 0 && rows <= places - at) return {};
   return {StepFailure::rows_beyond_places, kNone, parent, at, rows, places};
@@ -37,7 +37,7 @@ struct StateRows {
   bool has(int64_t parent, int64_t place) const {
     return !pages || (place / kPageRows < pages_of_parent && pages[parent * pages_of_parent + place / kPageRows] != 0);
   }
-  /// A parent's rows [at, at + rows) fit, and their pages are there.
+  /// A failure unless a parent's rows [at, at + rows) fit and their pages are there.
   StepFailure check(int64_t parent, int64_t at, int64_t rows) const {
     if (const StepFailure failure = check_places(parent, places, rows, at)) return failure;
     for (int64_t r = at; pages && r < at + rows; r += stretch(r, rows))
@@ -52,7 +52,7 @@ struct PutRange {
   CellGroups rows;
   const int32_t* at = nullptr;  ///< by parent; null: 0
 
-  /// Of the first parent whose rows do not fit.
+  /// The failure of the first parent whose rows do not fit; none where all fit.
   StepFailure check() const {
     for (int64_t p = 0; p < rows.parents; ++p)
       if (const StepFailure failure = state.check(p, place(p), rows.count(p))) return failure;

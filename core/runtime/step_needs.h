@@ -17,7 +17,7 @@ struct StepNeeds {
 
 /// A device makes a kernel for the step.
 inline bool has_kernel(const Step& step) { return step.kind == StepKind::kernel || step.kind == StepKind::send; }
-/// Those of a step before a kernel has asked for weights.
+/// The router and the ragged value of a step; its kernel has not asked for weights yet.
 StepNeeds needs_of(const Program& program, const Step& step);
 
 /// Calls make(step's index, StepMaking) for each step with a kernel, in order; it makes the kernel in whatever form the device has. Returns
