@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"

@@ -5,6 +5,7 @@
 #include "core/cpu/ops/branch_tables.h"
 #include "core/cpu/ops/fused_product.h"
 #include "core/graph/annotation_rules.h"
+#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
