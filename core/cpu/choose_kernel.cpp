@@ -1,12 +1,8 @@
 #include "core/cpu/choose_kernel.h"
 
-#include <algorithm>
 #include <array>
 
-#include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/cpu/cpu_device.h"
-#include "core/graph/annotation_rules.h"
 
 namespace stormcell::cpu {
 
@@ -91,83 +87,14 @@ constexpr std::array kKernels = {
     KernelRow{"exchange_back", "exchange_back", make_exchange_back},
 };
 
-/// What a kernel must know to run this step and the row does not; empty: the row knows everything that the step asks.
-std::string not_known(const Making& making, const KernelRow& row) {
-  const Node& node = making.node();
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const Value& v = making.value(i);
-    if (v.kind == ValueKind::weight) {
-      const bool is_matrix = v.type.content.size() > 1;
-      if (!(row.knows.formats && is_matrix) && format_in_products(v) != v.type.dtype)
-        return "holds weight %" + v.name + " in " + std::string(to_text(format_in_products(v)));
-    } else if (format_in_memory(v) != v.type.dtype && !(row.knows.bf16_in && i == 0)) {
-      return "reads %" + v.name + " in bf16";
-    }
-  }
-  for (const ValueId v : node.outputs)
-    if (const Value& made = making.graph().value(v); !row.knows.bf16_out && format_in_memory(made) != made.type.dtype)
-      return "writes %" + made.name + " in bf16";
-  return {};
-}
-
-/// Says what no kernel supports, or not the one that is asked for, and which ones would do.
-[[noreturn]] void refuse(const Making& making, const std::string* asked) {
-  const Node& node = making.node();
-  std::string of_operator, would_do, unknown;
-  bool is_there = false, none_knows = true;
-  for (const KernelRow& row : kKernels) {
-    if (row.op != node.op->name) continue;
-    const auto add = [&](std::string& words) { add_to_list(words, row.name, " "); };
-    add(of_operator);
-    is_there = is_there || (asked && row.name == *asked);
-    const std::string lacks = not_known(making, row);
-    if (unknown.empty()) unknown = lacks;
-    none_knows = none_knows && !lacks.empty();
-    if (lacks.empty() && row.make(making)) add(would_do);
-  }
-  const std::string where = node_text(node);
-  if (asked && !is_there)
-    bad_input(where, "expected kernel " + listed(of_operator) + ", got \"" + *asked + "\"",
-              "inspect MODEL lists the kernels of each operator");
-  if (asked)
-    bad_input(where, "kernel " + *asked + " does not support this case", would_do.empty() ? "no other does" : listed(would_do) + " does");
-  if (none_knows) bad_input(where, "no kernel " + unknown, "leave that annotation out");
-  const bool annotated = [&] {
-    for (size_t i = 0; i < node.inputs.size(); ++i)
-      if (!making.value(i).annotations.empty()) return true;
-    return std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return !making.graph().value(v).annotations.empty(); });
-  }();
-  if (annotated) bad_input(where, "no kernel supports the formats of its operands together", "leave an annotation out");
-  failed(where, "no CPU kernel");
-}
-
 }  // namespace
 
 std::span<const KernelRow> kernel_list() { return kKernels; }
 
-std::vector<std::string> kernel_names(std::string_view op) {
-  std::vector<std::string> names;
-  for (const KernelRow& row : kKernels)
-    if (row.op == op) names.emplace_back(row.name);
-  return names;
-}
+std::vector<std::string> kernel_names(std::string_view op) { return stormcell::kernel_names(kernel_list(), op); }
 
-std::unique_ptr<Kernel> choose_kernel(const Making& making) {
-  const Node& node = making.node();
-  const std::string* asked = node.annotations.find(kKernel);
-  for (const KernelRow& row : kKernels)
-    if (row.op == node.op->name && (!asked || row.name == *asked) && not_known(making, row).empty())
-      if (auto kernel = row.make(making)) return kernel;
-  refuse(making, asked);
-}
+std::unique_ptr<Kernel> choose_kernel(const Making& making) { return stormcell::choose_kernel(kernel_list(), making, "CPU"); }
 
-Bf16Rows bf16_rows() {
-  Bf16Rows rows;
-  for (const KernelRow& row : kKernels) {
-    if (row.knows.bf16_in) rows.read.push_back(row.op);
-    if (row.knows.bf16_out) rows.write.push_back(row.op);
-  }
-  return rows;
-}
+Bf16Rows bf16_rows() { return stormcell::bf16_rows(kernel_list()); }
 
 }  // namespace stormcell::cpu

@@ -38,6 +38,7 @@ class CpuDevice : public Device {
   DeviceInfo info() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
+  bool copies_at_once() const override { return true; }
   std::unique_ptr<Stream> create_stream() override;
   std::unique_ptr<Event> create_event() override;
   DeviceProbe probe(const ProbeLimits& limits, const CancellationToken& cancel) override;

@@ -55,7 +55,7 @@ class CpuExecutable : public Executable {
     layout_.memory = plan_memory(*program_, bounds_, options.rows);
     layout_.scratch_bytes = kernels_.scratch_bytes;
     layout_.most_events = most_events(*program_, bounds_);
-    sort_weights(*program_, kernels_, weights, layout_);
+    sort_weights(*program_, kernels_.needs, weights, layout_);
     find_sites();
     layout_.segments = segments_of(*program_, layout_);
   }
@@ -148,6 +148,7 @@ class CpuExecutable : public Executable {
       const uint64_t begin = s.events ? now_ns() : 0;
       if (at != waiting_) lives_.begin(at, *space_);  // else it has begun: waves before have left results
       const int32_t next = run_step(at, step, running);
+      if (status.code == ExecutionStatus::failed) return;
       const bool ends = status.code != ExecutionStatus::done;
       if (ends && next == at) {
         if (s.events) status.waited_ns += now_ns() - begin;
@@ -166,7 +167,7 @@ class CpuExecutable : public Executable {
   }
 
   /// The step to go on with. Where the status says that the submission ends, the next one goes on there: at the same step, where that one
-  /// waits and is not done.
+  /// waits and is not done. Nowhere where it says that the step failed.
   int32_t run_step(int32_t at, const Step& step, Running& running) {
     switch (step.kind) {
       case StepKind::kernel:
@@ -176,9 +177,9 @@ class CpuExecutable : public Executable {
       case StepKind::copy:
         return copy(at, step);
       case StepKind::save_rows:
-        return save_rows(at, step);
+        return save_rows(at, step, running);
       case StepKind::restore_rows:
-        return restore_rows(at, step);
+        return restore_rows(at, step, running);
       case StepKind::skip_empty:
         return skip_empty(at, step, running);
       case StepKind::guard:
@@ -198,7 +199,7 @@ class CpuExecutable : public Executable {
   }
 
   int32_t decide_or_compute(int32_t at, const Step& step, Running& running) {
-    const RouterId router = kernels_.of[at].router;
+    const RouterId router = kernels_.needs[at].router;
     if (router != kNone) {
       decide(at, step, running, router);
     } else if (site_of_[at] >= 0) {
@@ -206,7 +207,9 @@ class CpuExecutable : public Executable {
     } else {
       run_kernel(at, step, running, nullptr);
     }
-    if (const int32_t ragged = kernels_.of[at].ragged; ragged >= 0)
+    // What it would have made is not there.
+    if (running.area.status->code == ExecutionStatus::failed) return at;
+    if (const int32_t ragged = kernels_.needs[at].ragged; ragged >= 0)
       running.area.ragged_cells[static_cast<size_t>(ragged)] += *operands_.ragged(step.outputs[0]).cells;
     if (!step.outputs.empty()) tell_of_missing(at, step.outputs[0], running);
     return at + 1;
@@ -214,6 +217,7 @@ class CpuExecutable : public Executable {
 
   int32_t send(int32_t at, const Step& step, Running& running) {
     run_kernel(at, step, running, nullptr);
+    if (running.area.status->code == ExecutionStatus::failed) return at;
     end_at(at + 1, ExecutionStatus::exchange, running);
     return at + 1;
   }
@@ -235,6 +239,7 @@ class CpuExecutable : public Executable {
     int32_t* staged = s.replayed.holds(router) ? reinterpret_cast<int32_t*>(s.replayed[router].value) : nullptr;
     const RouterTurn turn{router, turn_of(router, running)};
     run_kernel(at, step, running, staged ? records_.choices_to_replay(turn, staged, running.area.not_replayed[index]) : nullptr);
+    if (running.area.status->code == ExecutionStatus::failed) return;
     if (staged) records_.leave_free_choices(turn, staged);
     if (s.record) records_.record_scores(router, kernels_.of[at].in[0], running.area.executions[index], running.records);
   }
@@ -253,6 +258,7 @@ class CpuExecutable : public Executable {
       if (!is_there) all = false;
     }
     if (some) run_kernel(at, step, running, nullptr, computed_.data());
+    if (running.area.status->code == ExecutionStatus::failed) return false;
     for (const PartUse& part : site.parts)
       if (is_due(part) && weights_.address(part.handle)) computed_[static_cast<size_t>(part.branch)] = 1;
     waiting_ = all ? -1 : at;
@@ -303,20 +309,26 @@ class CpuExecutable : public Executable {
           std::memcpy(to.row(p, place), from.row(p, place), static_cast<size_t>(std::min(kPageRows, from.places - place) * from.row_bytes));
   }
 
-  int32_t save_rows(int32_t at, const Step& step) const {
-    range_of(step, step.inputs[0], step.outputs[0]).get(operands_.resolve(step.outputs[0]).data);
+  int32_t save_rows(int32_t at, const Step& step, Running& running) const {
+    const PutRange range = range_of(step, step.inputs[0], step.outputs[0]);
+    if (is_there(range, step, running)) range.get(operands_.resolve(step.outputs[0]).data);
     return at + 1;
   }
-  int32_t restore_rows(int32_t at, const Step& step) const {
-    range_of(step, step.outputs[0], step.inputs[0]).put(operands_.resolve(step.inputs[0]).data);
+  int32_t restore_rows(int32_t at, const Step& step, Running& running) const {
+    const PutRange range = range_of(step, step.outputs[0], step.inputs[0]);
+    if (is_there(range, step, running)) range.put(operands_.resolve(step.inputs[0]).data);
     return at + 1;
   }
   /// Which rows of a state a save_rows or restore_rows step moves.
   PutRange range_of(const Step& step, OperandId state, OperandId saved) const {
-    const PutRange range{operands_.resolve(state).state(operands_[state].row_bytes()), operands_.resolve(saved).groups,
-                         step.inputs.size() > 1 ? operands_.resolve(step.inputs[1]).integers() : nullptr};
-    range.check(program_->graph->node(step.node).name);
-    return range;
+    return {operands_.resolve(state).state(operands_[state].row_bytes()), operands_.resolve(saved).groups,
+            step.inputs.size() > 1 ? operands_.resolve(step.inputs[1]).integers() : nullptr};
+  }
+  /// False where the step fails: the state has no room for the rows.
+  static bool is_there(const PutRange& range, const Step& step, Running& running) {
+    const StepFailure failure = range.check();
+    if (failure) running.area.status->fail(step.node, failure);
+    return !failure;
   }
 
   /// Of an absent branch, what it would have made becomes empty; its routers have run over no cells, and are recorded so.

@@ -8,11 +8,10 @@
 #include "core/base/thread_team.h"
 #include "core/cell/ragged.h"
 #include "core/cpu/kernels/activation.h"
-#include "core/graph/annotations.h"
 #include "core/graph/operator.h"
-#include "core/runtime/device.h"
 #include "core/runtime/state_rows.h"
-#include "core/runtime/weight_store.h"
+#include "core/runtime/status_area.h"
+#include "core/runtime/step_making.h"
 #include "core/runtime/weight_table.h"
 
 namespace stormcell::cpu {
@@ -42,20 +41,17 @@ struct Call {
   std::byte* scratch;  ///< what the first half of an exchange leaves there the second finds
   std::span<const int64_t> bindings;
   int32_t* replayed = nullptr;         ///< route: choices to replay; becomes what it would have chosen freely
-  const StatusArea* status = nullptr;  ///< of an exchange: what it sends is told there, and what arrived is
+  const StatusArea* status = nullptr;  ///< failures are told there; of an exchange what it sends, and what arrived
   const CancellationToken* cancel = nullptr;
   /// Under a budget, of a step that reads parts, by branch: not 0 where a wave before has computed it. A part without an address is of a
   /// wave to come.
   const uint8_t* computed = nullptr;
 
+  /// The step cannot be computed, and nothing behind it runs. A kernel says so on the thread that runs it, before its work is shared out:
+  /// so the first failure in the order of its rows is the one that is reported, however many threads there are.
+  void fail(NodeId node, const StepFailure& why) const { status->status->fail(node, why); }
   /// A weight in f32; null: its part is not there.
   const float* floats(WeightHandle handle) const { return reinterpret_cast<const float*>(weights.address(handle).value); }
-};
-
-/// The parts that a step reads.
-struct StepParts {
-  OperandId decision;
-  std::vector<PartUse> parts;
 };
 
 class Kernel {
@@ -66,39 +62,12 @@ class Kernel {
 };
 
 /// What a kernel may ask while it is made.
-struct Making {
-  const Program& program;
-  const Step& step;
-  WeightStore& weights;
-  const Bindings& bounds;
-  int threads;
-  std::vector<WeightHandle>& requested;  ///< handles this step reads
-  StepParts& parts;                      ///< of those, the ones that branch_weight() gave
-
-  const Graph& graph() const { return *program.graph; }
-  const Node& node() const { return program.graph->node(step.node); }
-  const TensorType& type(size_t input) const { return graph().value(node().inputs[input]).type; }
-  const Value& value(size_t input) const { return graph().value(node().inputs[input]); }
-  /// The format in which an activation lies.
-  DType reads(size_t input) const { return program.operands[step.inputs[input]].dtype; }
-  DType writes(size_t output) const { return program.operands[step.outputs[output]].dtype; }
+struct Making : StepMaking {
   /// Whether it lies in bf16: Rows::halves().
   bool reads_halves(size_t input) const;
   bool writes_halves(size_t output) const;
-  /// Bytes of one row of output `output` as it lies.
-  int64_t row_bytes(size_t output) const { return program.operands[step.outputs[output]].row_bytes(); }
-  /// Requests input `index` as stored, as f32, in a layout of its own, or packed for products.
-  WeightHandle plain_weight(size_t index) const;
-  WeightHandle f32_weight(size_t index) const;
-  WeightHandle weight(size_t index, std::string layout, DType dtype) const;
+  /// Requests input `index` packed for products; it may be a part, as of branch_weight().
   WeightHandle panel_weight(size_t index, bool precise) const;
-  /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A kernel with more than
-  /// one of them takes them branch by branch: Call::computed.
-  WeightHandle branch_weight(size_t index, std::string layout, DType dtype) const;
-  /// The node names its kernel: it gets that wherever it fits, not only where it pays.
-  bool is_asked_for() const { return node().annotations.find(kKernel) != nullptr; }
-  /// Most rows that the operand of input `index` may have.
-  int64_t most_rows(size_t index) const;
 };
 
 Activation parse_activation(std::string_view word);

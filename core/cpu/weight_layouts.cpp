@@ -11,6 +11,7 @@
 #include "core/cpu/kernels/direct_conv2d.h"
 #include "core/cpu/kernels/packed_weight.h"
 #include "core/cpu/kernels/planar_conv2d.h"
+#include "core/runtime/step_making.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -103,8 +104,8 @@ struct WeightLayout {
 };
 /// The visible list.
 constexpr std::array kLayouts = {
-    WeightLayout{kPlain, plain_bytes, write_plain},
-    WeightLayout{kPlainF32, plain_f32_bytes, write_plain_f32},
+    WeightLayout{kPlainLayout, plain_bytes, write_plain},
+    WeightLayout{kPlainF32Layout, plain_f32_bytes, write_plain_f32},
     WeightLayout{kPanels, panels_bytes, write_panels},
     WeightLayout{kConvPanels, conv_panels_bytes, write_conv_panels},
     WeightLayout{kDirectConvolution, direct_convolution_bytes, write_direct_convolution},

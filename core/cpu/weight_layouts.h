@@ -7,8 +7,9 @@
 
 namespace stormcell::cpu {
 
-/// WeightKey::layout of a weight as it is stored; as f32; in panels for products.
-inline constexpr const char *kPlain = "plain", *kPlainF32 = "plain_f32", *kPanels = "panels";
+// Values of WeightKey::layout beside those of every device (step_making.h).
+/// In panels for products.
+inline constexpr const char* kPanels = "panels";
 /// In panels as wide as the output channels ask for, for a convolution that gathers nothing; always f32.
 inline constexpr const char* kDirectConvolution = "direct_convolution";
 /// In groups of few output channels, for a convolution in planes; always f32.

@@ -35,4 +35,11 @@ bool names_cells(const Graph& graph, const std::vector<CellLink>& chain) {
   return true;
 }
 
+CellChain::CellChain(const std::vector<CellLink>& links, size_t first) {
+  for (const CellLink& link : links) {
+    links_.push_back({first++, link.ragged, link.branch, 0});
+    if (link.decision != kNone) links_.back().decision = first++;
+  }
+}
+
 }  // namespace stormcell

@@ -88,6 +88,8 @@ class Device {
   virtual DeviceInfo info() const = 0;
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) = 0;
+  /// Copies from and to any memory of the host are done when their call returns, as the host's own are: pinned memory gains nothing.
+  virtual bool copies_at_once() const { return false; }
   virtual std::unique_ptr<Stream> create_stream() = 0;
   virtual std::unique_ptr<Event> create_event() = 0;
   /// Measures what it can do at most, with nothing else running on it. Ends early where `cancel` is raised: the figures are worth nothing
@@ -134,7 +136,8 @@ class Executable {
  public:
   virtual ~Executable() = default;
   virtual const ExecutableLayout& layout() const = 0;
-  /// Puts one execution on the stream. Nothing is allocated, nothing synchronised.
+  /// Puts one execution on the stream. Nothing is allocated, nothing synchronised. A step that its data makes impossible ends it with
+  /// ExecutionStatus::failed; nothing is thrown for that.
   virtual void submit(Stream& stream, const Submission& submission) = 0;
   /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same SharedMemory is compiled
   /// or runs.

@@ -27,6 +27,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
     : device_(device),
       weights_(weights),
       program_(std::move(program)),
+      copies_(device),
       progress_(progress),
       memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)),
       states_(options.states ? options.states : std::make_shared<StateStore>(device)),
@@ -51,11 +52,14 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
     bytes += align_up(program_->buffers[o.buffer].bytes.evaluate(options.bounds));
   }
   memory_->reserve(SharedPart::inputs, bytes);
+  copies_.reserve(bytes);
   submission_.inputs.resize(program_->inputs.size());
   labels_ = label_inputs(*program_->graph);
   missed_.assign(program_->guards.size(), false);
   submission_.replayed.resize(program_->routers.size());
-  status_.resize(static_cast<size_t>(StatusArea::bytes(*program_)));
+  const bool has_places = program_->places != kNone;
+  const int64_t places = has_places ? program_->dims[program_->operands[program_->places].rows].evaluate(options.bounds) : 0;
+  kept_ = device_.allocate_pinned(align_up(status_bytes()) + places * 4, "status of the host");
 }
 
 Executor::~Executor() {
@@ -82,7 +86,7 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
     for (const LabelInput& label : labels_)
       if (label.input == o.value) check_labels(*program_->graph, label, {static_cast<const int32_t*>(data), came / 4});
     submission_.inputs[i] = memory_->address(SharedPart::inputs) + input_offset_[i];
-    stream_->copy_to_device(submission_.inputs[i], data, bytes);
+    copies_.to_device(*stream_, submission_.inputs[i], data, bytes);
   }
 }
 
@@ -143,7 +147,7 @@ void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions
     if (!is_replayed(r)) continue;
     const auto size = static_cast<int64_t>(staged_[r].size()) * 4;
     submission_.replayed[r] = to;
-    stream_->copy_to_device(to, staged_[r].data(), size);
+    copies_.to_device(*stream_, to, staged_[r].data(), size);
     to = to + align_up(size);
   }
 }
@@ -190,15 +194,16 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
   result.outputs.clear();
   result.decisions.clear();
   result.events.clear();
+  copies_.begin();
   try {
     stage_inputs(inputs, bindings);
     stage_all_replayed(bindings, options);
     stage_sequences(inputs, bindings, options, result);
-    const StatusArea came(status_.data(), *program_);
+    const StatusArea came = this->came();
     execute(came, result);
     read_status(came, result);
     check_replayed(came, options);
-    if (copy_results(came, bindings, options, result)) stream_->synchronize();
+    if (copy_results(came, bindings, options, result)) copies_.synchronize(*stream_);
     if (options.record) read_records(result);
   } catch (...) {
     settle(*stream_);
@@ -217,7 +222,7 @@ void Executor::publish_weights() {
   submission_.weights = weights_.device_table();
   if (!changed && submission_.weights.value == table_at_.value) return;
   table_at_ = submission_.weights;
-  stream_->copy_to_device(table_at_, table_.data(), static_cast<int64_t>(table_.size() * sizeof(DeviceAddress)));
+  copies_.to_device(*stream_, table_at_, table_.data(), static_cast<int64_t>(table_.size() * sizeof(DeviceAddress)));
 }
 
 /// Again from where the device waits until the end is reached.
@@ -241,12 +246,16 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
   for (;;) {
     publish_weights();
     executable_->submit(*stream_, submission_);
-    stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
+    stream_->copy_to_pinned(kept_->data(), executable_->status(), status_bytes());
     if (program_->places != kNone)
-      stream_->copy_to_host(places_.data(), executable_->address(program_->places), static_cast<int64_t>(places_.size()) * 4);
-    stream_->synchronize();
+      stream_->copy_to_pinned(places_.data(), executable_->address(program_->places), static_cast<int64_t>(places_.size()) * 4);
+    copies_.synchronize(*stream_);
     use.now();
     if (came.status->code == ExecutionStatus::done) break;
+    if (came.status->code == ExecutionStatus::failed) {
+      const StepFailure& failure = came.status->failure;
+      throw_failure(program_->graph->node(failure.node).name, failure);
+    }
     submission_.leaf = came.status->leaf;
     submission_.turns.assign(came.turns.begin(), came.turns.end());
     bring_what_is_missing(came, result);
@@ -298,16 +307,15 @@ bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, co
   bool copies = options.record || options.outputs;
   if (const int64_t events = came.status->events; options.events && events > 0) {
     result.events.resize(static_cast<size_t>(events));
-    stream_->copy_to_host(result.events.data(), executable_->status() + came.without_events,
-                          events * static_cast<int64_t>(sizeof(DeviceEvent)));
+    copies_.to_host(*stream_, result.events.data(), executable_->status() + came.without_events,
+                    events * static_cast<int64_t>(sizeof(DeviceEvent)));
     copies = true;
   }
   if (options.record) {
-    records_.resize(static_cast<size_t>(executable_->layout().record_bytes));
-    stream_->copy_to_host(records_.data(), executable_->records(), executable_->layout().record_bytes);
+    records_ = copies_.bring(*stream_, executable_->records(), executable_->layout().record_bytes);
     for (const RouterId r : submission_.replayed.ids())
       if (submission_.replayed[r])
-        stream_->copy_to_host(staged_[r].data(), submission_.replayed[r], static_cast<int64_t>(staged_[r].size() * 4));
+        copies_.to_host(*stream_, staged_[r].data(), submission_.replayed[r], static_cast<int64_t>(staged_[r].size() * 4));
   }
   if (options.outputs) copy_outputs(bindings, result);
   return copies;
@@ -330,12 +338,12 @@ void Executor::copy_outputs(const Bindings& bindings, ExecutionResult& result) {
       out.reals.resize(static_cast<size_t>(elements));
       to = out.reals.data();
     }
-    stream_->copy_to_host(to, executable_->address(program_->outputs[i]), elements * 4);
+    copies_.to_host(*stream_, to, executable_->address(program_->outputs[i]), elements * 4);
   }
 }
 
 void Executor::read_records(ExecutionResult& result) {
-  const StatusArea came(status_.data(), *program_);
+  const StatusArea came = this->came();
   const ExecutableLayout& layout = executable_->layout();
   for (const RouterId r : program_->routers.ids()) {
     const ProgramRouter& router = program_->routers[r];
@@ -343,7 +351,7 @@ void Executor::read_records(ExecutionResult& result) {
     const int32_t columns = layout.records[r].score_columns;
     const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
     for (int32_t e = 0; e < std::min<int64_t>(came.executions[static_cast<size_t>(r)], kept); ++e) {
-      const RecordView record = layout.records[r].at(records_.data(), e);
+      const RecordView record = layout.records[r].at(records_, e);
       const RecordHeader header = *record.header;
       ExecutedDecision& out = result.decisions.emplace_back();
       out.router = r;

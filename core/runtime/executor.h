@@ -12,6 +12,7 @@
 
 #include "core/graph/label_inputs.h"
 #include "core/graph/paged_states.h"
+#include "core/runtime/host_copies.h"
 #include "core/runtime/part_waves.h"
 #include "core/runtime/rank_exchange.h"
 #include "core/runtime/shared_memory.h"
@@ -116,6 +117,8 @@ class Executor {
   void execute(const StatusArea& came, ExecutionResult& result);
   void bring_what_is_missing(const StatusArea& came, ExecutionResult& result);
   void publish_weights();
+  int64_t status_bytes() const { return StatusArea::bytes(*program_); }
+  StatusArea came() const { return {kept_->data(), *program_}; }
   void read_status(const StatusArea& came, ExecutionResult& result);
   void check_replayed(const StatusArea& came, const ExecuteOptions& options) const;
   bool copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
@@ -126,6 +129,8 @@ class Executor {
   WeightStore& weights_;
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Executable> executable_;
+  HostCopies copies_;                   // as kept_, before the stream, which may have work left that uses its memory
+  std::unique_ptr<PinnedBuffer> kept_;  // what each submission leaves: the status, and behind it places_
   std::unique_ptr<Stream> stream_;
   Progress progress_;
   std::shared_ptr<SharedMemory> memory_;
@@ -133,7 +138,7 @@ class Executor {
   PagedStates paged_;
   StateKey key_;
   std::vector<SequenceId> sequences_, own_;  // of the batch; of those, the ones that end with it
-  std::vector<int32_t> places_;              // of the batch's sequences
+  std::span<int32_t> places_;                // of the batch's sequences, in kept_
   std::vector<uint64_t> pages_;
   std::vector<int64_t> input_offset_;  // within the memory of inputs
   Submission submission_;
@@ -145,7 +150,7 @@ class Executor {
   DeviceAddress table_at_;
   std::vector<WeightHandle> in_use_;  // parts that the submission may use
   std::vector<LabelInput> labels_;
-  std::vector<std::byte> status_, records_;
+  std::byte* records_ = nullptr;                     // as copies_ has brought them
   IdVector<RouterId, std::vector<int32_t>> staged_;  // choices as they go to the device and as it leaves them
   std::optional<RetainedWeights> retained_;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/align.h"
 #include "core/base/error.h"
 #include "core/runtime/executor.h"
 
@@ -28,7 +29,7 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
     const auto at = inputs.integers.find(program_->graph->value(mask).name);
     return at == inputs.integers.end() ? std::span<const int32_t>() : std::span<const int32_t>(at->second);
   });
-  places_.resize(count);
+  places_ = {reinterpret_cast<int32_t*>(kept_->data() + align_up(status_bytes())), count};
   const int64_t room = program_->dims[program_->operands[program_->paged[0]].per_parent].evaluate(bindings);
   int64_t most = 1;
   for (size_t i = 0; i < count; ++i) {
@@ -44,8 +45,8 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
   memory_->reserve(SharedPart::pages, bytes);
   submission_.pages = memory_->address(SharedPart::pages);
   submission_.pages_of_sequence = most;
-  stream_->copy_to_device(submission_.pages, pages_.data(), bytes);
-  stream_->copy_to_device(executable_->address(program_->places), places_.data(), static_cast<int64_t>(count) * 4);
+  copies_.to_device(*stream_, submission_.pages, pages_.data(), bytes);
+  stream_->copy_pinned_to_device(executable_->address(program_->places), places_.data(), static_cast<int64_t>(count) * 4);
 }
 
 /// The sequences stand where the plan says, those that nobody else knows have ended.

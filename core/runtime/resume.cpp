@@ -12,7 +12,7 @@ int32_t turn_of(const Submission& s, RepeatId repeat) { return s.turns.holds(rep
 [[noreturn]] void refuse(const Program& program, const SegmentTree& segments, const Submission& s, const StatusArea& area) {
   IdVector<RepeatId, int32_t> asked(area.turns.size());
   for (const RepeatId r : asked.ids()) asked[r] = turn_of(s, r);
-  const bool waits = area.status->code != ExecutionStatus::done;
+  const bool waits = area.status->waits();
   failed("plan", "a submission goes on at " + segments.name(program, s.leaf, asked) + ", the device waits " +
                      (waits ? "at " + segments.name(program, area.status->leaf, area.turns) : "nowhere"));
 }
@@ -24,7 +24,7 @@ const Leaf& go_on(const Program& program, const SegmentTree& segments, const Sub
     failed("plan", "a submission goes on at leaf " + std::to_string(s.leaf) + " of " + std::to_string(segments.leaves.size()));
   const Leaf& leaf = segments.leaves[static_cast<size_t>(s.leaf)];
   const auto is_turn = [&](RepeatId repeat) { return turn_of(s, repeat) == area.turns[static_cast<size_t>(repeat)]; };
-  if (area.status->code == ExecutionStatus::done || area.status->leaf != s.leaf || !std::ranges::all_of(leaf.repeats, is_turn))
+  if (!area.status->waits() || area.status->leaf != s.leaf || !std::ranges::all_of(leaf.repeats, is_turn))
     refuse(program, segments, s, area);
   area.status->code = ExecutionStatus::done;
   return leaf;

@@ -1,14 +1,13 @@
-// Where the rows of states lie, and what state_put may write of them, for the oracle and the kernels alike: rows that do not fit are an
-// error, never cut off.
+// Where the rows of states lie, and what state_put may write of them, for the oracle and the kernels alike: rows that do not fit are a
+// failure of the step, never cut off.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 
-#include "core/base/error.h"
 #include "core/cell/ragged.h"
+#include "core/runtime/step_failure.h"
 
 namespace stormcell {
 
@@ -16,10 +15,10 @@ namespace stormcell {
 inline constexpr int64_t kPageRows = 64;
 inline constexpr int64_t pages_for(int64_t rows) { return (rows + kPageRows - 1) / kPageRows; }
 
-inline void expect_places(const std::string& node, int64_t places, int64_t rows, int64_t at) {
-  if (at < 0 || rows > places - at)
-    failed(node, "expected rows that fit " + std::to_string(places) + " places, got " + std::to_string(rows) + " from place " +
-                     std::to_string(at));
+/// A failure unless the rows [at, at + rows) of parent `parent` fit `places`.
+inline StepFailure check_places(int64_t parent, int64_t places, int64_t rows, int64_t at) {
+  if (at >= 0 && rows <= places - at) return {};
+  return {StepFailure::rows_beyond_places, kNone, parent, at, rows, places};
 }
 
 /// The rows of a state: `places` of each parent, one parent after another, or in pages.
@@ -38,12 +37,12 @@ struct StateRows {
   bool has(int64_t parent, int64_t place) const {
     return !pages || (place / kPageRows < pages_of_parent && pages[parent * pages_of_parent + place / kPageRows] != 0);
   }
-  /// A parent's rows [at, at + rows) fit, and their pages are there.
-  void expect(const std::string& node, int64_t parent, int64_t at, int64_t rows) const {
-    expect_places(node, places, rows, at);
+  /// A failure unless a parent's rows [at, at + rows) fit and their pages are there.
+  StepFailure check(int64_t parent, int64_t at, int64_t rows) const {
+    if (const StepFailure failure = check_places(parent, places, rows, at)) return failure;
     for (int64_t r = at; pages && r < at + rows; r += stretch(r, rows))
-      if (!has(parent, r))
-        failed(node, "expected a page for place " + std::to_string(r) + " of sequence " + std::to_string(parent) + ", got none");
+      if (!has(parent, r)) return {StepFailure::missing_page, kNone, parent, r};
+    return {};
   }
 };
 
@@ -53,8 +52,11 @@ struct PutRange {
   CellGroups rows;
   const int32_t* at = nullptr;  ///< by parent; null: 0
 
-  void check(const std::string& node) const {
-    for (int64_t p = 0; p < rows.parents; ++p) state.expect(node, p, place(p), rows.count(p));
+  /// The failure of the first parent whose rows do not fit; none where all fit.
+  StepFailure check() const {
+    for (int64_t p = 0; p < rows.parents; ++p)
+      if (const StepFailure failure = state.check(p, place(p), rows.count(p))) return failure;
+    return {};
   }
   /// The rows to their places.
   void put(const std::byte* from) const {

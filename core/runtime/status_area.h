@@ -7,6 +7,7 @@
 #include "core/base/align.h"
 #include "core/runtime/device_address.h"
 #include "core/runtime/program.h"
+#include "core/runtime/step_failure.h"
 
 namespace stormcell {
 
@@ -18,14 +19,31 @@ enum ToldBranch : int32_t {
 };
 
 struct ExecutionStatus {
-  enum Code : int32_t { done = 0, needs_weights = 1, exchange = 2 };
+  enum Code : int32_t {
+    done = 0,
+    needs_weights = 1,
+    exchange = 2,
+    failed = 3,  ///< no step behind the one that failed has run, and no submission goes on from here
+  };
   int32_t code = done;
-  int32_t leaf = 0;         ///< not done: to go on with, at the turns that StatusArea::turns tell
+  int32_t leaf = 0;         ///< where it waits(): to go on with, at the turns that StatusArea::turns tell
   GuardId guard;            ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
   OperandId decision;       ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
   int32_t events = 0;       ///< written
   int32_t lost_events = 0;  ///< for which there was no room
   uint64_t waited_ns = 0;   ///< what waves of the step that waits took so far, where events are asked for
+  StepFailure failure;      ///< failed: the first one
+
+  /// The host has to do something before a submission goes on.
+  bool waits() const { return code == needs_weights || code == exchange; }
+  /// Ends the execution at a node; one that has failed before keeps its failure.
+  void fail(NodeId node, const StepFailure& why) {
+    if (code == failed) return;
+    code = failed;
+    leaf = 0;
+    failure = why;
+    failure.node = node;
+  }
 };
 /// `exchange`: what a device wants of the other ranks. Rows lie by rank, one rank's behind another's.
 struct ExchangeStatus {

@@ -101,24 +101,20 @@ class EmulatedStream : public Stream {
       if (item.reaches) item.reaches->reached = true;
   }
   void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) override {
-    device_.refuse_within_segment("a copy to the device");
-    device_.check(to, bytes, "copy to device");
-    if (bytes > 0 && device_.owns(from)) failed("emulated device", "copy to device from a device pointer");
-    if (bytes > 0) put([=] { std::memcpy(reinterpret_cast<void*>(to.value), from, static_cast<size_t>(bytes)); });
+    ++device_.held_copies_;
+    put_to_device(to, from, bytes);
   }
   void copy_to_host(void* to, DeviceAddress from, int64_t bytes) override {
-    device_.refuse_within_segment("a copy to the host");
-    device_.check(from, bytes, "copy to host");
-    if (bytes > 0 && device_.owns(to)) failed("emulated device", "copy to host into a device pointer");
-    if (bytes > 0) put([=] { std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes)); });
+    ++device_.held_copies_;
+    put_to_host(to, from, bytes);
   }
   void copy_pinned_to_device(DeviceAddress to, const void* from, int64_t bytes) override {
     device_.check_pinned(from, bytes, "copy to device");
-    copy_to_device(to, from, bytes);
+    put_to_device(to, from, bytes);
   }
   void copy_to_pinned(void* to, DeviceAddress from, int64_t bytes) override {
     device_.check_pinned(to, bytes, "copy to host");
-    copy_to_host(to, from, bytes);
+    put_to_host(to, from, bytes);
   }
   void record(Event& event) override {
     device_.refuse_within_segment("an event");
@@ -154,6 +150,18 @@ class EmulatedStream : public Stream {
   void put(Item item) {
     std::lock_guard lock(device_.running_);
     queue_.push_back(std::move(item));
+  }
+  void put_to_device(DeviceAddress to, const void* from, int64_t bytes) {
+    device_.refuse_within_segment("a copy to the device");
+    device_.check(to, bytes, "copy to device");
+    if (bytes > 0 && device_.owns(from)) failed("emulated device", "copy to device from a device pointer");
+    if (bytes > 0) put([=] { std::memcpy(reinterpret_cast<void*>(to.value), from, static_cast<size_t>(bytes)); });
+  }
+  void put_to_host(void* to, DeviceAddress from, int64_t bytes) {
+    device_.refuse_within_segment("a copy to the host");
+    device_.check(from, bytes, "copy to host");
+    if (bytes > 0 && device_.owns(to)) failed("emulated device", "copy to host into a device pointer");
+    if (bytes > 0) put([=] { std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes)); });
   }
   bool is_held() const { return !queue_.empty() && queue_.front().waits_for && !queue_.front().waits_for->reached; }
   /// The first item; of a wait all that it waits for first. No circle: an event is waited for only once it was recorded.
@@ -213,7 +221,7 @@ class EmulatedExecutable : public Executable {
   /// A submission asks for the host between two leaves only.
   void expect_leaf_end() const {
     const auto& status = *reinterpret_cast<const ExecutionStatus*>(inner_->status().value);
-    if (status.code == ExecutionStatus::done) return;
+    if (!status.waits()) return;
     const std::vector<Leaf>& leaves = layout().segments.leaves;
     const auto leaf = static_cast<size_t>(status.leaf);
     if (status.leaf < 1 || leaf >= leaves.size())

@@ -47,6 +47,8 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   int64_t submissions() const { return submissions_; }
   /// Work that was put on streams and has not run: while there is some the host's memory has to stay.
   int64_t waiting() const;
+  /// Copies put on streams that may hold the calling thread: from and to memory that is not pinned.
+  int64_t held_copies() const { return held_copies_; }
   /// Buffers poisoned because their planned life began or ended.
   int64_t forgotten() const { return forgotten_; }
   /// Throws Error when [address, address + bytes) is not inside one of this device's buffers.
@@ -74,7 +76,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   Buffers buffers_, pinned_;
   mutable std::mutex running_;  // of all streams: one thing runs at a time
   std::vector<class EmulatedStream*> streams_;
-  std::atomic<int64_t> synchronizations_{0}, submissions_{0}, forgotten_{0};
+  std::atomic<int64_t> synchronizations_{0}, submissions_{0}, held_copies_{0}, forgotten_{0};
 };
 
 }  // namespace stormcell::testing

@@ -16,7 +16,7 @@ Dim most_parents(const Graph& g, SpaceId space) { return g.space(g.space(space).
 class Attention : public Kernel {
  public:
   explicit Attention(const Making& m)
-      : name_(m.node().name),
+      : node_(m.step.node),
         bias_(extra_input(m.node(), "bias")),
         mask_(extra_input(m.node(), "mask")),
         step_(extra_input(m.node(), "step")),
@@ -56,28 +56,32 @@ class Attention : public Kernel {
     if (p.sequences == 0 || p.q_length == 0 || p.k_length == 0) return;
     if (bias_) p.bias_table = c.floats(bias_handle_);
     if (mask_) p.key_mask = c.in[*mask_].integers();
-    if (step_) read_cache(c, p);
+    if (step_)
+      if (const StepFailure failure = read_cache(c, p)) return c.fail(node_, failure);
     attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].data,
               c.out[0].width, c.scratch);
   }
 
  private:
   /// The queries stand where the step says, and the keys up to there must be in the cache.
-  void read_cache(const Call& c, AttentionProblem& p) const {
+  StepFailure read_cache(const Call& c, AttentionProblem& p) const {
     p.steps = c.in[*step_].integers();
     p.q_places = nullptr;
     const CellGroups& queries = c.in[0].groups;
-    for (const Rows& keys : {c.in[1], c.in[2]})
-      for (int64_t s = 0, row_bytes = keys.width * (p.bf16 ? 2 : 4); s < queries.parents; ++s) {
-        expect_places(name_, keys.groups.per_parent, queries.count(s), p.steps[s]);
-        if (queries.count(s) > 0) keys.state(row_bytes).expect(name_, s, 0, p.steps[s] + queries.count(s));
+    for (int64_t s = 0; s < queries.parents; ++s)
+      for (const Rows* keys : {&c.in[1], &c.in[2]}) {
+        const int64_t rows = queries.count(s);
+        if (const StepFailure failure = check_places(s, keys->groups.per_parent, rows, p.steps[s])) return failure;
+        if (rows == 0) continue;
+        if (const StepFailure failure = keys->state(keys->width * (p.bf16 ? 2 : 4)).check(s, 0, p.steps[s] + rows)) return failure;
       }
     p.k_pages = c.in[1].pages, p.v_pages = c.in[2].pages;
     p.pages_of_sequence = std::max(c.in[1].pages_of_parent, c.in[2].pages_of_parent);
     p.page_rows = kPageRows;
+    return {};
   }
 
-  std::string name_;
+  NodeId node_;
   std::optional<size_t> bias_, mask_, step_;
   WeightHandle bias_handle_;
   Dim sequences_, q_length_, k_length_;

@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "core/cpu/cell_chain.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"
-#include "core/cpu/ops/branches_computed.h"
 #include "core/graph/roles.h"
+#include "core/runtime/branches_computed.h"
+#include "core/runtime/cell_chain.h"
 
 namespace stormcell::cpu {
 namespace {

@@ -1,10 +1,11 @@
 #include <algorithm>
 
+#include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/elementwise.h"
 #include "core/cpu/kernels/non_temporal.h"
 #include "core/cpu/kernels/split_work.h"
-#include "core/cpu/ops/branches_computed.h"
 #include "core/graph/roles.h"
+#include "core/runtime/branches_computed.h"
 
 namespace stormcell::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // The convolutions of all branches of a decision. Maps of all branches lie on one line that the threads share out, in planes or in direct
 // panels as a single branch's would be; what those do not take goes branch after branch through the dense product's panels.
 #include "core/cpu/kernels/split_work.h"
-#include "core/cpu/ops/branch_rows.h"
+#include "core/cpu/ops/branch_tables.h"
 #include "core/cpu/ops/conv2d_choice.h"
 #include "core/cpu/weight_layouts.h"
 
@@ -33,7 +33,7 @@ class GroupedConv2d : public Kernel {
 
   Conv2dEpilogue epilogue_;
   Conv2dShape shape_;
-  BranchRows rows_;
+  BranchRowTable rows_;
   int64_t scratch_ = 0;
 
  private:

@@ -1,5 +1,5 @@
 #include "core/cpu/kernels/norm.h"
-#include "core/cpu/ops/branch_rows.h"
+#include "core/cpu/ops/branch_tables.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -23,7 +23,7 @@ class GroupedLayerNorm : public Kernel {
   }
 
  private:
-  BranchRows rows_;
+  BranchRowTable rows_;
   BranchFloats gains_, biases_;
   float eps_;
 };

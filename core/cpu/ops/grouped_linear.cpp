@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "core/cpu/ops/branch_rows.h"
+#include "core/cpu/ops/branch_tables.h"
 #include "core/cpu/ops/fused_product.h"
 #include "core/graph/annotation_rules.h"
+#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -54,7 +55,7 @@ class GroupedLinear : public Kernel {
  private:
   std::vector<int64_t> branches_;
   FusedProduct fused_;
-  BranchRows rows_;
+  BranchRowTable rows_;
   int64_t n_, k_, slots_ = 0, scratch_ = 0;
   DType dtype_ = DType::f32;
   std::vector<WeightHandle> handles_, bias_handles_;

@@ -2,7 +2,7 @@
 // all branches' maps together at most as many as there are threads, less one, are left to be shared by rows
 // (core/cpu/kernels/planar_conv2d.h).
 #include "core/cpu/kernels/planar_conv2d.h"
-#include "core/cpu/ops/branch_rows.h"
+#include "core/cpu/ops/branch_tables.h"
 #include "core/cpu/ops/conv2d_shape.h"
 #include "core/cpu/weight_layouts.h"
 
@@ -47,7 +47,7 @@ class GroupedResidualBlocks : public Kernel {
     WeightHandle weight, bias;
   };
   Conv2dShape shape_;
-  BranchRows rows_;
+  BranchRowTable rows_;
   std::vector<int64_t> branches_;
   std::vector<Convolution> handles_;  // of the first convolutions of all branches, of the second, and so on
   size_t blocks_ = 0;

@@ -16,7 +16,7 @@ class LinearPlain : public Kernel {
       : fused_(m),
         format_(plain_format(m.type(1).dtype)),
         dot_(find_kernels(format_)->dot),
-        weight_(m.branch_weight(1, format_ == DType::f32 ? kPlainF32 : kPlain, format_)),
+        weight_(m.branch_weight(1, format_ == DType::f32 ? kPlainF32Layout : kPlainLayout, format_)),
         n_(m.type(1).content[0].constant()),
         k_(m.type(1).content[1].constant()),
         weight_row_(stormcell::row_bytes(format_, k_)) {

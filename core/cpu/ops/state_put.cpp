@@ -7,13 +7,13 @@ namespace {
 class StatePut : public Kernel {
  public:
   explicit StatePut(const Making& m)
-      : name_(m.node().name),
+      : node_(m.step.node),
         at_(extra_input(m.node(), "at")),
         row_bytes_(m.graph().row_bytes(m.node().inputs[0])),
         rounds_(is_halves(m.type(0).dtype)) {}
   void run(const Call& c) const override {
     const PutRange range{c.in[0].state(row_bytes_), c.in[1].groups, at_ ? c.in[*at_].integers() : nullptr};
-    range.check(name_);
+    if (const StepFailure failure = range.check()) return c.fail(node_, failure);
     if (!rounds_) return range.put(c.in[1].data);
     const int64_t width = c.in[0].width;
     range.each([&](std::byte* kept, int64_t first, int64_t rows) {
@@ -24,7 +24,7 @@ class StatePut : public Kernel {
   }
 
  private:
-  std::string name_;
+  NodeId node_;
   std::optional<size_t> at_;
   int64_t row_bytes_;
   bool rounds_;

@@ -102,7 +102,8 @@ void attention(const Call<Scalar>& c) {
   const auto step_input = extra_input(c.node, "step");
   const int32_t* steps = step_input ? c.in(*step_input).integers.data() : nullptr;
   for (int64_t parent = 0; steps && parent < queries.parents; ++parent)
-    expect_places(c.node.name, keys.count(parent), queries.count(parent), steps[parent]);
+    if (const StepFailure failure = check_places(parent, keys.count(parent), queries.count(parent), steps[parent]))
+      throw_failure(c.node.name, failure);
   const auto mask_input = extra_input(c.node, "mask"), bias_input = extra_input(c.node, "bias");
   const int32_t* mask = mask_input ? c.in(*mask_input).integers.data() : nullptr;
   std::vector<Scalar> bias;

@@ -1,15 +1,10 @@
-// Of a gather that joins all slots of a decision at once: for which branches there is a row in each.
-#pragma once
-#include <optional>
-#include <vector>
+#include "core/runtime/branches_computed.h"
 
-#include "core/cpu/cpu_kernel.h"
 #include "core/graph/roles.h"
 
-namespace stormcell::cpu {
+namespace stormcell {
 
-/// The branches whose slots were computed, of those that input 0 holds; nothing where all were, or where it holds single branches.
-inline std::optional<std::vector<int64_t>> branches_computed(const Making& m) {
+std::optional<std::vector<int64_t>> branches_computed(const StepMaking& m) {
   const Graph& g = m.graph();
   const Attributes& attributes = m.node().attributes;
   if (attributes.has("branches")) return attributes.list("branches");
@@ -29,4 +24,4 @@ inline std::optional<std::vector<int64_t>> branches_computed(const Making& m) {
   return {};
 }
 
-}  // namespace stormcell::cpu
+}  // namespace stormcell

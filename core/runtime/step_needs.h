@@ -1,0 +1,43 @@
+// The steps of a program that have kernels: what each needs beside its code, made once when the program is compiled.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/base/id_vector.h"
+#include "core/runtime/step_making.h"
+
+namespace stormcell {
+
+struct StepNeeds {
+  std::vector<WeightHandle> weights;  ///< that it reads
+  StepParts parts;                    ///< of those, the ones that stand in branches
+  RouterId router = kNone;            ///< the one that decides there, if any
+  int32_t ragged = -1;                ///< the ragged value that it computes; -1: none
+};
+
+/// A device makes a kernel for the step.
+inline bool has_kernel(const Step& step) { return step.kind == StepKind::kernel || step.kind == StepKind::send; }
+/// The router and the ragged value of a step; its kernel has not asked for weights yet.
+StepNeeds needs_of(const Program& program, const Step& step);
+
+/// Calls make(step's index, StepMaking) for each step with a kernel, in order; it makes the kernel in whatever form the device has. Returns
+/// by step what the kernels asked for.
+template <class Make>
+IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& weights, const Bindings& bounds, int threads, Make make) {
+  IdVector<int32_t, StepNeeds> needs(program.steps.size());
+  for (const int32_t at : program.steps.ids()) {
+    const Step& step = program.steps[at];
+    if (!has_kernel(step)) continue;
+    needs[at] = needs_of(program, step);
+    make(at, StepMaking{program, step, weights, bounds, threads, needs[at].weights, needs[at].parts});
+  }
+  return needs;
+}
+
+/// Sorts the handles that steps read: parts under a budget are read where they are used; of the others, those of fallbacks alone are loaded
+/// when the first guard misses whose fallback reads them.
+void sort_weights(const Program& program, const IdVector<int32_t, StepNeeds>& needs, const WeightStore& weights, ExecutableLayout& layout);
+/// Events of one execution: one a kernel, those of a repeat in each of its turns, as far as kMostEvents goes.
+int32_t most_events(const Program& program, const Bindings& bounds);
+
+}  // namespace stormcell

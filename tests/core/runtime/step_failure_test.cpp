@@ -1,0 +1,198 @@
+// A step that its data makes impossible is a status of the execution: the first one is reported, nothing behind it runs, and every device
+// says what the oracle says.
+#include <memory>
+#include <vector>
+
+#include "core/oracle/oracle.h"
+#include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
+#include "core/runtime/resume.h"
+#include "core/runtime/step_failure.h"
+#include "tests/core/runtime/least_budget.h"
+#include "tests/testing/case_inputs.h"
+#include "tests/testing/complaint.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/graph_case.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+/// Three rows of each of two sequences, put into five places of one state, and then into five of another.
+RandomCase two_puts(std::vector<int32_t> first, std::vector<int32_t> second) {
+  CaseBuilder b(1);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)), places = b.dense_space("places", sequences, 5);
+  const ValueId x = b.floats("x", rows, {4});
+  const ValueId state = b.state("kept", DType::f32, places, {4}), other = b.state("behind", DType::f32, places, {4});
+  const ValueId at = b.integers("at", sequences, 3), then = b.integers("then", sequences, 3);
+  b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
+  b.GraphBuilder::add("state_fill", {other}, {{"value", 0.0}}, "clear_behind");
+  b.GraphBuilder::add("state_put", {state, x, at}, {{"extras", std::string("at")}}, "keep");
+  b.GraphBuilder::add("state_put", {other, x, then}, {{"extras", std::string("at")}}, "keep_behind");
+  b.output("y", b.value("add", {state, other}, {}, "y"));
+  RandomCase made = b.take("two puts");
+  made.inputs["at"] = std::move(first);
+  made.inputs["then"] = std::move(second);
+  return made;
+}
+
+/// Shows what it has compiled last.
+template <class DeviceOf>
+class ShowsExecutable final : public DeviceOf {
+ public:
+  using DeviceOf::DeviceOf;
+  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                      const CompileOptions& options) override {
+    auto made = DeviceOf::compile(std::move(program), weights, options);
+    executable = made.get();
+    return made;
+  }
+  const Executable* executable = nullptr;
+};
+
+std::string failure_of_the_oracle(const RandomCase& c) {
+  return complaint([&] { Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings); });
+}
+std::string failure_on(Device& device, const RandomCase& c) {
+  return complaint([&] {
+    WeightStore store(device, c.weights);
+    Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+    ExecutionResult result;
+    executor.run(input_values(c), c.bindings, {}, result);
+  });
+}
+
+/// The numbers of a state.
+std::vector<float> numbers_of_state(Device& device, const Executable& executable, const Bindings& bindings, const std::string& state) {
+  const Program& program = executable.program();
+  std::vector<float> numbers;
+  for (const OperandId o : program.operands.ids()) {
+    const Operand& operand = program.operands[o];
+    if (operand.kind != BufferKind::state || program.graph->value(operand.value).name != state) continue;
+    const int64_t bytes = program.buffers[operand.buffer].bytes.evaluate(bindings);
+    numbers.resize(static_cast<size_t>(bytes) / sizeof(float));
+    const auto stream = device.create_stream();
+    stream->copy_to_host(numbers.data(), executable.address(o), bytes);
+    stream->synchronize();
+  }
+  return numbers;
+}
+
+/// A run that fits, then one that does not: the state behind the step that fails is left as the fill before it has made it.
+template <class DeviceOf>
+void expect_nothing_behind(DeviceOf& device) {
+  const RandomCase fits = two_puts({0, 1}, {0, 2}), fails = two_puts({0, 4}, {0, 2});
+  WeightStore store(device, fits.weights);
+  Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(fits.graph))), fits.bindings);
+  ExecutionResult result;
+  executor.run(input_values(fits), fits.bindings, {}, result);
+  const std::vector<float> written = numbers_of_state(device, *device.executable, fits.bindings, "behind");
+  const std::vector<float> filled(written.size(), 0.0f);
+  QVERIFY(written != filled);
+  InputValues inputs = input_values(fails);
+  QCOMPARE(complaint([&] { executor.run(inputs, fails.bindings, {}, result); }),
+           std::string("keep: expected rows that fit 5 places, got 3 from place 4"));
+  QCOMPARE(numbers_of_state(device, *device.executable, fits.bindings, "behind"), filled);
+  // The next batch begins anew.
+  inputs.integers.at("at") = {0, 1};
+  executor.run(inputs, fits.bindings, {}, result);
+  QCOMPARE(numbers_of_state(device, *device.executable, fits.bindings, "behind"), written);
+}
+
+}  // namespace
+
+class StepFailureTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void the_first_row_and_the_first_step_are_reported_as_the_oracle_reports_them() {
+    struct Row {
+      std::vector<int32_t> first, second;
+      std::string said;
+    };
+    const std::string keep = "keep: expected rows that fit 5 places, got 3 from place ",
+                      behind = "keep_behind: expected rows that fit 5 places, got 3 from place ";
+    const std::vector<Row> rows{{{0, 2}, {2, 0}, ""},           {{4, 7}, {0, 0}, keep + "4"}, {{0, 7}, {0, 0}, keep + "7"},
+                                {{-1, 9}, {9, 9}, keep + "-1"}, {{2, 3}, {4, 4}, keep + "3"}, {{0, 0}, {1, 5}, behind + "5"}};
+    for (const Row& row : rows) {
+      const RandomCase c = two_puts(row.first, row.second);
+      QCOMPARE(failure_of_the_oracle(c), row.said);
+      for (const int threads : {1, 2, 4}) {
+        cpu::CpuDevice cpu(threads);
+        EmulatedDevice emulated(threads);
+        QCOMPARE(failure_on(cpu, c), row.said);
+        QCOMPARE(failure_on(emulated, c), row.said);
+      }
+    }
+  }
+
+  void nothing_behind_a_step_that_fails_runs() {
+    ShowsExecutable<cpu::CpuDevice> cpu(2);
+    expect_nothing_behind(cpu);
+    ShowsExecutable<EmulatedDevice> emulated(2);
+    expect_nothing_behind(emulated);
+  }
+
+  void the_first_failure_stays() {
+    ExecutionStatus status;
+    status.fail(NodeId(3), {StepFailure::rows_beyond_places, kNone, 1, 4, 3, 5});
+    status.fail(NodeId(1), {StepFailure::missing_page, kNone, 0, 2});
+    QCOMPARE(status.code, int32_t{ExecutionStatus::failed});
+    QCOMPARE(status.failure.node, NodeId(3));
+    QCOMPARE(status.failure.parent, int64_t{1});
+    QCOMPARE(to_text(status.failure), std::string("expected rows that fit 5 places, got 3 from place 4"));
+    QVERIFY(!status.waits());
+  }
+
+  void a_page_that_is_missing_is_named() {
+    std::vector<std::byte> page(static_cast<size_t>(kPageRows) * 16);
+    const std::vector<uint64_t> table{reinterpret_cast<uint64_t>(page.data()), reinterpret_cast<uint64_t>(page.data()),
+                                      reinterpret_cast<uint64_t>(page.data()), 0};
+    StateRows rows;
+    rows.places = 2 * kPageRows, rows.row_bytes = 16, rows.pages = table.data(), rows.pages_of_parent = 2;
+    QVERIFY(!rows.check(0, 0, 2 * kPageRows));
+    QVERIFY(!rows.check(1, 60, 4));
+    const StepFailure failure = rows.check(1, 60, 5);
+    QCOMPARE(to_text(failure), std::string("expected a page for place 64 of sequence 1, got none"));
+    QCOMPARE(complaint([&] { throw_failure("keep", failure); }), std::string("keep: expected a page for place 64 of sequence 1, got none"));
+    // The first parent whose rows do not fit is named.
+    const std::vector<int32_t> at{63, 64};
+    PutRange range{rows, {}, at.data()};
+    range.rows.parents = 2, range.rows.per_parent = 1;
+    QCOMPARE(range.check().parent, int64_t{1});
+    const std::vector<int32_t> both{-1, 64};
+    range.at = both.data();
+    QCOMPARE(range.check().parent, int64_t{0});
+    QCOMPARE(range.check().what, int32_t{StepFailure::rows_beyond_places});
+  }
+
+  void no_submission_goes_on_from_a_failure() {
+    CaseBuilder b(2);
+    const SpaceId tokens = b.root_space("tokens", b.bound_symbol("N", 6));
+    const ValueId x = b.floats("x", tokens, {8});
+    std::vector<ValueId> parts = b.scatter(x, b.route(b.linear(x, 2, "scores"), {}, "moe"), {0, 1});
+    for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.linear(parts[i], 8, "expert." + std::to_string(i));
+    b.output("y", b.gather(parts, tokens, "weighted", kNone, "joined"));
+    const RandomCase c = b.take("routed");
+    cpu::CpuDevice device(1);
+    WeightStore store(device, c.weights, least_budget(c));
+    const auto program = std::make_shared<const Program>(lower(std::make_shared<Graph>(c.graph)));
+    const ExecutableLayout layout = device.layout_of(program, store, {c.bindings});
+    QVERIFY(layout.segments.leaves.size() > 1);
+    std::vector<std::byte> memory(static_cast<size_t>(StatusArea::bytes(*program)));
+    const StatusArea area(memory.data(), *program);
+    Submission submission;
+    submission.leaf = 1;
+    *area.status = {};
+    area.status->code = ExecutionStatus::needs_weights, area.status->leaf = 1;
+    area.status->fail(NodeId(0), {StepFailure::rows_beyond_places, kNone, 0, 4, 3, 5});
+    const std::string said = complaint([&] { go_on(*program, layout.segments, submission, area); });
+    QVERIFY2(said.find("the device waits nowhere") != std::string::npos, said.c_str());
+    QCOMPARE(area.status->code, int32_t{ExecutionStatus::failed});
+  }
+};
+
+STORMCELL_TEST(StepFailureTest)
+
+}  // namespace stormcell::testing
+#include "step_failure_test.moc"
