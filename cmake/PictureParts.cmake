@@ -1,6 +1,8 @@
 # What reads pictures in formats of others: libpng, libjpeg (libjpeg-turbo's), and FFmpeg's libraries for video. STORMCELL_PICTURE_LIBRARIES are those that
-# are whole; a source that uses one is compiled with its STORMCELL_WITH_..., by stormcell_picture_sources(SOURCE...).
+# are whole; a source that uses one is compiled with its STORMCELL_WITH_..., by stormcell_picture_sources(SOURCE...). FFmpeg's are loaded by the
+# program when it opens a video (core/formats/video.cpp): only tests, which write videos, link STORMCELL_VIDEO_LIBRARIES.
 set(STORMCELL_PICTURE_LIBRARIES)
+set(STORMCELL_VIDEO_LIBRARIES)
 set(STORMCELL_PICTURE_DEFINITIONS)
 stormcell_whole(STORMCELL_PNG FIND PNG TARGETS PNG::PNG
   SOURCE "#include <png.h>\nint main() { return png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr) == nullptr; }")
@@ -26,7 +28,7 @@ stormcell_whole(STORMCELL_VIDEO NEEDS FFMPEG_FOUND LIBRARIES ${FFMPEG_LINK_LIBRA
   SOURCE "extern \"C\" {\n#include <libavcodec/avcodec.h>\n#include <libavformat/avformat.h>\n#include <libavutil/display.h>\n#include <libswscale/swscale.h>\n}
 int main() { AVFormatContext* f = avformat_alloc_context(); avcodec_alloc_context3(nullptr); av_display_rotation_get(nullptr); sws_freeContext(nullptr); avformat_free_context(f); }")
 if(STORMCELL_VIDEO)
-  list(APPEND STORMCELL_PICTURE_LIBRARIES PkgConfig::FFMPEG)
+  list(APPEND STORMCELL_VIDEO_LIBRARIES PkgConfig::FFMPEG)
   list(APPEND STORMCELL_PICTURE_DEFINITIONS STORMCELL_WITH_VIDEO)
 else()
   stormcell_left_out("reading of video" "FFmpeg's libraries (libavformat-dev, libavcodec-dev, libswscale-dev): ${STORMCELL_VIDEO_REASON}")

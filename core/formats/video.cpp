@@ -12,6 +12,8 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <dlfcn.h>
+
 #include <cmath>
 #include <mutex>
 #include <span>
@@ -32,12 +34,116 @@ std::vector<float> VideoFrame::pixels() const {
 #ifdef STORMCELL_WITH_VIDEO
 namespace {
 
+/// FFmpeg's functions. Its libraries, and the hundred that they need, are loaded with the first video: with each start of a program they
+/// would take 30 ms.
+class Ffmpeg {
+ public:
+  Ffmpeg() {
+    load("libavutil.so." + std::to_string(LIBAVUTIL_VERSION_MAJOR));
+    find(av_display_rotation_get, "av_display_rotation_get");
+    find(av_frame_alloc, "av_frame_alloc");
+    find(av_frame_free, "av_frame_free");
+    find(av_freep, "av_freep");
+    find(av_log_set_level, "av_log_set_level");
+    find(av_malloc, "av_malloc");
+    find(av_strdup, "av_strdup");
+    find(av_strerror, "av_strerror");
+    load("libavcodec.so." + std::to_string(LIBAVCODEC_VERSION_MAJOR));
+    find(av_packet_alloc, "av_packet_alloc");
+    find(av_packet_free, "av_packet_free");
+    find(av_packet_unref, "av_packet_unref");
+    find(avcodec_alloc_context3, "avcodec_alloc_context3");
+    find(avcodec_flush_buffers, "avcodec_flush_buffers");
+    find(avcodec_free_context, "avcodec_free_context");
+    find(avcodec_open2, "avcodec_open2");
+    find(avcodec_parameters_to_context, "avcodec_parameters_to_context");
+    find(avcodec_receive_frame, "avcodec_receive_frame");
+    find(avcodec_send_packet, "avcodec_send_packet");
+    load("libavformat.so." + std::to_string(LIBAVFORMAT_VERSION_MAJOR));
+    find(av_find_best_stream, "av_find_best_stream");
+    find(av_read_frame, "av_read_frame");
+    find(av_seek_frame, "av_seek_frame");
+    find(av_stream_get_side_data, "av_stream_get_side_data");
+    find(avformat_alloc_context, "avformat_alloc_context");
+    find(avformat_close_input, "avformat_close_input");
+    find(avformat_find_stream_info, "avformat_find_stream_info");
+    find(avformat_open_input, "avformat_open_input");
+    find(avio_alloc_context, "avio_alloc_context");
+    find(avio_context_free, "avio_context_free");
+    load("libswscale.so." + std::to_string(LIBSWSCALE_VERSION_MAJOR));
+    find(sws_freeContext, "sws_freeContext");
+    find(sws_getCachedContext, "sws_getCachedContext");
+    find(sws_getCoefficients, "sws_getCoefficients");
+    find(sws_scale, "sws_scale");
+    find(sws_setColorspaceDetails, "sws_setColorspaceDetails");
+  }
+  /// The loader's sentence about the first library or function that is not there; empty: all are.
+  const std::string& lacks() const { return lacks_; }
+
+  decltype(&::av_display_rotation_get) av_display_rotation_get = nullptr;
+  decltype(&::av_frame_alloc) av_frame_alloc = nullptr;
+  decltype(&::av_frame_free) av_frame_free = nullptr;
+  decltype(&::av_freep) av_freep = nullptr;
+  decltype(&::av_log_set_level) av_log_set_level = nullptr;
+  decltype(&::av_malloc) av_malloc = nullptr;
+  decltype(&::av_strdup) av_strdup = nullptr;
+  decltype(&::av_strerror) av_strerror = nullptr;
+  decltype(&::av_packet_alloc) av_packet_alloc = nullptr;
+  decltype(&::av_packet_free) av_packet_free = nullptr;
+  decltype(&::av_packet_unref) av_packet_unref = nullptr;
+  decltype(&::avcodec_alloc_context3) avcodec_alloc_context3 = nullptr;
+  decltype(&::avcodec_flush_buffers) avcodec_flush_buffers = nullptr;
+  decltype(&::avcodec_free_context) avcodec_free_context = nullptr;
+  decltype(&::avcodec_open2) avcodec_open2 = nullptr;
+  decltype(&::avcodec_parameters_to_context) avcodec_parameters_to_context = nullptr;
+  decltype(&::avcodec_receive_frame) avcodec_receive_frame = nullptr;
+  decltype(&::avcodec_send_packet) avcodec_send_packet = nullptr;
+  decltype(&::av_find_best_stream) av_find_best_stream = nullptr;
+  decltype(&::av_read_frame) av_read_frame = nullptr;
+  decltype(&::av_seek_frame) av_seek_frame = nullptr;
+  decltype(&::av_stream_get_side_data) av_stream_get_side_data = nullptr;
+  decltype(&::avformat_alloc_context) avformat_alloc_context = nullptr;
+  decltype(&::avformat_close_input) avformat_close_input = nullptr;
+  decltype(&::avformat_find_stream_info) avformat_find_stream_info = nullptr;
+  decltype(&::avformat_open_input) avformat_open_input = nullptr;
+  decltype(&::avio_alloc_context) avio_alloc_context = nullptr;
+  decltype(&::avio_context_free) avio_context_free = nullptr;
+  decltype(&::sws_freeContext) sws_freeContext = nullptr;
+  decltype(&::sws_getCachedContext) sws_getCachedContext = nullptr;
+  decltype(&::sws_getCoefficients) sws_getCoefficients = nullptr;
+  decltype(&::sws_scale) sws_scale = nullptr;
+  decltype(&::sws_setColorspaceDetails) sws_setColorspaceDetails = nullptr;
+
+ private:
+  void load(const std::string& library) {
+    handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle_) note_error();
+  }
+  template <class Function>
+  void find(Function*& to, const char* name) {
+    if (!handle_) return;
+    to = reinterpret_cast<Function*>(dlsym(handle_, name));
+    if (!to) note_error();
+  }
+  void note_error() {
+    if (lacks_.empty()) lacks_ = dlerror();
+  }
+
+  void* handle_ = nullptr;  // never closed: pictures of a video may outlive whoever opened it
+  std::string lacks_;
+};
+
+const Ffmpeg& ffmpeg() {
+  static const Ffmpeg functions;
+  return functions;
+}
+
 /// What is opened is opened by its content; formats that are lists of other files or addresses are not among them.
 constexpr const char* kContainers = "avi,mov,mp4,matroska,webm,mpegts,mpeg,mpegvideo,ogg,flv,ivf,h264,hevc,m4v,mjpeg,yuv4mpegpipe,nut";
 
 std::string text_of(int error) {
   char text[AV_ERROR_MAX_STRING_SIZE] = "";
-  av_strerror(error, text, sizeof text);
+  ffmpeg().av_strerror(error, text, sizeof text);
   return text;
 }
 
@@ -46,12 +152,12 @@ class ByteSource {
  public:
   explicit ByteSource(const std::string& path) : file_(OpenFile::open_regular(path)) {
     constexpr int kBuffer = 1 << 16;
-    context_ = avio_alloc_context(static_cast<unsigned char*>(av_malloc(kBuffer)), kBuffer, 0, this, &ByteSource::read, nullptr,
-                                  &ByteSource::seek);
+    context_ = ffmpeg().avio_alloc_context(static_cast<unsigned char*>(ffmpeg().av_malloc(kBuffer)), kBuffer, 0, this, &ByteSource::read,
+                                           nullptr, &ByteSource::seek);
   }
   ~ByteSource() {
-    if (context_) av_freep(&context_->buffer);
-    avio_context_free(&context_);
+    if (context_) ffmpeg().av_freep(&context_->buffer);
+    ffmpeg().avio_context_free(&context_);
   }
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
@@ -89,30 +195,30 @@ class LibavVideo : public Video {
  public:
   explicit LibavVideo(const std::string& path) : path_(path), source_(path) {
     static std::once_flag quiet;
-    std::call_once(quiet, [] { av_log_set_level(AV_LOG_QUIET); });  // it would write to stderr whatever it meets
+    std::call_once(quiet, [] { ffmpeg().av_log_set_level(AV_LOG_QUIET); });  // it would write to stderr whatever it meets
   }
   ~LibavVideo() override {
-    av_packet_free(&packet_);
-    av_frame_free(&frame_);
-    sws_freeContext(scaler_);
-    avcodec_free_context(&codec_);
-    avformat_close_input(&format_);
+    ffmpeg().av_packet_free(&packet_);
+    ffmpeg().av_frame_free(&frame_);
+    ffmpeg().sws_freeContext(scaler_);
+    ffmpeg().avcodec_free_context(&codec_);
+    ffmpeg().avformat_close_input(&format_);
   }
   LibavVideo(const LibavVideo&) = delete;
   LibavVideo& operator=(const LibavVideo&) = delete;
 
   /// False: it is no video.
   bool start() {
-    format_ = avformat_alloc_context();
-    packet_ = av_packet_alloc(), frame_ = av_frame_alloc();
+    format_ = ffmpeg().avformat_alloc_context();
+    packet_ = ffmpeg().av_packet_alloc(), frame_ = ffmpeg().av_frame_alloc();
     if (!format_ || !packet_ || !frame_ || !source_.context()) failed(path_, "there is no memory to read it");
     format_->pb = source_.context();
-    format_->format_whitelist = av_strdup(kContainers);
-    format_->protocol_whitelist = av_strdup("");
-    if (avformat_open_input(&format_, nullptr, nullptr, nullptr) < 0) return false;
-    if (const int error = avformat_find_stream_info(format_, nullptr); error < 0) refuse("is no whole video: " + text_of(error));
+    format_->format_whitelist = ffmpeg().av_strdup(kContainers);
+    format_->protocol_whitelist = ffmpeg().av_strdup("");
+    if (ffmpeg().avformat_open_input(&format_, nullptr, nullptr, nullptr) < 0) return false;
+    if (const int error = ffmpeg().avformat_find_stream_info(format_, nullptr); error < 0) refuse("is no whole video: " + text_of(error));
     const AVCodec* decoder = nullptr;
-    const int stream = av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
+    const int stream = ffmpeg().av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
     if (stream == AVERROR_DECODER_NOT_FOUND) refuse("is a video that FFmpeg's libraries of this machine cannot decode");
     if (stream < 0) refuse("holds no pictures");
     stream_ = format_->streams[stream];
@@ -123,7 +229,7 @@ class LibavVideo : public Video {
 
   std::optional<VideoFrame> next() override {
     while (fault_.empty()) {
-      const int got = avcodec_receive_frame(codec_, frame_);
+      const int got = ffmpeg().avcodec_receive_frame(codec_, frame_);
       if (got == 0) return shown_frame();
       if (got == AVERROR_EOF) return {};
       if (got != AVERROR(EAGAIN) || !feed()) {
@@ -136,27 +242,27 @@ class LibavVideo : public Video {
   const std::string& fault() const override { return fault_; }
   int64_t stated_frames() const override { return stream_->nb_frames; }
   bool seek(int64_t time) override {
-    avcodec_flush_buffers(codec_);
+    ffmpeg().avcodec_flush_buffers(codec_);
     fault_.clear();
     packets_ = 0;
-    return av_seek_frame(format_, stream_->index, time, AVSEEK_FLAG_BACKWARD) >= 0;
+    return ffmpeg().av_seek_frame(format_, stream_->index, time, AVSEEK_FLAG_BACKWARD) >= 0;
   }
 
  private:
   [[noreturn]] void refuse(const std::string& what) const { bad_input(path_, what, "convert it, for example with ffmpeg -i IN OUT.mp4"); }
 
   void open_decoder(const AVCodec* decoder) {
-    codec_ = avcodec_alloc_context3(decoder);
-    if (!codec_ || avcodec_parameters_to_context(codec_, stream_->codecpar) < 0) refuse("is a video whose header cannot be used");
+    codec_ = ffmpeg().avcodec_alloc_context3(decoder);
+    if (!codec_ || ffmpeg().avcodec_parameters_to_context(codec_, stream_->codecpar) < 0) refuse("is a video whose header cannot be used");
     codec_->thread_count = 1;  // the other cores run the network
     codec_->max_pixels = kMostPixels;
     codec_->err_recognition |= AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
-    if (const int error = avcodec_open2(codec_, decoder, nullptr); error < 0) refuse("cannot be decoded: " + text_of(error));
+    if (const int error = ffmpeg().avcodec_open2(codec_, decoder, nullptr); error < 0) refuse("cannot be decoded: " + text_of(error));
   }
   /// Cameras that are held upright store their pictures lying. Quarters of a turn are honoured.
   static Orientation orientation_of(const AVStream& stream) {
-    const uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
-    const double angle = matrix ? av_display_rotation_get(reinterpret_cast<const int32_t*>(matrix)) : 0;
+    const uint8_t* matrix = ffmpeg().av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
+    const double angle = matrix ? ffmpeg().av_display_rotation_get(reinterpret_cast<const int32_t*>(matrix)) : 0;
     if (!std::isfinite(angle)) return Orientation::as_stored;
     const long quarters = (std::lround(angle / 90) % 4 + 4) % 4;  // to the left
     constexpr Orientation kTurns[] = {Orientation::as_stored, Orientation::turn_left, Orientation::half_turn, Orientation::turn_right};
@@ -166,15 +272,15 @@ class LibavVideo : public Video {
   /// Gives the decoder one packet more of the stream, or the end. False: there is a fault.
   bool feed() {
     for (;;) {
-      const int read = av_read_frame(format_, packet_);
+      const int read = ffmpeg().av_read_frame(format_, packet_);
       if (read == AVERROR_EOF) {
-        avcodec_send_packet(codec_, nullptr);
+        ffmpeg().avcodec_send_packet(codec_, nullptr);
         return true;
       }
       if (read < 0) return stop("it cannot be read behind packet " + std::to_string(packets_) + ": " + text_of(read));
       const bool ours = packet_->stream_index == stream_->index, damaged = packet_->flags & AV_PKT_FLAG_CORRUPT;
-      const int sent = ours && !damaged ? avcodec_send_packet(codec_, packet_) : 0;
-      av_packet_unref(packet_);
+      const int sent = ours && !damaged ? ffmpeg().avcodec_send_packet(codec_, packet_) : 0;
+      ffmpeg().av_packet_unref(packet_);
       if (!ours) continue;
       if (damaged) return stop("its packet " + std::to_string(packets_) + " is not whole");
       if (sent < 0) return stop("its packet " + std::to_string(packets_) + " cannot be decoded: " + text_of(sent));
@@ -203,19 +309,19 @@ class LibavVideo : public Video {
   void to_colours(std::vector<uint8_t>& bytes) {
     const auto format = static_cast<AVPixelFormat>(frame_->format);
     const int width = frame_->width, height = frame_->height;
-    scaler_ = sws_getCachedContext(scaler_, width, height, format, width, height, AV_PIX_FMT_RGB24,
-                                   SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT, nullptr, nullptr, nullptr);
+    scaler_ = ffmpeg().sws_getCachedContext(scaler_, width, height, format, width, height, AV_PIX_FMT_RGB24,
+                                            SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT, nullptr, nullptr, nullptr);
     if (!scaler_) refuse("holds pictures in a form that cannot be converted");
-    const int* matrix = sws_getCoefficients(frame_->colorspace);
-    sws_setColorspaceDetails(scaler_, matrix, frame_->color_range == AVCOL_RANGE_JPEG, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16,
-                             1 << 16);
+    const int* matrix = ffmpeg().sws_getCoefficients(frame_->colorspace);
+    ffmpeg().sws_setColorspaceDetails(scaler_, matrix, frame_->color_range == AVCOL_RANGE_JPEG,
+                                      ffmpeg().sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16, 1 << 16);
     const size_t row = static_cast<size_t>(width) * 3;
     // The library writes whole vectors: rows lie apart and each has room behind it.
     const size_t stride = (row + 63) / 64 * 64 + 64;
     spread_.resize(stride * static_cast<size_t>(height));
     uint8_t* to[] = {spread_.data(), nullptr, nullptr, nullptr};
     const int strides[] = {static_cast<int>(stride), 0, 0, 0};
-    if (sws_scale(scaler_, frame_->data, frame_->linesize, 0, height, to, strides) != height)
+    if (ffmpeg().sws_scale(scaler_, frame_->data, frame_->linesize, 0, height, to, strides) != height)
       refuse("holds a picture that cannot be converted");
     bytes.resize(row * static_cast<size_t>(height));
     for (size_t y = 0; y < static_cast<size_t>(height); ++y) std::copy_n(spread_.data() + y * stride, row, bytes.data() + y * row);
@@ -236,15 +342,19 @@ class LibavVideo : public Video {
 
 }  // namespace
 
-std::string lacked_for_video() { return {}; }
+std::string lacked_for_video() {
+  const std::string& lacks = ffmpeg().lacks();
+  return lacks.empty() ? std::string() : "no video is read: " + lacks + " (Debian: libavformat59 libswscale6)";
+}
 
 std::unique_ptr<Video> Video::open(const std::string& path) {
+  if (!ffmpeg().lacks().empty()) return nullptr;
   auto video = std::make_unique<LibavVideo>(path);
   if (!video->start()) return nullptr;
   return video;
 }
 #else
-std::string lacked_for_video() { return "libavformat-dev libavcodec-dev libswscale-dev"; }
+std::string lacked_for_video() { return "this build reads no video: it was made without libavformat-dev libavcodec-dev libswscale-dev"; }
 
 std::unique_ptr<Video> Video::open(const std::string&) { return nullptr; }
 #endif

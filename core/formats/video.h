@@ -1,4 +1,4 @@
-// Video, by FFmpeg's libraries where the build has them: the frames of its best picture stream, one after another, as they are shown.
+// Video, by FFmpeg's libraries where the build knows them and the machine has them: the frames of its best picture stream, one after another, as they are shown.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace stormcell {
 
-/// Why nothing stands here but the libraries' package: empty where this build reads video.
+/// A clause that says why no video is read; empty where video is read. Loads FFmpeg's libraries.
 std::string lacked_for_video();
 
 struct VideoFrame {

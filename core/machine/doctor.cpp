@@ -10,6 +10,7 @@
 #include "core/base/thread_team.h"
 #include "core/cpu/kernels/isa.h"
 #include "core/cpu/machine.h"
+#include "core/formats/video.h"
 #include "core/machine/control_group.h"
 #include "core/machine/memory.h"
 #include "core/models/model.h"
@@ -87,6 +88,14 @@ LibraryVersion picture_library(const char* name, const std::string& version, con
   return {name, version, version.empty() ? "not in this build (" + package + "); it reads no " + what : what};
 }
 
+/// FFmpeg's libraries are loaded when a video is opened, so the build may know them and the machine lack them.
+LibraryVersion video_library() {
+  const LibraryVersion built =
+      picture_library("libavformat", STORMCELL_FFMPEG_VERSION, "video", "libavformat-dev libavcodec-dev libswscale-dev");
+  const std::string lacked = lacked_for_video();
+  return built.version.empty() || lacked.empty() ? built : LibraryVersion{built.name, "", lacked};
+}
+
 std::string resources() {
   try {
     return resources_folder();
@@ -126,7 +135,7 @@ DoctorReport examine_machine() {
                   "JSON"},
                  picture_library("libpng", STORMCELL_PNG_VERSION, "PNG", "libpng-dev"),
                  picture_library("libjpeg", STORMCELL_JPEG_VERSION, "JPEG", "libjpeg62-turbo-dev"),
-                 picture_library("libavformat", STORMCELL_FFMPEG_VERSION, "video", "libavformat-dev libavcodec-dev libswscale-dev"),
+                 video_library(),
                  {"oneDNN", "", "not in this build; Stormcell's own kernels do dense products"}};
   return r;
 }

@@ -239,10 +239,31 @@ class PicturesTest : public QObject {
     VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "loads", "--no-pictures"}), "--no-pictures", "belongs to");
   }
 
+  /// FFmpeg's libraries are loaded with the first video.
+  void a_machine_without_the_libraries_of_video_is_told() {
+    if (!lacked_for_video().empty()) QSKIP(lacked_for_video().c_str());
+    const Scratch scratch;
+    VideoToWrite video;
+    video.container = "mp4", video.greys = {0, 50};
+    const std::string file = scratch.path("v.mp4");
+    write_video(file, video);
+    // In the place of the library, for the program alone.
+    for (const char* name : {"libavutil.so.57", "libavcodec.so.59", "libavformat.so.59", "libswscale.so.6"})
+      scratch.write("libraries/" + std::string(name), "no library");
+    Surroundings surroundings;
+    surroundings.environment = {{"LD_LIBRARY_PATH", scratch.path("libraries")}};
+    const Ended refused = run_program(quick("profile", file), surroundings);
+    QCOMPARE(refused.exit, 2);
+    QVERIFY2(refused.err.find(file) != std::string::npos && refused.err.find("no video is read: ") != std::string::npos,
+             refused.err.c_str());
+    const Ended doctor = run_program({"doctor", "--json", "-"}, surroundings);
+    QVERIFY2(doctor.exit == 0 && doctor.out.find("no video is read: ") != std::string::npos, doctor.out.c_str());
+  }
+
   /// From the file to the session: each frame is an item with its picture and the branches of its patches.
   void frames_of_a_video_are_recorded_as_pictures() {
     const std::string lacked = lacked_for_video();
-    if (!lacked.empty()) QSKIP(("this build reads no video: it was made without " + lacked).c_str());
+    if (!lacked.empty()) QSKIP(lacked.c_str());
     const Scratch scratch;
     const std::string file = scratch.path("v.mp4"), session = scratch.path("v.storm");
     VideoToWrite video;

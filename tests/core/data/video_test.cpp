@@ -36,11 +36,11 @@ class VideoTest : public QObject {
   static int number_of(const Dataset& data, int64_t frame) { return number_of(data.batch(frame).find_input("pixels")->reals); }
 
  private slots:
-  void what_the_build_lacks_is_said() {
+  void what_is_lacked_is_said() {
     if (is_read()) return;
     const Scratch scratch;
     const std::string file = scratch.write("x.mp4", "....ftyp");
-    VERIFY_BAD_INPUT(opened(file), file, "this build reads no video: it was made without libavformat-dev libavcodec-dev libswscale-dev");
+    VERIFY_BAD_INPUT(opened(file), file, lacked_for_video());
   }
 
   void frames_are_pictures_in_any_order_data() {
