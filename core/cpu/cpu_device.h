@@ -32,6 +32,9 @@ ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightSt
 /// Operators with a kernel for activations in bf16.
 Bf16Rows bf16_rows();
 
+/// Names of the operators that have a kernel, each once.
+std::vector<std::string_view> operators_with_kernels();
+
 class CpuDevice : public Device {
  public:
   explicit CpuDevice(int threads);

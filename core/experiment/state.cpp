@@ -76,7 +76,7 @@ PhaseGraphs ExperimentState::phase_graphs() const {
 }
 
 PassInput ExperimentState::pass_input(const Graph& g, const LoadProfile& profile) const {
-  return {g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
+  return {g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr, {}, operators};
 }
 PassInput ExperimentState::pass_input(const Graph& g) const {
   static const LoadProfile none;
@@ -99,7 +99,7 @@ void ExperimentState::check_fits(const GraphOfSize& graphs, int64_t available, s
   std::vector<PlannedGraph> planned;
   for (const SizeCount& s : sizes) {
     const std::shared_ptr<const Graph> g = graphs(s.size);
-    planned.push_back({g, {bounds_of(*g, *data, new_tokens, s.size), options.record_scores}});
+    planned.push_back({g, {bounds_of(*g, *data, new_tokens, s.size), keeps_scores()}});
     planned.back().options.rows = rows_;
   }
   if (const SentRows fitting = check_memory(*device, *store, planned, available, options.model); fitting != rows_) {
@@ -136,7 +136,7 @@ std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, G
     const std::shared_ptr<const Graph> g = graphs(size);
     return lowered(g, bounds_of(*g, *data, new_tokens, size));
   };
-  const bool keeps = options.record_scores || scores == KeepScores::yes;
+  const bool keeps = keeps_scores() || scores == KeepScores::yes;
   const auto compile = [this, new_tokens, name, progress, keeps](CompiledPlan& plan, PictureSize size) {
     CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states, nullptr, rows_};
     options_of_plan.rows = check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);

@@ -46,9 +46,10 @@ struct ExperimentState {
   CancellationToken cancel;              ///< of the call that runs now
   ProgressSink* sink = nullptr;          ///< the same; null: nobody listens
   DType dtype = DType::f32;
-  double tolerance = kF32Tolerance;           ///< of the execution
-  std::vector<std::string> idle_annotations;  ///< a sentence for each of --annotate that nothing which runs has a name for
-  std::optional<Bf16Rows> bf16_rows = {};     ///< of the device, where its products round their input to bf16
+  double tolerance = kF32Tolerance;              ///< of the execution
+  std::vector<std::string> idle_annotations;     ///< a sentence for each of --annotate that nothing which runs has a name for
+  std::optional<Bf16Rows> bf16_rows = {};        ///< of the device, where its products round their input to bf16
+  std::vector<std::string_view> operators = {};  ///< of the device; empty: passes take it to have all
 
   /// As long as it lives a call runs: who can end it, and who is told of it.
   class Call {
@@ -122,6 +123,10 @@ struct ExperimentState {
 
   /// How the device's products compute in the format that runs.
   Arithmetic arithmetic() const;
+  bool keeps_bits() const { return device->info().keeps_bits; }
+  /// Plans keep the scores that their routers read, in records and nowhere else: as it was asked, or because the choices of a plan beside
+  /// its baseline are judged by the baseline's scores.
+  bool keeps_scores() const { return options.record_scores || !keeps_bits(); }
   NonFinite nonfinite() const { return options.allow_nonfinite ? NonFinite::allowed : NonFinite::refused; }
   /// The weights run in another format than they are stored in.
   bool converts() const { return dtype != model->dtype; }

@@ -62,10 +62,16 @@ double Workload::tolerance() const {
 }
 
 Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const {
-  return plan.promises.same_bits ? Arithmetic::f32 : arithmetic();
+  return plan.promises.same_bits ? arithmetic_beside_itself() : arithmetic();
 }
 
-double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? kF32Tolerance : tolerance(); }
+double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const {
+  return plan.promises.same_bits ? tolerance_beside_itself() : tolerance();
+}
+
+Arithmetic Workload::arithmetic_beside_itself() const { return state_.keeps_bits() ? Arithmetic::f32 : arithmetic(); }
+
+double Workload::tolerance_beside_itself() const { return state_.keeps_bits() ? kF32Tolerance : tolerance(); }
 
 const CellReach& Workload::reach(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*judged_graph(of), stop_); });

@@ -59,6 +59,13 @@ struct DeviceInfo {
   bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
   Bf16Rows bf16_rows = {};
   std::vector<DType> formats = {};  ///< that weights of products may have
+  /// Names of the operators that have a kernel, never empty. Guards and repeats need none: a program has steps for them. Passes make no
+  /// operator that is missing here.
+  std::vector<std::string_view> operators = {};
+  /// The bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False: sums may run in another
+  /// order then, and a plan beside its baseline is held to the tolerance of the number format.
+  bool keeps_bits = false;
+  int host_threads = 1;  ///< threads of the host that work for the device's user may take: the oracle, and whatever else is not a plan
 };
 
 /// What a probe may take. The figures are of the fastest of at least two runs; with less time they are less sure.

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/cpu/kernels/kernel_table.h"
+#include "core/graph/operator.h"
 
 namespace stormcell::testing {
 
@@ -235,7 +236,17 @@ EmulatedDevice::EmulatedDevice(int threads, StreamOrder order) : team_(threads),
 EmulatedDevice::~EmulatedDevice() = default;
 
 DeviceInfo EmulatedDevice::info() const {
-  return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x, cpu::bf16_rows(), {DType::f32, DType::bf16}};
+  DeviceInfo info{.name = "emulated",
+                  .backend = "emulated",
+                  .threads = team_.size(),
+                  .rounds_bf16_inputs = cpu::kernels().product_bf16_rounds_x,
+                  .bf16_rows = cpu::bf16_rows(),
+                  .formats = {DType::f32, DType::bf16},
+                  .operators = cpu::operators_with_kernels(),
+                  .keeps_bits = keeps_bits,
+                  .host_threads = team_.size()};
+  std::erase_if(info.operators, [&](std::string_view op) { return lacks.contains(op); });
+  return info;
 }
 DeviceProbe EmulatedDevice::probe(const ProbeLimits&, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
@@ -255,6 +266,12 @@ int64_t EmulatedDevice::waiting() const {
 }
 void EmulatedDevice::refuse_within_segment(const char* what) const {
   if (within_segment_of == this) failed("emulated device", std::string(what) + " within a segment");
+}
+void EmulatedDevice::refuse_lacking(const Graph& graph) const {
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& node = graph.node(id);
+    if (lacks.contains(node.op->name)) failed(node_text(node), "the emulated device has no kernel for " + std::string(node.op->name));
+  });
 }
 void EmulatedDevice::forget(std::byte* from, int64_t bytes) {
   if (within_segment) within_segment();
@@ -276,6 +293,7 @@ void EmulatedDevice::load_weight_to(const WeightKey& key, const WeightSource& so
 std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                                     const CompileOptions& options) {
   refuse_within_segment("a compilation");
+  refuse_lacking(*program->graph);
   auto inner = cpu::compile_for_cpu(program, weights, options, *this, team_);
   return std::make_unique<EmulatedExecutable>(*this, std::move(program), std::move(inner));
 }

@@ -2,12 +2,14 @@
 // handed out and, buffer by buffer, before and after the life that was planned for it, out of reach of plain pointers handed in by
 // mistake), work of the host is refused within a segment, its streams run later and in the order that a missing wait cannot bear, its
 // synchronisations are counted, copies that hold nobody up refuse memory that is not pinned, and its results are bit for bit those of the
-// CPU kernels, because it runs them.
+// CPU kernels, because it runs them. A test may let it say less of itself: operators that it lacks, bits that it does not keep.
 #pragma once
 #include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "core/cpu/weight_layouts.h"
@@ -39,6 +41,9 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
 
+  bool keeps_bits = true;            ///< as it says of itself
+  std::set<std::string_view> lacks;  ///< operators that it has no kernel for: it refuses to compile them, as Error(failed)
+
   /// Called within segments, whenever a buffer's life begins or ends there: for what a test wants to see refused.
   std::function<void()> within_segment;
   /// What a kernel of the test's own would do, on a stream of an emulated device.
@@ -61,6 +66,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   void forget(std::byte* from, int64_t bytes) override;
   /// Throws Error where this thread runs a segment: what asks for the host ends one.
   void refuse_within_segment(const char* what) const;
+  void refuse_lacking(const Graph& graph) const;
   friend class EmulatedStream;
   friend class EmulatedBuffer;
   friend class EmulatedPinned;
