@@ -39,6 +39,7 @@ class CpuDevice : public Device {
  public:
   explicit CpuDevice(int threads);
   DeviceInfo info() const override;
+  std::optional<int64_t> free_bytes() const override { return std::nullopt; }
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;

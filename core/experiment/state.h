@@ -12,6 +12,7 @@
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/ceiling_readings.h"
+#include "core/experiment/memory_check.h"
 #include "core/experiment/plan_checks.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
@@ -108,9 +109,9 @@ struct ExperimentState {
   /// The most resident memory of this call, in bytes, without what probes take.
   int64_t peak_resident() const;
 
-  /// Throws Error(bad_input) where a plan of these graphs does not fit into `available` bytes, before anything of it is loaded. Where only
+  /// Throws Error(bad_input) where a plan of these graphs does not fit into what is left, before anything of it is loaded. Where only
   /// what its fallbacks would load does not fit beside it, or where it fits only with rows copied, that is a warning.
-  void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens = 0);
+  void check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings, int64_t new_tokens = 0);
   /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The state must outlive the
   /// plan.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress,

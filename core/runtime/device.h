@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,6 +94,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
+  /// Bytes that allocate() can still give; nothing: the device takes its memory from the host's, and the host says how much there is.
+  virtual std::optional<int64_t> free_bytes() const = 0;
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<Stream> create_stream() = 0;

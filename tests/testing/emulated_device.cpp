@@ -36,8 +36,10 @@ class EmulatedBuffer : public DeviceBuffer {
     std::memset(memory_, kPoison, static_cast<size_t>(mapped_));
     std::lock_guard lock(device_.mutex_);
     device_.buffers_[reinterpret_cast<uint64_t>(memory_)] = mapped_;
+    device_.held_ += bytes_;
   }
   ~EmulatedBuffer() override {
+    device_.held_ -= bytes_;
     {
       std::lock_guard lock(device_.mutex_);
       device_.buffers_.erase(reinterpret_cast<uint64_t>(memory_));
@@ -249,8 +251,11 @@ DeviceInfo EmulatedDevice::info() const {
   return info;
 }
 DeviceProbe EmulatedDevice::probe(const ProbeLimits&, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
-std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
+std::optional<int64_t> EmulatedDevice::free_bytes() const { return memory_limit ? std::optional(*memory_limit - held_) : std::nullopt; }
+std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string& what) {
   refuse_within_segment("an allocation");
+  if (memory_limit && bytes > *memory_limit - held_)
+    failed(what, "the emulated device has " + std::to_string(*memory_limit - held_) + " bytes left, got " + std::to_string(bytes));
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }
 std::unique_ptr<PinnedBuffer> EmulatedDevice::allocate_pinned(int64_t bytes, const std::string&) {
