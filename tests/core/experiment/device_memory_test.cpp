@@ -19,11 +19,17 @@ struct MixtureInMemory {
   EmulatedDevice device{1};
   WeightStore store{device, model->weights};
   std::vector<PlannedGraph> graphs{{model->forward, CompileOptions{Bindings(model->forward->symbols.size(), 4)}}};
+  std::shared_ptr<const Program> program = std::make_shared<const Program>(lower(model->forward));
 
   MemoryNeed need() { return memory_need(device, store, graphs); }
   /// What is said of so much room; empty: it fits.
   std::string refusal(const MemoryRoom& room) {
     return bad_input_complaint([&] { check_memory(device, store, graphs, room, "MODEL"); });
+  }
+  /// The same of one more plan.
+  MemoryNeed further_need() { return further_memory_need(device, store, program, graphs.front().options); }
+  std::string further_refusal(const MemoryRoom& room) {
+    return bad_input_complaint([&] { check_further_plan(device, store, program, graphs.front().options, room, "plan", "MODEL"); });
   }
 };
 
@@ -95,16 +101,11 @@ class DeviceMemoryTest : public QObject {
 
   void a_further_plan_is_refused_by_the_device_alone() {
     MixtureInMemory m;
-    const auto program = std::make_shared<const Program>(lower(m.model->forward));
-    const CompileOptions options = m.graphs.front().options;
-    const MemoryNeed need = further_memory_need(m.device, m.store, program, options);
-    const auto refusal = [&](const MemoryRoom& room) {
-      return bad_input_complaint([&] { check_further_plan(m.device, m.store, program, options, room, "plan", "MODEL"); });
-    };
-    QCOMPARE(refusal({need.host, need.device}), std::string());
-    QVERIFY2(says(refusal({kMuch, kLittle}), "the plan \"plan\" needs "), refusal({kMuch, kLittle}).c_str());
-    QVERIFY(says(refusal({kMuch, kLittle}), " more of the device's memory, "));
-    QVERIFY(says(refusal(kLittle), " more memory, "));
+    const MemoryNeed need = m.further_need();
+    QCOMPARE(m.further_refusal({need.host, need.device}), std::string());
+    const std::string device = m.further_refusal({kMuch, kLittle}), shared = m.further_refusal(kLittle);
+    QVERIFY2(says(device, "the plan \"plan\" needs ") && says(device, " more of the device's memory, "), device.c_str());
+    QVERIFY2(says(shared, "the plan \"plan\" needs ") && says(shared, " more memory, "), shared.c_str());
   }
 
   void devices_say_what_they_have_left() {
