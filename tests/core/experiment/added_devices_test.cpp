@@ -54,7 +54,7 @@ DeviceRow row_named(const char* name) {
           cpu::kernel_names};
 }
 
-constexpr const char* kAdded = "emulated:1";
+constexpr const char* kAddedDevice = "emulated:1";
 
 ExperimentOptions options_on_added_device() {
   ExperimentOptions o;
@@ -65,7 +65,7 @@ ExperimentOptions options_on_added_device() {
   o.verify_seconds = 0.01;
   o.probe_seconds = 0;
   o.most_new_tokens = 5;
-  o.device = kAdded;
+  o.device = kAddedDevice;
   // Some products hold weights in bf16, so that the tolerance is that of bf16 whatever the processor rounds.
   o.annotations = {"*mlp.wi.weight.format=bf16"};
   return o;
@@ -85,7 +85,7 @@ Verification verification_of_plan(const AddedDevice& about, const std::string& p
   return *figures->verified;
 }
 
-std::string reasons_of(const Verification& v) {
+std::string reasons_on_added_device(const Verification& v) {
   std::string text;
   for (const std::string& reason : v.reasons) text += reason + "; ";
   return text;
@@ -97,32 +97,32 @@ std::vector<DeviceRow> rows_named(std::initializer_list<const char*> names) {
   return rows;
 }
 
-std::vector<std::string> names_in(const DeviceList& list) {
+std::vector<std::string> names_of_rows(const DeviceList& list) {
   std::vector<std::string> names;
   for (const DeviceRow& row : list.rows()) names.push_back(row.name);
   return names;
 }
 
 /// One unit in the last place of a number in bf16: far beyond the rounding of f32, and within the tolerance of bf16.
-constexpr double kOneUlp = 1 + 0x1p-7;
+constexpr double kOneUlpOfBf16 = 1 + 0x1p-7;
 
 }  // namespace
 
 class AddedDevicesTest : public QObject {
   Q_OBJECT
  private slots:
-  void initTestCase() { add_device_rows(rows_named({"emulated", kAdded})); }
+  void initTestCase() { add_device_rows(rows_named({"emulated", kAddedDevice})); }
 
   void rows_stand_behind_the_others_and_are_found_by_their_names() {
     DeviceList list(rows_named({"cpu"}));
     list.add(rows_named({"cuda", "cuda:1"}));
-    QCOMPARE(names_in(list), (std::vector<std::string>{"cpu", "cuda", "cuda:1"}));
+    QCOMPARE(names_of_rows(list), (std::vector<std::string>{"cpu", "cuda", "cuda:1"}));
     const std::vector<std::string> names = list_devices();
     QCOMPARE(names.front(), std::string("cpu"));
-    QVERIFY(std::count(names.begin(), names.end(), kAdded) == 1);
-    check_device(kAdded);
-    QCOMPARE(open_device(kAdded, {1})->info().backend, std::string("emulated"));
-    QCOMPARE(device_row(kAdded).kernels("linear"), cpu::kernel_names("linear"));
+    QVERIFY(std::count(names.begin(), names.end(), kAddedDevice) == 1);
+    check_device(kAddedDevice);
+    QCOMPARE(open_device(kAddedDevice, {1})->info().backend, std::string("emulated"));
+    QCOMPARE(device_row(kAddedDevice).kernels("linear"), cpu::kernel_names("linear"));
     const std::string told = bad_input_complaint([] { check_device("emulated:7"); });
     QVERIFY2(told.starts_with("--device: \"emulated:7\" is no device"), told.c_str());
   }
@@ -135,9 +135,9 @@ class AddedDevicesTest : public QObject {
       ErrorKind kind = ErrorKind::bad_input;
       const std::string told = complaint([&] { list.add(rows); }, &kind);
       QVERIFY2(kind == ErrorKind::failed && told.starts_with("device \""), told.c_str());
-      QCOMPARE(names_in(list), std::vector<std::string>{"cpu"});
+      QCOMPARE(names_of_rows(list), std::vector<std::string>{"cpu"});
     }
-    QVERIFY(complaint([] { add_device_rows(rows_named({kAdded})); }).find("is in the list of devices already") != std::string::npos);
+    QVERIFY(complaint([] { add_device_rows(rows_named({kAddedDevice})); }).find("is in the list of devices already") != std::string::npos);
   }
 
   void rows_are_read_while_others_are_added() {
@@ -159,21 +159,23 @@ class AddedDevicesTest : public QObject {
     for (const bool keeps : {true, false})
       for (const char* phase : {"forward", "decode"}) {
         const Verification v = verification_of_plan({.keeps_bits = keeps}, phase);
-        QVERIFY2(v.passed, (std::string(phase) + ": " + reasons_of(v)).c_str());
+        QVERIFY2(v.passed, (std::string(phase) + ": " + reasons_on_added_device(v)).c_str());
       }
   }
 
   void one_ulp_in_a_product_is_refused_only_where_bits_are_kept() {
-    const Verification kept = verification_of_plan({.keeps_bits = true, .factor = kOneUlp});
-    QVERIFY2(!kept.passed && reasons_of(kept).find("beside the baseline: ") != std::string::npos, reasons_of(kept).c_str());
-    const Verification not_kept = verification_of_plan({.keeps_bits = false, .factor = kOneUlp});
-    QVERIFY2(not_kept.passed, reasons_of(not_kept).c_str());
+    const Verification kept = verification_of_plan({.keeps_bits = true, .factor = kOneUlpOfBf16});
+    QVERIFY2(!kept.passed && reasons_on_added_device(kept).find("beside the baseline: ") != std::string::npos,
+             reasons_on_added_device(kept).c_str());
+    const Verification not_kept = verification_of_plan({.keeps_bits = false, .factor = kOneUlpOfBf16});
+    QVERIFY2(not_kept.passed, reasons_on_added_device(not_kept).c_str());
   }
 
   void a_larger_fault_is_refused_in_any_case() {
     for (const bool keeps : {true, false}) {
       const Verification v = verification_of_plan({.keeps_bits = keeps, .factor = 2});
-      QVERIFY2(!v.passed && reasons_of(v).find("beside the baseline: ") != std::string::npos, reasons_of(v).c_str());
+      QVERIFY2(!v.passed && reasons_on_added_device(v).find("beside the baseline: ") != std::string::npos,
+               reasons_on_added_device(v).c_str());
     }
   }
 
@@ -184,7 +186,7 @@ class AddedDevicesTest : public QObject {
     ExperimentOptions options = options_on_added_device();
     options.keep_all = true;
     const auto figures = Experiment::open(options)->optimize(optimize);
-    QVERIFY2(figures->verified->passed, reasons_of(*figures->verified).c_str());
+    QVERIFY2(figures->verified->passed, reasons_on_added_device(*figures->verified).c_str());
     const auto fusion = std::find_if(figures->passes.begin(), figures->passes.end(),
                                      [](const PassReport& pass) { return pass.name == "horizontal-fusion"; });
     QVERIFY(fusion != figures->passes.end() && !fusion->applied);

@@ -11,7 +11,7 @@
 namespace stormcell::testing {
 namespace {
 
-constexpr int64_t kMuch = int64_t{1} << 40, kLittle = 1024;
+constexpr int64_t kMuchMemory = int64_t{1} << 40, kLittleMemory = 1024;
 
 /// A small mixture of experts for four sequences of four tokens.
 struct MixtureInMemory {
@@ -33,7 +33,7 @@ struct MixtureInMemory {
   }
 };
 
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool refusal_says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -48,7 +48,8 @@ class DeviceMemoryTest : public QObject {
     QCOMPARE(memory_needed(m.device, m.store, m.graphs), need.shared);
     QCOMPARE(m.refusal(need.shared), std::string());
     const std::string told = m.refusal(std::max(need.device, need.host));
-    QVERIFY2(told.starts_with("MODEL: needs ") && says(told, " of memory, ") && !says(told, "host's") && !says(told, "device's"),
+    QVERIFY2(told.starts_with("MODEL: needs ") && refusal_says(told, " of memory, ") && !refusal_says(told, "host's") &&
+                 !refusal_says(told, "device's"),
              told.c_str());
   }
 
@@ -67,45 +68,45 @@ class DeviceMemoryTest : public QObject {
     const MemoryNeed need = m.need();
     QCOMPARE(m.refusal({need.host, need.device}), std::string());
     // Much of the one memory does not make up for little of the other.
-    const std::string device = m.refusal({kMuch, kLittle});
-    QVERIFY2(says(device, " of the device's memory, 1.0 KiB are available"), device.c_str());
-    QVERIFY2(!says(device, "host"), device.c_str());
-    const std::string host = m.refusal({kLittle, kMuch});
-    QVERIFY2(says(host, " of the host's memory, ") && !says(host, "device's"), host.c_str());
-    QVERIFY2(says(host, "the oracle computes a batch on the host: take a smaller batch, or shorter sequences"), host.c_str());
+    const std::string device = m.refusal({kMuchMemory, kLittleMemory});
+    QVERIFY2(refusal_says(device, " of the device's memory, 1.0 KiB are available"), device.c_str());
+    QVERIFY2(!refusal_says(device, "host"), device.c_str());
+    const std::string host = m.refusal({kLittleMemory, kMuchMemory});
+    QVERIFY2(refusal_says(host, " of the host's memory, ") && !refusal_says(host, "device's"), host.c_str());
+    QVERIFY2(refusal_says(host, "the oracle computes a batch on the host: take a smaller batch, or shorter sequences"), host.c_str());
   }
 
   void of_two_memories_that_are_too_small_the_device_is_told_first() {
     MixtureInMemory m;
-    const std::string told = m.refusal({kLittle, kLittle});
-    QVERIFY2(says(told, " of the device's memory, "), told.c_str());
+    const std::string told = m.refusal({kLittleMemory, kLittleMemory});
+    QVERIFY2(refusal_says(told, " of the device's memory, "), told.c_str());
   }
 
   void a_budget_is_advised_for_the_memory_that_weights_lie_in() {
     MixtureInMemory m;
-    WeightStore all(m.device, m.model->weights, kMuch);
+    WeightStore all(m.device, m.model->weights, kMuchMemory);
     const int64_t with_all = memory_need(m.device, all, m.graphs).device, least = all.least_budget();
     QVERIFY(least > 0 && least < all.planned_slot_bytes());
     const int64_t left = with_all - all.planned_slot_bytes() + least;
-    const std::string told = m.refusal({kMuch, left});
-    QVERIFY2(says(told, "the device's memory") && says(told, "--weight-budget "), told.c_str());
+    const std::string told = m.refusal({kMuchMemory, left});
+    QVERIFY2(refusal_says(told, "the device's memory") && refusal_says(told, "--weight-budget "), told.c_str());
     const size_t number = told.find_first_of("0123456789", told.find("--weight-budget "));
     const int64_t advised = std::stoll(told.substr(number));
     QVERIFY2(advised >= least, told.c_str());
     WeightStore small(m.device, m.model->weights, advised);
-    check_memory(m.device, small, m.graphs, {kMuch, left}, "MODEL");
+    check_memory(m.device, small, m.graphs, {kMuchMemory, left}, "MODEL");
     // Where the host is short too, a budget would not help.
-    const std::string of_both = m.refusal({kLittle, left});
-    QVERIFY2(!says(of_both, "--weight-budget"), of_both.c_str());
+    const std::string of_both = m.refusal({kLittleMemory, left});
+    QVERIFY2(!refusal_says(of_both, "--weight-budget"), of_both.c_str());
   }
 
   void a_further_plan_is_refused_by_the_device_alone() {
     MixtureInMemory m;
     const MemoryNeed need = m.further_need();
     QCOMPARE(m.further_refusal({need.host, need.device}), std::string());
-    const std::string device = m.further_refusal({kMuch, kLittle}), shared = m.further_refusal(kLittle);
-    QVERIFY2(says(device, "the plan \"plan\" needs ") && says(device, " more of the device's memory, "), device.c_str());
-    QVERIFY2(says(shared, "the plan \"plan\" needs ") && says(shared, " more memory, "), shared.c_str());
+    const std::string device = m.further_refusal({kMuchMemory, kLittleMemory}), shared = m.further_refusal(kLittleMemory);
+    QVERIFY2(refusal_says(device, "the plan \"plan\" needs ") && refusal_says(device, " more of the device's memory, "), device.c_str());
+    QVERIFY2(refusal_says(shared, "the plan \"plan\" needs ") && refusal_says(shared, " more memory, "), shared.c_str());
   }
 
   void devices_say_what_they_have_left() {
@@ -118,7 +119,7 @@ class DeviceMemoryTest : public QObject {
     QCOMPARE(memory_room(device).device, std::optional(int64_t{6000}));
     QVERIFY(memory_room(device).host > 0);
     const std::string told = complaint([&] { device.allocate(6001, "activations"); });
-    QVERIFY2(says(told, "activations: the emulated device has 6000 bytes left"), told.c_str());
+    QVERIFY2(refusal_says(told, "activations: the emulated device has 6000 bytes left"), told.c_str());
     QCOMPARE(memory_room(device).with_more(5).device, std::optional(int64_t{6005}));
     QCOMPARE(MemoryRoom(10).with_more(5).host, int64_t{15});
   }

@@ -9,9 +9,11 @@
 #include "core/experiment/device_list.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/judged_plan.h"
+#include "core/experiment/memory_check.h"
 #include "core/experiment/references.h"
 #include "core/experiment/workload.h"
 #include "core/models/model.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -149,6 +151,32 @@ class DevicesTest : public QObject {
         QCOMPARE(d->scores.size(), keeps ? size_t{0} : r.scores.size());
         for (size_t i = 0; i < d->scores.size(); ++i) QVERIFY(std::fabs(d->scores[i] - r.scores[i]) < 1e-4F * (1 + std::fabs(r.scores[i])));
       }
+    }
+  }
+
+  void a_device_with_memory_of_its_own_runs_with_what_was_counted_for_it() {
+    constexpr int64_t kSlack = 256 << 10;  // addresses of weights, status, rounding
+    const auto need_of = [](ExperimentState& s) {
+      const Bindings bounds = bounds_of(*s.graph, *s.data, 0, s.picture);
+      return memory_need(*s.device, *s.store, {PlannedGraph{s.graph, CompileOptions{bounds}}}).device;
+    };
+    for (const bool enough : {true, false}) {
+      auto owned = std::make_unique<EmulatedDevice>(1);
+      EmulatedDevice& device = *owned;
+      Opened opened(std::move(owned));
+      const int64_t need = need_of(opened.state);
+      device.memory_limit = enough ? need + kSlack : need / 2;
+      ForwardPass work(opened.state);
+      const std::string told = bad_input_complaint([&] {
+        const auto plan = work.make_baseline({});
+        ExecuteOptions execute;
+        execute.record = execute.outputs = true;
+        opened.state.run_batch(*plan, opened.state.data->batch(0), execute);
+        QVERIFY(!plan->result.outputs.empty());
+      });
+      QCOMPARE(told.empty(), enough);
+      QCOMPARE(told.find(" more of the device's memory, ") != std::string::npos, !enough);
+      if (!enough) QCOMPARE(device.free_bytes(), device.memory_limit);  // nothing was allocated
     }
   }
 
