@@ -84,6 +84,11 @@ DeviceRow device_row(std::string_view name) {
   refuse_device(name, names_of(rows));
 }
 
-std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) { return device_row(name).open(options); }
+std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {
+  std::unique_ptr<Device> device = device_row(name).open(options);
+  // An empty list is not asked: passes would take the device to compute everything.
+  if (device->info().operators.empty()) failed("device \"" + std::string(name) + "\"", "names no operator that it computes");
+  return device;
+}
 
 }  // namespace stormcell

@@ -44,7 +44,7 @@ void add_device_rows(std::vector<DeviceRow> rows);
 
 /// Throws Error(bad_input) for a name that no row has (check_device).
 DeviceRow device_row(std::string_view name);
-/// Throws the same, and Error(failed) where the device cannot be opened.
+/// Throws the same, and Error(failed) where the device cannot be opened, or says that it computes no operator.
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
 
 }  // namespace stormcell

@@ -20,7 +20,7 @@ namespace {
 /// What the emulated device says of itself when it is opened next, and the fault of its products.
 struct AddedDevice {
   bool keeps_bits = true;
-  double factor = 1;  ///< of each grouped product: plans have them, their baselines do not
+  double factor = 1;  ///< of the first grouped product: plans have some, their baselines have none
   std::set<std::string_view> lacks = {};
 };
 AddedDevice added_device;
@@ -35,8 +35,9 @@ class FaultyProducts final : public EmulatedDevice {
                                       const CompileOptions& options) override {
     if (factor_ == 1) return EmulatedDevice::compile(std::move(program), weights, options);
     Graph graph = *program->graph;
-    for (Node& node : graph.nodes)
-      if (node.op->name == "grouped_linear") node.attributes.set("scale", real_of(node, "scale") * factor_);
+    const auto faulty =
+        std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.op->name == "grouped_linear"; });
+    if (faulty != graph.nodes.end()) faulty->attributes.set("scale", real_of(*faulty, "scale") * factor_);
     auto changed = std::make_shared<Program>(*program);
     changed->graph = std::make_shared<const Graph>(std::move(graph));
     return EmulatedDevice::compile(std::move(changed), weights, options);
@@ -138,6 +139,14 @@ class AddedDevicesTest : public QObject {
       QCOMPARE(names_of_rows(list), std::vector<std::string>{"cpu"});
     }
     QVERIFY(complaint([] { add_device_rows(rows_named({kAddedDevice})); }).find("is in the list of devices already") != std::string::npos);
+  }
+
+  void a_device_that_computes_nothing_is_refused() {
+    const std::vector<std::string_view> all = cpu::operators_with_kernels();
+    added_device = {.lacks = {all.begin(), all.end()}};
+    const std::string told = complaint([] { open_device(kAddedDevice, {1}); });
+    QVERIFY2(told.starts_with("device \"emulated:1\": names no operator"), told.c_str());
+    added_device = {};
   }
 
   void rows_are_read_while_others_are_added() {
