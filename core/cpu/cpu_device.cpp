@@ -88,7 +88,15 @@ std::unique_ptr<MemorySpace> process_memory() { return std::make_unique<ProcessM
 CpuDevice::CpuDevice(int threads) : team_(threads), memory_(process_memory()) {}
 DeviceInfo CpuDevice::info() const {
   static const std::string model = describe_processor().model;  // reading it takes longer than asking for info may
-  return {model, "cpu", team_.size(), kernels().product_bf16_rounds_x, bf16_rows(), panel_formats()};
+  return {.name = model,
+          .backend = "cpu",
+          .threads = team_.size(),
+          .rounds_bf16_inputs = kernels().product_bf16_rounds_x,
+          .bf16_rows = bf16_rows(),
+          .formats = panel_formats(),
+          .operators = operators_with_kernels(),
+          .keeps_bits = true,
+          .host_threads = team_.size()};
 }
 std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
 std::unique_ptr<PinnedBuffer> CpuDevice::allocate_pinned(int64_t bytes, const std::string& what) {

@@ -32,10 +32,14 @@ ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightSt
 /// Operators with a kernel for activations in bf16.
 Bf16Rows bf16_rows();
 
+/// Names of the operators that have a kernel, each once.
+std::vector<std::string_view> operators_with_kernels();
+
 class CpuDevice : public Device {
  public:
   explicit CpuDevice(int threads);
   DeviceInfo info() const override;
+  std::optional<int64_t> free_bytes() const override { return std::nullopt; }
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
   bool copies_at_once() const override { return true; }

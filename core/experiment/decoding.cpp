@@ -111,7 +111,7 @@ class JudgedDecoding final : public JudgedPlan {
     if (tokens <= tokens_) return;
     progress.report("verifying a text to its end", 0, 0);
     JudgedDecoding to_the_end(work_, plan_, tokens, progress);
-    own_.emplace(kF32Tolerance, Arithmetic::f32, tokens, "the plan itself", work_.state().nonfinite());
+    own_.emplace(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the plan itself", work_.state().nonfinite());
     own_->add_own(batch, to_the_end.run(batch, nullptr), to_the_end.first_tokens(batch));
   }
   void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) override {
@@ -170,7 +170,7 @@ class JudgedDecoding final : public JudgedPlan {
     const Observed reference = of_baseline.run(batch, nullptr);
     judged.compare_with_baseline(batch, reference);
     Verification found = judged.beside_baseline_.verification();
-    DecodedJudge own(kF32Tolerance, Arithmetic::f32, tokens, "the baseline", work_.state().nonfinite());
+    DecodedJudge own(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the baseline", work_.state().nonfinite());
     own.add_own(batch, reference, of_baseline.first_tokens(batch));
     add_found("the baseline", own.verification(), found);
     return found;

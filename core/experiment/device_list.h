@@ -1,4 +1,4 @@
-// The devices of this version, for programs that name them.
+// The devices that there are, for programs that name them.
 #pragma once
 #include <string>
 #include <string_view>

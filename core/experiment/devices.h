@@ -1,7 +1,9 @@
-// What programs can run on: the visible list, in the order in which it is shown.
+// What programs can run on: one visible list, in the order in which it is shown. The processor is always there; a module that is loaded at
+// run time adds its devices behind it, by a call. Nothing is added before main() begins.
 #pragma once
+#include <functional>
 #include <memory>
-#include <span>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,17 +13,38 @@
 namespace stormcell {
 
 struct DeviceOptions {
-  int threads = 0;  ///< of a device that runs on the host's; 0: all cores this process may use
+  int threads = 0;  ///< of the host, for the device where it runs there, and for what the host does beside it; 0: all cores of this process
 };
 
+/// Both functions may be called from several threads at once, for as long as the program runs: a module that adds them stays loaded.
 struct DeviceRow {
-  std::string_view name;  ///< "cpu", as --device calls it
-  std::unique_ptr<Device> (*open)(const DeviceOptions& options) = nullptr;
-  std::vector<std::string> (*kernels)(std::string_view op) = nullptr;  ///< names of those of an operator, in the order they are tried
+  std::string name;  ///< "cpu", "cuda", "cuda:1", as --device calls it: a word, or a word and a number
+  std::function<std::unique_ptr<Device>(const DeviceOptions& options)> open;
+  std::function<std::vector<std::string>(std::string_view op)> kernels;  ///< names of those of an operator, in the order they are tried
 };
-std::span<const DeviceRow> devices();
 
-/// Throws Error(bad_input) for a name that no row has (check_device), Error(failed) where the device cannot be opened.
+/// Rows are read and added from any thread.
+class DeviceList {
+ public:
+  explicit DeviceList(std::vector<DeviceRow> rows) { add(std::move(rows)); }
+  /// Behind the others, all or none. Throws Error(failed) for a name that is there already or comes twice, for what is no name, and for a
+  /// row that lacks a function.
+  void add(std::vector<DeviceRow> rows);
+  /// As they are now.
+  std::vector<DeviceRow> rows() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<DeviceRow> rows_;
+};
+
+/// The rows of this program's list. add_device_rows() is DeviceList::add() of it.
+std::vector<DeviceRow> devices();
+void add_device_rows(std::vector<DeviceRow> rows);
+
+/// Throws Error(bad_input) for a name that no row has (check_device).
+DeviceRow device_row(std::string_view name);
+/// Throws the same, and Error(failed) where the device cannot be opened, or says that it computes no operator.
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
 
 }  // namespace stormcell

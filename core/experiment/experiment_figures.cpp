@@ -77,7 +77,7 @@ std::vector<std::string> warnings_of(const ExperimentState& s) {
   std::vector<std::string> list = s.model->warnings;
   for (std::string& warning : s.data->warnings()) list.push_back(std::move(warning));
   list.insert(list.end(), s.idle_annotations.begin(), s.idle_annotations.end());
-  if (const int threads = s.device->info().threads, cores = available_cores(); threads > cores)
+  if (const int threads = s.device->info().host_threads, cores = available_cores(); threads > cores)
     list.push_back("--threads " + std::to_string(threads) + " is more than the " + std::to_string(cores) +
                    " cores this process may use: they take turns, and every step waits for the last");
   if (s.options.tolerance && s.dtype == s.model->dtype)
@@ -99,7 +99,7 @@ void warn_of_noise(const ExperimentState& s, double spread, const OtherLoad& oth
   if (spread > kSpread)
     warnings.push_back(
         fmt::format("the machine was busy: of 20 executions of the same batch one took {:.1f} times the median or more", spread));
-  if (std::string busy = others.warning(s.device->info().threads); !busy.empty()) warnings.push_back(std::move(busy));
+  if (std::string busy = others.warning(s.device->info().host_threads); !busy.empty()) warnings.push_back(std::move(busy));
 }
 
 void tell_of_budget(const ExperimentState& s, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings) {
@@ -110,7 +110,7 @@ void tell_of_budget(const ExperimentState& s, std::optional<BudgetFigures>& figu
 std::string settings_json(const ExperimentState& s, std::string_view phase) {
   // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
   ExperimentOptions ran = s.options;
-  ran.threads = s.device->info().threads;
+  ran.threads = s.device->info().host_threads;
   ran.phase = phase;
   if (format_of(s.dtype).offered) ran.dtype = std::string(to_text(s.dtype));
   return settings_json(ran);

@@ -144,8 +144,9 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   s.routers = routers_of(graph, bindings);
   set_exit_costs(graph, model.answer, s);
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
+  const DeviceRow device = devices().front();
   for (const auto& [op, count] : s.operators)
-    if (std::vector<std::string> names = devices().front().kernels(op); !names.empty()) s.kernels.push_back({op, std::move(names)});
+    if (std::vector<std::string> names = device.kernels(op); !names.empty()) s.kernels.push_back({op, std::move(names)});
   s.annotations = annotation_list(graph);
   s.unsupported = model.unsupported;
   s.warnings = model.warnings;

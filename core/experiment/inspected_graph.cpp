@@ -99,6 +99,7 @@ class Inspected {
     PassInput input{*graph, none};
     input.masks = assumed_masks(*graph);
     if (info.rounds_bf16_inputs) input.bf16_rows = &info.bf16_rows;
+    input.operators = info.operators;
     PipelineResult passed = replay_config(input, *config_, said.where);
     warn(not_taken_over(passed));
     return std::make_shared<Graph>(std::move(passed.graph));

@@ -16,9 +16,10 @@ Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<flo
   return o;
 }
 
-Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result) {
+Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result,
+                  const CellReach* as_reference) {
   Observed o;
-  o.decisions = decisions_of(program, named, bindings, result);
+  o.decisions = decisions_of(program, named, bindings, result, as_reference);
   o.outputs = std::move(result.outputs);
   return o;
 }

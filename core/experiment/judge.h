@@ -20,7 +20,8 @@ struct Observed {
 };
 /// Both take outputs out of the result: they may be large.
 Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result, const CellReach& reach = {});
-Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result);
+Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result,
+                  const CellReach* as_reference = nullptr);
 
 /// Judges one plan over the batches that it is shown.
 class Judge {

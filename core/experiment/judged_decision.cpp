@@ -217,7 +217,7 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
 }
 
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
-                                         const ExecutionResult& result) {
+                                         const ExecutionResult& result, const CellReach* as_reference) {
   std::vector<JudgedDecision> all;
   Places places(*program.graph);
   std::map<int32_t, int64_t> executions;  // by named router
@@ -233,6 +233,11 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
     d.weight = e->weight;
     d.margin = e->margin;
     places.fill(router.node, bindings, e->ancestor, d);
+    if (as_reference) {
+      if (!extra_input(program.graph->node(router.node), "bias")) d.scores = e->scores, d.score_columns = e->score_columns;
+      if (const auto at = as_reference->routers.find(d.router); at != as_reference->routers.end())
+        d.together = rows_together(*program.graph, bindings, d.dense_space, at->second);
+    }
     for (size_t c = 0; c < e->ancestor.size(); ++c)
       if (e->ancestor[c] != d.place[c * d.depth()])
         failed(d.router, "recorded cell " + std::to_string(e->ancestor[c]) + " where the routers above sent cell " +

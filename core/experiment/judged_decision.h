@@ -58,8 +58,10 @@ CellReach cell_reach(const Graph& graph, RepeatStop stop = RepeatStop::counts);
 /// contradict each other: a nested decision without the one above it, or over other cells than that sent.
 std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
                                          const CellReach& reach = {});
+/// `as_reference`: with what is said of references alone, as far as the device recorded it: scores, but those that a bias corrects, which
+/// no record has; how far inputs may reach each other. Null: without.
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
-                                         const ExecutionResult& result);
+                                         const ExecutionResult& result, const CellReach* as_reference = nullptr);
 
 /// What makes a device replay them: by router of the program, then execution.
 ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions);

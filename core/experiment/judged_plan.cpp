@@ -14,10 +14,12 @@
 namespace stormcell {
 
 Observed JudgedPlan::run(const Batch& batch, const Observed* replay) {
-  Observed came = observe(work_.state(), runs_, batch, replay);
+  const CellReach& reach = work_.reach(batch.picture);
+  // Without the same bits the choices of a plan beside its baseline are judged as beside the oracle, which tells its scores.
+  Observed came = observe(work_.state(), runs_, batch, replay, work_.state().keeps_bits() ? nullptr : &reach);
   came.real = real_cells(*runs_.graph, batch);
   came.items = batch.size();
-  came.by_item = work_.reach(batch.picture).by_item;
+  came.by_item = reach.by_item;
   return came;
 }
 

@@ -16,7 +16,7 @@ void go_on_as_before(const Program& program, const Bindings& bindings, ReplayedD
 
 }  // namespace
 
-Observed observe(ExperimentState& state, ReadyPlan& plan, const Batch& batch, const Observed* replay) {
+Observed observe(ExperimentState& state, ReadyPlan& plan, const Batch& batch, const Observed* replay, const CellReach* as_reference) {
   ExecuteOptions execute;
   execute.outputs = execute.record = true;
   ReplayedDecisions replayed;
@@ -28,7 +28,7 @@ Observed observe(ExperimentState& state, ReadyPlan& plan, const Batch& batch, co
     execute.replayed = &replayed;
   }
   state.run_batch(plan, batch, execute);
-  return observed(*plan.program, plan.records->routers, bindings, plan.result);
+  return observed(*plan.program, plan.records->routers, bindings, plan.result, as_reference);
 }
 
 }  // namespace stormcell

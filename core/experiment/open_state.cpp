@@ -75,7 +75,9 @@ std::unique_ptr<ExperimentState> open_state(const ExperimentOptions& options, co
   if (!given.list.empty()) s.idle_annotations = check_annotated_names(s.phase_graphs(), work_phase(options.phase), given);
   s.graph = s.prepared(s.model->forward_for(s.picture));
   for (std::string& sentence : overruled(*s.graph, given)) s.idle_annotations.push_back(std::move(sentence));
-  if (const DeviceInfo info = s.device->info(); info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
+  const DeviceInfo info = s.device->info();
+  if (info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
+  s.operators = info.operators;
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
   const NumberFormat& format = format_of(s.dtype);
   const bool exact = !format.own_products || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);

@@ -28,7 +28,7 @@ struct GuardCounts {
 
 /// What the passes of a plan say of it beside its graph.
 struct PlanPromises {
-  bool same_bits = true;  ///< as the baseline
+  bool same_bits = true;  ///< as the baseline, on a device that keeps them
   /// By router that the plan does not decide: the branches to which it takes all its cells to go.
   std::map<std::string, std::set<int32_t>> undecided;
   void add(const PassResult& pass);

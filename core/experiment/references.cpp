@@ -33,7 +33,7 @@ Observed References::run(const Graph& graph, const Batch& batch, bool round_inpu
   const ExperimentState& s = work_.state();
   OracleOptions options;
   options.replay = std::move(replay);
-  options.threads = s.device->info().threads;
+  options.threads = s.device->info().host_threads;
   options.cancel = progress_.cancel;
   options.keep_scores = true;
   options.round_inputs = round_inputs;

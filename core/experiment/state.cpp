@@ -8,7 +8,6 @@
 #include "core/base/numbers.h"
 #include "core/cost/graph_cost.h"
 #include "core/experiment/converted_graph.h"
-#include "core/experiment/memory_check.h"
 #include "core/graph/router_thresholds.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
@@ -23,7 +22,7 @@ void ExperimentState::probe(ProbeTime time, const Progress& progress) {
   if (!is_first) peak_before_probe = peak_resident();
   // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and is not taken.
   constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
-  const int64_t room = available_memory() / 2;
+  const int64_t room = device->free_bytes().value_or(available_memory()) / 2;
   DeviceProbe now = device->probe({std::clamp<int64_t>(room, int64_t{16} << 20, kMost), seconds}, progress.cancel);
   progress.cancel.check();
   if (!is_first && room < kLeast) now.read_gbs = ceilings.read_gbs;
@@ -76,7 +75,7 @@ PhaseGraphs ExperimentState::phase_graphs() const {
 }
 
 PassInput ExperimentState::pass_input(const Graph& g, const LoadProfile& profile) const {
-  return {g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
+  return {g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr, {}, operators};
 }
 PassInput ExperimentState::pass_input(const Graph& g) const {
   static const LoadProfile none;
@@ -87,8 +86,14 @@ Arithmetic ExperimentState::arithmetic() const {
   return format_of(dtype).own_products && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
 }
 
-void ExperimentState::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens) {
-  available += memory->bytes();  // held from earlier runs, and used again
+namespace {
+/// Of the memory that plans lie in.
+int64_t of_plans(const MemoryNeed& need, const MemoryRoom& room) { return room.device ? need.device : need.shared; }
+}  // namespace
+
+void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings,
+                                 int64_t new_tokens) {
+  const MemoryRoom room = left.with_more(memory->bytes());  // held from earlier runs, and used again
   // As many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
   if (sizes.empty()) sizes.emplace_back();
@@ -99,20 +104,20 @@ void ExperimentState::check_fits(const GraphOfSize& graphs, int64_t available, s
   std::vector<PlannedGraph> planned;
   for (const SizeCount& s : sizes) {
     const std::shared_ptr<const Graph> g = graphs(s.size);
-    planned.push_back({g, {bounds_of(*g, *data, new_tokens, s.size), options.record_scores}});
+    planned.push_back({g, {bounds_of(*g, *data, new_tokens, s.size), keeps_scores()}});
     planned.back().options.rows = rows_;
   }
-  if (const SentRows fitting = check_memory(*device, *store, planned, available, options.model); fitting != rows_) {
+  if (const SentRows fitting = check_memory(*device, *store, planned, room, options.model); fitting != rows_) {
     rows_ = fitting;
-    const int64_t lent = memory_needed(*device, *store, planned);
+    const int64_t lent = of_plans(memory_need(*device, *store, planned), room);
     for (PlannedGraph& p : planned) p.options.rows = rows_;
     warnings.push_back("memory is short: rows that branches could read where they lie are copied, which takes " +
-                       to_text(Bytes(lent - memory_needed(*device, *store, planned))) + " less, and more time");
+                       to_text(Bytes(lent - of_plans(memory_need(*device, *store, planned), room))) + " less, and more time");
   }
-  if (const int64_t all = memory_needed(*device, *store, planned, FallbackWeights::loaded); all > available)
+  if (const MemoryNeed all = memory_need(*device, *store, planned, FallbackWeights::loaded); !room.holds(all))
     warnings.push_back("what the plan leaves out does not fit into memory beside it: a guard that misses would load up to " +
-                       to_text(Bytes(all - memory_needed(*device, *store, planned))) + " more, " + to_text(Bytes(available)) +
-                       " are available in all");
+                       to_text(Bytes(of_plans(all, room) - of_plans(memory_need(*device, *store, planned), room))) + " more, " +
+                       to_text(Bytes(room.device.value_or(room.host))) + " are available in all");
 }
 
 CompiledPlan ExperimentState::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
@@ -136,10 +141,10 @@ std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, G
     const std::shared_ptr<const Graph> g = graphs(size);
     return lowered(g, bounds_of(*g, *data, new_tokens, size));
   };
-  const bool keeps = options.record_scores || scores == KeepScores::yes;
+  const bool keeps = keeps_scores() || scores == KeepScores::yes;
   const auto compile = [this, new_tokens, name, progress, keeps](CompiledPlan& plan, PictureSize size) {
     CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states, nullptr, rows_};
-    options_of_plan.rows = check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
+    options_of_plan.rows = check_further_plan(*device, *store, plan.program, options_of_plan, memory_room(*device), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };
   auto plan = std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);

@@ -12,6 +12,7 @@
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/ceiling_readings.h"
+#include "core/experiment/memory_check.h"
 #include "core/experiment/plan_checks.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
@@ -46,9 +47,10 @@ struct ExperimentState {
   CancellationToken cancel;              ///< of the call that runs now
   ProgressSink* sink = nullptr;          ///< the same; null: nobody listens
   DType dtype = DType::f32;
-  double tolerance = kF32Tolerance;           ///< of the execution
-  std::vector<std::string> idle_annotations;  ///< a sentence for each of --annotate that nothing which runs has a name for
-  std::optional<Bf16Rows> bf16_rows = {};     ///< of the device, where its products round their input to bf16
+  double tolerance = kF32Tolerance;              ///< of the execution
+  std::vector<std::string> idle_annotations;     ///< a sentence for each of --annotate that nothing which runs has a name for
+  std::optional<Bf16Rows> bf16_rows = {};        ///< of the device, where its products round their input to bf16
+  std::vector<std::string_view> operators = {};  ///< of the device; empty: passes take it to have all
 
   /// As long as it lives a call runs: who can end it, and who is told of it.
   class Call {
@@ -107,9 +109,9 @@ struct ExperimentState {
   /// The most resident memory of this call, in bytes, without what probes take.
   int64_t peak_resident() const;
 
-  /// Throws Error(bad_input) where a plan of these graphs does not fit into `available` bytes, before anything of it is loaded. Where only
+  /// Throws Error(bad_input) where a plan of these graphs does not fit into what is left, before anything of it is loaded. Where only
   /// what its fallbacks would load does not fit beside it, or where it fits only with rows copied, that is a warning.
-  void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens = 0);
+  void check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings, int64_t new_tokens = 0);
   /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The state must outlive the
   /// plan.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress,
@@ -122,6 +124,10 @@ struct ExperimentState {
 
   /// How the device's products compute in the format that runs.
   Arithmetic arithmetic() const;
+  bool keeps_bits() const { return device->info().keeps_bits; }
+  /// Plans keep the scores that their routers read, in records and nowhere else: as it was asked, or because the choices of a plan beside
+  /// its baseline are judged by the baseline's scores.
+  bool keeps_scores() const { return options.record_scores || !keeps_bits(); }
   NonFinite nonfinite() const { return options.allow_nonfinite ? NonFinite::allowed : NonFinite::refused; }
   /// The weights run in another format than they are stored in.
   bool converts() const { return dtype != model->dtype; }

@@ -106,7 +106,7 @@ class Verifying {
     if (outline.picture.pixels() == 0) return false;
     const std::shared_ptr<const Graph> graph = work_.judged_graph(outline.picture);
     const double flops = cost_of(*graph, {bindings_of(*graph, outline, 0), {}, {}, 1}).total.flops;
-    return flops > kWholeSeconds * kLeastFlops * s_.device->info().threads && has_rows_by_item(*graph);
+    return flops > kWholeSeconds * kLeastFlops * s_.device->info().host_threads && has_rows_by_item(*graph);
   }
 
   /// A batch whose pictures an oracle is asked about in parts.

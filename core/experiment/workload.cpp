@@ -5,7 +5,6 @@
 #include "core/base/number_format.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/annotation_rules.h"
-#include "core/machine/memory.h"
 
 namespace stormcell {
 namespace {
@@ -52,7 +51,7 @@ std::vector<std::string> Workload::annotate(const SaidAnnotations& said) {
 
 void Workload::check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                           std::vector<std::string>& warnings) const {
-  state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_), available_memory(), warnings, new_tokens_);
+  state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_), memory_room(*state_.device), warnings, new_tokens_);
 }
 
 Arithmetic Workload::arithmetic() const { return keeps_rounded_values(*graph()) ? Arithmetic::rounds_to_bf16 : state_.arithmetic(); }
@@ -62,10 +61,16 @@ double Workload::tolerance() const {
 }
 
 Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const {
-  return plan.promises.same_bits ? Arithmetic::f32 : arithmetic();
+  return plan.promises.same_bits ? arithmetic_beside_itself() : arithmetic();
 }
 
-double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? kF32Tolerance : tolerance(); }
+double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const {
+  return plan.promises.same_bits ? tolerance_beside_itself() : tolerance();
+}
+
+Arithmetic Workload::arithmetic_beside_itself() const { return state_.keeps_bits() ? Arithmetic::f32 : arithmetic(); }
+
+double Workload::tolerance_beside_itself() const { return state_.keeps_bits() ? kF32Tolerance : tolerance(); }
 
 const CellReach& Workload::reach(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*judged_graph(of), stop_); });

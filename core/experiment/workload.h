@@ -57,9 +57,12 @@ class Workload {
   /// How far outputs may lie from the oracle's, as a share of the largest value.
   double tolerance() const;
   /// The same beside the baseline. It rounds as the plan does, so that only what changes the last bit of a number before it is rounded
-  /// can make the two differ by as much as rounding does: a plan of the same bits is held to f32.
+  /// can make the two differ by as much as rounding does: a plan of the same bits is held to f32, on a device that keeps them.
   Arithmetic arithmetic_beside_baseline(const ReadyPlan& plan) const;
   double tolerance_beside_baseline(const ReadyPlan& plan) const;
+  /// The same of a plan beside itself, which runs once more with other outputs: held to f32 on a device that keeps bits.
+  Arithmetic arithmetic_beside_itself() const;
+  double tolerance_beside_itself() const;
   /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the model is stored.
   virtual std::shared_ptr<const Graph> judged_graph(PictureSize size) const = 0;
   virtual std::shared_ptr<const Graph> stored_graph(PictureSize size) const = 0;

@@ -19,6 +19,8 @@ class ConstantDecision : public ConstantRouters {
   std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) override {
     StraightRegion straight(rewriter_, region, std::move(taken));
     if (std::optional<Obstacle> why = straight.obstacle()) return why;
+    if (std::optional<Obstacle> why = without_kernels(straight.operators_of_make())) return why;
+    if (std::optional<Obstacle> why = without_kernels(straight.operators_of_holds())) return why;
     const std::optional<size_t> first = rewriter_.bring_together(region.block, region.nodes);
     if (!first) return depends_on_it();
     Rewriter::Body fallback{region.nodes, joined(region)};

@@ -91,6 +91,13 @@ void ConstantRouters::refuse(const Region& region, ValueId decision, const std::
   refusals_.emplace_back(router_name(graph(), decision), why);
 }
 
+std::optional<ConstantRouters::Obstacle> ConstantRouters::without_kernels(const std::set<std::string_view>& operators) const {
+  AskedKernels kernels(input_);
+  for (const std::string_view op : operators) kernels.has(op);
+  if (std::string missing = kernels.missing(); !missing.empty()) return Obstacle{kNone, std::move(missing)};
+  return {};
+}
+
 std::string ConstantRouters::name_of(const Region& region, const std::string& what) const {
   std::string name;
   for (const ValueId d : region.decisions) name += (name.empty() ? "" : "+") + router_name(graph(), d);

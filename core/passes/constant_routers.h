@@ -30,6 +30,8 @@ class ConstantRouters {
   /// Rewrites what lies behind the region's decisions, all of which are constant; why it cannot, nothing where it has.
   virtual std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) = 0;
   static Obstacle depends_on_it() { return {kNone, kDependOnIt}; }
+  /// What the device lacks of these operators; nothing where it has all.
+  std::optional<Obstacle> without_kernels(const std::set<std::string_view>& operators) const;
 
   Rewriter rewriter_;
 

@@ -98,6 +98,7 @@ class DeadPath {
     why = region.obstacle;
     if (why.empty() && saved_bytes(region, dead) == 0) why = kNoWeight;
     if (why.empty()) why = split_node(region, dead);
+    if (why.empty()) why = missing_kernels(dead);
     std::optional<size_t> first;
     if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes))) why = kDependOnIt;
     if (!why.empty()) return false;
@@ -211,6 +212,14 @@ class DeadPath {
     const ValueId predicate = all_empty(dead, before);
     rewriter_.guard_run(region.block, first, std::move(before), predicate, std::move(taken), std::move(fallback), router + ".live",
                         "dead-path");
+  }
+
+  /// What the device lacks of the nodes that all_empty() makes; empty: nothing.
+  std::string missing_kernels(const Dead& dead) const {
+    AskedKernels kernels(input_);
+    kernels.has("branches_empty");
+    if (dead.size() > 1) kernels.has("all_set");
+    return kernels.missing();
   }
 
   /// 1 where no dead branch of any router got a cell; adds the nodes that find out.

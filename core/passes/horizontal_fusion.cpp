@@ -156,6 +156,13 @@ class BranchFusion {
   std::vector<NodeId> made_;
 };
 
+/// What the device lacks of the grouped forms of the branches' nodes; empty: nothing.
+std::string missing_kernels(const PassInput& input, const AlikeBranches& branches) {
+  AskedKernels kernels(input);
+  for (const auto& [op, count] : branches.grouped()) kernels.has(find_operator(op)->grouped_as);
+  return kernels.missing();
+}
+
 }  // namespace
 
 PassResult horizontal_fusion(const PassInput& input) {
@@ -176,6 +183,7 @@ PassResult horizontal_fusion(const PassInput& input) {
         const size_t present = branches.present().size();
         if (why.empty() && present < least)
           why = "it has " + counted(static_cast<int64_t>(present), "branch") + " left, fewer than " + std::to_string(least);
+        if (why.empty()) why = missing_kernels(input, branches);
         BranchFusion fusion(rewriter, own, branches);
         if (why.empty() && !fusion.fuse()) why = kDependOnIt;
         if (!why.empty()) {

@@ -55,12 +55,16 @@ struct PassInput {
   /// Of a budget (--weight-budget) the parts, by name: weights of one branch, read when it gets cells. Empty: all weights are loaded for
   /// good.
   std::set<std::string, std::less<>> parts = {};
+  /// Operators that the device has kernels for (DeviceInfo::operators), which must outlive this; empty: all.
+  std::span<const std::string_view> operators = {};
 
+  /// Whether a pass may make such a node. A guard or a repeat needs no kernel.
+  bool has_kernel(std::string_view op) const;
   double option(const PassOption& option) const;
   bool is_on(const PassOption& flag) const { return option(flag) != 0; }
   /// The same of another graph and with other settings: what is known of the data, the device and the budget stays.
   PassInput on(const Graph& other, PassParameters settings, const PassParameters* found) const {
-    return {other, profile, found, std::move(settings), masks, bf16_rows, parts};
+    return {other, profile, found, std::move(settings), masks, bf16_rows, parts, operators};
   }
 };
 

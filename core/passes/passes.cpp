@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
+#include "core/graph/operator.h"
 #include "core/passes/bf16_storage.h"
 #include "core/passes/constant_decision.h"
 #include "core/passes/dead_path.h"
@@ -50,6 +51,12 @@ std::string shortest(double value) {
 
 std::span<const Pass> standard_passes() { return kPasses; }
 std::span<const std::string_view> planned_passes() { return kPlanned; }
+
+bool PassInput::has_kernel(std::string_view op) const {
+  if (operators.empty() || std::find(operators.begin(), operators.end(), op) != operators.end()) return true;
+  const Operator* known = find_operator(op);
+  return known && (known->role == Role::guard || known->role == Role::repeat);
+}
 
 double PassInput::option(const PassOption& option) const {
   const auto at = options.find(std::string(option.key));

@@ -21,6 +21,8 @@ class PermanentPath : public ConstantRouters {
   std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) override {
     StraightRegion straight(rewriter_, region, std::move(taken));
     if (std::optional<Obstacle> why = straight.obstacle()) return why;
+    if (std::optional<Obstacle> why = without_kernels(straight.operators_of_make())) return why;
+    if (std::optional<Obstacle> why; !approximate_ && (why = without_kernels(straight.operators_of_holds()))) return why;
     const std::set<ValueId> weighed = straight.weighed();
     if (approximate_ && !weighed.empty()) return Obstacle{*weighed.begin(), "what it chose is weighed by its scores"};
     for (const ValueId d : region.decisions)

@@ -27,6 +27,21 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
   return done;
 }
 
+bool AskedKernels::has(std::string_view op) {
+  if (input_.has_kernel(op)) return true;
+  missing_.insert(op);
+  return false;
+}
+
+std::string AskedKernels::missing() const {
+  std::string names;
+  for (const std::string_view op : missing_) {
+    if (!names.empty()) names += op == *missing_.rbegin() ? " and " : ", ";
+    names += op;
+  }
+  return names.empty() ? names : "the device has no kernel for " + names;
+}
+
 bool has_guards(const Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return has_role(node, Role::guard); });
 }

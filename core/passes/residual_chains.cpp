@@ -16,7 +16,7 @@ constexpr int64_t kMostBytes = 1 << 20;
 
 class ChainFolding {
  public:
-  explicit ChainFolding(Graph graph) : rewriter_(std::move(graph)), uses_(count_uses(rewriter_.graph())) {}
+  ChainFolding(Graph graph, AskedKernels& kernels) : rewriter_(std::move(graph)), uses_(count_uses(rewriter_.graph())), kernels_(kernels) {}
 
   ResidualChains counts;
 
@@ -35,7 +35,7 @@ class ChainFolding {
     for (size_t i = 0; i < nodes.size(); ++i) place_of_[nodes[i]] = i;
     for (size_t i = 0; i < nodes.size(); ++i) {
       const NodeId second = nodes[i], first = first_of(second);
-      if (first == kNone) continue;
+      if (first == kNone || !kernels_.has(graph().node(second).op->chains_as)) continue;
       const ValueId x = graph().node(first).inputs[0];
       const NodeId before = graph().value(x).producer;
       join(first, second);
@@ -148,14 +148,15 @@ class ChainFolding {
 
   Rewriter rewriter_;
   IdVector<ValueId, int32_t> uses_;
+  AskedKernels& kernels_;
   std::map<NodeId, size_t> place_of_;  // in the block at hand
   std::set<NodeId> chains_;            // made in the block at hand
 };
 
 }  // namespace
 
-ResidualChains fold_residual_chains(Graph& graph) {
-  ChainFolding folding(graph);
+ResidualChains fold_residual_chains(Graph& graph, AskedKernels& kernels) {
+  ChainFolding folding(graph, kernels);
   folding.run();
   if (folding.counts.blocks > 0) graph = folding.finish();
   return folding.counts;

@@ -13,7 +13,8 @@ constexpr int64_t kMostDepth = 2048;
 
 class SeparableFolding {
  public:
-  explicit SeparableFolding(Graph graph) : rewriter_(std::move(graph)), uses_(count_uses(rewriter_.graph())) {}
+  SeparableFolding(Graph graph, AskedKernels& kernels)
+      : rewriter_(std::move(graph)), uses_(count_uses(rewriter_.graph())), kernels_(kernels) {}
 
   size_t count = 0;
 
@@ -30,7 +31,8 @@ class SeparableFolding {
     const std::set<NodeId> here(nodes.begin(), nodes.end());
     std::set<NodeId> gone;
     for (const NodeId pointwise : nodes)
-      if (const NodeId depthwise = depthwise_of(pointwise); depthwise != kNone && here.contains(depthwise)) {
+      if (const NodeId depthwise = depthwise_of(pointwise);
+          depthwise != kNone && here.contains(depthwise) && kernels_.has(graph().node(pointwise).op->separable_as)) {
         join(depthwise, pointwise);
         gone.insert(depthwise);
       }
@@ -80,12 +82,13 @@ class SeparableFolding {
 
   Rewriter rewriter_;
   IdVector<ValueId, int32_t> uses_;
+  AskedKernels& kernels_;
 };
 
 }  // namespace
 
-size_t fold_separable_convolutions(Graph& graph) {
-  SeparableFolding folding(graph);
+size_t fold_separable_convolutions(Graph& graph, AskedKernels& kernels) {
+  SeparableFolding folding(graph, kernels);
   folding.run();
   if (folding.count > 0) graph = folding.finish();
   return folding.count;

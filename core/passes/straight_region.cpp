@@ -177,6 +177,42 @@ std::set<ValueId> StraightRegion::weighed() const {
   return decisions;
 }
 
+std::set<std::string_view> StraightRegion::operators_of_make() const {
+  std::set<std::string_view> operators;
+  for (const NodeId id : region_.nodes) {
+    if (!joins(id)) continue;
+    const Node& node = graph().node(id);
+    const bool weighted = node.attributes.word("mode") == "weighted";
+    bool has_row = !weighted && extra_input(node, "otherwise");
+    for (size_t i = 0; i < plain_inputs(node); ++i) {
+      const SpaceId s = graph().value(node.inputs[i]).type.space;
+      if (is_dead(s)) continue;
+      has_row = true;
+      if (weighted && is_sent(s)) operators.insert({"choice_weight", "multiply"});
+    }
+    if (!has_row) operators.insert("zeros");
+  }
+  return operators;
+}
+
+std::set<std::string_view> StraightRegion::operators_of_holds() const {
+  std::set<std::string_view> operators{"branches_full"};
+  size_t flags = 0;
+  for (const auto& [decision, taken] : taken_) {
+    if (asks_for_none(decision)) operators.insert("branches_empty");
+    flags += (taken.empty() ? 0u : 1u) + (asks_for_none(decision) ? 1u : 0u);
+  }
+  if (flags != 1) operators.insert("all_set");
+  return operators;
+}
+
+/// Whether the branches that get no cell say something that those which get all cells do not. As many choices as a cell may have are those
+/// of the branches that got all cells.
+bool StraightRegion::asks_for_none(ValueId decision) const {
+  const auto taken = static_cast<int32_t>(taken_.at(decision).size());
+  return taken < graph().value(decision).fan_out && taken < graph().value(decision).branches;
+}
+
 /// The space in which a copy of a value of `space` lives.
 SpaceId StraightRegion::straight(SpaceId space) const {
   // All members of all cells are the cells that they are members of, in their order.
@@ -316,8 +352,7 @@ ValueId StraightRegion::holds(const ValueMap& decided, std::vector<NodeId>& node
     const std::string router = router_name(graph(), decision);
     std::vector<int64_t> empty;
     const int32_t branches = graph().value(decision).branches;
-    // As many choices as a cell may have are those of the branches that got all cells.
-    if (static_cast<int32_t>(taken.size()) < graph().value(decision).fan_out)
+    if (asks_for_none(decision))
       for (int32_t b = 0; b < branches; ++b)
         if (!taken.contains(b)) empty.push_back(b);
     ask("branches_full", decision, {taken.begin(), taken.end()}, router + ".all");

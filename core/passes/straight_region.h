@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/graph/rewrite.h"
@@ -29,6 +30,9 @@ class StraightRegion {
   std::optional<Obstacle> obstacle() const;
   /// The decisions whose weights it reads.
   std::set<ValueId> weighed() const;
+  /// Operators of which make() makes nodes, though the region may have none of them; and those of holds().
+  std::set<std::string_view> operators_of_make() const;
+  std::set<std::string_view> operators_of_holds() const;
   /// Copies of its nodes, which stand in no block yet, and what stands for the values of its gathers, in their order. Where there is no
   /// obstacle. `decided`: what stands for decisions, where copies of them do.
   Rewriter::Body make(ValueMap decided = {});
@@ -56,6 +60,7 @@ class StraightRegion {
   NodeId make_weight(NodeId id);
   void skip_sending(NodeId id);
   void join(NodeId id, Rewriter::Body& body);
+  bool asks_for_none(ValueId decision) const;
   ValueId weigh(ValueId row, SpaceId sent_to, const std::string& name, Rewriter::Body& body);
 
   Rewriter& rewriter_;

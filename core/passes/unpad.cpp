@@ -209,6 +209,15 @@ class Compacting {
   ValueMap packed_;
 };
 
+/// What the device lacks of the nodes that Compacting makes; empty: nothing.
+std::string missing_kernels(const PassInput& input, const Graph& graph, const Plan& plan) {
+  AskedKernels kernels(input);
+  for (const std::string_view op : {"compact", "pack"}) kernels.has(op);
+  if (std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](const NamedValue& o) { return plan.made.contains(o.value); }))
+    kernels.has("expand");
+  return kernels.missing();
+}
+
 std::string why_not(const Plan& plan, const MaskFacts* facts) {
   if (!plan.obstacle.empty()) return plan.obstacle;
   if (!facts) return "the data does not say which cells are padding";
@@ -234,8 +243,10 @@ PassResult unpad(const PassInput& input) {
     const auto facts = input.masks.find(mask.name);
     const MaskFacts* known = facts == input.masks.end() ? nullptr : &facts->second;
     const Plan plan = Planner(rewriter.graph(), v).make();
-    if (const std::string why = why_not(plan, known); !why.empty()) {
-      refusals.emplace_back(space, why);
+    std::string why = why_not(plan, known);
+    if (why.empty()) why = missing_kernels(input, rewriter.graph(), plan);
+    if (!why.empty()) {
+      refusals.emplace_back(space, std::move(why));
       continue;
     }
     Compacting(rewriter, plan).run();

@@ -298,11 +298,13 @@ PassResult vertical_fusion(const PassInput& input) {
   PassResult result;
   result.applied = fusion.counts.all() > 0;
   result.graph = result.applied ? fusion.finish() : input.graph;
-  const ResidualChains chains = input.is_on(kFoldChains) ? fold_residual_chains(result.graph) : ResidualChains{};
-  const size_t separable = input.is_on(kFoldSeparable) ? fold_separable_convolutions(result.graph) : 0;
+  AskedKernels kernels(input);
+  const ResidualChains chains = input.is_on(kFoldChains) ? fold_residual_chains(result.graph, kernels) : ResidualChains{};
+  const size_t separable = input.is_on(kFoldSeparable) ? fold_separable_convolutions(result.graph, kernels) : 0;
   result.applied = result.applied || chains.blocks > 0 || separable > 0;
-  const std::string apart =
+  std::string apart =
       fusion.kept_apart.empty() ? std::string() : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
+  if (const std::string missing = kernels.missing(); !missing.empty()) apart += "; convolutions stay apart: " + missing;
   if (!result.applied) {
     result.reason = input.options.empty()
                         ? "no product directly follows a norm or is directly followed by a scale, activation, gate or residual of its own"

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,13 @@ struct DeviceInfo {
   bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
   Bf16Rows bf16_rows = {};
   std::vector<DType> formats = {};  ///< that weights of products may have
+  /// Names of the operators that have a kernel, never empty. Guards and repeats need none: a program has steps for them. Passes make no
+  /// operator that is missing here.
+  std::vector<std::string_view> operators = {};
+  /// The bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False: sums may run in another
+  /// order then, and a plan beside its baseline is held to the tolerance of the number format.
+  bool keeps_bits = false;
+  int host_threads = 1;  ///< threads of the host that work for the device's user may take: the oracle, and whatever else is not a plan
 };
 
 /// What a probe may take. The figures are of the fastest of at least two runs; with less time they are less sure.
@@ -86,6 +94,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
+  /// Bytes that allocate() can still give; nothing: the device takes its memory from the host's, and the host says how much there is.
+  virtual std::optional<int64_t> free_bytes() const = 0;
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) = 0;
   /// Copies from and to any memory of the host are done when their call returns, as the host's own are: pinned memory gains nothing.

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/cpu/kernels/kernel_table.h"
+#include "core/graph/operator.h"
 
 namespace stormcell::testing {
 
@@ -35,8 +36,10 @@ class EmulatedBuffer : public DeviceBuffer {
     std::memset(memory_, kPoison, static_cast<size_t>(mapped_));
     std::lock_guard lock(device_.mutex_);
     device_.buffers_[reinterpret_cast<uint64_t>(memory_)] = mapped_;
+    device_.held_ += bytes_;
   }
   ~EmulatedBuffer() override {
+    device_.held_ -= bytes_;
     {
       std::lock_guard lock(device_.mutex_);
       device_.buffers_.erase(reinterpret_cast<uint64_t>(memory_));
@@ -243,11 +246,24 @@ EmulatedDevice::EmulatedDevice(int threads, StreamOrder order) : team_(threads),
 EmulatedDevice::~EmulatedDevice() = default;
 
 DeviceInfo EmulatedDevice::info() const {
-  return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x, cpu::bf16_rows(), {DType::f32, DType::bf16}};
+  DeviceInfo info{.name = "emulated",
+                  .backend = "emulated",
+                  .threads = team_.size(),
+                  .rounds_bf16_inputs = cpu::kernels().product_bf16_rounds_x,
+                  .bf16_rows = cpu::bf16_rows(),
+                  .formats = {DType::f32, DType::bf16},
+                  .operators = cpu::operators_with_kernels(),
+                  .keeps_bits = keeps_bits,
+                  .host_threads = team_.size()};
+  std::erase_if(info.operators, [&](std::string_view op) { return lacks.contains(op); });
+  return info;
 }
 DeviceProbe EmulatedDevice::probe(const ProbeLimits&, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
-std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
+std::optional<int64_t> EmulatedDevice::free_bytes() const { return memory_limit ? std::optional(*memory_limit - held_) : std::nullopt; }
+std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string& what) {
   refuse_within_segment("an allocation");
+  if (memory_limit && bytes > *memory_limit - held_)
+    failed(what, "the emulated device has " + std::to_string(*memory_limit - held_) + " bytes left, got " + std::to_string(bytes));
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }
 std::unique_ptr<PinnedBuffer> EmulatedDevice::allocate_pinned(int64_t bytes, const std::string&) {
@@ -263,6 +279,12 @@ int64_t EmulatedDevice::waiting() const {
 }
 void EmulatedDevice::refuse_within_segment(const char* what) const {
   if (within_segment_of == this) failed("emulated device", std::string(what) + " within a segment");
+}
+void EmulatedDevice::refuse_lacking(const Graph& graph) const {
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& node = graph.node(id);
+    if (lacks.contains(node.op->name)) failed(node_text(node), "the emulated device has no kernel for " + std::string(node.op->name));
+  });
 }
 void EmulatedDevice::forget(std::byte* from, int64_t bytes) {
   if (within_segment) within_segment();
@@ -284,6 +306,7 @@ void EmulatedDevice::load_weight_to(const WeightKey& key, const WeightSource& so
 std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                                     const CompileOptions& options) {
   refuse_within_segment("a compilation");
+  refuse_lacking(*program->graph);
   auto inner = cpu::compile_for_cpu(program, weights, options, *this, team_);
   return std::make_unique<EmulatedExecutable>(*this, std::move(program), std::move(inner));
 }

@@ -2,12 +2,15 @@
 // handed out and, buffer by buffer, before and after the life that was planned for it, out of reach of plain pointers handed in by
 // mistake), work of the host is refused within a segment, its streams run later and in the order that a missing wait cannot bear, its
 // synchronisations are counted, copies that hold nobody up refuse memory that is not pinned, and its results are bit for bit those of the
-// CPU kernels, because it runs them.
+// CPU kernels, because it runs them. A test may let it say less of itself: operators that it lacks, bits that it does not keep,
+// a limit of its memory.
 #pragma once
 #include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "core/cpu/weight_layouts.h"
@@ -26,6 +29,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   explicit EmulatedDevice(int threads, StreamOrder order = StreamOrder::only_what_is_waited_for);
   ~EmulatedDevice() override;
   DeviceInfo info() const override;
+  std::optional<int64_t> free_bytes() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;
@@ -38,6 +42,11 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   void load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) override;
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
+
+  bool keeps_bits = true;  ///< as it says of itself
+  /// Of memory of its own: an allocation beyond it is an Error(failed). Nothing: it shares the host's.
+  std::optional<int64_t> memory_limit;
+  std::set<std::string_view> lacks;  ///< operators that it has no kernel for: it refuses to compile them, as Error(failed)
 
   /// Called within segments, whenever a buffer's life begins or ends there: for what a test wants to see refused.
   std::function<void()> within_segment;
@@ -63,6 +72,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   void forget(std::byte* from, int64_t bytes) override;
   /// Throws Error where this thread runs a segment: what asks for the host ends one.
   void refuse_within_segment(const char* what) const;
+  void refuse_lacking(const Graph& graph) const;
   friend class EmulatedStream;
   friend class EmulatedBuffer;
   friend class EmulatedPinned;
@@ -76,7 +86,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   Buffers buffers_, pinned_;
   mutable std::mutex running_;  // of all streams: one thing runs at a time
   std::vector<class EmulatedStream*> streams_;
-  std::atomic<int64_t> synchronizations_{0}, submissions_{0}, held_copies_{0}, forgotten_{0};
+  std::atomic<int64_t> synchronizations_{0}, submissions_{0}, held_copies_{0}, forgotten_{0}, held_{0};  // held: bytes of buffers
 };
 
 }  // namespace stormcell::testing
