@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <string>
 
-namespace stormcell {
+#include "core/experiment/arithmetic.h"
 
-enum class NonFinite : uint8_t {
-  refused,  ///< on either side
-  allowed,  ///< where both sides have the same: --allow-nonfinite
-};
+namespace stormcell {
 
 /// What is to be done about refused ones.
 inline constexpr const char* kNonFiniteAdvice =

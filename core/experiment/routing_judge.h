@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/number_format.h"
+#include "core/experiment/arithmetic.h"
 #include "core/experiment/compare_decisions.h"
 #include "core/experiment/disturbed_cells.h"
 #include "core/experiment/nonfinite.h"
@@ -18,11 +19,6 @@
 
 namespace stormcell {
 
-/// How a plan computes, whatever the weights are stored in.
-enum class Arithmetic : uint8_t {
-  f32,
-  rounds_to_bf16,  ///< inputs of products, or what a state keeps, are rounded to bf16
-};
 /// How far scores may lie from the reference's, as a share of their size (margin_size()).
 double score_tolerance(Arithmetic arithmetic);
 /// What rounding does at least to a value of 1 that products give.

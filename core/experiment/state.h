@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "core/base/number_format.h"
 #include "core/cell/router_threshold.h"
+#include "core/experiment/arithmetic.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/ceiling_readings.h"
 #include "core/experiment/plan_checks.h"
 #include "core/experiment/ready_plan.h"
-#include "core/experiment/routing_judge.h"
 #include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
 #include "core/runtime/device.h"
