@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "core/experiment/candidates.h"
+#include "core/experiment/gains.h"
 #include "core/experiment/mirrored.h"
-#include "core/experiment/pass_report.h"
 #include "core/experiment/pooled.h"
 #include "core/summary/results.h"
 

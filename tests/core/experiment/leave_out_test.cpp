@@ -2,6 +2,7 @@
 #include "core/experiment/leave_out.h"
 
 #include "core/experiment/exit_thresholds.h"
+#include "core/experiment/gains.h"
 #include "core/experiment/pass_report.h"
 #include "tests/testing/testing.h"
 
