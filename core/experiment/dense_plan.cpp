@@ -1,7 +1,6 @@
 #include "core/experiment/dense_plan.h"
 
 #include "core/base/error.h"
-#include "core/base/run_kind.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/plan_figures.h"
 #include "core/experiment/profile_split.h"
@@ -32,15 +31,6 @@ std::string difference(Workload& work, ReadyPlan& baseline, const std::vector<st
 }
 
 }  // namespace
-
-void check_dense(const ExperimentOptions& options) {
-  if (!options.dense) return;
-  if (work_phase(options.phase) != WorkPhase::forward)
-    bad_input("--dense", "measures a forward pass, and --phase " + options.phase + " decodes", "leave one of them out");
-  if (options.weight_budget > 0)
-    bad_input("--dense", "needs the weights of all branches for every cell, and --weight-budget holds a part of them",
-              "leave one of them out");
-}
 
 void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_t>& batches, double seconds, RunSummaryFigures& figures,
                    const Progress& progress) {

@@ -8,9 +8,6 @@
 
 namespace stormcell {
 
-/// Throws Error(bad_input) where the options ask for what the dense plan cannot stand beside.
-void check_dense(const ExperimentOptions& options);
-
 /// Measures it mirrored with the baseline over `batches` for about so many seconds; its figures go to `figures.dense`, the baseline's
 /// latency in these pairs to `dense_baseline_ms`, and how much faster routing alone makes the baseline to `routing_speedup`. A warning says
 /// why there are none: the graph has no dense form, or it does not answer as the baseline does.

@@ -8,10 +8,10 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/run_kind.h"
 #include "core/experiment/exit_costs.h"
 #include "core/experiment/exit_times.h"
 #include "core/experiment/measured_plans.h"
+#include "core/experiment/option_checks.h"
 #include "core/experiment/time_plan.h"
 #include "core/formats/file_text.h"
 #include "core/summary/exit_target.h"
@@ -21,11 +21,6 @@ namespace {
 
 /// A share that is met exactly must not fail by the last bit of a division.
 constexpr double kSlack = 1e-9;
-
-/// The option that asks; empty: none does.
-std::string option_of(const ExperimentOptions& o) {
-  return !o.target_quality.empty() ? "--target-quality" : !o.target_latency.empty() ? "--target-latency" : "";
-}
 
 void check_exits(Workload& work, const std::string& option) {
   const ExperimentState& s = work.state();
@@ -279,18 +274,8 @@ bool FoundTarget::exceeds_operations() const {
   return figures.of == Bounded::operations && figures.fitted.mean_cost > figures.target + kSlack;
 }
 
-void check_target(const ExperimentOptions& options) {
-  const std::string option = option_of(options);
-  if (option.empty()) return;
-  if (!options.target_quality.empty() && !options.target_latency.empty())
-    bad_input("--target-latency", "asks for the best answers within a cost, and --target-quality for the least cost of a quality",
-              "leave one of them out");
-  if (work_phase(options.phase) != WorkPhase::forward)
-    bad_input(option, "is of a forward pass, and --phase " + options.phase + " decodes", "leave one of them out");
-}
-
 void check_target(ExperimentState& state) {
-  const std::string option = option_of(state.options);
+  const std::string option = target_option(state.options);
   if (option.empty()) return;
   ForwardPass work(state);
   check_exits(work, option);
@@ -298,7 +283,7 @@ void check_target(ExperimentState& state) {
 
 std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
                                            double most_executions, const Progress& progress) {
-  const std::string option = option_of(state.options);
+  const std::string option = target_option(state.options);
   if (option.empty()) return std::nullopt;
   ForwardPass work(state);
   return ThresholdSearch(work, option, chosen, split, most_executions, progress).run();

@@ -23,9 +23,6 @@ struct FoundTarget {
   bool exceeds_operations() const;
 };
 
-/// Throws Error(bad_input) where --target-quality and --target-latency contradict each other or the phase. Before anything is opened.
-void check_target(const ExperimentOptions& options);
-
 /// Operations are those of the plan that `chosen` is expected to make. Nothing where no target was asked for. Throws Error(bad_input) that
 /// names the option: a model without exits, data that do not say what is right, one batch alone; a target beyond what any thresholds
 /// reach, with the best that they do.

@@ -6,10 +6,9 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/number_format.h"
-#include "core/experiment/dense_plan.h"
 #include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
-#include "core/experiment/exit_thresholds.h"
+#include "core/experiment/option_checks.h"
 
 namespace stormcell {
 namespace {
