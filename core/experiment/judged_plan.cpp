@@ -17,7 +17,7 @@ Observed JudgedPlan::run(const Batch& batch, const Observed* replay) {
   Observed came = observe(work_.state(), runs_, batch, replay);
   came.real = real_cells(*runs_.graph, batch);
   came.items = batch.size();
-  came.by_item = work_.reach(batch.picture).by_item;
+  came.by_item = judge_.reach(batch.picture).by_item;
   return came;
 }
 

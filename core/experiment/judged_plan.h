@@ -1,4 +1,4 @@
-// A plan under judgement: how it is run for that, and what is known of it so far. A workload says how its executions are
+// A plan under judgement: how it is run for that, and what is known of it so far. The judge of its workload says how its executions are
 // compared.
 #pragma once
 #include <map>
@@ -9,7 +9,7 @@
 
 #include "core/experiment/format_judge.h"
 #include "core/experiment/judge.h"
-#include "core/experiment/workload.h"
+#include "core/experiment/workload_judge.h"
 
 namespace stormcell {
 
@@ -55,7 +55,7 @@ class JudgedPlan {
 
  protected:
   /// `runs`: the plan itself, or the one that stands for it because it gives more.
-  JudgedPlan(Workload& work, ReadyPlan& runs) : work_(work), runs_(runs) {}
+  JudgedPlan(const WorkloadJudge& judge, ReadyPlan& runs) : judge_(judge), work_(judge.work()), runs_(runs) {}
   /// The reference's decisions without those that the plan does not make: of padding that it leaves out, and of routers that it takes for
   /// decided. Nothing where it makes all.
   std::optional<std::vector<JudgedDecision>> made_by_plan(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
@@ -64,6 +64,7 @@ class JudgedPlan {
   /// To a verdict: what goes_elsewhere() counted.
   void add_elsewhere(Verification& verdict) const;
 
+  const WorkloadJudge& judge_;
   Workload& work_;
 
  private:

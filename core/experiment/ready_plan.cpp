@@ -21,6 +21,10 @@ void PlanPromises::add(const PassResult& pass) {
   for (const ConstantClaim& claim : pass.claims) undecided[claim.router] = {claim.branches.begin(), claim.branches.end()};
 }
 
+int64_t count_written(std::span<const int32_t> tokens) {
+  return std::count_if(tokens.begin(), tokens.end(), [](int32_t token) { return token >= 0; });
+}
+
 ReadyPlan::ReadyPlan(std::string name, const WeightStore& store, Lower lower, Compile compile, PictureSize first)
     : name_(std::move(name)), store_(store), lower_(std::move(lower)), compile_(std::move(compile)) {
   use(first);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 
 #include "core/experiment/by_size.h"
@@ -33,6 +34,9 @@ struct PlanPromises {
   std::map<std::string, std::set<int32_t>> undecided;
   void add(const PassResult& pass);
 };
+
+/// Tokens that were written, of those in ReadyPlan::decoded.
+int64_t count_written(std::span<const int32_t> tokens);
 
 /// A plan of a model, with the figures of its runs. What it inherits is compiled for the size in use, that of the batch that ran last; the
 /// plans of at most four sizes are held. Of a model without pictures there is one, of size 0x0.

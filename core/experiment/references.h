@@ -3,14 +3,15 @@
 #pragma once
 #include "core/experiment/by_size.h"
 #include "core/experiment/judge.h"
-#include "core/experiment/workload.h"
+#include "core/experiment/workload_judge.h"
 
 namespace stormcell {
 
 class References {
  public:
-  /// `tokens` of each sequence are decoded, at most; 0: a forward pass. The workload must outlive it.
-  References(const Workload& work, int64_t tokens, const Progress& progress) : work_(work), tokens_(tokens), progress_(progress) {}
+  /// `tokens` of each sequence are decoded, at most; 0: a forward pass. The judge must outlive it.
+  References(const WorkloadJudge& judge, int64_t tokens, const Progress& progress)
+      : judge_(judge), work_(judge.work()), tokens_(tokens), progress_(progress) {}
 
   /// By an oracle that holds the weights in the format that runs, and rounds inputs of products where the device does.
   Observed running(const Batch& batch) const;
@@ -22,6 +23,7 @@ class References {
  private:
   Observed run(const Graph& graph, const Batch& batch, bool round_inputs, OracleReplay replay = {}) const;
 
+  const WorkloadJudge& judge_;
   const Workload& work_;
   int64_t tokens_;
   const Progress& progress_;

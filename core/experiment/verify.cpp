@@ -49,12 +49,12 @@ class Verifying {
         progress_(progress),
         baseline_(baseline),
         order_(*s_.data),
-        references_(work, tokens_of(work), progress),
+        references_(*judge_, tokens_of(work), progress),
         format_(s_.nonfinite()),
         leaves_decisions_out_(!plan.promises.undecided.empty()),
         pixel_seconds_(options.pixel_seconds) {
-    plans_.push_back(work.judged(plan, tokens_of(work), progress));
-    if (baseline && baseline != &plan) plans_.push_back(work.judged(*baseline, tokens_of(work), progress));
+    plans_.push_back(judge_->judged(plan, tokens_of(work), progress));
+    if (baseline && baseline != &plan) plans_.push_back(judge_->judged(*baseline, tokens_of(work), progress));
   }
 
   Verification run() {
@@ -187,7 +187,7 @@ class Verifying {
     if (!further) return;
     progress_.report("verifying past a page of states", 0, 0);
     const Batch batch = s_.data->batch(further->batch, progress_.cancel);
-    const Observed reference = References(work_, further->tokens, progress_).running(batch);
+    const Observed reference = References(*judge_, further->tokens, progress_).running(batch);
     for (const auto& plan : plans_) plan->compare_further(batch, reference, further->tokens, progress_);
   }
 
@@ -246,6 +246,7 @@ class Verifying {
 
   const double begin_ = seconds_now();
   Workload& work_;
+  const std::unique_ptr<WorkloadJudge> judge_ = judge_of(work_);
   const ExperimentState& s_;
   const double oracle_until_, until_;
   const bool judges_format_;
@@ -276,10 +277,11 @@ std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline, c
   const Batch batch = work.state().data->batch(number, unseen.cancel);
   std::optional<Observed> reference;
   std::vector<std::string> differences(plans.size());
+  const std::unique_ptr<WorkloadJudge> judge = judge_of(work);
   for (size_t p = 0; p < plans.size(); ++p) {
-    if (work.wrote_alike(*plans[p], baseline, batch)) continue;
-    if (!reference) reference = work.judged(baseline, work.new_tokens(), unseen)->run(batch, nullptr);
-    const std::unique_ptr<JudgedPlan> judged = work.judged(*plans[p], work.new_tokens(), unseen);
+    if (judge->wrote_alike(*plans[p], baseline, batch)) continue;
+    if (!reference) reference = judge->judged(baseline, work.new_tokens(), unseen)->run(batch, nullptr);
+    const std::unique_ptr<JudgedPlan> judged = judge->judged(*plans[p], work.new_tokens(), unseen);
     judged->compare_with_baseline(batch, *reference);
     if (const std::vector<std::string> found = judged->differences(); !found.empty()) differences[p] = found.front();
   }

@@ -67,10 +67,6 @@ Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const {
 
 double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? kF32Tolerance : tolerance(); }
 
-const CellReach& Workload::reach(PictureSize size) const {
-  return reach_.at(size, [this](PictureSize of) { return cell_reach(*judged_graph(of), stop_); });
-}
-
 std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state) {
   const std::string& phase = state.options.phase;
   check_phase(phase);

@@ -1,18 +1,15 @@
 // What is run on a batch: one forward pass, or the decoding of new tokens. Everything that profiles, optimises, measures, records and
-// verifies asks this for its graph, its plans and its verdict, and knows no difference between the two.
+// verifies asks this for its graph and its plans, and knows no difference between the two. workload_judge.h judges its plans.
 #pragma once
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/run_kind.h"
-#include "core/experiment/judged_decision.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
-
-class JudgedPlan;
 
 class Workload {
  public:
@@ -50,7 +47,7 @@ class Workload {
   /// `cells`: those a second.
   virtual void set_rates(double cells, PlanFigures& figures) const { figures.cells_per_s = cells; }
 
-  // How its plans are verified (verify.h):
+  // How its plans are verified (workload_judge.h):
   /// What rounds: products, as the device computes them, states that the graph keeps in bf16, or what annotations ask to lie so. The oracle
   /// rounds states alike, but a value in the middle between two goes either way; of annotations it knows nothing.
   Arithmetic arithmetic() const;
@@ -63,21 +60,14 @@ class Workload {
   /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the model is stored.
   virtual std::shared_ptr<const Graph> judged_graph(PictureSize size) const = 0;
   virtual std::shared_ptr<const Graph> stored_graph(PictureSize size) const = 0;
-  /// How cells of one item reach others in it; held as graphs are.
-  const CellReach& reach(PictureSize size) const;
-  /// The plan under judgement; `tokens` of each sequence are compared, 0 of a forward pass. It must not outlive either, nor `progress`.
-  virtual std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) = 0;
-  /// What both write of a batch is all the same: then nothing else has to be compared. False: it may differ.
-  virtual bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) = 0;
 
  protected:
   /// The graphs of the phase with these annotations.
   virtual void annotate_graphs(const SaidAnnotations& said) = 0;
   /// What --annotate says of graph(), once that is there; throws where the device has no kernel for it.
   void check_given();
-  /// `stop`: whether what one sequence stops reaches the others.
-  Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens, RepeatStop stop)
-      : state_(state), annotations_(state.options.annotations), phase_(phase), new_tokens_(new_tokens), stop_(stop) {}
+  Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens)
+      : state_(state), annotations_(state.options.annotations), phase_(phase), new_tokens_(new_tokens) {}
   ExperimentState& state_;
   std::vector<std::string> annotations_;  ///< those of a configuration, then --annotate's
 
@@ -87,8 +77,6 @@ class Workload {
   std::vector<std::string> idle_;
   WorkPhase phase_;
   int64_t new_tokens_;
-  RepeatStop stop_;
-  mutable BySize<CellReach> reach_;
 };
 
 /// A batch goes through the model once.
@@ -101,9 +89,6 @@ class ForwardPass : public Workload {
   int64_t cells(const ReadyPlan&, int64_t batch) const override { return state_.data->real_cells(batch); }
   std::shared_ptr<const Graph> judged_graph(PictureSize size) const override { return state_.graph_for(size); }
   std::shared_ptr<const Graph> stored_graph(PictureSize size) const override { return state_.stored_for(size); }
-  std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) override;
-  /// Its outputs are what a judge compares.
-  bool wrote_alike(ReadyPlan&, ReadyPlan&, const Batch&) override { return false; }
 
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
@@ -123,9 +108,6 @@ class Decoding : public Workload {
   /// That keep the logits: tokens alone hide what is wrong.
   std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return with_logits_; }
   std::shared_ptr<const Graph> stored_graph(PictureSize) const override { return state_.model->generate_with_logits(); }
-  std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) override;
-  /// Tokens are what a plan computes: where they are the baseline's, it does not differ; where not, the logits tell.
-  bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) override;
 
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
