@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/bench/workload.h"
 #include "core/experiment/leave_out.h"
 #include "core/experiment/mirrored.h"
 #include "core/experiment/time_plan.h"
-#include "core/experiment/workload.h"
 #include "core/passes/pipeline.h"
 
 namespace stormcell {

@@ -1,9 +1,9 @@
 #include "core/experiment/dense_plan.h"
 
 #include "core/base/error.h"
+#include "core/bench/profile_split.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/plan_figures.h"
-#include "core/experiment/profile_split.h"
 #include "core/experiment/verify.h"
 #include "core/passes/dense_graph.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/workload.h"
+#include "core/bench/workload.h"
 
 namespace stormcell {
 

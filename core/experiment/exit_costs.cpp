@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/experiment/plan_graphs.h"
+#include "core/bench/plan_graphs.h"
 
 namespace stormcell {
 namespace {

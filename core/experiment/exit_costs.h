@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/bench/workload.h"
 #include "core/experiment/exit_chain.h"
-#include "core/experiment/workload.h"
 #include "core/passes/pipeline.h"
 
 namespace stormcell {

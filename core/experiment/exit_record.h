@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/bench/workload.h"
 #include "core/cell/picture_size.h"
 #include "core/experiment/exit_chain.h"
 #include "core/experiment/exit_search.h"
-#include "core/experiment/workload.h"
 #include "core/quality/task.h"
 
 namespace stormcell {

@@ -8,10 +8,10 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/bench/option_checks.h"
 #include "core/experiment/exit_costs.h"
 #include "core/experiment/exit_times.h"
 #include "core/experiment/measured_plans.h"
-#include "core/experiment/option_checks.h"
 #include "core/experiment/time_plan.h"
 #include "core/formats/file_text.h"
 #include "core/summary/exit_target.h"

@@ -2,10 +2,10 @@
 #pragma once
 #include <optional>
 
+#include "core/bench/profile_split.h"
 #include "core/cell/router_threshold.h"
 #include "core/experiment/exit_record.h"
 #include "core/experiment/paired_speedup.h"
-#include "core/experiment/profile_split.h"
 #include "core/passes/pipeline.h"
 
 namespace stormcell {

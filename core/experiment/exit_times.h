@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
+#include "core/bench/profile_split.h"
+#include "core/bench/workload.h"
 #include "core/experiment/exit_chain.h"
-#include "core/experiment/profile_split.h"
-#include "core/experiment/workload.h"
 
 namespace stormcell {
 

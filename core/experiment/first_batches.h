@@ -1,6 +1,6 @@
 // Times the first batches, from which the time for all of them is estimated.
 #pragma once
-#include "core/experiment/workload.h"
+#include "core/bench/workload.h"
 
 namespace stormcell {
 

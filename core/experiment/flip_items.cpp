@@ -1,6 +1,6 @@
 #include "core/experiment/flip_items.h"
 
-#include "core/experiment/record_plan.h"
+#include "core/bench/record_plan.h"
 
 namespace stormcell {
 namespace {

@@ -3,14 +3,14 @@
 #include <numeric>
 #include <span>
 
+#include "core/bench/experiment_figures.h"
+#include "core/bench/recording.h"
+#include "core/bench/workload.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/experiment_figures.h"
-#include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
 #include "core/experiment/verify.h"
 #include "core/experiment/verify_decoded.h"
-#include "core/experiment/workload.h"
 #include "core/formats/tokenizer.h"
 #include "core/machine/memory.h"
 #include "core/summary/latency.h"

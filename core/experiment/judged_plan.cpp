@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "core/base/counted.h"
-#include "core/experiment/batch_inputs.h"
+#include "core/bench/batch_inputs.h"
 #include "core/experiment/observe.h"
 #include "core/experiment/references.h"
 

@@ -2,11 +2,11 @@
 #include "core/experiment/measure_afresh.h"
 
 #include "core/base/error.h"
+#include "core/bench/open_state.h"
+#include "core/bench/workload.h"
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/fresh_measuring.h"
 #include "core/experiment/measured_plans.h"
-#include "core/experiment/open_state.h"
-#include "core/experiment/workload.h"
 
 namespace stormcell {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "core/bench/state.h"
 #include "core/experiment/fresh_measuring.h"
-#include "core/experiment/state.h"
 
 namespace stormcell {
 

@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "core/experiment/experiment_figures.h"
+#include "core/bench/experiment_figures.h"
+#include "core/bench/profile_split.h"
 #include "core/experiment/plan_figures.h"
-#include "core/experiment/profile_split.h"
 
 namespace stormcell {
 

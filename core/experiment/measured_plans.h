@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/bench/workload.h"
 #include "core/experiment/kept_batch.h"
 #include "core/experiment/mirrored.h"
-#include "core/experiment/workload.h"
 #include "core/machine/other_load.h"
 
 namespace stormcell {

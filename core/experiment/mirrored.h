@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/experiment/budget_meter.h"
+#include "core/bench/budget_meter.h"
 #include "core/experiment/paired_speedup.h"
 #include "core/summary/results.h"
 #include "core/summary/withheld.h"

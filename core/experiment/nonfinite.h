@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/experiment/arithmetic.h"
+#include "core/bench/arithmetic.h"
 
 namespace stormcell {
 

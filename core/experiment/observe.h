@@ -1,7 +1,7 @@
 // A plan run on one batch so that it can be judged.
 #pragma once
+#include "core/bench/state.h"
 #include "core/experiment/judge.h"
-#include "core/experiment/state.h"
 
 namespace stormcell {
 

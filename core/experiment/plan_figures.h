@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "core/experiment/workload.h"
+#include "core/bench/workload.h"
 
 namespace stormcell {
 

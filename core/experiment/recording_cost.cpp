@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/base/clock.h"
+#include "core/bench/profile_split.h"
 #include "core/experiment/measured_plans.h"
-#include "core/experiment/profile_split.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {

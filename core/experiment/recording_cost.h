@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/bench/recording.h"
 #include "core/experiment/mirrored.h"
-#include "core/experiment/recording.h"
 
 namespace stormcell {
 

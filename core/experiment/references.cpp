@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/experiment/batch_inputs.h"
+#include "core/bench/batch_inputs.h"
 #include "core/experiment/batch_part.h"
 
 namespace stormcell {

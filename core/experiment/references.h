@@ -1,7 +1,7 @@
 // The oracle as a workload's plans are judged by it, for the two questions about a number format: is it executed rightly, and
 // what does it cost?
 #pragma once
-#include "core/experiment/by_size.h"
+#include "core/bench/by_size.h"
 #include "core/experiment/judge.h"
 #include "core/experiment/workload_judge.h"
 

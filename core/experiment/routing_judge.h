@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/number_format.h"
-#include "core/experiment/arithmetic.h"
+#include "core/bench/arithmetic.h"
 #include "core/experiment/compare_decisions.h"
 #include "core/experiment/disturbed_cells.h"
 #include "core/experiment/nonfinite.h"

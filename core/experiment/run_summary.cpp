@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
-#include "core/experiment/experiment_figures.h"
-#include "core/experiment/pass_report.h"
+#include "core/bench/experiment_figures.h"
+#include "core/bench/pass_report.h"
 #include "core/graph/annotation_rules.h"
 #include "core/machine/memory.h"
 #include "core/summary/measured_text.h"

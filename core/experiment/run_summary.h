@@ -1,9 +1,9 @@
 // How the summary and the configuration of every verb begin.
 #pragma once
 #include "core/base/run_kind.h"
+#include "core/bench/workload.h"
 #include "core/configuration/plan_config.h"
 #include "core/experiment/run_options.h"
-#include "core/experiment/workload.h"
 #include "core/quality/quality_meter.h"
 
 namespace stormcell {

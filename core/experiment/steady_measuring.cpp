@@ -4,7 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/counted.h"
-#include "core/experiment/experiment_figures.h"
+#include "core/bench/experiment_figures.h"
 #include "core/summary/stated_speedups.h"
 
 namespace stormcell {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "core/experiment/ceiling_readings.h"
-#include "core/experiment/state.h"
+#include "core/bench/ceiling_readings.h"
+#include "core/bench/state.h"
 #include "core/machine/other_load.h"
 #include "core/summary/results.h"
 

@@ -8,11 +8,11 @@
 #include "core/base/clock.h"
 #include "core/base/counted.h"
 #include "core/base/number_format.h"
+#include "core/bench/batch_inputs.h"
+#include "core/bench/profile_split.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/batch_inputs.h"
 #include "core/experiment/batch_part.h"
 #include "core/experiment/judged_plan.h"
-#include "core/experiment/profile_split.h"
 #include "core/experiment/references.h"
 
 namespace stormcell {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/workload.h"
+#include "core/bench/workload.h"
 
 namespace stormcell {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/bench/state.h"
 #include "core/experiment/judge.h"
-#include "core/experiment/state.h"
 
 namespace stormcell {
 

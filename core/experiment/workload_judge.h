@@ -3,9 +3,9 @@
 #pragma once
 #include <memory>
 
-#include "core/experiment/by_size.h"
+#include "core/bench/by_size.h"
+#include "core/bench/workload.h"
 #include "core/experiment/judged_decision.h"
-#include "core/experiment/workload.h"
 
 namespace stormcell {
 

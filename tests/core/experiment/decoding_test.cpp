@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "core/bench/recording.h"
 #include "core/configuration/plan_config.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/plan_figures.h"
-#include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/verify.h"
 #include "core/formats/safetensors_writer.h"

@@ -1,9 +1,9 @@
 // Which passes stay in a plan, and what is said about those that do not.
 #include "core/experiment/leave_out.h"
 
+#include "core/bench/pass_report.h"
 #include "core/experiment/exit_thresholds.h"
 #include "core/experiment/gains.h"
-#include "core/experiment/pass_report.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {

@@ -5,12 +5,12 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/bench/memory_check.h"
+#include "core/bench/plan_graphs.h"
+#include "core/bench/profile_split.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/memory_check.h"
-#include "core/experiment/plan_graphs.h"
-#include "core/experiment/profile_split.h"
 #include "core/experiment/verify.h"
 #include "core/formats/safetensors.h"
 #include "core/models/model.h"

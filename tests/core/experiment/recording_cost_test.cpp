@@ -3,9 +3,9 @@
 #include <QByteArray>
 #include <filesystem>
 
+#include "core/bench/workload.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/routing_figures.h"
-#include "core/experiment/workload.h"
 #include "core/models/model.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"

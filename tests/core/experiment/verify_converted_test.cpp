@@ -1,8 +1,8 @@
 // Models in another number format than the stored one, judged: the oracle rounds by itself, and a conversion that is wrong is found.
 #include <bit>
 
+#include "core/bench/converted_graph.h"
 #include "core/cpu/kernels/isa.h"
-#include "core/experiment/converted_graph.h"
 #include "tests/core/experiment/verify_runs.h"
 #include "tests/testing/testing.h"
 

@@ -1,10 +1,10 @@
 // Batches of pictures that the oracle is too slow for: some of their pictures are judged, as the plan ran them among all of the batch.
 #include <functional>
 
+#include "core/bench/plan_graphs.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/batch_part.h"
 #include "core/experiment/candidates.h"
-#include "core/experiment/plan_graphs.h"
 #include "core/experiment/verify.h"
 #include "core/graph/roles.h"
 #include "core/models/model.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "core/bench/record_plan.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/compare_decisions.h"
-#include "core/experiment/record_plan.h"
 #include "core/experiment/verify.h"
 #include "core/graph/operator.h"
 #include "core/passes/pipeline.h"
