@@ -4,8 +4,8 @@
 #include "core/bench/profile_split.h"
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/plan_figures.h"
-#include "core/experiment/verify.h"
 #include "core/passes/dense_graph.h"
+#include "core/verification/verify.h"
 
 namespace stormcell {
 namespace {

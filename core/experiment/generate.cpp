@@ -9,11 +9,11 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
-#include "core/experiment/verify.h"
-#include "core/experiment/verify_decoded.h"
 #include "core/formats/tokenizer.h"
 #include "core/machine/memory.h"
 #include "core/summary/latency.h"
+#include "core/verification/verify.h"
+#include "core/verification/verify_decoded.h"
 
 namespace stormcell {
 namespace {

@@ -29,10 +29,10 @@
 #include "core/experiment/steady_measuring.h"
 #include "core/experiment/time_figures.h"
 #include "core/experiment/time_plan.h"
-#include "core/experiment/verify.h"
 #include "core/machine/other_load.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/stated_speedups.h"
+#include "core/verification/verify.h"
 
 namespace stormcell {
 namespace {

@@ -24,10 +24,10 @@
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
 #include "core/experiment/steady_measuring.h"
-#include "core/experiment/verify.h"
 #include "core/passes/pipeline.h"
 #include "core/summary/latency.h"
 #include "core/summary/stated_speedups.h"
+#include "core/verification/verify.h"
 
 namespace stormcell {
 namespace {
