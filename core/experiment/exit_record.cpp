@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/cell/choose.h"
-#include "core/experiment/measured_plans.h"
+#include "core/measuring/measured_plans.h"
 
 namespace stormcell {
 namespace {

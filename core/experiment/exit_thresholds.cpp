@@ -11,9 +11,9 @@
 #include "core/bench/option_checks.h"
 #include "core/experiment/exit_costs.h"
 #include "core/experiment/exit_times.h"
-#include "core/experiment/measured_plans.h"
-#include "core/experiment/time_plan.h"
 #include "core/formats/file_text.h"
+#include "core/measuring/measured_plans.h"
+#include "core/measuring/time_plan.h"
 #include "core/summary/exit_target.h"
 
 namespace stormcell {

@@ -5,8 +5,8 @@
 #include "core/bench/open_state.h"
 #include "core/bench/workload.h"
 #include "core/experiment/exit_thresholds.h"
-#include "core/experiment/fresh_measuring.h"
-#include "core/experiment/measured_plans.h"
+#include "core/measuring/fresh_measuring.h"
+#include "core/measuring/measured_plans.h"
 
 namespace stormcell {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/bench/state.h"
-#include "core/experiment/fresh_measuring.h"
+#include "core/measuring/fresh_measuring.h"
 
 namespace stormcell {
 

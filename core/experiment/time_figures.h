@@ -2,9 +2,9 @@
 #pragma once
 #include "core/bench/profile_split.h"
 #include "core/bench/state.h"
-#include "core/experiment/first_batches.h"
 #include "core/experiment/run_options.h"
-#include "core/experiment/time_plan.h"
+#include "core/measuring/first_batches.h"
+#include "core/measuring/time_plan.h"
 
 namespace stormcell {
 

@@ -2,8 +2,8 @@
 // has no time.
 #include "core/base/clock.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/mirrored.h"
-#include "core/experiment/time_plan.h"
+#include "core/measuring/mirrored.h"
+#include "core/measuring/time_plan.h"
 #include "core/summary/stated_speedups.h"
 #include "tests/testing/testing.h"
 

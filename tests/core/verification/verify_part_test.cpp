@@ -3,8 +3,8 @@
 
 #include "core/bench/plan_graphs.h"
 #include "core/cpu/cpu_device.h"
-#include "core/experiment/candidates.h"
 #include "core/graph/roles.h"
+#include "core/measuring/candidates.h"
 #include "core/models/model.h"
 #include "core/verification/batch_part.h"
 #include "core/verification/verify.h"

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/bench/record_plan.h"
-#include "core/experiment/candidates.h"
 #include "core/graph/operator.h"
+#include "core/measuring/candidates.h"
 #include "core/passes/pipeline.h"
 #include "core/verification/compare_decisions.h"
 #include "core/verification/verify.h"
