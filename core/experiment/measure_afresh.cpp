@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/bench/open_state.h"
 #include "core/bench/workload.h"
-#include "core/experiment/exit_thresholds.h"
+#include "core/exits/exit_thresholds.h"
 #include "core/measuring/fresh_measuring.h"
 #include "core/measuring/measured_plans.h"
 

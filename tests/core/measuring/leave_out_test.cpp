@@ -2,7 +2,7 @@
 #include "core/measuring/leave_out.h"
 
 #include "core/bench/pass_report.h"
-#include "core/experiment/exit_thresholds.h"
+#include "core/exits/exit_thresholds.h"
 #include "core/measuring/gains.h"
 #include "tests/testing/testing.h"
 

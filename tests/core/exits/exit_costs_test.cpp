@@ -1,6 +1,6 @@
 // Whose operations exits are told by: each exit's are those of what feeds its test where the rest waits, the model's own order where
 // nothing does, of pictures of every size.
-#include "core/experiment/exit_costs.h"
+#include "core/exits/exit_costs.h"
 
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The curve of thresholds suits any range of confidences: of ten classes, of a thousand, of answers that are all sure.
-#include "core/experiment/exit_curve.h"
+#include "core/exits/exit_curve.h"
 
 #include <cmath>
 #include <limits>

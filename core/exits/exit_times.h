@@ -6,7 +6,7 @@
 
 #include "core/bench/profile_split.h"
 #include "core/bench/workload.h"
-#include "core/experiment/exit_chain.h"
+#include "core/exits/exit_chain.h"
 
 namespace stormcell {
 

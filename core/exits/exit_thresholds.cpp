@@ -1,4 +1,4 @@
-#include "core/experiment/exit_thresholds.h"
+#include "core/exits/exit_thresholds.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/bench/option_checks.h"
-#include "core/experiment/exit_costs.h"
-#include "core/experiment/exit_times.h"
+#include "core/exits/exit_costs.h"
+#include "core/exits/exit_times.h"
 #include "core/formats/file_text.h"
 #include "core/measuring/measured_plans.h"
 #include "core/measuring/time_plan.h"

@@ -1,4 +1,4 @@
-#include "core/experiment/exit_record.h"
+#include "core/exits/exit_record.h"
 
 #include <fmt/format.h>
 

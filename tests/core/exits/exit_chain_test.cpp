@@ -1,5 +1,5 @@
 // Which graphs are networks with exits, and what it costs to answer at each.
-#include "core/experiment/exit_chain.h"
+#include "core/exits/exit_chain.h"
 
 #include <cmath>
 

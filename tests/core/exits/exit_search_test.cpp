@@ -1,5 +1,5 @@
 // Thresholds for each exit, held to what trying all of them gives.
-#include "core/experiment/exit_search.h"
+#include "core/exits/exit_search.h"
 
 #include <algorithm>
 #include <cmath>

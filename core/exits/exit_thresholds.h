@@ -4,7 +4,7 @@
 
 #include "core/bench/profile_split.h"
 #include "core/cell/router_threshold.h"
-#include "core/experiment/exit_record.h"
+#include "core/exits/exit_record.h"
 #include "core/measuring/paired_speedup.h"
 #include "core/passes/pipeline.h"
 

@@ -1,4 +1,4 @@
-#include "core/experiment/exit_costs.h"
+#include "core/exits/exit_costs.h"
 
 #include <memory>
 #include <utility>

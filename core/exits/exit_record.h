@@ -9,8 +9,8 @@
 
 #include "core/bench/workload.h"
 #include "core/cell/picture_size.h"
-#include "core/experiment/exit_chain.h"
-#include "core/experiment/exit_search.h"
+#include "core/exits/exit_chain.h"
+#include "core/exits/exit_search.h"
 #include "core/quality/task.h"
 
 namespace stormcell {

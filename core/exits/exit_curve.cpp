@@ -1,4 +1,4 @@
-#include "core/experiment/exit_curve.h"
+#include "core/exits/exit_curve.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
-#include "core/experiment/exit_times.h"
+#include "core/exits/exit_times.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "core/experiment/exit_record.h"
+#include "core/exits/exit_record.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/bench/workload.h"
-#include "core/experiment/exit_chain.h"
+#include "core/exits/exit_chain.h"
 #include "core/passes/pipeline.h"
 
 namespace stormcell {

@@ -1,6 +1,6 @@
 // Early exits as a subject: the whole curve of quality against mean cost over thresholds, from one recorded run.
 #pragma once
-#include "core/experiment/exit_record.h"
+#include "core/exits/exit_record.h"
 
 namespace stormcell {
 

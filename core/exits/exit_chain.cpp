@@ -1,4 +1,4 @@
-#include "core/experiment/exit_chain.h"
+#include "core/exits/exit_chain.h"
 
 #include <algorithm>
 

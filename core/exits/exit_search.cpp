@@ -1,4 +1,4 @@
-#include "core/experiment/exit_search.h"
+#include "core/exits/exit_search.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // What a recorded run says of items of several sizes: each costs the operations of its own.
-#include "core/experiment/exit_record.h"
+#include "core/exits/exit_record.h"
 
 #include <cmath>
 
