@@ -1,4 +1,6 @@
 // What an open experiment holds: model, data, device, weights, and what runs on them. The verbs share it; open_state.h makes it.
+//
+// This room opens them, makes plans that are ready to run, runs workloads and records what they do. It judges nothing and times nothing.
 #pragma once
 #include <array>
 #include <functional>

@@ -1,4 +1,7 @@
 // A network with exits: a chain of routers that let items answer early, and what it costs to answer at each.
+//
+// This room answers all questions about early exits: what they cost, what they take, how good their answers are at each threshold, and which
+// thresholds meet a target.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,7 @@
 // Plans while they are measured, and what comes of it in the results: alike in run and optimize.
+//
+// This room times plans: mirrored rounds, paired speed-ups, intervals over several processes, ceilings that hold while plans are measured,
+// passes that are left out, and plans of the time that all this takes.
 #pragma once
 #include <functional>
 #include <optional>

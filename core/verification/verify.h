@@ -1,5 +1,8 @@
 // What docs/concepts.md says of verification, of every workload: the oracle on the first batches, decisions replayed and free; the rest
 // against the baseline.
+//
+// This room judges plans: references, judges of outputs and of routing, flips, tolerances, and the judged plans of a forward pass and of
+// decoding. It runs plans of core/bench and times none.
 #pragma once
 #include <memory>
 #include <optional>
