@@ -2,10 +2,12 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/bench/workload.h"
+#include "core/graph/router_thresholds.h"
 
 namespace stormcell {
 
-Decoding::Decoding(ExperimentState& state) : Workload(state, WorkPhase::decode, state.options.most_new_tokens) {
+Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds)
+    : Workload(state, WorkPhase::decode, state.options.most_new_tokens, std::move(thresholds)) {
   const ExperimentState& s = state;
   if (!s.model->generates)
     bad_input(s.options.model, "this model cannot generate",
@@ -19,8 +21,8 @@ Decoding::Decoding(ExperimentState& state) : Workload(state, WorkPhase::decode, 
               counted(most, "token") + (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
                   (most == 1 ? " is" : " are") + " more than the model's " + counted(s.model->max_length, "position"),
               "choose fewer, or a smaller --length with --truncate");
-  graph_ = s.prepared(s.model->generate());
-  with_logits_ = s.prepared(s.model->generate_with_logits());
+  graph_ = with_thresholds(s.prepared(s.model->generate()), thresholds_);
+  with_logits_ = with_thresholds(s.prepared(s.model->generate_with_logits()), thresholds_);
   check_given();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bench/state.h"
+#include "core/cell/router_threshold.h"
 #include "core/passes/pipeline.h"
 
 namespace stormcell {
@@ -18,8 +19,8 @@ std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassCo
 
 /// `first` for the largest pictures of the data (ExperimentState::picture); for others the model's graph of that size, changed as
 /// `configuration` says. Calling it throws Error(failed) where a pass that changed `first` does not apply to that size. The state must
-/// outlive it. `annotations` are said of that graph first, as they were of `first`.
+/// outlive it. That graph has the `thresholds` and `annotations` that `first` had before its passes.
 GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
-                        std::vector<std::string> annotations = {});
+                        std::vector<std::string> annotations = {}, RouterThresholds thresholds = {});
 
 }  // namespace stormcell

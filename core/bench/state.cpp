@@ -9,7 +9,6 @@
 #include "core/bench/converted_graph.h"
 #include "core/bench/memory_check.h"
 #include "core/cost/graph_cost.h"
-#include "core/graph/router_thresholds.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
 
@@ -39,36 +38,9 @@ std::shared_ptr<const Graph> ExperimentState::graph_for(PictureSize size) const 
   return graphs_.at(size, [this](PictureSize of) { return prepared(model->forward_for(of)); });
 }
 
-std::shared_ptr<const Graph> ExperimentState::in_running_format(std::shared_ptr<const Graph> g) const {
+std::shared_ptr<const Graph> ExperimentState::prepared(std::shared_ptr<const Graph> g) const {
   if (dtype != model->dtype) g = in_format(*g, dtype);
   return annotated(std::move(g), {options.annotations, "--annotate"});
-}
-
-std::shared_ptr<const Graph> ExperimentState::prepared(std::shared_ptr<const Graph> stored) const {
-  return in_running_format(with_thresholds(std::move(stored), exit_thresholds_));
-}
-
-std::shared_ptr<const Graph> ExperimentState::stored_for(PictureSize size) const {
-  return with_thresholds(model->forward_for(size), exit_thresholds_);
-}
-
-std::shared_ptr<const Graph> ExperimentState::with_own_thresholds(PictureSize size) const {
-  return in_running_format(model->forward_for(size));
-}
-
-ExperimentState::ThresholdsInUse::ThresholdsInUse(ExperimentState& state, const RouterThresholds& thresholds)
-    : state_(state), own_(state.graph) {
-  if (thresholds.empty()) return;
-  state.exit_thresholds_ = thresholds;
-  state.graphs_ = {};
-  state.graph = state.prepared(state.model->forward_for(state.picture));
-}
-
-ExperimentState::ThresholdsInUse::~ThresholdsInUse() {
-  if (state_.exit_thresholds_.empty()) return;
-  state_.exit_thresholds_.clear();
-  state_.graphs_ = {};
-  state_.graph = std::move(own_);
 }
 
 PhaseGraphs ExperimentState::phase_graphs() const {

@@ -17,7 +17,6 @@
 #include "core/bench/ceiling_readings.h"
 #include "core/bench/plan_checks.h"
 #include "core/bench/ready_plan.h"
-#include "core/cell/router_threshold.h"
 #include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
 #include "core/runtime/device.h"
@@ -68,23 +67,6 @@ struct ExperimentState {
     ExperimentState& state_;
   };
 
-  /// As long as it lives what runs, and the oracle that judges it, has these thresholds of exits in the place of the model's own. Plans
-  /// that were made before keep theirs.
-  class ThresholdsInUse {
-   public:
-    ThresholdsInUse(ExperimentState& state, const RouterThresholds& thresholds);
-    ~ThresholdsInUse();
-    ThresholdsInUse(const ThresholdsInUse&) = delete;
-    ThresholdsInUse& operator=(const ThresholdsInUse&) = delete;
-
-   private:
-    ExperimentState& state_;
-    std::shared_ptr<const Graph> own_;  // with the model's
-  };
-
-  /// Empty: the model's own.
-  const RouterThresholds& exit_thresholds() const { return exit_thresholds_; }
-
   /// Where plans run.
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
   /// With what --annotate says, in the number format that runs.
@@ -93,12 +75,8 @@ struct ExperimentState {
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
   /// The same of what a configuration says, where no profile is asked.
   PassInput pass_input(const Graph& graph) const;
-  /// A stored graph with the thresholds in use, what the plan says of it (--annotate), and its weights in the format that runs.
+  /// A stored graph with what the plan says of it (--annotate), and its weights in the format that runs.
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const;
-  /// As the model is stored, with the thresholds in use.
-  std::shared_ptr<const Graph> stored_for(PictureSize size) const;
-  /// The graph of a size as it would be prepared with the model's own thresholds.
-  std::shared_ptr<const Graph> with_own_thresholds(PictureSize size) const;
 
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
@@ -132,10 +110,8 @@ struct ExperimentState {
   bool rounds_weights() const { return converts() && dtype != DType::f32; }
 
  private:
-  std::shared_ptr<const Graph> in_running_format(std::shared_ptr<const Graph> graph) const;
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
-  SentRows rows_ = SentRows::lent;    // of all plans that are made from now on
-  RouterThresholds exit_thresholds_;  // in the place of the model's own, of whatever runs; empty: those
+  SentRows rows_ = SentRows::lent;  // of all plans that are made from now on
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
 };
 

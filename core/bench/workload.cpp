@@ -52,7 +52,8 @@ std::vector<std::string> Workload::annotate(const SaidAnnotations& said) {
 
 void Workload::check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                           std::vector<std::string>& warnings) const {
-  state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_), available_memory(), warnings, new_tokens_);
+  state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_, thresholds_), available_memory(), warnings,
+                    new_tokens_);
 }
 
 Arithmetic Workload::arithmetic() const { return keeps_rounded_values(*graph()) ? Arithmetic::rounds_to_bf16 : state_.arithmetic(); }
@@ -67,12 +68,12 @@ Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const {
 
 double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.promises.same_bits ? kF32Tolerance : tolerance(); }
 
-std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state) {
+std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const RouterThresholds& thresholds) {
   const std::string& phase = state.options.phase;
   check_phase(phase);
   std::vector<std::unique_ptr<Workload>> list;
-  if (work_phase(phase) != WorkPhase::decode) list.push_back(std::make_unique<ForwardPass>(state));
-  if (work_phase(phase) != WorkPhase::forward) list.push_back(std::make_unique<Decoding>(state));
+  if (work_phase(phase) != WorkPhase::decode) list.push_back(std::make_unique<ForwardPass>(state, thresholds));
+  if (work_phase(phase) != WorkPhase::forward) list.push_back(std::make_unique<Decoding>(state, thresholds));
   return list;
 }
 

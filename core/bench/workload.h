@@ -8,6 +8,7 @@
 #include "core/base/run_kind.h"
 #include "core/bench/plan_graphs.h"
 #include "core/bench/state.h"
+#include "core/cell/router_threshold.h"
 
 namespace stormcell {
 
@@ -20,6 +21,8 @@ class Workload {
   ExperimentState& state() const { return state_; }
   WorkPhase phase() const { return phase_; }          ///< forward or decode
   int64_t new_tokens() const { return new_tokens_; }  ///< of each sequence, at most; 0: a forward pass
+  /// Of exits: what runs, and the oracle that judges it, has them in the place of the model's own. Empty: the model's own.
+  const RouterThresholds& thresholds() const { return thresholds_; }
   /// What the passes begin with, in the number format that runs; of a forward pass for the largest pictures.
   virtual std::shared_ptr<const Graph> graph() const = 0;
   /// What a configuration says of the plan beside its passes is said of graph() before them, NAME.KEY=WORD each. Throws Error(bad_input)
@@ -36,7 +39,7 @@ class Workload {
   /// Throws Error(bad_input) where the plan that the passes left does not fit into memory; warns where its fallbacks do not.
   void check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration, std::vector<std::string>& warnings) const;
   /// graph(), and the same for pictures of other sizes.
-  GraphOfSize graph_of_size() const { return plan_graphs(state_, graph(), {}, annotations_); }
+  GraphOfSize graph_of_size() const { return plan_graphs(state_, graph(), {}, annotations_, thresholds_); }
   /// `left`: graph() as the passes left it; `configuration`: what they need to do the same again.
   virtual std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
                                                const PassConfiguration& configuration, const Progress& progress) = 0;
@@ -66,10 +69,15 @@ class Workload {
   virtual void annotate_graphs(const SaidAnnotations& said) = 0;
   /// What --annotate says of graph(), once that is there; throws where the device has no kernel for it.
   void check_given();
-  Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens)
-      : state_(state), annotations_(state.options.annotations), phase_(phase), new_tokens_(new_tokens) {}
+  Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens, RouterThresholds thresholds)
+      : state_(state),
+        annotations_(state.options.annotations),
+        thresholds_(std::move(thresholds)),
+        phase_(phase),
+        new_tokens_(new_tokens) {}
   ExperimentState& state_;
   std::vector<std::string> annotations_;  ///< those of a configuration, then --annotate's
+  const RouterThresholds thresholds_;
 
  private:
   Bindings bounds() const;
@@ -82,24 +90,27 @@ class Workload {
 /// A batch goes through the model once.
 class ForwardPass : public Workload {
  public:
-  explicit ForwardPass(ExperimentState& state);
+  /// `thresholds`: as Workload::thresholds() has them.
+  explicit ForwardPass(ExperimentState& state, RouterThresholds thresholds = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                                        const Progress& progress) override;
   int64_t cells(const ReadyPlan&, int64_t batch) const override { return state_.data->real_cells(batch); }
-  std::shared_ptr<const Graph> judged_graph(PictureSize size) const override { return state_.graph_for(size); }
-  std::shared_ptr<const Graph> stored_graph(PictureSize size) const override { return state_.stored_for(size); }
+  std::shared_ptr<const Graph> judged_graph(PictureSize size) const override;
+  std::shared_ptr<const Graph> stored_graph(PictureSize size) const override;
 
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_;
+  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with the thresholds, where there are any
 };
 
 /// New tokens behind each input, greedily.
 class Decoding : public Workload {
  public:
   /// Throws Error(bad_input) where the model cannot generate, or not so many tokens behind inputs of this length.
-  explicit Decoding(ExperimentState& state);
+  /// `thresholds`: as Workload::thresholds() has them.
+  explicit Decoding(ExperimentState& state, RouterThresholds thresholds = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                                        const Progress& progress) override;
@@ -114,7 +125,7 @@ class Decoding : public Workload {
   std::shared_ptr<const Graph> graph_, with_logits_;
 };
 
-/// One for each phase that was asked for, forward first.
-std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state);
+/// One for each phase that was asked for, forward first; with these thresholds of exits, where there are any.
+std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const RouterThresholds& thresholds = {});
 
 }  // namespace stormcell

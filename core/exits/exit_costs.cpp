@@ -30,7 +30,7 @@ std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const Pipelin
     graph = std::make_shared<Graph>(std::move(again.graph)), kept = std::move(with);
   }
   if (!graph) return std::nullopt;
-  return plan_graphs(state, std::move(graph), std::move(kept), work.annotations());
+  return plan_graphs(state, std::move(graph), std::move(kept), work.annotations(), work.thresholds());
 }
 
 std::optional<GraphOfSize> expected_graphs(const Workload& work, const std::vector<ChosenPass>& chosen, const ExitChain& chain) {

@@ -240,7 +240,7 @@ bool holds(const ExitTarget& t) {
 void measure_beside_own(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const std::vector<int64_t>& batches,
                         const BesideOwn& measured, const Progress& progress, ExitTarget& t) {
   ExperimentState& s = work.state();
-  const auto own = s.make_plan("own thresholds", GraphOfSize([&s](PictureSize size) { return s.with_own_thresholds(size); }), 0, progress);
+  const auto own = s.make_plan("own thresholds", GraphOfSize([&s](PictureSize size) { return s.graph_for(size); }), 0, progress);
   std::vector<ReadyPlan*> beside = {own.get(), &plan};
   if (optimized && optimized != &plan) beside.push_back(optimized);
   MeasuredPlans plans(s, beside, progress);

@@ -477,9 +477,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   if (has_target(state_->options)) first.fit_batches();
   const double executions = first.plan.allowed(Stage::thresholds) / std::max(first.first.batch, 1e-9);
   const std::optional<FoundTarget> found = find_thresholds(*state_, chosen, first.split, executions, progress);
-  const ExperimentState::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
   size_t phase = 0;
-  return of_each_phase(*state_, optimize.half_done, [&](Workload& work) {
+  return of_each_phase(*state_, found ? found->in_use : RouterThresholds(), optimize.half_done, [&](Workload& work) {
     TimeShare own = shares[phase];
     own.is_told = phase == 0;
     own.plan = own.plan.part(shares.size() - phase++);

@@ -262,8 +262,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
   RouterThresholds exits;
   if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
   check_thresholds(*state_, exits, run.config_name);
-  const ExperimentState::ThresholdsInUse in_use(*state_, exits);
-  return of_each_phase(*state_, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
+  return of_each_phase(*state_, exits, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
 }
 
 }  // namespace stormcell

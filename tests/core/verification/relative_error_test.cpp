@@ -24,7 +24,7 @@ RelativeError shown(const std::vector<Thing>& things) {
 bool near(double a, double b) { return std::fabs(a - b) <= 1e-12 * std::max(std::fabs(a), std::fabs(b)); }
 
 /// An output of two values an item, the larger one as told.
-OutputValue output(const std::vector<float>& of_items) {
+OutputValue output_of_items(const std::vector<float>& of_items) {
   OutputValue o{"y", DType::f32, {static_cast<int64_t>(of_items.size()), 2}, {}, {}};
   for (const float y : of_items) o.reals.insert(o.reals.end(), {y, y / 2});
   return o;
@@ -97,10 +97,10 @@ class RelativeErrorTest : public QObject {
     if (one_batch) {
       std::vector<float> both = first, ours = first;
       both.insert(both.end(), second.begin(), second.end()), ours.insert(ours.end(), wrong.begin(), wrong.end());
-      judge.add({output(ours)}, {output(both)}, {}, 6);
+      judge.add({output_of_items(ours)}, {output_of_items(both)}, {}, 6);
     } else {
-      judge.add({output(first)}, {output(first)}, {}, 3);
-      judge.add({output(wrong)}, {output(second)}, {}, 3);
+      judge.add({output_of_items(first)}, {output_of_items(first)}, {}, 3);
+      judge.add({output_of_items(wrong)}, {output_of_items(second)}, {}, 3);
     }
     QCOMPARE(judge.differences().size(), size_t{1});
     QVERIFY2(std::fabs(judge.differences()[0].max_rel_diff - 0.01) < 1e-6,
