@@ -61,9 +61,9 @@ std::set<NodeId> repeated_nodes(const Graph& graph) {
 }
 
 /// Decisions of one execution under construction: by node, in the order they were made.
-class Places {
+class CellPlaces {
  public:
-  explicit Places(const Graph& graph) : graph_(graph) {}
+  explicit CellPlaces(const Graph& graph) : graph_(graph) {}
 
   /// Fills identity, rule and parents of `d`, which the route node `node` made. `ancestor`: of each cell its row in the dense space; empty
   /// where the router decides over that space.
@@ -192,7 +192,7 @@ CellReach cell_reach(const Graph& graph, RepeatStop stop) {
 std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
                                          const CellReach& reach) {
   std::vector<JudgedDecision> all;
-  Places places(graph);
+  CellPlaces places(graph);
   const std::set<NodeId> repeated = repeated_nodes(graph);
   std::map<NodeId, int64_t> turns;
   for (OracleDecision& o : result.decisions) {
@@ -219,7 +219,7 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
                                          const ExecutionResult& result) {
   std::vector<JudgedDecision> all;
-  Places places(*program.graph);
+  CellPlaces places(*program.graph);
   std::map<int32_t, int64_t> executions;  // by named router
   for (const ExecutedDecision* e : standing_decisions(program, named, result)) {
     const ProgramRouter& router = program.routers[e->router];
