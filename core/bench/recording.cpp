@@ -96,7 +96,8 @@ void record(const ExperimentState& state, const ReadyPlan& plan, const Batch& ba
 
 }  // namespace
 
-SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about) : state_(state), plan_(plan) {
+SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about, CancellationToken cancel)
+    : state_(state), plan_(plan), cancel_(std::move(cancel)) {
   RecordSink* sink = nullptr;
   if (about.session.empty()) {
     counted_ = std::make_unique<ProfileAccumulator>(plan.layout(), nullptr, Counted::loads);
@@ -113,7 +114,7 @@ SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, cons
 
 // A run that was stopped, or gave out, keeps what was recorded: the recorder writes what it has, the run is marked so, the session closed.
 SessionRun::~SessionRun() {
-  if (!writer_ || state_.cancel.cancelled()) return;
+  if (!writer_ || cancel_.cancelled()) return;
   recorder_.reset();
   try {
     writer_->finish(RunStatus::failed);

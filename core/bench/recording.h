@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/progress.h"
 #include "core/base/run_kind.h"
 #include "core/bench/record_plan.h"
 #include "core/bench/state.h"
@@ -23,7 +24,9 @@ struct RunAbout {
 
 class SessionRun {
  public:
-  SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about);
+  /// `cancel`: of the call that runs the plan. Where it ends the run, the session says that the run was interrupted, and not that it
+  /// failed.
+  SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about, CancellationToken cancel);
   ~SessionRun();
   SessionRun(const SessionRun&) = delete;
   SessionRun& operator=(const SessionRun&) = delete;
@@ -42,6 +45,7 @@ class SessionRun {
  private:
   const ExperimentState& state_;
   const ReadyPlan& plan_;
+  const CancellationToken cancel_;
   RecordOptions options_;                 // of what is written; what is counted alone needs none
   std::optional<KeptPictures> pictures_;  // that the writer keeps
   int64_t decisions_made_ = 0, records_ = 0;

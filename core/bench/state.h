@@ -45,18 +45,17 @@ struct ExperimentState {
   DeviceProbe ceilings;                  ///< the largest that was ever read; kernels as read last
   CeilingReadings readings;              ///< before, during and after the measuring of this call
   int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
-  CancellationToken cancel;              ///< of the call that runs now
-  ProgressSink* sink = nullptr;          ///< the same; null: nobody listens
+  ProgressSink* sink = nullptr;          ///< of the call that runs now; null: nobody listens
   DType dtype = DType::f32;
   double tolerance = kF32Tolerance;           ///< of the execution
   std::vector<std::string> idle_annotations;  ///< a sentence for each of --annotate that nothing which runs has a name for
   std::optional<Bf16Rows> bf16_rows = {};     ///< of the device, where its products round their input to bf16
 
-  /// As long as it lives a call runs: who can end it, and who is told of it.
+  /// As long as it lives a call runs, and `progress` is told of it.
   class Call {
    public:
     Call(ExperimentState& state, const Progress& progress) : state_(state) {
-      state.cancel = progress.cancel, state.sink = progress.sink, state.peak_before_probe = 0;
+      state.sink = progress.sink, state.peak_before_probe = 0;
       state.readings.keep_last();
     }
     ~Call() { state_.sink = nullptr; }

@@ -104,7 +104,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   GenerateFigures& r = *result;
   work.check_fits(work.graph(), {}, r.warnings);
   const std::unique_ptr<ReadyPlan> plan = work.make_plan("generate", work.graph(), {}, progress);
-  SessionRun recording(s, *plan, {session, RunKind::generate, true, r.settings});
+  SessionRun recording(s, *plan, {session, RunKind::generate, true, r.settings}, progress.cancel);
   Generated generated(s, work.new_tokens(), r);
   TimedReads read;
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {

@@ -148,7 +148,7 @@ class Optimization {
   void leave_mark() {
     if (options_.session.empty()) return;
     try {
-      const SessionRun ended(s_, *baseline_, {options_.session, RunKind::optimize, true, result_->settings});
+      const SessionRun ended(s_, *baseline_, {options_.session, RunKind::optimize, true, result_->settings}, progress_.cancel);
     } catch (const std::exception&) {  // what ended the call is said in any case
     }
   }
@@ -189,7 +189,7 @@ class Optimization {
     work_.check_fits(work_.graph(), {}, result_->warnings);
     baseline_ = work_.make_baseline(progress_);
     result_->load_seconds = s_.store->load_seconds();
-    SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings});
+    SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings}, progress_.cancel);
     // The expected time is printed here, after all refusals: a refusal is one line.
     if (time_.is_told) tell_expected(time_, progress_);
     ExecuteOptions execute;
@@ -341,7 +341,7 @@ class Optimization {
   void compare_with_baseline() {
     candidates_.wrong.assign(candidates_.plans.size(), {});
     for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
-      const std::vector<std::string> differences = differences_from(work_, *baseline_, candidates_.plans, b);
+      const std::vector<std::string> differences = differences_from(work_, *baseline_, candidates_.plans, b, progress_.cancel);
       for (size_t p = 0; p < differences.size(); ++p)
         if (candidates_.wrong[p].empty() && !differences[p].empty())
           candidates_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
@@ -407,7 +407,8 @@ class Optimization {
   void record() {
     RunSummaryFigures& r = *result_;
     r.session = options_.session;
-    SessionRun session(s_, optimized(), {options_.session, RunKind::optimize, true, r.settings, r.config.empty() ? "{}" : r.config});
+    SessionRun session(s_, optimized(), {options_.session, RunKind::optimize, true, r.settings, r.config.empty() ? "{}" : r.config},
+                       progress_.cancel);
     // Guards are counted over all batches, each once, whether they are recorded or not.
     optimized().guards.clear();
     ExecuteOptions execute;

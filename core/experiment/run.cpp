@@ -106,7 +106,7 @@ class Run {
     s_.budget.restart();
     make_plan();
     const RunAbout about{options_.session, kind(), options_.decisions, result_->settings};
-    SessionRun session(s_, *plan_, about);
+    SessionRun session(s_, *plan_, about, progress_.cancel);
     record(session);
     const ProcessorTimes before = processor_times();
     measure(about);

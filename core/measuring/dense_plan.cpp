@@ -23,9 +23,9 @@ std::unique_ptr<ReadyPlan> make_dense(Workload& work, const Progress& progress) 
 
 /// How the plan answers otherwise than the baseline, on a batch of each size; empty: nowhere.
 std::string difference(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& dense,
-                       const std::vector<int64_t>& batches) {
+                       const std::vector<int64_t>& batches, const CancellationToken& cancel) {
   for (const int64_t b : one_of_each_size(*work.state().data, batches))
-    if (const std::string came = differences_from(work, baseline, dense, b).front(); !came.empty())
+    if (const std::string came = differences_from(work, baseline, dense, b, cancel).front(); !came.empty())
       return came + ", on batch " + std::to_string(b);
   return {};
 }
@@ -39,7 +39,8 @@ void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_
   std::vector<std::unique_ptr<ReadyPlan>> dense;
   dense.push_back(make_dense(work, progress));
   ReadyPlan& plan = *dense.front();
-  if (const std::string why = difference(work, baseline, dense, batches); !why.empty()) return leave_out("it differs: " + why);
+  if (const std::string why = difference(work, baseline, dense, batches, progress.cancel); !why.empty())
+    return leave_out("it differs: " + why);
   MeasuredPlans plans(work.state(), {&baseline, &plan}, progress);
   const MirroredJob job = plans.job(batches, seconds);
   plans.warm_up(batches.front());

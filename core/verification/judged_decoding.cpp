@@ -75,11 +75,11 @@ class JudgedDecoding final : public JudgedPlan {
   }
 
   /// The first batch with a text that the plan wrote past a page of states. Which have run is known: the first one of all has.
-  std::optional<Further> further(const std::vector<int64_t>& batches) const override {
+  std::optional<Further> further(const std::vector<int64_t>& batches, const CancellationToken& cancel) const override {
     const ExperimentState& s = work_.state();
     if ((s.model->has_encoder ? 0 : s.data->max_length() - 1) + plan_.new_tokens <= kPageRows) return {};
     for (const int64_t b : batches) {
-      const int64_t tokens = plan_.decoded.contains(b) ? tokens_past_a_page(s.data->batch(b, s.cancel)) : 0;
+      const int64_t tokens = plan_.decoded.contains(b) ? tokens_past_a_page(s.data->batch(b, cancel)) : 0;
       if (tokens > 0 && tokens <= tokens_ && b == batches.front()) return {};  // it is compared that far
       if (tokens > 0) return Further{b, std::max(tokens, tokens_)};
     }

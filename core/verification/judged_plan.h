@@ -37,7 +37,7 @@ class JudgedPlan {
     int64_t batch = 0, tokens = 0;
   };
   /// Nothing where the batches as they are compared show all. `batches`: in the order of their comparison, the first of which always is.
-  virtual std::optional<Further> further(const std::vector<int64_t>& /*batches*/) const { return {}; }
+  virtual std::optional<Further> further(const std::vector<int64_t>& /*batches*/, const CancellationToken& /*cancel*/) const { return {}; }
   /// That batch beside the oracle.
   virtual void compare_further(const Batch& /*batch*/, const Observed& /*reference*/, int64_t /*tokens*/, const Progress& /*progress*/) {}
 

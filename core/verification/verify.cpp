@@ -183,7 +183,7 @@ class Verifying {
   }
 
   void look_further() {
-    const std::optional<JudgedPlan::Further> further = plans_[0]->further(order_.batches);
+    const std::optional<JudgedPlan::Further> further = plans_[0]->further(order_.batches, progress_.cancel);
     if (!further) return;
     progress_.report("verifying past a page of states", 0, 0);
     const Batch batch = s_.data->batch(further->batch, progress_.cancel);
@@ -272,9 +272,9 @@ Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const 
 }
 
 std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                          int64_t number) {
-  const Progress unseen{work.state().cancel};
-  const Batch batch = work.state().data->batch(number, unseen.cancel);
+                                          int64_t number, const CancellationToken& cancel) {
+  const Progress unseen{cancel};
+  const Batch batch = work.state().data->batch(number, cancel);
   std::optional<Observed> reference;
   std::vector<std::string> differences(plans.size());
   const std::unique_ptr<WorkloadJudge> judge = judge_of(work);

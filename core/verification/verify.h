@@ -27,8 +27,8 @@ VerifyOptions verify_options(const ExperimentState& state);
 /// changed under it is not verified, whatever was compared.
 Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress);
 
-/// How each plan differs from the baseline on one batch, in a sentence; empty: not at all.
+/// How each plan differs from the baseline on one batch, in a sentence; empty: not at all. No progress is reported.
 std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                          int64_t batch);
+                                          int64_t batch, const CancellationToken& cancel);
 
 }  // namespace stormcell

@@ -212,7 +212,7 @@ class PictureSizesTest : public QObject {
     int64_t runs = 0, to_dead = 0;
     for (int64_t b = 0; b < s.data->batch_count(); ++b) {
       // Outputs and decisions of every plan are the baseline's; each runs once or twice.
-      QCOMPARE(differences_from(work, *baseline, c.plans, b), std::vector<std::string>(c.plans.size()));
+      QCOMPARE(differences_from(work, *baseline, c.plans, b, {}), std::vector<std::string>(c.plans.size()));
       all.guards.clear();
       const Batch batch = s.data->batch(b);
       ExecuteOptions record;

@@ -44,7 +44,7 @@ struct Opened {
   }
   /// Loads of every router over the first `batches`, the prompt's and the turns' together.
   LoadProfile profile(ReadyPlan& plan, int64_t batches) {
-    SessionRun run(state, plan, {.kind = RunKind::profile});
+    SessionRun run(state, plan, {.kind = RunKind::profile}, {});
     for (int64_t b = 0; b < batches; ++b) {
       const Batch batch = state.data->batch(b);
       ExecuteOptions record;
@@ -132,7 +132,7 @@ class DecodingTest : public QObject {
     // The live branches of a guard's body run as one.
     QVERIFY(before.count("grouped_linear") < after.count("grouped_linear"));
 
-    c.wrong = differences_from(work, *baseline, c.plans, 1);
+    c.wrong = differences_from(work, *baseline, c.plans, 1, {});
     QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));
     for (int64_t b = 0; b < s.data->batch_count(); ++b) {
       const Batch batch = s.data->batch(b);
@@ -169,7 +169,7 @@ class DecodingTest : public QObject {
     std::vector<std::unique_ptr<ReadyPlan>> plans;
     plans.push_back(work.make_plan("wrong", wrong, {}, {}));
     plans[0]->judged = [graph = exchange(*s.model->generate_with_logits()).first] { return graph; };
-    QVERIFY(!differences_from(work, *baseline, plans, 0)[0].empty());
+    QVERIFY(!differences_from(work, *baseline, plans, 0, {})[0].empty());
     const Verification v = verify(work, *plans[0], baseline.get(), verify_options(s), {});
     QVERIFY2(!v.passed, qPrintable(said(v)));
     for (const std::string& reason : v.reasons) QVERIFY2(!reason.starts_with("the baseline"), reason.c_str());

@@ -310,7 +310,7 @@ class VerifyTest : public QObject {
     const auto baseline = s.make_plan("baseline", s.graph, 0, {});
     ForwardPass work(s);
     Candidates c = make_candidates(work, {}, select_passes({}), OnTheirOwn::no, {});
-    c.wrong = differences_from(work, *baseline, c.plans, 1);
+    c.wrong = differences_from(work, *baseline, c.plans, 1, {});
     QVERIFY(c.plans.size() >= 2);
     QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));
     for (const Contribution& own : contributions_of(c, *baseline, {})) QVERIFY(own.wrong.empty());
@@ -325,7 +325,7 @@ class VerifyTest : public QObject {
     QVERIFY(weights.size() >= 2);
     std::swap(*weights[0], *weights[1]);
     c.plans[0] = s.make_plan("wrong", exchanged, 0, {});
-    c.wrong = differences_from(work, *baseline, c.plans, 1);
+    c.wrong = differences_from(work, *baseline, c.plans, 1, {});
     for (size_t p = 0; p < c.plans.size(); ++p) QCOMPARE(c.wrong[p].empty(), p != 0);
     const std::vector<Contribution> own = contributions_of(c, *baseline, {});
     for (size_t i = 0; i < own.size(); ++i) QCOMPARE(own[i].wrong.empty(), i > 1);
