@@ -1,4 +1,4 @@
-// Internal verb: measures once in its own process, for the run that asks for it (core/experiment/fresh_measuring.h).
+// Internal verb: measures once in its own process, for the run that asks for it (core/measuring/fresh_measuring.h).
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/experiment/open_state.h"
-#include "core/experiment/state.h"
+#include "core/bench/open_state.h"
+#include "core/bench/state.h"
 
 namespace stormcell {
 

@@ -3,17 +3,17 @@
 #include <numeric>
 #include <span>
 
+#include "core/bench/experiment_figures.h"
+#include "core/bench/recording.h"
+#include "core/bench/workload.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/experiment_figures.h"
-#include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
-#include "core/experiment/verify.h"
-#include "core/experiment/verify_decoded.h"
-#include "core/experiment/workload.h"
 #include "core/formats/tokenizer.h"
 #include "core/machine/memory.h"
 #include "core/summary/latency.h"
+#include "core/verification/verify.h"
+#include "core/verification/verify_decoded.h"
 
 namespace stormcell {
 namespace {
@@ -104,7 +104,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   GenerateFigures& r = *result;
   work.check_fits(work.graph(), {}, r.warnings);
   const std::unique_ptr<ReadyPlan> plan = work.make_plan("generate", work.graph(), {}, progress);
-  SessionRun recording(s, *plan, {session, RunKind::generate, true, r.settings});
+  SessionRun recording(s, *plan, {session, RunKind::generate, true, r.settings}, progress.cancel);
   Generated generated(s, work.new_tokens(), r);
   TimedReads read;
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {

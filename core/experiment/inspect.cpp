@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "core/bench/devices.h"
+#include "core/bench/plan_checks.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/devices.h"
-#include "core/experiment/exit_chain.h"
+#include "core/exits/exit_chain.h"
 #include "core/experiment/inspected_graph.h"
-#include "core/experiment/plan_checks.h"
 #include "core/graph/annotation_rules.h"
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/bench/converted_graph.h"
+#include "core/bench/devices.h"
+#include "core/bench/plan_checks.h"
 #include "core/configuration/plan_config.h"
-#include "core/experiment/converted_graph.h"
-#include "core/experiment/devices.h"
-#include "core/experiment/plan_checks.h"
 #include "core/formats/file_text.h"
 #include "core/graph/input_specs.h"
 #include "core/summary/settings.h"

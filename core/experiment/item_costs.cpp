@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/bench/batch_inputs.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/batch_inputs.h"
 #include "core/graph/input_specs.h"
 #include "core/graph/roles.h"
 

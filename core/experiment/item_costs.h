@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/experiment/by_size.h"
+#include "core/bench/by_size.h"
+#include "core/bench/workload.h"
 #include "core/experiment/largest_branches.h"
-#include "core/experiment/workload.h"
 #include "core/quality/item_classes.h"
 #include "core/quality/item_cost_figures.h"
 

@@ -2,11 +2,11 @@
 #include "core/experiment/measure_afresh.h"
 
 #include "core/base/error.h"
-#include "core/experiment/exit_thresholds.h"
-#include "core/experiment/fresh_measuring.h"
-#include "core/experiment/measured_plans.h"
-#include "core/experiment/open_state.h"
-#include "core/experiment/workload.h"
+#include "core/bench/open_state.h"
+#include "core/bench/workload.h"
+#include "core/exits/exit_thresholds.h"
+#include "core/measuring/fresh_measuring.h"
+#include "core/measuring/measured_plans.h"
 
 namespace stormcell {
 namespace {
@@ -65,8 +65,7 @@ std::string measure_afresh(const std::string& text, const Progress& progress) {
   const PlanConfig config = parse_plan_config(request.config, kWhere);
   check_model_of(config, *state->model, kWhere);
   check_thresholds(*state, config.exits, kWhere);
-  const ExperimentState::ThresholdsInUse in_use(*state, config.exits);
-  return to_json(measure(*workloads(*state).front(), request, config, progress));
+  return to_json(measure(*workloads(*state, config.exits).front(), request, config, progress));
 }
 
 }  // namespace stormcell

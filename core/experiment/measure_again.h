@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/fresh_measuring.h"
-#include "core/experiment/state.h"
+#include "core/bench/state.h"
+#include "core/measuring/fresh_measuring.h"
 
 namespace stormcell {
 

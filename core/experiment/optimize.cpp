@@ -8,31 +8,31 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
-#include "core/experiment/candidates.h"
-#include "core/experiment/dense_plan.h"
-#include "core/experiment/exit_costs.h"
-#include "core/experiment/exit_curve.h"
-#include "core/experiment/exit_thresholds.h"
+#include "core/bench/experiment_figures.h"
+#include "core/bench/pass_report.h"
+#include "core/bench/profile_split.h"
+#include "core/bench/recording.h"
+#include "core/bench/workload.h"
+#include "core/exits/exit_costs.h"
+#include "core/exits/exit_curve.h"
+#include "core/exits/exit_thresholds.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/experiment_figures.h"
-#include "core/experiment/first_batches.h"
 #include "core/experiment/item_costs.h"
 #include "core/experiment/measure_again.h"
-#include "core/experiment/measured_plans.h"
-#include "core/experiment/pass_report.h"
-#include "core/experiment/profile_split.h"
-#include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
-#include "core/experiment/stated_gains.h"
-#include "core/experiment/steady_measuring.h"
 #include "core/experiment/time_figures.h"
-#include "core/experiment/time_plan.h"
-#include "core/experiment/verify.h"
-#include "core/experiment/workload.h"
 #include "core/machine/other_load.h"
+#include "core/measuring/candidates.h"
+#include "core/measuring/dense_plan.h"
+#include "core/measuring/first_batches.h"
+#include "core/measuring/measured_plans.h"
+#include "core/measuring/stated_gains.h"
+#include "core/measuring/steady_measuring.h"
+#include "core/measuring/time_plan.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/stated_speedups.h"
+#include "core/verification/verify.h"
 
 namespace stormcell {
 namespace {
@@ -148,7 +148,7 @@ class Optimization {
   void leave_mark() {
     if (options_.session.empty()) return;
     try {
-      const SessionRun ended(s_, *baseline_, {options_.session, RunKind::optimize, true, result_->settings});
+      const SessionRun ended(s_, *baseline_, {options_.session, RunKind::optimize, true, result_->settings}, progress_.cancel);
     } catch (const std::exception&) {  // what ended the call is said in any case
     }
   }
@@ -189,7 +189,7 @@ class Optimization {
     work_.check_fits(work_.graph(), {}, result_->warnings);
     baseline_ = work_.make_baseline(progress_);
     result_->load_seconds = s_.store->load_seconds();
-    SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings});
+    SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings}, progress_.cancel);
     // The expected time is printed here, after all refusals: a refusal is one line.
     if (time_.is_told) tell_expected(time_, progress_);
     ExecuteOptions execute;
@@ -341,7 +341,7 @@ class Optimization {
   void compare_with_baseline() {
     candidates_.wrong.assign(candidates_.plans.size(), {});
     for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
-      const std::vector<std::string> differences = differences_from(work_, *baseline_, candidates_.plans, b);
+      const std::vector<std::string> differences = differences_from(work_, *baseline_, candidates_.plans, b, progress_.cancel);
       for (size_t p = 0; p < differences.size(); ++p)
         if (candidates_.wrong[p].empty() && !differences[p].empty())
           candidates_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
@@ -407,7 +407,8 @@ class Optimization {
   void record() {
     RunSummaryFigures& r = *result_;
     r.session = options_.session;
-    SessionRun session(s_, optimized(), {options_.session, RunKind::optimize, true, r.settings, r.config.empty() ? "{}" : r.config});
+    SessionRun session(s_, optimized(), {options_.session, RunKind::optimize, true, r.settings, r.config.empty() ? "{}" : r.config},
+                       progress_.cancel);
     // Guards are counted over all batches, each once, whether they are recorded or not.
     optimized().guards.clear();
     ExecuteOptions execute;
@@ -477,9 +478,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   if (has_target(state_->options)) first.fit_batches();
   const double executions = first.plan.allowed(Stage::thresholds) / std::max(first.first.batch, 1e-9);
   const std::optional<FoundTarget> found = find_thresholds(*state_, chosen, first.split, executions, progress);
-  const ExperimentState::ThresholdsInUse in_use(*state_, found ? found->in_use : RouterThresholds());
   size_t phase = 0;
-  return of_each_phase(*state_, optimize.half_done, [&](Workload& work) {
+  return of_each_phase(*state_, found ? found->in_use : RouterThresholds(), optimize.half_done, [&](Workload& work) {
     TimeShare own = shares[phase];
     own.is_told = phase == 0;
     own.plan = own.plan.part(shares.size() - phase++);

@@ -5,29 +5,29 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
-#include "core/experiment/dense_plan.h"
-#include "core/experiment/exit_costs.h"
-#include "core/experiment/exit_curve.h"
-#include "core/experiment/exit_thresholds.h"
+#include "core/bench/experiment_figures.h"
+#include "core/bench/outputs.h"
+#include "core/bench/pass_report.h"
+#include "core/bench/plan_checks.h"
+#include "core/bench/profile_split.h"
+#include "core/bench/recording.h"
+#include "core/bench/workload.h"
+#include "core/exits/exit_costs.h"
+#include "core/exits/exit_curve.h"
+#include "core/exits/exit_thresholds.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/experiment_figures.h"
 #include "core/experiment/item_costs.h"
 #include "core/experiment/measure_again.h"
-#include "core/experiment/measured_plans.h"
-#include "core/experiment/outputs.h"
-#include "core/experiment/pass_report.h"
-#include "core/experiment/plan_checks.h"
-#include "core/experiment/profile_split.h"
-#include "core/experiment/recording.h"
-#include "core/experiment/recording_cost.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
-#include "core/experiment/steady_measuring.h"
-#include "core/experiment/verify.h"
-#include "core/experiment/workload.h"
+#include "core/measuring/dense_plan.h"
+#include "core/measuring/measured_plans.h"
+#include "core/measuring/recording_cost.h"
+#include "core/measuring/steady_measuring.h"
 #include "core/passes/pipeline.h"
 #include "core/summary/latency.h"
 #include "core/summary/stated_speedups.h"
+#include "core/verification/verify.h"
 
 namespace stormcell {
 namespace {
@@ -106,7 +106,7 @@ class Run {
     s_.budget.restart();
     make_plan();
     const RunAbout about{options_.session, kind(), options_.decisions, result_->settings};
-    SessionRun session(s_, *plan_, about);
+    SessionRun session(s_, *plan_, about, progress_.cancel);
     record(session);
     const ProcessorTimes before = processor_times();
     measure(about);
@@ -262,8 +262,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
   RouterThresholds exits;
   if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
   check_thresholds(*state_, exits, run.config_name);
-  const ExperimentState::ThresholdsInUse in_use(*state_, exits);
-  return of_each_phase(*state_, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
+  return of_each_phase(*state_, exits, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
 }
 
 }  // namespace stormcell

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
-#include "core/experiment/experiment_figures.h"
-#include "core/experiment/pass_report.h"
+#include "core/bench/experiment_figures.h"
+#include "core/bench/pass_report.h"
 #include "core/graph/annotation_rules.h"
 #include "core/machine/memory.h"
 #include "core/summary/measured_text.h"
@@ -72,7 +72,7 @@ PlanConfig start_config(const Workload& work) {
   config.dtype = std::string(to_text(s.dtype));
   config.bucket_by_length = s.options.bucket_by_length;
   config.weight_budget = s.options.weight_budget;
-  if (work.phase() == WorkPhase::forward) config.exits = s.exit_thresholds();
+  if (work.phase() == WorkPhase::forward) config.exits = work.thresholds();
   for (const std::string& text : s.options.annotations)
     if (may_annotate(*work.graph(), text, "--annotate")) config.annotations.push_back(text);
   return config;

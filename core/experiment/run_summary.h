@@ -1,19 +1,21 @@
 // How the summary and the configuration of every verb begin.
 #pragma once
 #include "core/base/run_kind.h"
+#include "core/bench/workload.h"
 #include "core/configuration/plan_config.h"
 #include "core/experiment/run_options.h"
-#include "core/experiment/workload.h"
 #include "core/quality/quality_meter.h"
 
 namespace stormcell {
 
 /// Model, data, phase, settings and warnings of what is open.
 std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind verb);
-/// `of` each phase that was asked for: the first one's figures, with those of decoding in them where that came second.
+/// `of` each phase that was asked for, with these thresholds of exits: the first one's figures, with those of decoding in them where that
+/// came second.
 template <class F>
-std::shared_ptr<const RunSummaryFigures> of_each_phase(ExperimentState& state, const HalfDone& half_done, F&& of) {
-  const std::vector<std::unique_ptr<Workload>> all = workloads(state);
+std::shared_ptr<const RunSummaryFigures> of_each_phase(ExperimentState& state, const RouterThresholds& thresholds,
+                                                       const HalfDone& half_done, F&& of) {
+  const std::vector<std::unique_ptr<Workload>> all = workloads(state, thresholds);
   const std::shared_ptr<RunSummaryFigures> first = of(*all[0]);
   if (all.size() > 1) {
     if (half_done) half_done(*first);

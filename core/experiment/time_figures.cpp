@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/counted.h"
-#include "core/experiment/exit_chain.h"
+#include "core/exits/exit_chain.h"
 #include "core/experiment/run_summary.h"
 #include "core/summary/time_text.h"
 

@@ -1,10 +1,10 @@
 // The time of an optimisation in results: what was expected, and what a limit left out.
 #pragma once
-#include "core/experiment/first_batches.h"
-#include "core/experiment/profile_split.h"
+#include "core/bench/profile_split.h"
+#include "core/bench/state.h"
 #include "core/experiment/run_options.h"
-#include "core/experiment/state.h"
-#include "core/experiment/time_plan.h"
+#include "core/measuring/first_batches.h"
+#include "core/measuring/time_plan.h"
 
 namespace stormcell {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "core/base/clock.h"
-#include "core/experiment/measured_plans.h"
+#include "core/measuring/measured_plans.h"
 
 namespace stormcell {
 

@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/bench/device_list.h"
+#include "core/bench/devices.h"
 #include "core/cpu/cpu_device.h"
-#include "core/experiment/device_list.h"
-#include "core/experiment/devices.h"
 #include "core/experiment/experiment.h"
 #include "core/graph/operator.h"
 #include "tests/testing/complaint.h"

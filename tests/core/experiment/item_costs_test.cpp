@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/cost/graph_cost.h"
-#include "core/experiment/exit_chain.h"
+#include "core/exits/exit_chain.h"
 #include "core/experiment/experiment.h"
 #include "core/graph/builder.h"
 #include "core/graph/protocol_attributes.h"

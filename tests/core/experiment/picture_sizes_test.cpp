@@ -5,17 +5,17 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/bench/memory_check.h"
+#include "core/bench/plan_graphs.h"
+#include "core/bench/profile_split.h"
 #include "core/cpu/cpu_device.h"
-#include "core/experiment/candidates.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/memory_check.h"
-#include "core/experiment/plan_graphs.h"
-#include "core/experiment/profile_split.h"
-#include "core/experiment/verify.h"
 #include "core/formats/safetensors.h"
+#include "core/measuring/candidates.h"
 #include "core/models/model.h"
 #include "core/session/session_reader.h"
 #include "core/summary/parse.h"
+#include "core/verification/verify.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/graph_case.h"
@@ -212,7 +212,7 @@ class PictureSizesTest : public QObject {
     int64_t runs = 0, to_dead = 0;
     for (int64_t b = 0; b < s.data->batch_count(); ++b) {
       // Outputs and decisions of every plan are the baseline's; each runs once or twice.
-      QCOMPARE(differences_from(work, *baseline, c.plans, b), std::vector<std::string>(c.plans.size()));
+      QCOMPARE(differences_from(work, *baseline, c.plans, b, {}), std::vector<std::string>(c.plans.size()));
       all.guards.clear();
       const Batch batch = s.data->batch(b);
       ExecuteOptions record;

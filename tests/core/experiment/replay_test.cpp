@@ -6,8 +6,8 @@
 #include <QTemporaryDir>
 
 #include "core/base/error.h"
+#include "core/bench/batch_inputs.h"
 #include "core/cpu/cpu_device.h"
-#include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/counts.h"

@@ -6,10 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "core/bench/batch_inputs.h"
+#include "core/bench/record_plan.h"
 #include "core/cpu/cpu_device.h"
-#include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/record_plan.h"
 #include "core/passes/pipeline.h"
 #include "core/profile/statistics.h"
 #include "core/runtime/lower.h"

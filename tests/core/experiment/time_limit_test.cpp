@@ -2,8 +2,8 @@
 // has no time.
 #include "core/base/clock.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/mirrored.h"
-#include "core/experiment/time_plan.h"
+#include "core/measuring/mirrored.h"
+#include "core/measuring/time_plan.h"
 #include "core/summary/stated_speedups.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
@@ -13,8 +13,7 @@ namespace {
 
 ExperimentOptions options_of(const std::string& data) {
   ExperimentOptions options;
-  options.model = reference_path("switch/encoder-decoder-8-experts"), options.data = data, options.batch = 2,
-  options.threads = 1;
+  options.model = reference_path("switch/encoder-decoder-8-experts"), options.data = data, options.batch = 2, options.threads = 1;
   options.verify_seconds = 0.1, options.probe_seconds = 0.001, options.keep_all = true;
   return options;
 }

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/experiment/budget_meter.h"
-#include "core/experiment/devices.h"
+#include "core/bench/budget_meter.h"
+#include "core/bench/devices.h"
+#include "core/bench/state.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/state.h"
 #include "core/machine/memory.h"
 #include "core/readings/session_runs.h"
 #include "tests/testing/counts.h"

@@ -1,0 +1,49 @@
+// Decoding as a workload: its graphs and its plans.
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/bench/workload.h"
+#include "core/graph/router_thresholds.h"
+
+namespace stormcell {
+
+Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds)
+    : Workload(state, WorkPhase::decode, state.options.most_new_tokens, std::move(thresholds)) {
+  const ExperimentState& s = state;
+  if (!s.model->generates)
+    bad_input(s.options.model, "this model cannot generate",
+              "it has no decoder with a head; use --phase forward, or run in place of generate");
+  const int64_t most = new_tokens();
+  if (most < 1 || most > 1 << 16) bad_input("--max-new-tokens", std::to_string(most), "use 1 to 65536");
+  // A decoder's positions end where the model's do; with an encoder before it, it counts from its own beginning.
+  const int64_t longest = (s.model->has_encoder ? 0 : s.data->max_length()) + most;
+  if (s.model->max_length > 0 && longest > s.model->max_length)
+    bad_input("--max-new-tokens",
+              counted(most, "token") + (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
+                  (most == 1 ? " is" : " are") + " more than the model's " + counted(s.model->max_length, "position"),
+              "choose fewer, or a smaller --length with --truncate");
+  graph_ = with_thresholds(s.prepared(s.model->generate()), thresholds_);
+  with_logits_ = with_thresholds(s.prepared(s.model->generate_with_logits()), thresholds_);
+  check_given();
+}
+
+void Decoding::annotate_graphs(const SaidAnnotations& said) {
+  graph_ = annotated(graph_, said);
+  with_logits_ = annotated(with_logits_, said);
+}
+
+std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+                                               const PassConfiguration& configuration, const Progress& progress) {
+  auto plan = state_.make_plan(name, plan_graphs(state_, std::move(left), {}), new_tokens(), progress);
+  plan->judged = [this, configuration]() -> std::shared_ptr<const Graph> {
+    if (configuration.empty()) return with_logits_;
+    return replay_or_fail(state_.pass_input(*with_logits_), configuration, "does not apply where the logits are kept");
+  };
+  return plan;
+}
+
+int64_t Decoding::cells(const ReadyPlan& plan, int64_t batch) const {
+  const std::vector<int32_t>& tokens = plan.decoded.at(batch);
+  return count_written(tokens);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,100 @@
+// A plan that is ready to run, for whatever size the pictures of a batch have.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+
+#include "core/bench/by_size.h"
+#include "core/bench/record_plan.h"
+#include "core/passes/pass.h"
+#include "core/runtime/executor.h"
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// A graph for one size of picture, and what runs it. Without an executor it is lowered only.
+struct CompiledPlan {
+  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<const RecordPlan> records;
+  std::shared_ptr<Executor> executor;
+};
+
+struct GuardCounts {
+  int64_t hits = 0, misses = 0;
+};
+
+/// What the passes of a plan say of it beside its graph.
+struct PlanPromises {
+  bool same_bits = true;  ///< as the baseline, on a device that keeps them
+  /// By router that the plan does not decide: the branches to which it takes all its cells to go.
+  std::map<std::string, std::set<int32_t>> undecided;
+  void add(const PassResult& pass);
+};
+
+/// Tokens that were written, of those in ReadyPlan::decoded.
+int64_t count_written(std::span<const int32_t> tokens);
+
+/// A plan of a model, with the figures of its runs. What it inherits is compiled for the size in use, that of the batch that ran last; the
+/// plans of at most four sizes are held. Of a model without pictures there is one, of size 0x0.
+class ReadyPlan : public CompiledPlan {
+ public:
+  using Lower = std::function<CompiledPlan(PictureSize)>;           ///< graph, program and records for a size
+  using Compile = std::function<void(CompiledPlan&, PictureSize)>;  ///< adds the executor
+  ReadyPlan(std::string name, const WeightStore& store, Lower lower, Compile compile, PictureSize first);
+
+  ReadyPlan(const ReadyPlan&) = delete;
+  ReadyPlan& operator=(const ReadyPlan&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// What it inherits is for pictures of this size from here on. Throws Error(failed) where the plan of this size has other routers or
+  /// other steps than the first: a record names both by number.
+  void use(PictureSize size);
+  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in `result`, tokens in `decoded`.
+  void run(const Batch& batch, const ExecuteOptions& options);
+  /// Of the graph in use.
+  Bindings bindings(const Batch& batch) const;
+  /// Of a size, without an executor.
+  CompiledPlan lowered(PictureSize size) const { return lower_(size); }
+  /// Of the first size: spaces, routers, steps with their work.
+  const RunLayout& layout() const { return layout_; }
+
+  int64_t builds() const { return compiled_.builds(); }
+  /// Arena, states and scratch of the size that takes most of those used so far: all sizes share one arena.
+  int64_t activation_bytes() const { return activation_bytes_; }
+  /// Weights that any size has needed so far, with those of branches as much as a budget lets be there; those that only fallbacks which
+  /// never ran would need.
+  int64_t weight_bytes() const;
+  int64_t unloaded_weight_bytes() const;
+
+  int64_t new_tokens = 0;  ///< that it decodes at most; 0: one forward pass
+  PlanPromises promises;
+  /// What is verified in its place: the same plan with outputs more that nobody else reads; empty: itself.
+  std::function<std::shared_ptr<const Graph>()> judged;
+
+  ExecutionResult result;                           ///< of the last batch
+  std::map<int64_t, std::vector<int32_t>> decoded;  ///< by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
+  std::map<std::string, GuardCounts> guards;        ///< by the pass that put them there, since the plan was made or they were cleared
+  StateFigures states;                              ///< over all batches that ran so far
+  int64_t lost_events = 0;                          ///< of all batches that ran so far
+
+ private:
+  CompiledPlan build(PictureSize size);
+  void keep_result(const Batch& batch);
+  void check_layout(PictureSize size, const RunLayout& other) const;
+
+  std::string name_;
+  const WeightStore& store_;
+  Lower lower_;
+  Compile compile_;
+  BySize<CompiledPlan> compiled_;
+  PictureSize size_;
+  RunLayout layout_;
+  int64_t activation_bytes_ = 0;
+  std::set<WeightHandle> needed_, spared_;  // weights, of the sizes that are not in use
+};
+
+}  // namespace stormcell

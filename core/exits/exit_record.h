@@ -1,0 +1,73 @@
+// One recorded run of a network with exits, from which every threshold can be answered: all items through the whole network, the confidence
+// of each at every exit test, and how good its answer there is.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bench/workload.h"
+#include "core/cell/picture_size.h"
+#include "core/exits/exit_chain.h"
+#include "core/exits/exit_search.h"
+#include "core/quality/task.h"
+
+namespace stormcell {
+
+/// Items that left somewhere, one added after the other.
+struct ItemsLeft {
+  std::vector<int64_t> items;              ///< by exit
+  double operations = 0, through_all = 0;  ///< what they took, and what the whole network takes for the same items
+  std::vector<ItemScore> scores;           ///< of those that can be judged
+
+  explicit ItemsLeft(size_t exits) : items(exits, 0) {}
+  /// `by_exit`: operations of an item of its size.
+  void add(int32_t exit, const std::vector<double>& by_exit);
+};
+/// Of one threshold, which it does not know.
+ExitPoint point_of(const QualityTask& task, ItemsLeft left);
+
+struct ExitRecord {
+  ExitChain chain;
+  const QualityTask* task = nullptr;
+  std::vector<std::vector<float>> confidence;  ///< [tests][items]; NaN: of a broken score, which never leaves
+  std::vector<std::vector<ItemScore>> scores;  ///< [exits, one more than tests][items], in the data's order; whole = 0: not to be judged
+  std::vector<int64_t> batch;                  ///< [items]
+  std::vector<std::string> classes;            ///< names of ItemScore::group
+  std::string item;                            ///< what one is called
+  /// By size of picture: operations of an item that answers at each exit, of the plan that all costs are told of.
+  std::map<PictureSize, std::vector<double>> operations;
+  std::map<PictureSize, std::vector<double>> baseline_operations;  ///< in the model's own order, of which `chain` has the largest size's
+  bool of_baseline = true;                                         ///< `operations` are those
+  std::vector<PictureSize> size;                                   ///< [items]
+
+  size_t exits() const { return chain.costs.size(); }
+  size_t items() const { return batch.size(); }
+  bool is_judged(size_t item) const { return scores.front()[item].whole > 0; }
+  size_t judged() const;
+  /// Numbers of the items of these batches that can be judged; `batches` ascending.
+  std::vector<size_t> judged_of(const std::vector<int64_t>& batches) const;
+  /// [exits][items] Operations, each item's of its own size, as a share of what the whole network takes for one of them on average.
+  std::vector<std::vector<double>> relative_operations(const std::vector<size_t>& items) const;
+  /// In the model's own order, where all items answer at the exit.
+  double baseline_share(size_t exit) const;
+  /// These items alone, as the search wants them; `cost` [exits][items].
+  ExitCase exit_case(const std::vector<size_t>& items, std::vector<std::vector<double>> cost) const;
+  /// What it gives where item items[i] leaves at exit taken[i].
+  ExitPoint point(const std::vector<size_t>& items, const std::vector<int32_t>& taken) const;
+  /// All items, by these thresholds.
+  std::vector<int32_t> taken(const std::vector<double>& thresholds) const { return exits_taken(confidence, thresholds); }
+  /// All costs are those of a plan of these graphs from here on, in which the exits are the same; nothing: of the baseline.
+  void count_in(const std::optional<GraphOfSize>& graphs, const TaskAnswer& answer);
+  /// The thresholds that stand in the graph, by test.
+  std::vector<double> thresholds() const;
+};
+
+/// Runs each of `batches` once with every router's decision set to "go on". Nothing if the model has no exits.
+std::optional<ExitRecord> record_exits(Workload& work, const std::vector<int64_t>& batches, const Progress& progress);
+
+/// Decisions by which all `items` of a batch answer at one exit.
+ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t exit, int64_t items);
+
+}  // namespace stormcell

@@ -1,0 +1,37 @@
+// Cells that decided otherwise than the reference's, and what that may have reached.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "core/verification/judged_decision.h"
+
+namespace stormcell {
+
+/// Where the free execution of a batch may differ from the reference's because choices do.
+struct Reached {
+  bool ran = false;         ///< freely
+  bool any = false;         ///< a cell decided otherwise, or was dropped or kept otherwise
+  bool every_item = false;  ///< nobody knows whose cells those are
+  std::set<int64_t> items;  ///< of the batch, whose cells those are: what depends on other items alone is not reached
+};
+
+/// Of one batch so far: by the reference's dense space their rows, and whose they are.
+class DisturbedCells {
+ public:
+  void add(const JudgedDecision& reference, int32_t row);
+  bool none() const { return spaces_.empty(); }
+  /// Whether a cell of this router, in `row`, may have got other inputs than the reference's.
+  bool reaches(const JudgedDecision& reference, int32_t row) const;
+  void add_to(Reached& reached) const;
+
+ private:
+  struct OfSpace {
+    std::set<int32_t> rows;
+    std::set<int64_t> items;
+    bool every_item = false;
+  };
+  std::map<SpaceId, OfSpace> spaces_;
+};
+
+}  // namespace stormcell
