@@ -1,7 +1,9 @@
 #include "core/base/run_kind.h"
 
-#include <algorithm>
 #include <array>
+#include <span>
+
+#include "core/base/enum_words.h"
 
 namespace stormcell {
 namespace {
@@ -10,9 +12,9 @@ constexpr std::array<std::string_view, 6> kKinds = {"run", "profile", "optimize"
 constexpr std::array<std::string_view, 4> kPhases = {"forward", "decode", "both", "unknown"};
 
 /// The last word stands for whatever is none of the others.
-template <class Enum, size_t kCount>
-Enum meaning(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return static_cast<Enum>(std::min(kCount - 1, static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin())));
+template <class Enum>
+Enum meaning(std::span<const std::string_view> words, std::string_view word) {
+  return value_of_word<Enum>(words, word).value_or(static_cast<Enum>(words.size() - 1));
 }
 
 }  // namespace
