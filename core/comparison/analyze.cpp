@@ -236,8 +236,7 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
     router.hot = hot_set(real, kHotShare), router.cold = cold_set(real, kColdPart);
   }
   figures.layers = static_cast<int64_t>(layout.routers.size());
-  for (const Phase phase : reader.phases(run.id))
-    figures.phases.emplace_back(phase == Phase::decode ? "decode" : phase == Phase::prefill ? "prefill" : "forward");
+  for (const Phase phase : reader.phases(run.id)) figures.phases.emplace_back(to_text(phase));
   figures.lacks = lacks_of(reader, run, layout, weighted);
   for (const std::string& fact : figures.lacks) figures.lacks_how.push_back(how_to_get(run, fact));
   int64_t loaded = 0;

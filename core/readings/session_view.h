@@ -1,6 +1,5 @@
 // Sessions as plain values for views: opening one reads kilobytes, whatever its size.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,9 +10,6 @@
 #include "core/summary/parse.h"
 
 namespace stormcell {
-
-/// Phases of cells, by their number in a session.
-inline constexpr std::array<const char*, 3> kPhaseNames = {"forward", "prefill", "decode"};
 
 struct RunLine {
   int64_t id = 0;

@@ -181,21 +181,21 @@ std::vector<std::string> assumptions(const PlacementBasis& b) {
   if (b.unit.empty()) return out;
   out.push_back("fitted to " + count(b.fitted) + " " + b.unit +
                 (b.judged > 0 ? ", judged on " + count(b.judged) + " that were held out" : "") +
-                (b.held_out == "requests" ? ", whole requests"
-                 : b.held_out == "time"   ? ", the later ones"
-                                          : "") +
+                (b.held_out == HeldOutBy::requests ? ", whole requests"
+                 : b.held_out == HeldOutBy::time   ? ", the later ones"
+                                                   : "") +
                 (b.phase.empty() ? "" : "; of " + b.phase + " alone"));
   if (b.backend.empty()) {
     out.emplace_back("steps are not costed: the figures are of loads");
     return out;
   }
-  out.push_back("a step's cost is the " + std::string(b.statistic == "p95" ? "95th percentile" : "mean") + " over " + b.step_kind +
-                " steps" + (b.tokens_per_step > 0 ? " of " + counted(b.tokens_per_step, "token") : "") +
+  out.push_back("a step's cost is the " + std::string(b.statistic == StepStatistic::p95 ? "95th percentile" : "mean") + " over " +
+                b.step_kind + " steps" + (b.tokens_per_step > 0 ? " of " + counted(b.tokens_per_step, "token") : "") +
                 ": dispatch, slowest GPU's experts and combine of all layers" +
                 (b.amortise > 0 ? ", with the move shared over " + counted(b.amortise, "step") : ""));
   out.push_back("tokens reach their experts " + b.backend + "; " +
-                (b.replicas == "nearest" ? "they go to the nearest replicas" : "replicas share evenly") +
-                (b.residence == "follow" ? "; they go on from where their heaviest expert lies, an experiment" : ""));
+                (b.replicas.value == ReplicaRule::nearest ? "they go to the nearest replicas" : "replicas share evenly") +
+                (b.residence.value == Residence::follow ? "; they go on from where their heaviest expert lies, an experiment" : ""));
   out.push_back(b.calibration.empty()
                     ? "rates are those of data sheets, without start-up times, queues and overlap"
                     : "phases that " + b.calibration + " speaks for take what measured calls take, others the data sheets' rates");
@@ -208,7 +208,7 @@ std::string one_placement(const PlacementOfRun& placement) {
   const PlacementOfRun p = unit == "us" ? in_us(placement) : placement;
   const std::string title = "#" + std::to_string(p.id) + " " + shortened(p.name, 60);
   std::string html = paragraph("<b>" + title + "</b>, " + escape(p.created) + ": " +
-                               (p.solver == "hand" ? "made by hand" : escape("by " + p.solver)) + " for " + shortened(p.cluster, 60) +
+                               (p.solver == kMadeByHand ? "made by hand" : escape("by " + p.solver)) + " for " + shortened(p.cluster, 60) +
                                ", " + counted(p.ranks, "GPU") + " in " + counted(p.nodes, "node") + ", " + counted(p.slot_count, "slot") +
                                " a layer; moves " + counted(p.moved_slots, "slot") + ". Advice: " + escape(p.advice) + ".");
   html += before_and_after(p, unit);

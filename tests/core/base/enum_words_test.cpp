@@ -1,5 +1,7 @@
 #include "core/base/enum_words.h"
 
+#include <cstdint>
+
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -20,6 +22,11 @@ class EnumWordsTest : public QObject {
   }
   void a_word_that_the_table_lacks_has_no_value() {
     for (const char* word : {"", "app", "apples", "Apple", "wild_cherry"}) QVERIFY(!value_of_word<Fruit>(kFruits, word));
+  }
+  void a_file_without_the_word_means_the_usual_value_and_an_unknown_word_means_none() {
+    QCOMPARE(file_word<Fruit>(kFruits, "pear").or_usual(Fruit::apple), std::optional(Fruit::pear));
+    QCOMPARE(file_word<Fruit>(kFruits, "").or_usual(Fruit::apple), std::optional(Fruit::apple));
+    QVERIFY(!file_word<Fruit>(kFruits, "quince").or_usual(Fruit::apple));
   }
   void no_value_has_the_empty_text() {
     QCOMPARE(text_or_empty(std::optional(Fruit::wild_cherry)), std::string("wild cherry"));
