@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/numbers.h"
+#include "core/base/run_kind.h"
 #include "core/comparison/analyze.h"
 
 namespace stormcell::cli {
@@ -156,8 +157,8 @@ std::string to_text(const AnalyzeFigures& f) {
 /// Of the recording, and of the other one.
 template <class Figures>
 void warn_unless_finished(Console& console, const Figures& f) {
-  if (f.status != "finished")
-    console.warning(f.session + "#" + std::to_string(f.run) + " is " + f.status + ": what it recorded until then is " +
+  if (f.status != RunStatus::finished)
+    console.warning(f.session + "#" + std::to_string(f.run) + " is " + std::string(to_text(f.status)) + ": what it recorded until then is " +
                     counted(f.batches, "batch"));
 }
 

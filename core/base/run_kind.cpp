@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kKinds = {"run", "profile", "optimize", "generate", "import", "unknown"};
 constexpr std::array<std::string_view, 4> kPhases = {"forward", "decode", "both", "unknown"};
+constexpr std::array<std::string_view, 4> kStatuses = {"running", "finished", "interrupted", "failed"};
 
 /// The last word stands for whatever is none of the others.
 template <class Enum>
@@ -22,6 +23,7 @@ Enum meaning(std::span<const std::string_view> words, std::string_view word) {
 std::string_view to_text(RunKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 RunKind run_kind(std::string_view word) { return meaning<RunKind>(kKinds, word); }
 std::string_view to_text(WorkPhase phase) { return kPhases[static_cast<size_t>(phase)]; }
+std::string_view to_text(RunStatus status) { return kStatuses[static_cast<size_t>(status)]; }
 WorkPhase work_phase(std::string_view word) { return meaning<WorkPhase>(kPhases, word); }
 
 }  // namespace stormcell

@@ -156,7 +156,7 @@ nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
 }
 
 nlohmann::ordered_json json_of(const AgainstFigures& a) {
-  nlohmann::ordered_json json = {{"session", a.session}, {"run", a.run}, {"status", a.status}, {"drift", json_of(a.drift)}};
+  nlohmann::ordered_json json = {{"session", a.session}, {"run", a.run}, {"status", to_text(a.status)}, {"drift", json_of(a.drift)}};
   json["why_not"] = text_or_null(a.why_not), json["doubt"] = text_or_null(a.doubt);
   return json;
 }
@@ -213,7 +213,7 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   AnalyzeFigures figures;
   figures.session = path.file;
   figures.run = run.id;
-  figures.status = std::string(to_text(run.status));
+  figures.status = run.status;
   figures.batches = run.batches;
   figures.model = reader.summary().model.name;
   bool weighted = false;
@@ -265,7 +265,7 @@ std::string to_json(const AnalyzeFigures& f) {
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["session"] = f.session;
   json["run"] = f.run;
-  json["status"] = f.status;
+  json["status"] = to_text(f.status);
   json["batches"] = f.batches;
   json["phases"] = f.phases;
   json["routers"] = nlohmann::ordered_json::array();

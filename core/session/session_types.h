@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/run_kind.h"
 #include "core/cell/cell_space.h"
 #include "core/profile/loads.h"
 #include "core/profile/record.h"
@@ -25,14 +26,6 @@ struct ModelSummary {
   /// Asked only then: computing it may take seconds. Empty: never.
   std::function<bool(std::string_view)> is_older_fingerprint = {};
 };
-
-enum class RunStatus : uint8_t {
-  running,  ///< being written
-  finished,
-  interrupted,  ///< ended early by the user, or killed: everything up to the last finished batch is there
-  failed,
-};
-std::string_view to_text(RunStatus status);
 
 /// What is known when a run begins.
 struct RunStart {
