@@ -158,8 +158,8 @@ std::string to_text(const AnalyzeFigures& f) {
 template <class Figures>
 void warn_unless_finished(Console& console, const Figures& f) {
   if (f.status != RunStatus::finished)
-    console.warning(f.session + "#" + std::to_string(f.run) + " is " + std::string(to_text(f.status)) + ": what it recorded until then is " +
-                    counted(f.batches, "batch"));
+    console.warning(f.session + "#" + std::to_string(f.run) + " is " + std::string(to_text(f.status)) +
+                    ": what it recorded until then is " + counted(f.batches, "batch"));
 }
 
 class AnalyzeVerb : public Verb {

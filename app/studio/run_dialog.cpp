@@ -11,6 +11,8 @@
 #include <QPushButton>
 #include <QSpinBox>
 
+#include "core/base/run_kind.h"
+
 namespace stormcell::studio {
 
 RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
@@ -113,7 +115,7 @@ RunRequest RunDialog::request() const {
   r.experiment.bucket_by_length = by_length_->isChecked();
   r.experiment.batches = batches_->value() > 0 ? batches_->value() : -1;
   r.experiment.phase = phase_->currentData().toString().toStdString();
-  if (r.experiment.phase != "forward") r.experiment.most_new_tokens = new_tokens_->value();
+  if (work_phase(r.experiment.phase) != WorkPhase::forward) r.experiment.most_new_tokens = new_tokens_->value();
   r.experiment.label_field = label_->text().toStdString();
   r.experiment.record_inputs = inputs_->isChecked();
   r.optimize.session = session().toStdString();

@@ -65,10 +65,11 @@ std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
 
 void set_headline(const Situation& s, OverviewPageModel& page) {
   if (!s.summary) {
-    page.headline = s.facts.line.status == RunStatus::running    ? tr("This run is still going on.")
-                    : s.facts.line.status == RunStatus::finished ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.")
-                                                                                      : tr("A recording: where the cells went.")
-                                                        : tr("This run left no result: it is %1.").arg(to_qstring(to_text(s.facts.line.status)));
+    page.headline =
+        s.facts.line.status == RunStatus::running ? tr("This run is still going on.")
+        : s.facts.line.status == RunStatus::finished
+            ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.") : tr("A recording: where the cells went.")
+            : tr("This run left no result: it is %1.").arg(to_qstring(to_text(s.facts.line.status)));
     page.tone = s.facts.line.status == RunStatus::finished || s.facts.line.status == RunStatus::running ? Tone::plain : Tone::warn;
     return;
   }
@@ -285,7 +286,7 @@ OverviewPageModel make_page(const Situation& s) {
   }
   page.notes << tr("Missing here: speed-up, verification, memory and passes. %1")
                     .arg(s.facts.line.status == RunStatus::finished ? tr("They belong to the runs that measured, not to recordings.")
-                                                           : tr("The run did not reach its end."));
+                                                                    : tr("The run did not reach its end."));
   set_recorded_figures(s, page);
   return page;
 }
