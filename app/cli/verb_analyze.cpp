@@ -107,7 +107,7 @@ std::string choices_text(const AnalyzeFigures& f) {
       rows.empty() ? "" : "\na cell's branches could be guessed by (share of its choices that are in the guess)\n" + table_text(rows, {1});
   text += reuse_and_drift_text(f);
   if (!f.cache) return text;
-  std::vector<std::vector<std::string>> cache = {{"cache " + f.cache->policy, "hits", "lookups", "rate"}};
+  std::vector<std::vector<std::string>> cache = {{"cache " + std::string(to_text(f.cache->policy)), "hits", "lookups", "rate"}};
   const auto count = [&](const char* what, const CacheFigures::Count& c) {
     if (c.rate) cache.push_back({what, count_text(c.hits), count_text(c.lookups), number_text(*c.rate * 100) + " %"});
   };

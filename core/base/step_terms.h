@@ -1,5 +1,5 @@
-// Terms of steps on a cluster: how tokens travel, which steps are costed, and how data are split to fit and to judge. Sessions and JSON
-// keep their words.
+// Terms of steps on a cluster: how tokens travel, which steps are costed, how data are split to fit and to judge, and which layouts are
+// compared. Sessions and JSON keep their words.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -64,5 +64,16 @@ enum class HeldOutBy : uint8_t {
 };
 inline constexpr std::string_view kHeldOutBy[] = {"requests", "time"};
 inline std::string_view to_text(HeldOutBy by) { return kHeldOutBy[static_cast<size_t>(by)]; }
+
+/// A layout that a search for a placement reports.
+enum class LayoutRole : uint8_t {
+  contiguous,  ///< servers begin with it
+  eplb,        ///< servers make it by themselves
+  result,
+  from,   ///< it stands now, if --from names one
+  tried,  ///< a search found it beside the result
+};
+inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
+inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
 
 }  // namespace stormcell

@@ -1,6 +1,7 @@
 #include "core/comparison/analyze.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -60,7 +61,9 @@ std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary
 CachePolicy policy_of(const AnalyzeOptions& options) {
   if (options.budget_bytes <= 0) bad_input("--budget", "is missing", "--cache " + options.cache + " --budget 4000MiB");
   const auto policy = cache_policy(options.cache);
-  if (!policy) bad_input("--cache", in_quotes(options.cache) + " is no policy", advice_on_word(options.cache, {"lru", "lfu", "belady"}));
+  if (!policy)
+    bad_input("--cache", in_quotes(options.cache) + " is no policy",
+              advice_on_word(options.cache, {std::begin(kCachePolicies), std::end(kCachePolicies)}));
   return *policy;
 }
 
@@ -68,9 +71,10 @@ CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, co
   const bool sized = std::all_of(routes.branch_bytes.begin(), routes.branch_bytes.end(), [](int64_t n) { return n > 0; });
   if (!sized)
     bad_input("--cache", "the data lacks branch_bytes: nobody knows what an expert takes", "import a trace that says it, route_trace v1");
-  const CacheReplay done = replay_cache(routes, policy_of(options), options.budget_bytes, progress);
+  const CachePolicy policy = policy_of(options);
+  const CacheReplay done = replay_cache(routes, policy, options.budget_bytes, progress);
   const auto figures = [](const CacheCount& c) { return CacheFigures::Count{c.hits, c.lookups, c.rate()}; };
-  return {options.cache, options.budget_bytes, figures(done.all), figures(done.decode)};
+  return {policy, options.budget_bytes, figures(done.all), figures(done.decode)};
 }
 
 /// Nothing where there are none, or more than are read without being asked.
@@ -198,7 +202,7 @@ nlohmann::ordered_json json_of(const CacheFigures& c) {
   const auto count = [](const CacheFigures::Count& n) {
     return nlohmann::ordered_json{{"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", or_null(n.rate)}};
   };
-  return {{"policy", c.policy}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
+  return {{"policy", to_text(c.policy)}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
 }
 
 }  // namespace

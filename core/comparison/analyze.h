@@ -7,6 +7,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/run_kind.h"
+#include "core/profile/cache_replay.h"
 #include "core/profile/pair_figures.h"
 
 namespace stormcell {
@@ -45,7 +46,7 @@ struct RouterCoactivation {
 
 /// What a cache of a budget would have hit; null rate: no lookups.
 struct CacheFigures {
-  std::string policy;
+  CachePolicy policy = CachePolicy::lru;
   int64_t budget_bytes = 0;
   struct Count {
     int64_t hits = 0, lookups = 0;

@@ -25,16 +25,6 @@ struct LayoutFigures {
   std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
 };
 
-enum class LayoutRole : uint8_t {
-  contiguous,  ///< what servers begin with
-  eplb,        ///< what they would do by themselves
-  result,
-  from,   ///< what stands now, where --from names it
-  tried,  ///< by a search beside the result
-};
-inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
-inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
-
 /// The data by which one of several candidates was chosen.
 enum class ChosenOn : uint8_t {
   validation,  ///< a part that candidates were not fitted to

@@ -31,14 +31,14 @@ constexpr LayoutFigure kFigures[] = {
 
 std::string name_of(const LayoutFigure& figure, const std::string& unit) { return *figure.name ? figure.name : unit + " a step"; }
 
-/// Of the layouts' steps: the unit that the advice is in too.
-std::string unit_of(const PlacementOfRun& p) {
+/// Of the layouts' steps: in the unit that the advice is in too.
+TableTimes times_of(const PlacementOfRun& p) {
   std::vector<double> ms;
   for (const PlacementLayoutLine& line : p.layouts) {
     if (line.fit.objective_ms) ms.push_back(*line.fit.objective_ms);
     if (line.held_out && line.held_out->objective_ms) ms.push_back(*line.held_out->objective_ms);
   }
-  return TableTimes(ms).unit();
+  return TableTimes(ms);
 }
 
 /// With the times of its steps in microseconds.
@@ -67,8 +67,8 @@ Table layouts_table(const std::string& caption, const std::vector<PlacementLayou
   return table;
 }
 
-const PlacementLayoutLine* named(const std::vector<PlacementLayoutLine>& layouts, const char* name) {
-  const auto at = std::find_if(layouts.begin(), layouts.end(), [&](const PlacementLayoutLine& line) { return line.name == name; });
+const PlacementLayoutLine* find(const std::vector<PlacementLayoutLine>& layouts, LayoutRole role) {
+  const auto at = std::find_if(layouts.begin(), layouts.end(), [&](const PlacementLayoutLine& line) { return line.name == to_text(role); });
   return at == layouts.end() ? nullptr : &*at;
 }
 
@@ -77,9 +77,9 @@ const PlacementFigures& judged(const PlacementLayoutLine& line) { return line.he
 
 /// What stood before beside the result, figure by figure. Empty: one of them is not told.
 std::string before_and_after(const PlacementOfRun& p, const std::string& unit) {
-  const PlacementLayoutLine* before = named(p.layouts, "from");
-  if (!before) before = named(p.layouts, "contiguous");
-  const PlacementLayoutLine* after = named(p.layouts, "result");
+  const PlacementLayoutLine* from = find(p.layouts, LayoutRole::from);
+  const PlacementLayoutLine* before = from ? from : find(p.layouts, LayoutRole::contiguous);
+  const PlacementLayoutLine* after = find(p.layouts, LayoutRole::result);
   if (!before || !after || before->held_out.has_value() != after->held_out.has_value()) return {};
   Bars bars;
   bars.label = "The layout before and after, figure by figure; the table below has the numbers";
@@ -93,8 +93,8 @@ std::string before_and_after(const PlacementOfRun& p, const std::string& unit) {
   if (bars.rows.empty()) return {};
   const bool held_out = before->held_out.has_value();
   return figure(draw(bars),
-                std::string("Before (") + (before->name == "from" ? "what stood there" : "the contiguous layout that servers begin with") +
-                    ") and after, " + (held_out ? "on what was held out: less is better." : "as fitted: nothing was held out.") +
+                std::string("Before (") + (from ? "what stood there" : "the contiguous layout that servers begin with") + ") and after, " +
+                    (held_out ? "on what was held out: less is better." : "as fitted: nothing was held out.") +
                     " Each figure has a scale of its own.",
                 "Counted; times of a step predicted: " + step_contents() + ".");
 }
@@ -204,8 +204,9 @@ std::vector<std::string> assumptions(const PlacementBasis& b) {
 }
 
 std::string one_placement(const PlacementOfRun& placement) {
-  const std::string unit = unit_of(placement);
-  const PlacementOfRun p = unit == "us" ? in_us(placement) : placement;
+  const TableTimes times = times_of(placement);
+  const std::string unit = times.unit();
+  const PlacementOfRun p = times.in_us() ? in_us(placement) : placement;
   const std::string title = "#" + std::to_string(p.id) + " " + shortened(p.name, 60);
   std::string html = paragraph("<b>" + title + "</b>, " + escape(p.created) + ": " +
                                (p.solver == kMadeByHand ? "made by hand" : escape("by " + p.solver)) + " for " + shortened(p.cluster, 60) +

@@ -15,13 +15,16 @@
 
 namespace stormcell {
 
+/// Forms of fingerprints that this version makes. A session keeps the form of another version as it stands.
+inline constexpr const char *kSampledForm = "sampled-256", *kSeededForm = "seeded", *kTraceForm = "trace";
+
 /// The model a session belongs to: a session holds runs of one model.
 struct ModelSummary {
   std::string fingerprint;
   std::string name;
   std::string family;
-  std::string json = "{}";           ///< whatever else the writer knows: parameters, bytes, sizes
-  std::string form = "sampled-256";  ///< how the fingerprint is made; "seeded", "trace": of presets, of imports; empty: nobody said
+  std::string json = "{}";          ///< whatever else the writer knows: parameters, bytes, sizes
+  std::string form = kSampledForm;  ///< how the fingerprint is made; kSeededForm, kTraceForm: of presets, of imports; empty: nobody said
   /// True if an existing session's fingerprint, which is another than the above, is one that an earlier version computed for this model.
   /// Asked only then: computing it may take seconds. Empty: never.
   std::function<bool(std::string_view)> is_older_fingerprint = {};

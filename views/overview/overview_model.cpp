@@ -88,7 +88,7 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   } else if (generated) {
     page.headline = tr("%1 written, %2 a second.").arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
-    const QString took = tr(typical_name(plan->latency_ms) == "mean" ? "%1 a batch (mean)%2" : "%1 a batch (median)%2");
+    const QString took = tr(has_mean(plan->latency_ms) ? "%1 a batch (mean)%2" : "%1 a batch (median)%2");
     page.headline = took.arg(duration_text(typical_milliseconds(plan->latency_ms)), f.is_verified() ? tr(", verified.") : ".");
   }
 }
