@@ -12,8 +12,14 @@
 #include <QSpinBox>
 
 #include "core/base/run_kind.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::studio {
+namespace {
+
+WorkPhase phase_of(const QComboBox& box) { return work_phase(box.currentData().toString().toStdString()); }
+
+}  // namespace
 
 RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Open model"));
@@ -37,15 +43,16 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   batches_->setSpecialValueText(tr("all"));
   batches_->setToolTip(tr("At most so many batches"));
   phase_ = new QComboBox(this);
-  phase_->addItem(tr("one forward pass"), "forward");
-  phase_->addItem(tr("decoding of new tokens"), "decode");
-  phase_->addItem(tr("both, one run each"), "both");
+  const auto add_phase = [this](const QString& name, WorkPhase phase) { phase_->addItem(name, views::to_qstring(to_text(phase))); };
+  add_phase(tr("one forward pass"), WorkPhase::forward);
+  add_phase(tr("decoding of new tokens"), WorkPhase::decode);
+  add_phase(tr("both, one run each"), WorkPhase::both);
   phase_->setToolTip(tr("What is run on a batch; only models with a decoder write tokens"));
   new_tokens_ = new QSpinBox(this);
   new_tokens_->setRange(1, 65536);
   new_tokens_->setValue(static_cast<int>(ExperimentOptions().most_new_tokens));
   new_tokens_->setToolTip(tr("Where it decodes: at most so many for each sequence"));
-  const auto allow_new_tokens = [this] { new_tokens_->setEnabled(phase_->currentData() != "forward"); };
+  const auto allow_new_tokens = [this] { new_tokens_->setEnabled(phase_of(*phase_) != WorkPhase::forward); };
   connect(phase_, &QComboBox::currentIndexChanged, this, allow_new_tokens);
   allow_new_tokens();
   time_limit_ = new QSpinBox(this);

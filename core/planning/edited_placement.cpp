@@ -197,11 +197,9 @@ FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit,
   const PlaceTask& task = state_->task;
   SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
   FoundLayout out{std::move(solved.placement), std::move(solved.figures), {}};
-  for (const LayoutLine& line : out.figures.front) {
-    const auto found = std::find_if(solved.tried.begin(), solved.tried.end(), [&](const FoundPlacement& f) { return f.name == line.name; });
-    if (found != solved.tried.end() && line.fit.cross_pairs)
-      out.front.push_back({{line.name, line.fit.imbalance, *line.fit.cross_pairs}, found->placement});
-  }
+  for (const LayoutLine& line : out.figures.front)
+    if (line.tried && line.fit.cross_pairs)
+      out.front.push_back({{line.name, line.fit.imbalance, *line.fit.cross_pairs}, solved.tried[*line.tried].placement});
   return out;
 }
 

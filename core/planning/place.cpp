@@ -133,6 +133,7 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
     if (p.cross_pairs >= least) continue;
     least = p.cross_pairs;
     front.push_back(line_of(LayoutRole::tried, p.found->name, p.found->placement, task, progress));
+    front.back().tried = static_cast<size_t>(p.found - found.tried.data());
   }
   return front;
 }

@@ -38,6 +38,7 @@ struct LayoutLine {
   std::string name;  ///< its role's; of a tried one how it came about
   LayoutFigures fit;
   std::optional<LayoutFigures> held_out;
+  std::optional<size_t> tried = {};  ///< the number of the placement among those that the search tried; null: of another role
 };
 
 /// One minus the other on what was held out, and its 95 % interval over parts of that, drawn with replacement.

@@ -633,7 +633,7 @@ void fields(auto& v, Of<SegmentStructure> auto& s) {
 }
 
 void fields(auto& v, Of<PlanStructure> auto& p) {
-  v("phase", p.phase);
+  v.word("phase", p.phase, work_phase);
   v.positive_or_null("weight_budget", p.weight_budget);
   v("steps", p.steps);
   v("leaves", p.leaves);

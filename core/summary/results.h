@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/run_kind.h"
 #include "core/summary/ratio_basis.h"
 #include "core/summary/split_rule.h"
 #include "core/summary/withheld.h"
@@ -587,7 +588,7 @@ struct SegmentStructure {
 };
 /// What of a plan runs on the device without the host.
 struct PlanStructure {
-  std::string phase;                        ///< "forward", "decode"
+  WorkPhase phase = WorkPhase::forward;     ///< forward or decode
   int64_t weight_budget = 0;                ///< bytes; 0: none
   int64_t steps = 0, leaves = 0, ends = 0;  ///< ends: leaves with which a submission may end
   SegmentStructure program;
