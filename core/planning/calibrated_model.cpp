@@ -100,7 +100,7 @@ class ModelCalibrator {
     const double copies = *step_.tokens / cluster_.ranks() * static_cast<double>(step_.k);
     // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a node none does.
     for (const bool own : {true, false})
-      for (const std::string_view of : {op, std::string_view("alltoall")}) {
+      for (const std::string_view of : {op, to_text(CallKind::alltoall)}) {
         if (best.like || (!own && cluster_.nodes == 1)) continue;
         for (const MeasuredCall& like :
              series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu_of(c.gpu, cluster_.gpu); })) {
