@@ -94,13 +94,14 @@ class StepSums {
       if (model_.rank_cost) {
         tell_port(gpu, work_[r], combined_[r], f);
       } else {
-        tell_link(gpu, "fabric", work_[r], combined_[r], &RankWork::fabric_out, &RankWork::fabric_in, model_.fabric_bytes_per_s, f);
-        tell_link(gpu, "network", work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in, model_.network_bytes_per_s, f);
+        tell_link(gpu, LinkPort::fabric, work_[r], combined_[r], &RankWork::fabric_out, &RankWork::fabric_in, model_.fabric_bytes_per_s, f);
+        tell_link(gpu, LinkPort::network, work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in, model_.network_bytes_per_s,
+                  f);
       }
       add(work_[r], of_node[r / static_cast<size_t>(each)]), add(combined_[r], back_of_node[r / static_cast<size_t>(each)]);
     }
     for (size_t n = 0; n < of_node.size(); ++n)
-      tell_link("node " + std::to_string(n), "uplink", of_node[n], back_of_node[n], &RankWork::network_out, &RankWork::network_in,
+      tell_link("node " + std::to_string(n), LinkPort::uplink, of_node[n], back_of_node[n], &RankWork::network_out, &RankWork::network_in,
                 model_.uplink_bytes_per_s, f);
   }
 
@@ -118,7 +119,7 @@ class StepSums {
       const double bytes = sends ? bytes_of(out, back_in) : bytes_of(in, back_out);
       const double seconds =
           model_.rank_cost_factor * (sends ? bytes_of(w.dispatch_out, back.combine_out) : bytes_of(w.dispatch_in, back.combine_in));
-      f.links.push_back({Link{gpu, "", sends}.name(), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
+      f.links.push_back({Link{gpu, LinkPort::only, sends}.name(), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
     }
   }
   static CostModel without_uplinks(CostModel model) {
@@ -132,7 +133,7 @@ class StepSums {
     sum.dispatch_out += w.dispatch_out, sum.dispatch_in += w.dispatch_in;
     sum.combine_out += w.combine_out, sum.combine_in += w.combine_in;
   }
-  void tell_link(const std::string& owner, const char* port, const RankWork& w, const RankWork& back, double RankWork::*out,
+  void tell_link(const std::string& owner, LinkPort port, const RankWork& w, const RankWork& back, double RankWork::*out,
                  double RankWork::*in, double rate, SimulateFigures& f) const {
     if (rate <= 0 || std::max({w.*out, w.*in, back.*out, back.*in}) <= 0) return;
     for (const bool sends : {true, false}) {

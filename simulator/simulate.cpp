@@ -236,8 +236,8 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   f.placement = options.placement.empty() ? "contiguous" : options.placement;
   f.run = task.run.id, f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks;
   f.branches = task.branches, f.slot_count = task.shape.slot_count;
-  f.phase = options.phase, f.backend = to_text(task.objective->backend()), f.replicas = to_text(task.objective->replicas()),
-  f.residence = to_text(task.objective->residence()), f.step_kind = task.objective->steps();
+  f.phase = task.phase, f.backend = task.objective->backend(), f.replicas = task.objective->replicas(),
+  f.residence = task.objective->residence(), f.step_kind = task.objective->steps();
   f.overlap = overlap_of(options), f.oversubscription = options.oversubscription;
   f.sizes = *task.sizes, f.calibration = task.calibration;
   f.rest_ms = options.rest_ms, f.contents = step_contents(f.rest_ms);

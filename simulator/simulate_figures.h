@@ -4,21 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "core/base/step_terms.h"
+#include "core/cell/cell_space.h"
+#include "core/cost/layer_cost.h"
 #include "core/planning/deployment.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
-
-/// How exchanges overlap with the work of experts.
-enum class Overlap : uint8_t {
-  none,
-  two_batch,  ///< micro-batches of every other token of a step take turns: one computes while the other's messages travel
-};
-inline constexpr std::string_view kOverlaps[] = {"none", "two-batch"};
-inline std::string_view to_text(Overlap overlap) { return kOverlaps[static_cast<size_t>(overlap)]; }
 
 /// What one GPU needs by itself in a layer: its own messages through its own ports, its own experts. Means over steps.
 struct SimulatedShare {
@@ -93,7 +87,11 @@ struct SimulateFigures {
   std::string session, model, cluster, placement;
   int64_t run = 0;
   int32_t nodes = 0, ranks = 0, branches = 0, slot_count = 0;
-  std::string phase, backend, replicas, residence, step_kind;
+  std::optional<Phase> phase;  ///< of whose steps alone; none: of all
+  Backend backend = Backend::per_rank;
+  ReplicaRule replicas = ReplicaRule::even;
+  Residence residence = Residence::home;
+  StepSource step_kind = StepSource::recorded;
   Overlap overlap = Overlap::none;
   double oversubscription = 1;
   ModelSizes sizes;

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "core/base/enum_words.h"
 #include "core/planning/calibration_json.h"
 #include "core/summary/summary_json.h"
 #include "simulator/simulate.h"
@@ -95,12 +96,12 @@ std::string to_json(const SimulateFigures& f) {
   json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}, {"oversubscription", f.oversubscription}};
   json["placement"] = f.placement;
   json["slots"] = f.slot_count;
-  json["phase"] = text_or_null(f.phase);
-  json["backend"] = f.backend;
-  json["replicas"] = f.replicas;
-  json["residence"] = f.residence;
+  json["phase"] = text_or_null(text_or_empty(f.phase));
+  json["backend"] = to_text(f.backend);
+  json["replicas"] = to_text(f.replicas);
+  json["residence"] = to_text(f.residence);
   json["overlap"] = to_text(f.overlap);
-  json["steps"] = {{"kind", f.step_kind}, {"count", f.steps}};
+  json["steps"] = {{"kind", to_text(f.step_kind)}, {"count", f.steps}};
   json["dropped_choices"] = f.dropped_choices;
   json["capacity"] = f.capacity ? json_of(*f.capacity, f.dropped_choices) : Json();
   json["step_ms"] = {{"mean", f.mean_ms}, {"p50", f.p50_ms}, {"p95", f.p95_ms}, {"without_overlap", f.serial_ms}};

@@ -14,8 +14,9 @@ std::string curves_text(const CalibrationUse& use) {
   std::string text;
   for (const CalibratedPhase& p : use.phases)
     if (p.rows)
-      text += p.phase + ": by the time of each expert's rows, " + number_text(p.rows->least) + " to " + number_text(p.rows->most) +
-              " in these steps, measured at " + number_text(p.rows->least_measured) + " to " + number_text(p.rows->most_measured) + "\n";
+      text += std::string(to_text(p.phase)) + ": by the time of each expert's rows, " + number_text(p.rows->least) + " to " +
+              number_text(p.rows->most) + " in these steps, measured at " + number_text(p.rows->least_measured) + " to " +
+              number_text(p.rows->most_measured) + "\n";
   return text;
 }
 
@@ -32,9 +33,9 @@ std::string calibration_text(const CalibrationUse& use) {
       {"calibrated", "kind", "start us", "GB/s", "us a layer", "size", "held out", "laboratories", "by"}};
   for (const CalibratedPhase& p : use.phases) {
     if (!p.calibrated())
-      rows.push_back({p.phase, "no", "-", "-", "-", "-", "-", "-", p.why_not});
+      rows.push_back({std::string(to_text(p.phase)), "no", "-", "-", "-", "-", "-", "-", p.why_not});
     else
-      rows.push_back({p.phase, std::string(to_text(p.kind)), p.rows ? "-" : number_text(p.t0_us),
+      rows.push_back({std::string(to_text(p.phase)), std::string(to_text(p.kind)), p.rows ? "-" : number_text(p.t0_us),
                       p.rows ? "-" : number_text(p.bytes_per_s / 1e9), number_text(p.us), p.rows ? "-" : number_text(p.size),
                       difference_text(p.held_out), difference_text(p.laboratories), p.like + ": " + calls_text(p.from)});
   }

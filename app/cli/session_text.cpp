@@ -24,7 +24,7 @@ std::string to_text(const SessionRuns& list) {
   for (const SessionRunLine& run : list.runs) {
     const std::string number = "#" + std::to_string(run.id);
     rows.push_back({number, run.kind + (says_decoding(run.phase, run.kind) ? ", decode" : "") + (run.name.empty() ? "" : " " + run.name),
-                    run.status, count_text(run.batches), run.started, given(run.baseline_ms), given(run.optimized_ms),
+                    std::string(to_text(run.status)), count_text(run.batches), run.started, given(run.baseline_ms), given(run.optimized_ms),
                     run.speedup_withheld
                         ? std::string(kNotMeasured)
                         : ratio_text(run.speedup, run.speedup_ci95) + (run.speedup && !run.knows_spread ? " measured once" : ""),

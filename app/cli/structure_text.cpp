@@ -4,6 +4,7 @@
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
+#include "core/base/run_kind.h"
 #include "core/summary/weights_text.h"
 
 namespace stormcell::cli {
@@ -11,7 +12,7 @@ namespace {
 
 /// What of a plan the device runs without the host; the tree itself is long, and goes where --segments says.
 std::string plan_text(const PlanStructure& p) {
-  std::string text = "\nplan of one " + std::string(p.phase == "decode" ? "decoding" : "forward pass");
+  std::string text = "\nplan of one " + std::string(p.phase == WorkPhase::decode ? "decoding" : "forward pass");
   if (p.weight_budget > 0) text += " with " + bytes_text(p.weight_budget) + " for the weights of branches";
   text += ": " + counted(p.steps, "step") + ", ";
   if (p.ends == 0) return text + "resident on the device: it runs without the host\n";

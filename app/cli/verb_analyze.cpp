@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/numbers.h"
+#include "core/base/run_kind.h"
 #include "core/comparison/analyze.h"
 
 namespace stormcell::cli {
@@ -106,7 +107,7 @@ std::string choices_text(const AnalyzeFigures& f) {
       rows.empty() ? "" : "\na cell's branches could be guessed by (share of its choices that are in the guess)\n" + table_text(rows, {1});
   text += reuse_and_drift_text(f);
   if (!f.cache) return text;
-  std::vector<std::vector<std::string>> cache = {{"cache " + f.cache->policy, "hits", "lookups", "rate"}};
+  std::vector<std::vector<std::string>> cache = {{"cache " + std::string(to_text(f.cache->policy)), "hits", "lookups", "rate"}};
   const auto count = [&](const char* what, const CacheFigures::Count& c) {
     if (c.rate) cache.push_back({what, count_text(c.hits), count_text(c.lookups), number_text(*c.rate * 100) + " %"});
   };
@@ -156,9 +157,9 @@ std::string to_text(const AnalyzeFigures& f) {
 /// Of the recording, and of the other one.
 template <class Figures>
 void warn_unless_finished(Console& console, const Figures& f) {
-  if (f.status != "finished")
-    console.warning(f.session + "#" + std::to_string(f.run) + " is " + f.status + ": what it recorded until then is " +
-                    counted(f.batches, "batch"));
+  if (f.status != RunStatus::finished)
+    console.warning(f.session + "#" + std::to_string(f.run) + " is " + std::string(to_text(f.status)) +
+                    ": what it recorded until then is " + counted(f.batches, "batch"));
 }
 
 class AnalyzeVerb : public Verb {

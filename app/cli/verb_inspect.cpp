@@ -8,6 +8,7 @@
 #include "app/cli/session_text.h"
 #include "app/cli/structure_text.h"
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/experiment/inspect.h"
 #include "core/exports/text_output.h"
 #include "core/readings/session_runs.h"
@@ -72,7 +73,7 @@ class InspectVerb : public Verb {
                                       {"--annotate", !settings_.annotations.empty()},
                                       {"--segments", !segments_.empty()},
                                       {"--config", !config_.empty()},
-                                      {"--phase", phase_ != "forward"}})
+                                      {"--phase", work_phase(phase_) != WorkPhase::forward}})
       if (given) bad_input(name, "a session has no graph", "name the model");
     const SessionRuns list = list_session_runs(model_, check_, console.progress());
     json.write(to_json(list));

@@ -15,9 +15,10 @@ namespace stormcell::cli {
 namespace {
 
 std::string to_text(const MergeFigures& f) {
-  std::vector<std::vector<std::string>> about = {{"model", f.model},
-                                                 {"merged by", f.by + ": " + counted(static_cast<int64_t>(f.parts.size()), "part") + ", " +
-                                                                   counted(f.steps, "step") + " in " + counted(f.batches, "batch")}};
+  std::vector<std::vector<std::string>> about = {
+      {"model", f.model},
+      {"merged by", std::string(to_text(f.by)) + ": " + counted(static_cast<int64_t>(f.parts.size()), "part") + ", " +
+                        counted(f.steps, "step") + " in " + counted(f.batches, "batch")}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
   about.push_back({"session", f.session + "#" + std::to_string(f.run)});
   std::vector<std::vector<std::string>> rows = {{"part", "rank", "batches", "requests"}};

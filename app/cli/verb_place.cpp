@@ -8,6 +8,7 @@
 #include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 #include "core/base/listed_words.h"
 #include "core/planning/place.h"
 #include "core/report/report.h"
@@ -19,11 +20,11 @@ namespace {
 
 /// Empty where steps are not costed.
 std::string cost_text(const PlaceFigures& f) {
-  if (f.backend.empty()) return {};
+  if (!f.backend) return {};
   const TableTimes times(f.objectives_ms());
   std::vector<std::vector<std::string>> rows = {
-      {times.unit() + " a step, predicted (" + std::string(f.statistic == "p95" ? "95 %" : "mean") + ")", "fitted", "held out", "dispatch",
-       "experts", "combine", "95 %", "remote bytes", "wire bytes"}};
+      {times.unit() + " a step, predicted (" + std::string(f.statistic == StepStatistic::p95 ? "95 %" : "mean") + ")", "fitted", "held out",
+       "dispatch", "experts", "combine", "95 %", "remote bytes", "wire bytes"}};
   for (const LayoutLine& line : f.layouts) {
     const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
     if (!judged.step) return {};
@@ -31,7 +32,8 @@ std::string cost_text(const PlaceFigures& f) {
                     times.text(judged.step->dispatch_ms), times.text(judged.step->compute_ms), times.text(judged.step->combine_ms),
                     times.text(judged.step->p95_ms), number_text(judged.step->remote_bytes), number_text(judged.step->wire_bytes)});
   }
-  const std::string steps = f.step_kind + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
+  const std::string steps =
+      std::string(to_text(f.step_kind)) + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
   return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
          count_text(f.costed_held_out) + " " + steps +
          (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
@@ -82,25 +84,27 @@ std::string to_text(const PlaceFigures& f) {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
                       counted(f.slot_count / f.ranks, "slot") + " of a layer on each, " + counted(f.slot_count - f.branches, "spare slot")},
-      {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) +
+      {"loads", f.session + "#" + std::to_string(f.run) + (f.phase ? ", " + std::string(to_text(*f.phase)) : std::string()) +
                     (f.requests > 0 ? ", " + counted(f.requests, "request") : "") + ": fitted to " +
-                    counted(f.fit_units, f.unit == "tokens" ? "token" : "step") + ", judged on " +
-                    (f.held_out_units == 0      ? "none"
-                     : f.held_out == "requests" ? count_text(f.held_out_units) + " of other requests"
-                                                : count_text(f.held_out_units) + " behind")}};
+                    counted(f.fit_units, f.unit == SplitUnit::tokens ? "token" : "step") + ", judged on " +
+                    (f.held_out_units == 0               ? "none"
+                     : f.held_out == HeldOutBy::requests ? count_text(f.held_out_units) + " of other requests"
+                                                         : count_text(f.held_out_units) + " behind")}};
   if (f.sizes)
     about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) + ", a token is " +
                                   std::to_string(f.sizes->hidden) + " wide (" + sizes_source_text(*f.sizes) + ")"});
-  if (!f.backend.empty())
-    about.push_back({"a step", f.step_kind + ", experts reached " + f.backend + "; " + count_text(f.costed_fit) + " fitted and " +
-                                   count_text(f.costed_held_out) + " held out are costed: " + step_contents()});
+  if (f.backend)
+    about.push_back({"a step", std::string(to_text(f.step_kind)) + ", experts reached " + std::string(to_text(*f.backend)) + "; " +
+                                   count_text(f.costed_fit) + " fitted and " + count_text(f.costed_held_out) +
+                                   " held out are costed: " + step_contents()});
   if (f.spare)
     about.push_back(
         {"spare slots",
          "take " + bytes_text(static_cast<int64_t>(f.spare->gpu_bytes)) + " of each GPU, " + number_text(100 * f.spare->memory_share) +
              " % of its memory" +
              (f.spare->kv_tokens ? ": keys and values of " + count_text(static_cast<int64_t>(*f.spare->kv_tokens)) + " tokens" : "")});
-  if (!f.chosen.empty()) about.push_back({"chosen", f.chosen + " (for " + f.aim + ", by " + f.chosen_on + ")"});
+  if (!f.chosen.empty())
+    about.push_back({"chosen", f.chosen + " (for " + text_or_empty(f.aim) + ", by " + text_or_empty(f.chosen_on) + ")"});
   about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the " +
                                 (f.find(LayoutRole::from) ? "layout that stands now" : "contiguous layout")});
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
@@ -180,7 +184,7 @@ class PlaceVerb : public Verb {
   }
   /// What to try next; empty where a solver was named, or where there are counts alone.
   std::string further_text(const PlaceFigures& f) const {
-    return solver_.empty() && f.unit == "tokens" ? "--solver joint searches further (default 15 s)\n" : "";
+    return solver_.empty() && f.unit == SplitUnit::tokens ? "--solver joint searches further (default 15 s)\n" : "";
   }
   static std::string run_of(const PlaceFigures& figures) { return figures.session + "#" + std::to_string(figures.run); }
 

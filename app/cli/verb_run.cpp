@@ -34,7 +34,7 @@ class RunVerb : public Verb {
       if (config_file_ != "-") run_.config_name = config_file_;
       const PlanConfig config = parse_plan_config(run_.config, config_file_);
       experiment_.bucket_by_length |= config.bucket_by_length;
-      if (work_phase(experiment_.phase) == WorkPhase::both && work_phase(config.phase) == WorkPhase::forward) read_config_of_decoding();
+      if (work_phase(experiment_.phase) == WorkPhase::both && config.phase == WorkPhase::forward) read_config_of_decoding();
     }
     const auto experiment = Experiment::open(experiment_, console.progress());
     run_.measuring_program = kThisProgram;

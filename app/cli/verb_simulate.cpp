@@ -114,9 +114,10 @@ std::string to_text(const SimulateFigures& f) {
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
                       counted(f.slot_count / f.ranks, "slot") + " of a layer on each"},
       {"placement", f.placement},
-      {"steps", count_text(f.steps) + " " + f.step_kind + " of " + f.session + "#" + std::to_string(f.run) +
-                    (f.phase.empty() ? "" : ", " + f.phase) +
-                    (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") + "; experts reached " + f.backend},
+      {"steps", count_text(f.steps) + " " + std::string(to_text(f.step_kind)) + " of " + f.session + "#" + std::to_string(f.run) +
+                    (f.phase ? ", " + std::string(to_text(*f.phase)) : std::string()) +
+                    (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") + "; experts reached " +
+                    std::string(to_text(f.backend))},
       {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) + " wide (" +
                     sizes_source_text(f.sizes) + ")"}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});

@@ -71,7 +71,7 @@ views::Source Document::source_of(const SessionOverview& session, const RunLine&
   return {session.file,
           run.id,
           QFileInfo(QString::fromStdString(session.file)).fileName() + " " + title_of(run),
-          run.status == "running" ? revision : std::string(),
+          run.status == RunStatus::running ? revision : std::string(),
           run.settings,
           run.config,
           run.decisions,
@@ -221,7 +221,7 @@ void Document::poll() {
           } else {
             for (size_t i = 0; i < overview.runs.size() && i < before.runs.size(); ++i) {
               if (overview.runs[i].status != before.runs[i].status)
-                what = tr("run %1: %2").arg(title_of(overview.runs[i]), QString::fromStdString(overview.runs[i].status));
+                what = tr("run %1: %2").arg(title_of(overview.runs[i]), views::to_qstring(to_text(overview.runs[i].status)));
               else if (overview.runs[i].batches != before.runs[i].batches)
                 what = tr("run %1: %2").arg(title_of(overview.runs[i]), views::counted_text(overview.runs[i].batches, "batch"));
             }

@@ -17,6 +17,7 @@
 #include "app/studio/notice_bar.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "views/drawing/theme.h"
 #include "views/optimisations/optimisations_model.h"
@@ -78,7 +79,7 @@ void MainWindow::update_view() {
 void MainWindow::show_wanted_run() {
   if (wanted_run_ == 0 || document_.empty()) return;
   for (const RunLine& run : document_.session().runs)
-    if (run.id == wanted_run_ && run.status != "running") {
+    if (run.id == wanted_run_ && run.status != RunStatus::running) {
       wanted_run_ = 0;
       document_.show_run(run.id);
       return;
@@ -109,7 +110,7 @@ void MainWindow::update_runs() {
   run_list_->clear();
   if (document_.empty()) return;
   for (const RunLine& run : document_.session().runs) {
-    QString text = title_of(run) + "\n" + views::counted_text(run.batches, "batch") + ", " + QString::fromStdString(run.status);
+    QString text = title_of(run) + "\n" + views::counted_text(run.batches, "batch") + ", " + views::to_qstring(to_text(run.status));
     if (run.weight_budget > 0) text += "\n" + QString::fromStdString(budget_word(run.weight_budget));
     if (const QString result = result_of(run); !result.isEmpty()) text += "\n" + result;
     const views::Source& other = document_.context().other;

@@ -11,7 +11,15 @@
 #include <QPushButton>
 #include <QSpinBox>
 
+#include "core/base/run_kind.h"
+#include "views/words/figure_text.h"
+
 namespace stormcell::studio {
+namespace {
+
+WorkPhase phase_of(const QComboBox& box) { return work_phase(box.currentData().toString().toStdString()); }
+
+}  // namespace
 
 RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Open model"));
@@ -35,15 +43,16 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   batches_->setSpecialValueText(tr("all"));
   batches_->setToolTip(tr("At most so many batches"));
   phase_ = new QComboBox(this);
-  phase_->addItem(tr("one forward pass"), "forward");
-  phase_->addItem(tr("decoding of new tokens"), "decode");
-  phase_->addItem(tr("both, one run each"), "both");
+  const auto add_phase = [this](const QString& name, WorkPhase phase) { phase_->addItem(name, views::to_qstring(to_text(phase))); };
+  add_phase(tr("one forward pass"), WorkPhase::forward);
+  add_phase(tr("decoding of new tokens"), WorkPhase::decode);
+  add_phase(tr("both, one run each"), WorkPhase::both);
   phase_->setToolTip(tr("What is run on a batch; only models with a decoder write tokens"));
   new_tokens_ = new QSpinBox(this);
   new_tokens_->setRange(1, 65536);
   new_tokens_->setValue(static_cast<int>(ExperimentOptions().most_new_tokens));
   new_tokens_->setToolTip(tr("Where it decodes: at most so many for each sequence"));
-  const auto allow_new_tokens = [this] { new_tokens_->setEnabled(phase_->currentData() != "forward"); };
+  const auto allow_new_tokens = [this] { new_tokens_->setEnabled(phase_of(*phase_) != WorkPhase::forward); };
   connect(phase_, &QComboBox::currentIndexChanged, this, allow_new_tokens);
   allow_new_tokens();
   time_limit_ = new QSpinBox(this);
@@ -113,7 +122,7 @@ RunRequest RunDialog::request() const {
   r.experiment.bucket_by_length = by_length_->isChecked();
   r.experiment.batches = batches_->value() > 0 ? batches_->value() : -1;
   r.experiment.phase = phase_->currentData().toString().toStdString();
-  if (r.experiment.phase != "forward") r.experiment.most_new_tokens = new_tokens_->value();
+  if (work_phase(r.experiment.phase) != WorkPhase::forward) r.experiment.most_new_tokens = new_tokens_->value();
   r.experiment.label_field = label_->text().toStdString();
   r.experiment.record_inputs = inputs_->isChecked();
   r.optimize.session = session().toStdString();

@@ -1,18 +1,21 @@
 #include "core/base/run_kind.h"
 
-#include <algorithm>
 #include <array>
+#include <span>
+
+#include "core/base/enum_words.h"
 
 namespace stormcell {
 namespace {
 
 constexpr std::array<std::string_view, 6> kKinds = {"run", "profile", "optimize", "generate", "import", "unknown"};
 constexpr std::array<std::string_view, 4> kPhases = {"forward", "decode", "both", "unknown"};
+constexpr std::array<std::string_view, 4> kStatuses = {"running", "finished", "interrupted", "failed"};
 
 /// The last word stands for whatever is none of the others.
-template <class Enum, size_t kCount>
-Enum meaning(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return static_cast<Enum>(std::min(kCount - 1, static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin())));
+template <class Enum>
+Enum meaning(std::span<const std::string_view> words, std::string_view word) {
+  return value_of_word<Enum>(words, word).value_or(static_cast<Enum>(words.size() - 1));
 }
 
 }  // namespace
@@ -20,6 +23,7 @@ Enum meaning(const std::array<std::string_view, kCount>& words, std::string_view
 std::string_view to_text(RunKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 RunKind run_kind(std::string_view word) { return meaning<RunKind>(kKinds, word); }
 std::string_view to_text(WorkPhase phase) { return kPhases[static_cast<size_t>(phase)]; }
+std::string_view to_text(RunStatus status) { return kStatuses[static_cast<size_t>(status)]; }
 WorkPhase work_phase(std::string_view word) { return meaning<WorkPhase>(kPhases, word); }
 
 }  // namespace stormcell

@@ -102,8 +102,9 @@ std::vector<std::string> check_annotations(const PlanSite& site, const std::shar
 }
 
 void check_phase_of(const PlanConfig& config, WorkPhase phase, const std::string& file) {
-  if (work_phase(config.phase) != phase)
-    bad_input(file, "was found for --phase " + config.phase + ", not for " + std::string(to_text(phase)), "use --phase " + config.phase);
+  const std::string found_for(to_text(config.phase));
+  if (config.phase != phase)
+    bad_input(file, "was found for --phase " + found_for + ", not for " + std::string(to_text(phase)), "use --phase " + found_for);
 }
 
 void check_model_of(const PlanConfig& config, const Model& model, const std::string& file) {

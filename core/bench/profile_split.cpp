@@ -26,7 +26,8 @@ uint8_t ProfileSplit::part_of(int64_t batch) const {
 }
 
 SplitFigures figures_of(const ProfileSplit& split) {
-  return {split.rule, static_cast<int64_t>(split.profiled.size()), static_cast<int64_t>(split.measured.size()), split.same, split.held_out};
+  return {split_rule(split.rule), static_cast<int64_t>(split.profiled.size()), static_cast<int64_t>(split.measured.size()), split.same,
+          split.held_out};
 }
 
 std::vector<int64_t> all_batches(const Dataset& data) {

@@ -1,15 +1,20 @@
 // Cells, and the spaces they live in.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace stormcell {
 
 /// Which part of a computation a cell belongs to.
 enum class Phase : uint8_t { forward = 0, prefill = 1, decode = 2 };
+/// By their number in a session.
+inline constexpr std::array<const char*, 3> kPhaseNames = {"forward", "prefill", "decode"};
+inline std::string_view to_text(Phase phase) { return kPhaseNames[static_cast<size_t>(phase)]; }
 
 /// The identity of a cell across batches and runs: never just a row number.
 struct CellId {

@@ -1,6 +1,7 @@
 #include "core/comparison/analyze.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -60,7 +61,9 @@ std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary
 CachePolicy policy_of(const AnalyzeOptions& options) {
   if (options.budget_bytes <= 0) bad_input("--budget", "is missing", "--cache " + options.cache + " --budget 4000MiB");
   const auto policy = cache_policy(options.cache);
-  if (!policy) bad_input("--cache", in_quotes(options.cache) + " is no policy", advice_on_word(options.cache, {"lru", "lfu", "belady"}));
+  if (!policy)
+    bad_input("--cache", in_quotes(options.cache) + " is no policy",
+              advice_on_word(options.cache, {std::begin(kCachePolicies), std::end(kCachePolicies)}));
   return *policy;
 }
 
@@ -68,9 +71,10 @@ CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, co
   const bool sized = std::all_of(routes.branch_bytes.begin(), routes.branch_bytes.end(), [](int64_t n) { return n > 0; });
   if (!sized)
     bad_input("--cache", "the data lacks branch_bytes: nobody knows what an expert takes", "import a trace that says it, route_trace v1");
-  const CacheReplay done = replay_cache(routes, policy_of(options), options.budget_bytes, progress);
+  const CachePolicy policy = policy_of(options);
+  const CacheReplay done = replay_cache(routes, policy, options.budget_bytes, progress);
   const auto figures = [](const CacheCount& c) { return CacheFigures::Count{c.hits, c.lookups, c.rate()}; };
-  return {options.cache, options.budget_bytes, figures(done.all), figures(done.decode)};
+  return {policy, options.budget_bytes, figures(done.all), figures(done.decode)};
 }
 
 /// Nothing where there are none, or more than are read without being asked.
@@ -156,7 +160,7 @@ nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
 }
 
 nlohmann::ordered_json json_of(const AgainstFigures& a) {
-  nlohmann::ordered_json json = {{"session", a.session}, {"run", a.run}, {"status", a.status}, {"drift", json_of(a.drift)}};
+  nlohmann::ordered_json json = {{"session", a.session}, {"run", a.run}, {"status", to_text(a.status)}, {"drift", json_of(a.drift)}};
   json["why_not"] = text_or_null(a.why_not), json["doubt"] = text_or_null(a.doubt);
   return json;
 }
@@ -198,7 +202,7 @@ nlohmann::ordered_json json_of(const CacheFigures& c) {
   const auto count = [](const CacheFigures::Count& n) {
     return nlohmann::ordered_json{{"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", or_null(n.rate)}};
   };
-  return {{"policy", c.policy}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
+  return {{"policy", to_text(c.policy)}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
 }
 
 }  // namespace
@@ -213,7 +217,7 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   AnalyzeFigures figures;
   figures.session = path.file;
   figures.run = run.id;
-  figures.status = std::string(to_text(run.status));
+  figures.status = run.status;
   figures.batches = run.batches;
   figures.model = reader.summary().model.name;
   bool weighted = false;
@@ -236,8 +240,7 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
     router.hot = hot_set(real, kHotShare), router.cold = cold_set(real, kColdPart);
   }
   figures.layers = static_cast<int64_t>(layout.routers.size());
-  for (const Phase phase : reader.phases(run.id))
-    figures.phases.emplace_back(phase == Phase::decode ? "decode" : phase == Phase::prefill ? "prefill" : "forward");
+  for (const Phase phase : reader.phases(run.id)) figures.phases.emplace_back(to_text(phase));
   figures.lacks = lacks_of(reader, run, layout, weighted);
   for (const std::string& fact : figures.lacks) figures.lacks_how.push_back(how_to_get(run, fact));
   int64_t loaded = 0;
@@ -266,7 +269,7 @@ std::string to_json(const AnalyzeFigures& f) {
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["session"] = f.session;
   json["run"] = f.run;
-  json["status"] = f.status;
+  json["status"] = to_text(f.status);
   json["batches"] = f.batches;
   json["phases"] = f.phases;
   json["routers"] = nlohmann::ordered_json::array();

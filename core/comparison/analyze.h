@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/base/run_kind.h"
+#include "core/profile/cache_replay.h"
 #include "core/profile/pair_figures.h"
 
 namespace stormcell {
@@ -44,7 +46,7 @@ struct RouterCoactivation {
 
 /// What a cache of a budget would have hit; null rate: no lookups.
 struct CacheFigures {
-  std::string policy;
+  CachePolicy policy = CachePolicy::lru;
   int64_t budget_bytes = 0;
   struct Count {
     int64_t hits = 0, lookups = 0;
@@ -73,7 +75,7 @@ struct DriftFigures {
 struct AgainstFigures {
   std::string session;
   int64_t run = 0;
-  std::string status;  ///< of that run
+  RunStatus status = RunStatus::interrupted;  ///< of that run
   int64_t batches = 0;
   std::optional<DriftFigures> drift;
   std::string why_not;  ///< where it cannot be judged
@@ -90,7 +92,7 @@ struct AnalyzeOptions {
 struct AnalyzeFigures {
   std::string session;
   int64_t run = 0;
-  std::string status;  ///< finished, interrupted, running, failed
+  RunStatus status = RunStatus::interrupted;
   int64_t batches = 0;
   std::string model;
   int64_t layers = 0, branches = 0, k = 0;  ///< routers, and the most branches and choices of one of them

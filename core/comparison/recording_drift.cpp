@@ -79,7 +79,7 @@ std::string check_same_routers(const Recording& recording, const Recording& othe
 }
 
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress) {
-  AgainstFigures figures{other.path.file, other.run.id, std::string(to_text(other.run.status)), other.run.batches};
+  AgainstFigures figures{other.path.file, other.run.id, other.run.status, other.run.batches};
   for (const Recording* r : {&recording, &other})
     if (!has_order(*r)) {
       figures.why_not = r->name() + " lacks the order of its steps";

@@ -125,7 +125,7 @@ RoutedModel model_of(const Json& summary, const std::string& file) {
   const bool imported = summary["schema"].get<std::string>().starts_with("stormcell.import/");
   made.model.name = text_at(summary, "model", "name");
   made.model.fingerprint = text_at(summary, "model", "fingerprint");
-  made.model.form = imported ? "trace" : text_at(summary, "model", "weights") == "seeded" ? "seeded" : ModelSummary().form;
+  made.model.form = imported ? kTraceForm : text_at(summary, "model", "weights") == "seeded" ? kSeededForm : kSampledForm;
   made.is_named = !made.model.name.empty();
   if (const auto routing = summary.find("routing"); routing != summary.end() && routing->is_array())
     for (const Json& r : *routing)

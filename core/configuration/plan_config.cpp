@@ -23,7 +23,7 @@ std::string to_json(const PlanConfig& config) {
   j["version"] = STORMCELL_VERSION;
   j["model"] = {{"name", config.model}, {"fingerprint", config.fingerprint}};
   j["device"] = config.device;
-  j["phase"] = config.phase;
+  j["phase"] = to_text(config.phase);
   j["bucket_by_length"] = config.bucket_by_length;
   j["weight_budget"] = config.weight_budget > 0 ? nlohmann::ordered_json(config.weight_budget) : nlohmann::ordered_json();
   j["annotations"] = config.annotations;
@@ -89,8 +89,8 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     config.fingerprint = text_at(j["model"], "fingerprint", "");
   }
   config.device = text_at(j, "device", "cpu");
-  config.phase = text_at(j, "phase", "forward");
-  expect(work_phase(config.phase) == WorkPhase::forward || work_phase(config.phase) == WorkPhase::decode, "forward or decode as \"phase\"");
+  config.phase = work_phase(text_at(j, "phase", "forward"));
+  expect(config.phase == WorkPhase::forward || config.phase == WorkPhase::decode, "forward or decode as \"phase\"");
   if (const auto at = j.find("bucket_by_length"); at != j.end() && !at->is_null()) {
     expect(at->is_boolean(), "true or false as \"bucket_by_length\"");
     config.bucket_by_length = at->get<bool>();

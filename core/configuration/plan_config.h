@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/run_kind.h"
 #include "core/cell/router_threshold.h"
 
 namespace stormcell {
@@ -14,7 +15,7 @@ namespace stormcell {
 struct PlanConfig {
   std::string version;  ///< of the program that wrote it; empty: it does not say
   std::string model, fingerprint, device, dtype;
-  std::string phase = "forward";              ///< or "decode": what it was found for
+  WorkPhase phase = WorkPhase::forward;       ///< forward or decode: what it was found for
   bool bucket_by_length = false;              ///< it was found on batches of like length
   int64_t weight_budget = 0;                  ///< --weight-budget that it was found with, bytes; 0: none
   std::vector<std::string> annotations = {};  ///< that were given, NAME.KEY=WORD each; passes find theirs again

@@ -310,9 +310,9 @@ class Predictor {
 
   /// One size of message says no rate; the other direction's on the same GPUs may, where an operation has one.
   Prediction other_direction(const std::vector<size_t>& own, double sent) const {
-    if (call_.op != "dispatch" && call_.op != "combine") return none("no two sizes were measured with as many ranks");
+    if (!call_.is(CallKind::dispatch) && !call_.is(CallKind::combine)) return none("no two sizes were measured with as many ranks");
     MeasuredCall back = calls_[own[0]];
-    back.op = back.op == "dispatch" ? "combine" : "dispatch";
+    back.op = to_text(back.is(CallKind::dispatch) ? CallKind::combine : CallKind::dispatch);
     const auto reverse = find([&](const MeasuredCall& c) { return same_series(c, back); });
     const auto line = line_at(reverse, call_.ranks);
     if (!line || sent > kFarthest * line->most || sent < line->least / kFarthest) return none("too far from what was measured");

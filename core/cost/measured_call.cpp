@@ -56,7 +56,7 @@ double moved_bytes(const MeasuredCall& c) {
     const double here = static_cast<double>(c.experts) / static_cast<double>(c.ranks);
     return here * touched * kGatedMatrices * static_cast<double>(c.hidden) * static_cast<double>(c.ffn);
   }
-  if (c.op == "all_reduce") return sent_bytes(c) * 2 * (1 - 1 / static_cast<double>(c.ranks));
+  if (c.is(CallKind::all_reduce)) return sent_bytes(c) * 2 * (1 - 1 / static_cast<double>(c.ranks));
   return c.leaves_node() ? sent_bytes(c) * (1 - 1 / static_cast<double>(c.nodes)) : sent_bytes(c);
 }
 

@@ -1,5 +1,6 @@
 // One call that somebody measured, with its shape: an all-to-all of tokens, the products of a rank's experts, or one product over its rows.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,12 +12,23 @@ namespace stormcell {
 /// Of an expert whose products were measured together: it is gated.
 inline constexpr double kGatedMatrices = 3;
 
+/// The operations that this version knows. A file may name others: their calls are compared with each other alone.
+enum class CallKind : uint8_t {
+  dispatch,  ///< over a network or fabric, as the next three
+  combine,
+  alltoall,
+  all_reduce,
+  experts,  ///< products of one rank
+  product,  ///< of so many rows with one weight, or with each of several at a time
+  grouped,  ///< the same of several weights, each with rows of its own
+};
+inline constexpr std::string_view kCallKinds[] = {"dispatch", "combine", "alltoall", "all_reduce", "experts", "product", "grouped"};
+inline std::string_view to_text(CallKind kind) { return kCallKinds[static_cast<size_t>(kind)]; }
+
 /// Numbers that do not apply are 0, texts empty.
 struct MeasuredCall {
   std::string id;
-  std::string op;    ///< "dispatch", "combine", "alltoall", "all_reduce": over a network or fabric; "experts": products of one rank;
-                     ///< "product": of so many rows with one weight, or with each of several at a time; "grouped": the same of several
-                     ///< weights, each with rows of its own
+  std::string op;    ///< a word of kCallKinds, or another operation
   std::string mode;  ///< the way that it works: "low-latency", "one-sided", "decode"
   std::string dtype, gpu, laboratory;
   int64_t nodes = 0, ranks = 0, gpus_per_node = 0;
@@ -31,12 +43,13 @@ struct MeasuredCall {
   std::string routing, source;
   double us = 0;
 
+  bool is(CallKind kind) const { return op == to_text(kind); }
   /// The products of a rank's experts together.
-  bool is_rank_experts() const { return op == "experts"; }
+  bool is_rank_experts() const { return is(CallKind::experts); }
   /// A point of a curve over rows.
-  bool is_product() const { return op == "product"; }
+  bool is_product() const { return is(CallKind::product); }
   /// Products with several weights in one call, whose rows differ.
-  bool is_grouped() const { return op == "grouped"; }
+  bool is_grouped() const { return is(CallKind::grouped); }
   bool has_weights() const { return is_product() || is_grouped(); }
   /// Some of it goes over the network.
   bool leaves_node() const { return !is_rank_experts() && !has_weights() && nodes > 1; }

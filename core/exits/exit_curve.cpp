@@ -56,7 +56,7 @@ ExitCurve exit_curve(const ExitRecord& record) {
   c.measure = std::string(record.task->measure), c.unit = std::string(record.task->unit), c.item = record.item;
   c.items = static_cast<int64_t>(record.items()), c.judged = static_cast<int64_t>(record.judged());
   c.thresholds = record.thresholds();
-  c.plan = record.of_baseline ? "baseline" : "optimized";
+  c.plan = record.of_baseline ? CurvePlan::baseline : CurvePlan::optimized;
   std::vector<size_t> all(record.items());
   std::iota(all.begin(), all.end(), size_t{0});
   const std::vector<int32_t> taken = record.taken(c.thresholds);

@@ -112,7 +112,7 @@ PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const 
   store.check_budget();
   text = to_text(layout.segments, *program);
   PlanStructure plan;
-  plan.phase = options.phase;
+  plan.phase = work_phase(options.phase);
   plan.weight_budget = options.weight_budget;
   plan.steps = static_cast<int64_t>(program->steps.size());
   plan.leaves = static_cast<int64_t>(layout.segments.leaves.size());

@@ -68,7 +68,7 @@ PlanConfig start_config(const Workload& work) {
   config.model = s.model->name;
   config.fingerprint = s.model->fingerprint;
   config.device = s.options.device;
-  config.phase = to_text(work.phase());
+  config.phase = work.phase();
   config.dtype = std::string(to_text(s.dtype));
   config.bucket_by_length = s.options.bucket_by_length;
   config.weight_budget = s.options.weight_budget;

@@ -151,7 +151,7 @@ SessionWriter& ImportTargets::open(TraceHeader& header, const std::string& trace
   ModelSummary model{fingerprints[0], header.model.empty() ? name_of_trace(trace) : header.model, header.family, {}};
   model.json = nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
-  model.form = header.fingerprint.empty() ? "trace" : "";
+  model.form = header.fingerprint.empty() ? kTraceForm : "";
   model.is_older_fingerprint = [fingerprints](std::string_view there) {
     return std::find(fingerprints.begin(), fingerprints.end(), there) != fingerprints.end();
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <set>
 
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
 #include "core/base/run_kind.h"
@@ -136,10 +138,11 @@ bool by_ranks_of(const MergeOptions& options, const std::vector<Part>& parts) {
   std::set<int32_t> ranks;
   for (const Part& p : parts) ranks.insert(p.told.rank);
   const bool all_known = !ranks.contains(-1);
-  if (options.by == "ranks" && !all_known)
+  const std::optional<MergeBy> by = value_of_word<MergeBy>(kMergeBy, options.by);
+  if (by == MergeBy::ranks && !all_known)
     for (const Part& p : parts)
       if (p.told.rank < 0) bad_input(p.where(), "does not say of which rank it is", "--by days puts one after the other");
-  return options.by.empty() ? all_known && ranks.size() > 1 : options.by == "ranks";
+  return by ? by == MergeBy::ranks : all_known && ranks.size() > 1;
 }
 
 /// In their order: by day, then by step, then by rank.
@@ -274,8 +277,8 @@ RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, c
 void check_options(const MergeOptions& options) {
   if (options.parts.empty()) bad_input("SESSION", "is missing", "name sessions whose runs are parts of one trace");
   if (options.session.empty()) bad_input("-o", "is missing", "-o S.storm");
-  if (!options.by.empty() && options.by != "ranks" && options.by != "days")
-    bad_input("--by", "is neither ranks nor days", advice_on_word(options.by, {"ranks", "days"}, ""));
+  if (!options.by.empty() && !value_of_word<MergeBy>(kMergeBy, options.by))
+    bad_input("--by", "is neither ranks nor days", advice_on_word(options.by, {std::begin(kMergeBy), std::end(kMergeBy)}, ""));
 }
 
 void write(const MergeOptions& options, std::vector<Part> parts, const std::vector<MergedBatch>& batches, MergeFigures& figures,
@@ -311,7 +314,7 @@ MergeFigures merge_runs(const MergeOptions& options, const Progress& progress) {
   const bool by_ranks = by_ranks_of(options, parts);
   MergeFigures figures;
   figures.session = options.session, figures.model = parts[0].reader->summary().model.name;
-  figures.by = by_ranks ? "ranks" : "days";
+  figures.by = by_ranks ? MergeBy::ranks : MergeBy::days;
   figures.decisions = parts[0].decisions;
   figures.lacks = lacks_of(parts, by_ranks);
   int64_t requests = 0;
@@ -341,7 +344,7 @@ std::string to_json(const MergeFigures& f) {
   json["session"] = f.session;
   json["run"] = f.run > 0 ? Json(f.run) : Json();
   json["model"] = {{"name", f.model}};
-  json["by"] = f.by;
+  json["by"] = to_text(f.by);
   json["decisions"] = f.decisions;
   json["batches"] = f.batches;
   json["steps"] = f.steps;

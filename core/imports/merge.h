@@ -1,5 +1,6 @@
 // Parts of one trace as one run: of several ranks, step by step; of several days, one after the other.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,10 +10,18 @@
 
 namespace stormcell {
 
+/// How parts of a recording are joined.
+enum class MergeBy : uint8_t {
+  ranks,  ///< steps of several ranks become one
+  days,   ///< one part comes behind the other
+};
+inline constexpr std::string_view kMergeBy[] = {"ranks", "days"};
+inline std::string_view to_text(MergeBy by) { return kMergeBy[static_cast<size_t>(by)]; }
+
 struct MergeOptions {
   std::vector<std::string> parts;  ///< "S.storm": its imported runs; "S.storm#3", "S.storm#name": one
   std::string session;             ///< made, or appended to where it is of the same model
-  std::string by;                  ///< "ranks", "days"; empty: ranks where each part is of a rank and they are not all of one
+  std::string by;                  ///< a word of kMergeBy; empty: ranks where each part is of a rank and they are not all of one
   std::string name;                ///< of the run; empty: "merged"
 };
 
@@ -26,7 +35,8 @@ struct MergedPart {
 };
 
 struct MergeFigures {
-  std::string session, model, by;
+  std::string session, model;
+  MergeBy by = MergeBy::ranks;
   int64_t run = 0, batches = 0, steps = 0;
   bool decisions = false;
   std::vector<MergedPart> parts;

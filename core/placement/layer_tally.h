@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "core/base/step_terms.h"
 #include "core/cost/layer_cost.h"
 #include "core/placement/placement.h"
 
@@ -44,13 +44,6 @@ void for_each_following(std::span<const BranchShares> shares, int32_t first, Vis
   }
 }
 
-/// Which replicas of an expert a token goes to.
-enum class ReplicaRule : uint8_t {
-  even,     ///< to all alike
-  nearest,  ///< to one on its own rank, else to those of its node alike, else to all alike
-};
-inline constexpr std::string_view kReplicaRules[] = {"even", "nearest"};
-inline std::string_view to_text(ReplicaRule rule) { return kReplicaRules[static_cast<size_t>(rule)]; }
 /// Those of `all` that a token of this home goes to, on ranks of so many a node.
 void find_nearest(const BranchShares& all, size_t home, size_t gpus_per_node, BranchShares& nearest);
 /// What comes of that to each rank where tokens live on all `ranks` alike.

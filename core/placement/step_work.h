@@ -5,24 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "core/base/step_terms.h"
 #include "core/cost/layer_cost.h"
 #include "core/placement/layer_tally.h"
 #include "core/placement/placement.h"
 #include "core/profile/token_routes.h"
 
 namespace stormcell {
-
-/// Where a token lives while it goes through the layers.
-enum class Residence : uint8_t {
-  home,    ///< on one rank
-  follow,  ///< from layer to layer where its heaviest branch lies: the next layer's dispatch begins there. An experiment: all that
-           ///< attention needs of it would have to be there
-};
-inline constexpr std::string_view kResidences[] = {"home", "follow"};
-inline std::string_view to_text(Residence residence) { return kResidences[static_cast<size_t>(residence)]; }
 
 /// Of one step, all layers together.
 struct StepCost {

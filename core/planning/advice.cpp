@@ -65,7 +65,7 @@ std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
 /// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule, and where its steps
 /// are not dearer by more than chance.
 std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice& c) {
-  if (!c.result.ranks_per_token || f.aim != "traffic") return {};
+  if (!c.result.ranks_per_token || f.aim != PlacementAim::traffic) return {};
   const bool less = *c.result.ranks_per_token < std::min(*c.stay.ranks_per_token, *c.eplb.ranks_per_token) &&
                     *c.result.cross_pairs < std::min(*c.stay.cross_pairs, *c.eplb.cross_pairs);
   if (!less || c.result.imbalance > c.eplb.imbalance + kAboutAsEven) return {};
@@ -108,7 +108,7 @@ std::string advice_of(const PlaceFigures& f) {
                  from ? LayoutRole::from : LayoutRole::contiguous,
                  result->held_out ? "on what was held out" : "on what it was fitted to: nothing was held out",
                  from ? "the one that stands now" : "the contiguous one"};
-  if (f.aim != "traffic")
+  if (f.aim != PlacementAim::traffic)
     if (auto advice = advice_on_cost(f, c)) return *advice;
   if (auto advice = advice_on_traffic(f, c)) return *advice;
   const auto chance = [&](LayoutRole chosen) { return by_chance(f, c, chosen, {&PairedFigures::imbalance}); };

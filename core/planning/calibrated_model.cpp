@@ -100,7 +100,7 @@ class ModelCalibrator {
     const double copies = *step_.tokens / cluster_.ranks() * static_cast<double>(step_.k);
     // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a node none does.
     for (const bool own : {true, false})
-      for (const std::string_view of : {op, std::string_view("alltoall")}) {
+      for (const std::string_view of : {op, to_text(CallKind::alltoall)}) {
         if (best.like || (!own && cluster_.nodes == 1)) continue;
         for (const MeasuredCall& like :
              series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu_of(c.gpu, cluster_.gpu); })) {
@@ -129,7 +129,7 @@ class ModelCalibrator {
   CalibratedPhase as_phase(const ExpertCurve& found) const {
     CalibratedPhase out;
     const ExpertRows rows = expert_rows();
-    out.phase = "experts", out.kind = found.kind, out.like = words_of(*found.like), out.held_out = found.held_out;
+    out.phase = LayerPhase::experts, out.kind = found.kind, out.like = words_of(*found.like), out.held_out = found.held_out;
     out.us = rows.active * found.curve->us(rows.mean);
     out.rows = PhaseRows{found.curve->least(), found.curve->most(), rows.range.least, rows.mean, rows.range.most};
     for (const size_t i : found.from) out.from.push_back(calibration_.calls()[i].id);
@@ -157,7 +157,7 @@ class ModelCalibrator {
 
   double weights() const { return kGatedMatrices * static_cast<double>(sizes_.hidden) * static_cast<double>(sizes_.ffn); }
 
-  CalibratedPhase as_phase(const char* phase, const FittedLine& line, double bytes_per_s) const {
+  CalibratedPhase as_phase(LayerPhase phase, const FittedLine& line, double bytes_per_s) const {
     CalibratedPhase out;
     out.phase = phase, out.kind = line.kind, out.why_not = line.why_not;
     if (line.kind == PredictionKind::none) return out;
@@ -293,9 +293,9 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
   const ModelCalibrator calibrator(calibration, cluster, sizes, step);
   CalibrationUse use;
   use.tokens_per_step = step.tokens.value_or(0);
-  const auto way = [&](const char* op, double row_bytes, WayCost& cost) {
+  const auto way = [&](LayerPhase phase, double row_bytes, WayCost& cost) {
     double copy_bytes = 0, bytes_per_s = 0;
-    const FittedLine line = calibrator.exchange(op, row_bytes, copy_bytes);
+    const FittedLine line = calibrator.exchange(to_text(phase), row_bytes, copy_bytes);
     if (line.kind != PredictionKind::none) {
       // Of all copies that a rank sends, those that go over the links in question.
       const double share = 1 - 1. / (cluster.nodes > 1 ? cluster.nodes : cluster.ranks());
@@ -304,9 +304,9 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
       (cluster.nodes > 1 ? cost.network_factor : cost.fabric_factor) =
           (cluster.nodes > 1 ? cluster.network_bytes_per_s : cluster.fabric_bytes_per_s) / bytes_per_s;
     }
-    use.phases.push_back(calibrator.as_phase(op, line, bytes_per_s));
+    use.phases.push_back(calibrator.as_phase(phase, line, bytes_per_s));
   };
-  way("dispatch", model.dispatch_row_bytes, model.dispatch);
+  way(LayerPhase::dispatch, model.dispatch_row_bytes, model.dispatch);
   // Products over rows say more than those of a rank together: what each expert takes that gets more or fewer.
   const ExpertCurve curve = calibrator.curve();
   if (curve.curve) {
@@ -318,10 +318,10 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
       model.product_t0_s = 1e-6 * experts.t0_us;
       model.memory_bytes_per_s = model.branch_bytes / (1e-6 * experts.us_per_byte * calibrator.weights());
     }
-    use.phases.push_back(calibrator.as_phase("experts", experts, model.memory_bytes_per_s));
+    use.phases.push_back(calibrator.as_phase(LayerPhase::experts, experts, model.memory_bytes_per_s));
     if (experts.kind == PredictionKind::none && !curve.why_not.empty()) use.phases.back().why_not = curve.why_not;
   }
-  way("combine", model.combine_row_bytes, model.combine);
+  way(LayerPhase::combine, model.combine_row_bytes, model.combine);
   return use;
 }
 
@@ -332,7 +332,7 @@ StepTrust trust_in(const CalibrationUse& use, double dispatch, double compute, d
   bool known = true;
   PredictionKind least = PredictionKind::none;
   for (const CalibratedPhase& p : use.phases) {
-    const double time = p.phase == "dispatch" ? dispatch : p.phase == "experts" ? compute : combine;
+    const double time = p.phase == LayerPhase::dispatch ? dispatch : p.phase == LayerPhase::experts ? compute : combine;
     if (!p.calibrated() || time <= 0) continue;
     least = std::max(least, p.kind), calibrated += time;
     known = known && p.held_out.has_value();

@@ -17,7 +17,7 @@ Json json_of(const PhaseRows& r) {
 Json json_of(const CalibratedPhase& p) {
   const bool told = p.calibrated();
   const auto number = [&](double value) { return told ? Json(value) : Json(); };
-  return {{"phase", p.phase},
+  return {{"phase", to_text(p.phase)},
           {"kind", told ? Json(std::string(to_text(p.kind))) : Json()},
           {"why_not", told ? Json() : Json(p.why_not)},
           {"like", told ? Json(p.like) : Json()},

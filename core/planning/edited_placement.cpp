@@ -68,7 +68,8 @@ std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run) {
       layout.placement = parse_placement(stored.layout, where).placement;
       const PlacementOfRun told = parse_place_summary(stored.summary);
       layout.cluster = told.cluster, layout.advice = told.advice;
-      layout.replicas = told.basis.replicas, layout.residence = told.basis.residence;
+      layout.replicas = told.basis.replicas.or_usual(ReplicaRule::even);
+      layout.residence = told.basis.residence.or_usual(Residence::home);
       for (const PlacementLayoutLine& line : told.front)
         if (line.fit.cross_pairs) layout.front.push_back({line.name, line.fit.imbalance, *line.fit.cross_pairs});
       out.push_back(std::move(layout));
@@ -135,11 +136,10 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   about.numbers = task.layer_numbers, about.branches = task.branches;
   about.ranks = task.shape.ranks, about.slot_count = task.shape.slot_count, about.sizes = task.sizes;
   if (task.objective) {
-    about.backend = to_text(task.objective->backend()), about.step_kind = task.objective->steps();
-    about.residence = to_text(task.objective->residence());
+    about.backend = task.objective->backend(), about.residence = task.objective->residence();
   }
-  about.replicas = to_text(way.rule);
-  about.has_held_out = held_out, about.unit = task.routes ? "tokens" : "steps";
+  about.replicas = way.rule;
+  about.has_held_out = held_out, about.unit = task.routes ? SplitUnit::tokens : SplitUnit::steps;
   about.fitted = task.loads.fit_units, about.held_out = task.loads.held_out_units;
   if (task.routes) about.followed_tokens = static_cast<int64_t>(most);
   about.lacks = lacks_of_import(task.run);
@@ -197,11 +197,9 @@ FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit,
   const PlaceTask& task = state_->task;
   SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
   FoundLayout out{std::move(solved.placement), std::move(solved.figures), {}};
-  for (const LayoutLine& line : out.figures.front) {
-    const auto found = std::find_if(solved.tried.begin(), solved.tried.end(), [&](const FoundPlacement& f) { return f.name == line.name; });
-    if (found != solved.tried.end() && line.fit.cross_pairs)
-      out.front.push_back({{line.name, line.fit.imbalance, *line.fit.cross_pairs}, found->placement});
-  }
+  for (const LayoutLine& line : out.figures.front)
+    if (line.tried && line.fit.cross_pairs)
+      out.front.push_back({{line.name, line.fit.imbalance, *line.fit.cross_pairs}, solved.tried[*line.tried].placement});
   return out;
 }
 
@@ -213,7 +211,7 @@ int64_t EditedPlacement::store(const Placement& placement, const std::string& na
   check_memory(state_->task);
   const auto begin = std::chrono::steady_clock::now();
   PlaceOptions options = state_->options;
-  options.solver = "hand", options.name = name;
+  options.solver = kMadeByHand, options.name = name;
   const SessionReader session(parse_session_path(options.session).file);
   const PlaceTask& task = state_->task;
   SolvedPlacement solved = judge_outcome(options, session, task, given_outcome(task, placement), begin, progress);

@@ -26,8 +26,10 @@ struct StoredLayout {
   int64_t id = 0, run = 0;
   std::string name, solver, created, cluster, advice;
   Placement placement;
-  std::vector<FrontPoint> front;    ///< empty: nothing was traded
-  std::string replicas, residence;  ///< of its figures; empty: steps were not costed
+  std::vector<FrontPoint> front;  ///< empty: nothing was traded
+  // Of its figures, the usual ones if steps were not costed; null: a word that this version does not know.
+  std::optional<ReplicaRule> replicas = ReplicaRule::even;
+  std::optional<Residence> residence = Residence::home;
 };
 /// Of a run, oldest first; of another program's rows those that can be read.
 std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run);
@@ -51,10 +53,11 @@ struct EditedAbout {
   std::vector<int32_t> numbers;      ///< [layers] the model's, -1: not known
   int32_t branches = 0, ranks = 0, slot_count = 0;
   std::optional<ModelSizes> sizes;
-  std::string backend, step_kind;            ///< empty where steps are not costed
-  std::string replicas = "even", residence;  ///< which replicas tokens go to, where they live; residence is empty likewise
+  std::optional<Backend> backend;  ///< none where steps are not costed
+  ReplicaRule replicas = ReplicaRule::even;
+  std::optional<Residence> residence;  ///< none likewise
   bool has_held_out = false;
-  std::string unit;  ///< of what follows: "steps" or "tokens"
+  SplitUnit unit = SplitUnit::steps;  ///< of what follows
   int64_t fitted = 0, held_out = 0;
   int64_t followed_tokens = 0;  ///< of each part at most so many are followed while it is edited; 0: there are no single choices
   std::vector<std::string> lacks;

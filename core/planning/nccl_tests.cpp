@@ -185,7 +185,7 @@ class NcclTestsReader {
     check_shape();
     MeasuredCall c;
     const bool has_no_root = !has_root_ || words[kRoot] == "-1";
-    c.op = op_of(no_redop ? "none" : words[kRedop], has_no_root, measured), c.mode = "nccl", c.gpu = gpu_;
+    c.op = to_text(op_of(no_redop ? "none" : words[kRedop], has_no_root, measured)), c.mode = "nccl", c.gpu = gpu_;
     c.id = std::filesystem::path(path_).filename().string() + ":" + std::to_string(number_),
     c.source = "nccl-tests: " + std::filesystem::path(path_).filename().string();
     c.nodes = static_cast<int64_t>(ranks_of_.size()), c.ranks = std::ssize(ranks_), c.gpus_per_node = c.ranks / c.nodes;
@@ -211,20 +211,20 @@ class NcclTestsReader {
   /// The collective of the output. Older versions do not name it. Then the command above the rows decides, if it names a collective that
   /// can have such rows: only those with "reduce" in their name have a redop. Without a command, the file's name decides about rows that
   /// reduce nothing, because an all-to-all and an all-gather look alike. A sum that moves 2 (n - 1) / n of its bytes is an all-reduce.
-  std::string op_of(const std::string& redop, bool has_no_root, const std::string* measured) const {
+  CallKind op_of(const std::string& redop, bool has_no_root, const std::string* measured) const {
     std::string named = collective_;
     if (named.empty() && redop == "none")
       named = hint_.empty() ? std::filesystem::path(path_).filename().string() : hint_;
     else if (named.empty() && hint_.find("reduce") != std::string::npos)
       named = hint_;
     std::erase_if(named, [](char c) { return c == '_' || c == '-'; });
-    if (named.find("alltoall") != std::string::npos) return "alltoall";
+    if (named.find("alltoall") != std::string::npos) return CallKind::alltoall;
     const double algbw = number(measured[kAlgbw], "algbw"), busbw = number(measured[kBusbw], "busbw");
     const double n = static_cast<double>(ranks_.size()), twice = 2 * (n - 1) / n;
     // Rounded to hundredths: of small calls nothing is seen.
     const bool may_be_sum = std::fabs(busbw - twice * algbw) < 0.01 * (1 + twice) + 1e-3 * busbw;
     // Between two GPUs a reduce moves as much as an all-reduce, but it has a root.
-    if (has_no_root && (named.find("allreduce") != std::string::npos || (named.empty() && may_be_sum))) return "all_reduce";
+    if (has_no_root && (named.find("allreduce") != std::string::npos || (named.empty() && may_be_sum))) return CallKind::all_reduce;
     wrong("is neither all_reduce_perf nor alltoall_perf, or does not say so",
           redop == "none" ? "name the file of an all-to-all alltoall.txt" : kWhole);
   }

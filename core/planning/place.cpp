@@ -9,6 +9,7 @@
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
 #include "core/cost/cluster.h"
@@ -132,6 +133,7 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
     if (p.cross_pairs >= least) continue;
     least = p.cross_pairs;
     front.push_back(line_of(LayoutRole::tried, p.found->name, p.found->placement, task, progress));
+    front.back().tried = static_cast<size_t>(p.found - found.tried.data());
   }
   return front;
 }
@@ -211,8 +213,9 @@ void check_options(const PlaceOptions& options) {
   check_bounds("--redundant", options.redundant, {0, kMostSpare});
   const PlacementSolver& solver = find_placement_solver(options.solver);
   parse_phase(options.phase);
-  if (!options.aim.empty() && options.aim != "cost" && options.aim != "traffic")
-    bad_input("--aim", in_quotes(options.aim) + " is not known", advice_on_word(options.aim, {"cost", "traffic"}, ""));
+  if (!options.aim.empty() && !value_of_word<PlacementAim>(kPlacementAims, options.aim))
+    bad_input("--aim", in_quotes(options.aim) + " is not known",
+              advice_on_word(options.aim, {std::begin(kPlacementAims), std::end(kPlacementAims)}, ""));
   if (!options.aim.empty() && !solver.takes_aim) bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
   if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }
@@ -221,24 +224,24 @@ void check_options(const PlaceOptions& options) {
 PlaceFigures about(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task) {
   PlaceFigures f;
   f.session = session.path(), f.model = session.summary().model.name, f.cluster = task.cluster.name;
-  f.run = task.run.id, f.solver = options.solver, f.phase = options.phase, f.fit_fraction = options.fit_fraction;
+  f.run = task.run.id, f.solver = options.solver, f.phase = task.phase, f.fit_fraction = options.fit_fraction;
   f.layers = static_cast<int32_t>(task.layout.routers.size()), f.branches = task.branches;
   f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
-  f.unit = task.routes ? "tokens" : "steps";
+  f.unit = task.routes ? SplitUnit::tokens : SplitUnit::steps;
   f.fit_units = task.loads.fit_units, f.held_out_units = task.loads.held_out_units;
-  f.held_out = f.held_out_units == 0 ? "" : task.routes && task.routes->parts.requests_fit > 0 ? "requests" : "time";
+  if (f.held_out_units > 0) f.held_out = task.routes && task.routes->parts.requests_fit > 0 ? HeldOutBy::requests : HeldOutBy::time;
   f.requests = task.routes ? task.routes->parts.requests : 0;
   f.dropped_choices = task.routes ? task.routes->dropped_choices : 0;
   f.sizes = task.sizes;
   if (task.objective) {
-    f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
+    f.backend = task.objective->backend(), f.step_kind = task.objective->steps();
     f.costed_fit = task.objective->count(DataPart::fitted), f.costed_held_out = task.objective->count(DataPart::held_out);
-    f.statistic = task.objective->by_p95() ? "p95" : "mean";
+    f.statistic = task.objective->by_p95() ? StepStatistic::p95 : StepStatistic::mean;
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
     f.calibration = task.calibration;
-    f.residence = to_text(task.objective->residence());
+    f.residence = task.objective->residence();
   }
-  if (task.objective || task.replicas != ReplicaRule::even) f.replicas = to_text(task.replicas);
+  if (task.objective || task.replicas != ReplicaRule::even) f.replicas = task.replicas;
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
     bytes += r.branch_bytes;
@@ -354,13 +357,14 @@ PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& pr
               "leave it out");
   PhasePlacements out;
   std::vector<StoredPlacement> rows;  // of both or, where one is stopped or refused, of none
-  for (const char* phase : {"prefill", "decode"}) {
+  for (const Phase each : {Phase::prefill, Phase::decode}) {
+    const std::string phase(to_text(each));
     PlaceOptions of_phase = options;
     of_phase.phase = phase;
     of_phase.name = (options.name.empty() ? options.solver : options.name) + "-" + phase;
     PlacedRow placed = place_once(of_phase, session, std::to_string(run.id), progress);
     rows.push_back(std::move(placed.row));
-    for (const std::string& w : placed.figures.warnings) out.warnings.push_back(phase + (": " + w));
+    for (const std::string& w : placed.figures.warnings) out.warnings.push_back(phase + ": " + w);
     out.phases.push_back(std::move(placed.figures));
   }
   const std::vector<StoredRow> stored = store(session, rows);

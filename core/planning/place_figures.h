@@ -7,6 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/step_terms.h"
+#include "core/cell/cell_space.h"
+#include "core/cost/layer_cost.h"
+#include "core/planning/place_options.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
@@ -21,21 +25,20 @@ struct LayoutFigures {
   std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
 };
 
-enum class LayoutRole : uint8_t {
-  contiguous,  ///< what servers begin with
-  eplb,        ///< what they would do by themselves
-  result,
-  from,   ///< what stands now, where --from names it
-  tried,  ///< by a search beside the result
+/// The data by which one of several candidates was chosen.
+enum class ChosenOn : uint8_t {
+  validation,  ///< a part that candidates were not fitted to
+  fitted,      ///< what they were fitted to: too little to be parted
 };
-inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
-inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
+inline constexpr std::string_view kChosenOn[] = {"the validation part", "what it is fitted to"};
+inline std::string_view to_text(ChosenOn chosen_on) { return kChosenOn[static_cast<size_t>(chosen_on)]; }
 
 struct LayoutLine {
   LayoutRole role = LayoutRole::result;
   std::string name;  ///< its role's; of a tried one how it came about
   LayoutFigures fit;
   std::optional<LayoutFigures> held_out;
+  std::optional<size_t> tried = {};  ///< the number of the placement among those that the search tried; null: of another role
 };
 
 /// One minus the other on what was held out, and its 95 % interval over parts of that, drawn with replacement.
@@ -63,26 +66,30 @@ struct PlaceFigures {
   int64_t run = 0, placement = 0;  ///< numbers in the session
   bool already_stored = false;     ///< that placement, by an earlier call to the same effect
   int32_t layers = 0, branches = 0, nodes = 0, ranks = 0, slot_count = 0;
-  std::string solver, phase;
+  std::string solver;
+  std::optional<Phase> phase;  ///< of whose steps alone; none: of all
   double fit_fraction = 0, seconds = 0;
-  std::string unit;                           ///< what was split: "steps", or "tokens" where the run keeps single choices
+  SplitUnit unit = SplitUnit::steps;          ///< what was split
   int64_t fit_units = 0, held_out_units = 0;  ///< so many of it
   int64_t dropped_choices = 0;                ///< by a capacity while it was recorded: they are in no figure
   std::optional<ModelSizes> sizes;
-  std::string replicas;                         ///< of replica_rules(); empty: even, and steps are not costed
-  std::string residence;                        ///< of residences(); empty where steps are not costed
-  std::string backend, step_kind;               ///< empty where steps are not costed; the kind as StepObjective::steps() has it
-  std::string statistic;                        ///< of the costed steps that the objective is: "mean" or "p95"
-  int64_t costed_fit = 0, costed_held_out = 0;  ///< steps
-  int64_t tokens_per_step = 0;                  ///< of drawn ones; 0: as recorded
-  int64_t amortise = 0;                         ///< steps that share the move in the objective; 0: it is not in it
+  std::optional<ReplicaRule> replicas;            ///< none: even, and steps are not costed
+  std::optional<Residence> residence;             ///< none where steps are not costed
+  std::optional<Backend> backend;                 ///< likewise
+  StepSource step_kind = StepSource::recorded;    ///< of costed steps
+  StepStatistic statistic = StepStatistic::mean;  ///< of the costed steps that the objective is
+  int64_t costed_fit = 0, costed_held_out = 0;    ///< steps
+  int64_t tokens_per_step = 0;                    ///< of drawn ones; 0: as recorded
+  int64_t amortise = 0;                           ///< steps that share the move in the objective; 0: it is not in it
   std::optional<CalibrationUse> calibration;
-  std::string held_out;                ///< how: "requests", "time"; empty: nothing was
-  int64_t requests = 0;                ///< 0: not known
-  std::vector<LayoutLine> layouts;     ///< contiguous, eplb, result and, where there is one, from
-  std::string aim, chosen, chosen_on;  ///< of joint: what for, how the result came about, and on what that was chosen
-  std::vector<LayoutLine> front;       ///< less traffic for less balance, in the fitted figures: nothing else has less of both
-  std::string paired_by;               ///< what differences were drawn by; empty: too little for any
+  std::optional<HeldOutBy> held_out;  ///< none: nothing was
+  int64_t requests = 0;               ///< 0: not known
+  std::vector<LayoutLine> layouts;    ///< contiguous, eplb, result and, where there is one, from
+  std::optional<PlacementAim> aim;    ///< none: the solver looks at loads alone
+  std::string chosen;                 ///< how the result of joint came about; empty: as the solver says
+  std::optional<ChosenOn> chosen_on;  ///< none: nothing was chosen
+  std::vector<LayoutLine> front;      ///< less traffic for less balance, in the fitted figures: nothing else has less of both
+  std::string paired_by;              ///< what differences were drawn by; empty: too little for any
   int64_t paired_parts = 0;
   std::vector<PairedFigures> differences;  ///< of the result from the others
   std::optional<SparePrice> spare;         ///< null: no spare slots, or their bytes are not known

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "core/base/enum_words.h"
 #include "core/planning/calibration_json.h"
 #include "core/planning/place.h"
 #include "core/summary/step_contents.h"
@@ -60,31 +61,31 @@ Json json_of(const PlaceFigures& f) {
   json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}};
   json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}};
   json["solver"] = f.solver;
-  json["phase"] = text_or_null(f.phase);
+  json["phase"] = text_or_null(text_or_empty(f.phase));
   json["slots"] = f.slot_count;
   json["fit_fraction"] = f.fit_fraction;
-  json["unit"] = f.unit;
+  json["unit"] = to_text(f.unit);
   json["steps"] = {{"fit", f.fit_units}, {"held_out", f.held_out_units}};
   json["dropped_choices"] = f.dropped_choices;
-  json["residence"] = text_or_null(f.residence);
-  json["backend"] = text_or_null(f.backend);
-  json["replicas"] = text_or_null(f.replicas);
-  json["step_contents"] = f.backend.empty() ? Json() : Json(step_contents());
-  json["costed_steps"] = f.backend.empty() ? Json()
-                                           : Json{{"kind", f.step_kind},
-                                                  {"statistic", f.statistic},
-                                                  {"tokens_per_step", positive_or_null(f.tokens_per_step)},
-                                                  {"amortise", positive_or_null(f.amortise)},
-                                                  {"fit", f.costed_fit},
-                                                  {"held_out", f.costed_held_out}};
+  json["residence"] = text_or_null(text_or_empty(f.residence));
+  json["backend"] = text_or_null(text_or_empty(f.backend));
+  json["replicas"] = text_or_null(text_or_empty(f.replicas));
+  json["step_contents"] = f.backend ? Json(step_contents()) : Json();
+  json["costed_steps"] = f.backend ? Json{{"kind", to_text(f.step_kind)},
+                                          {"statistic", to_text(f.statistic)},
+                                          {"tokens_per_step", positive_or_null(f.tokens_per_step)},
+                                          {"amortise", positive_or_null(f.amortise)},
+                                          {"fit", f.costed_fit},
+                                          {"held_out", f.costed_held_out}}
+                                   : Json();
   json["calibration"] = json_of_calibration(f.calibration);
   json["sizes"] = f.sizes ? json_of(*f.sizes) : Json();
   json["seconds"] = f.seconds;
-  json["held_out"] = text_or_null(f.held_out);
+  json["held_out"] = text_or_null(text_or_empty(f.held_out));
   json["requests"] = positive_or_null(f.requests);
   json["layouts"] = list_of(f.layouts, json_of);
-  json["aim"] = text_or_null(f.aim);
-  json["chosen"] = f.chosen.empty() ? Json() : Json{{"by", f.chosen_on}, {"what", f.chosen}};
+  json["aim"] = text_or_null(text_or_empty(f.aim));
+  json["chosen"] = f.chosen.empty() ? Json() : Json{{"by", text_or_empty(f.chosen_on)}, {"what", f.chosen}};
   json["front"] = list_of(f.front, json_of);
   json["differences"] = Json::array();
   for (const PairedFigures& d : f.differences) json["differences"].push_back(json_of(f, d));

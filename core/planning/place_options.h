@@ -1,11 +1,21 @@
 // What a user asks of a search for a placement.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
+
+/// What a search makes less.
+enum class PlacementAim : uint8_t {
+  cost,     ///< of steps
+  traffic,  ///< at about the EPLB rule's balance
+};
+inline constexpr std::string_view kPlacementAims[] = {"cost", "traffic"};
+inline std::string_view to_text(PlacementAim aim) { return kPlacementAims[static_cast<size_t>(aim)]; }
 
 struct PlaceOptions {
   std::string session;  ///< S.storm, S.storm#3, S.storm#name: whose loads
@@ -20,10 +30,10 @@ struct PlaceOptions {
   SizeOptions sizes;          ///< of the model, where the session does not say them
   int64_t amortise = 0;       ///< steps over which moving the experts pays off; 0: moving is not counted
   std::string calibration;    ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
-  std::string aim;          ///< of joint and exact: "cost" of steps, or "traffic" at about the EPLB rule's balance; empty: cost where known
-  std::string from;         ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
-  double time_limit = 15;   ///< seconds that a search may take
-  bool repeatable = false;  ///< a search does the work of that time to its end, however long that takes here: alike on every machine
+  std::string aim;            ///< a word of kPlacementAims, for joint and exact; empty: cost where it is known
+  std::string from;           ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
+  double time_limit = 15;     ///< seconds that a search may take
+  bool repeatable = false;    ///< a search does the work of that time to its end, however long that takes here: alike on every machine
 };
 
 inline constexpr int64_t kSlotsOfFrom = -1;

@@ -14,6 +14,7 @@
 #include "core/placement/load.h"
 #include "core/placement/traffic.h"
 #include "core/planning/layout_figures.h"
+#include "core/planning/option_word.h"
 #include "core/planning/placement_solvers.h"
 #include "core/planning/step_objective.h"
 #include "core/readings/lacks.h"
@@ -177,7 +178,7 @@ class PlacementSearch {
     if (solver_.kind == SolverKind::joint && task_.routes) check_room();
     CandidateFitter fitter(task_, whole_, aim_, options_.repeatable);
     out_.eplb = fitter.eplb();
-    if (solver_.takes_aim) out_.aim = by_cost_ ? "cost" : "traffic";
+    if (solver_.takes_aim) out_.aim = by_cost_ ? PlacementAim::cost : PlacementAim::traffic;
     switch (solver_.kind) {
       case SolverKind::keep:
         out_.result = task_.before;
@@ -194,7 +195,7 @@ class PlacementSearch {
       case SolverKind::joint:
         search(fitter);
     }
-    out_.evenly = solver_.searches && out_.aim != "cost", out_.by_clock |= fitter.by_clock();
+    out_.evenly = solver_.searches && out_.aim != PlacementAim::cost, out_.by_clock |= fitter.by_clock();
     return std::move(out_);
   }
 
@@ -215,8 +216,10 @@ class PlacementSearch {
     if (!solver_.takes_aim) return false;
     const std::string needs =
         "it needs the sizes of the model and steps, and the data has " + std::string(task_.sizes ? "one sum of many steps" : "no sizes");
-    if (options_.aim == "cost" && !task_.objective) bad_input("--aim", needs, "--model-config, or --hidden N --ffn N; --tokens-per-step N");
-    if (options_.aim == "cost" || (options_.aim.empty() && task_.objective)) return true;
+    const PlacementAim usual = task_.objective ? PlacementAim::cost : PlacementAim::traffic;
+    const bool by_cost = parse_word("--aim", options_.aim, kPlacementAims, usual) == PlacementAim::cost;
+    if (by_cost && !task_.objective) bad_input("--aim", needs, "--model-config, or --hidden N --ffn N; --tokens-per-step N");
+    if (by_cost) return true;
     if (!task_.routes)
       bad_input("--solver", options_.solver + " needs single choices of one kind of cells, and the data lacks them (decisions)",
                 "--solver eplb or load takes loads; " + how_to_get(task_.run, "decisions", "record single choices"));
@@ -279,10 +282,10 @@ class PlacementSearch {
     const auto many = static_cast<double>(list.size());
     size_t chosen = 0;
     if (const auto split = split_for_validation(options_, task_)) {
-      out_.chosen_on = "the validation part";
+      out_.chosen_on = ChosenOn::validation;
       chosen = choose(list, *split);
     } else {
-      out_.chosen_on = "what it is fitted to";
+      out_.chosen_on = ChosenOn::fitted;
     }
     for (size_t i = 0; i < list.size(); ++i)
       if (i != chosen && !is_late(kTrialShare + kOtherShare))
@@ -293,7 +296,7 @@ class PlacementSearch {
 
   /// The chosen one, but where what was fitted to says that another is better than it may: nothing is ever worse there than the EPLB rule.
   void take_result() {
-    const bool anew = out_.chosen_on == "what it is fitted to";
+    const bool anew = out_.chosen_on == ChosenOn::fitted;
     const auto value = [&](const Placement& p) {
       return by_cost_ ? cost(p, whole_) : anew ? traffic(p, out_.eplb, whole_) : traffic_alone(p, whole_);
     };

@@ -1,10 +1,12 @@
 // Which placement to take: candidates are fitted to one part of what may be fitted to, chosen by the other (the validation part), and
 // fitted to both.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/placement/placement.h"
+#include "core/planning/place_figures.h"
 #include "core/planning/place_options.h"
 #include "core/planning/place_task.h"
 
@@ -19,9 +21,9 @@ struct FoundPlacement {
 struct SearchOutcome {
   Placement eplb;  ///< what servers would do by themselves
   Placement result;
-  std::string aim;                    ///< "cost", "traffic"; empty: of solvers that look at loads alone
+  std::optional<PlacementAim> aim;    ///< none: of solvers that look at loads alone
   std::string chosen;                 ///< how the result came about; empty: as the solver says
-  std::string chosen_on;              ///< "the validation part", "what it is fitted to": too little to be parted; empty: nothing was chosen
+  std::optional<ChosenOn> chosen_on;  ///< none: nothing was chosen
   std::vector<FoundPlacement> tried;  ///< all fitted to the same: of these is the front of balance and traffic
   bool evenly = false;                ///< by a search for which replicas share evenly and tokens have no homes
   bool by_clock = false;              ///< a search ended before its work was done: elsewhere another result may be found

@@ -52,7 +52,7 @@ class ProductReader {
     const nlohmann::json& settings = value_at(dataset, "settings");
     if (whole_at(settings, "weight_budget") > 0)
       bad_input(name_, "read weights while it ran, and its times have that in them", "record a run without --weight-budget");
-    call_.op = "product", call_.experts = 1, call_.gpu = text_at(machine, "name");
+    call_.op = to_text(CallKind::product), call_.experts = 1, call_.gpu = text_at(machine, "name");
     if (text_at(machine, "backend") != "cpu") call_.gpu = gpu_label(call_.gpu);
     if (call_.gpu.empty()) bad_input(name_, "does not say what device it ran on", kRecord);
     if (const int64_t threads = whole_at(machine, "threads"); threads > 0) call_.mode = counted(threads, "thread");

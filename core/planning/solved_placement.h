@@ -15,7 +15,7 @@ namespace stormcell {
 struct SolvedPlacement {
   Placement placement;
   PlaceFigures figures;               ///< `placement` 0: not stored
-  std::vector<FoundPlacement> tried;  ///< of which the front is, by its names
+  std::vector<FoundPlacement> tried;  ///< the front is of these: LayoutLine::tried
 };
 
 /// What a search found, or a hand made, beside the other layouts, on both parts of the data. `begin`: since when its seconds count.

@@ -1,8 +1,10 @@
 // What a search is told about steps and sizes, and what it tells of them: values.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cost/prediction_kind.h"
@@ -65,9 +67,14 @@ struct PhaseRows {
   double least = 0, mean = 0, most = 0;  ///< in any step; under even routing, of those that get any
 };
 
+/// A phase of a layer's step.
+enum class LayerPhase : uint8_t { dispatch, experts, combine };
+inline constexpr std::string_view kLayerPhases[] = {"dispatch", "experts", "combine"};
+inline std::string_view to_text(LayerPhase phase) { return kLayerPhases[static_cast<size_t>(phase)]; }
+
 /// What measured calls say of one phase of a layer's step, at the size of a mean step under even routing.
 struct CalibratedPhase {
-  std::string phase;                           ///< "dispatch", "experts", "combine"
+  LayerPhase phase = LayerPhase::dispatch;
   PredictionKind kind = PredictionKind::none;  ///< none: rates are those of the data sheets, and there is no start-up time
   std::string why_not;                         ///< of kind none
   std::string like;                            ///< the calls: "dispatch low-latency fp8 of H100 (NVIDIA)"

@@ -28,7 +28,7 @@ std::vector<int64_t> steps_of(const SessionReader& session, int64_t run, std::op
 }
 
 [[noreturn]] void refuse_no_step(const SessionReader& session, int64_t run, std::optional<Phase> phase) {
-  const std::string of_phase = !phase ? "" : *phase == Phase::decode ? " of decode" : " of prefill";
+  const std::string of_phase = phase ? " of " + std::string(to_text(*phase)) : std::string();
   bad_input(session.path(), "run #" + std::to_string(run) + " has no step" + of_phase, phase ? "leave --phase out" : "name another run");
 }
 
@@ -63,10 +63,12 @@ class Chosen {
 
 std::optional<Phase> parse_phase(std::string_view word) {
   if (word.empty()) return {};
-  if (word == "prefill") return Phase::prefill;
-  if (word == "decode") return Phase::decode;
-  bad_input("--phase", in_quotes(word) + " is no phase of a placement",
-            advice_on_word(word, {"prefill", "decode"}, "") + "; place takes each of both too");
+  std::vector<std::string> known;
+  for (const Phase phase : {Phase::prefill, Phase::decode}) {
+    if (word == to_text(phase)) return phase;
+    known.emplace_back(to_text(phase));
+  }
+  bad_input("--phase", in_quotes(word) + " is no phase of a placement", advice_on_word(word, known, "") + "; place takes each of both too");
 }
 
 TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, int64_t fewest_requests) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/base/step_terms.h"
 #include "core/cost/cluster.h"
 #include "core/cost/layer_cost.h"
 #include "core/cost/row_curve.h"
@@ -65,8 +66,9 @@ class StepObjective {
   Backend backend() const { return backend_; }
   ReplicaRule replicas() const { return replicas_; }
   Residence residence() const { return residence_; }
-  /// "recorded", "filled up" (some of the recorded ones) or "drawn".
-  const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : filled_ > 0 ? "filled up" : "recorded"; }
+  StepSource steps() const {
+    return options_.tokens_per_step > 0 ? StepSource::drawn : filled_ > 0 ? StepSource::filled_up : StepSource::recorded;
+  }
   /// Of both parts.
   int64_t filled_steps() const { return filled_; }
   /// What a capacity of the options drops from a part.

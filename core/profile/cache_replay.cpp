@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 namespace {
 
@@ -125,12 +127,7 @@ class Cache {
 
 }  // namespace
 
-std::optional<CachePolicy> cache_policy(std::string_view word) {
-  if (word == "lru") return CachePolicy::lru;
-  if (word == "lfu") return CachePolicy::lfu;
-  if (word == "belady") return CachePolicy::belady;
-  return {};
-}
+std::optional<CachePolicy> cache_policy(std::string_view word) { return value_of_word<CachePolicy>(kCachePolicies, word); }
 
 CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes, const Progress& progress) {
   const Uses uses = uses_of(routes);

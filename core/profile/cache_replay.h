@@ -1,5 +1,6 @@
 // What a cache of experts' weights would have done with recorded choices.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,8 @@ enum class CachePolicy : uint8_t {
   lfu,     ///< the one with the fewest uses so far goes, of these the least recent; uses are remembered when it goes
   belady,  ///< the one whose next use is farthest goes: no policy has more hits that fills on demand
 };
+inline constexpr std::string_view kCachePolicies[] = {"lru", "lfu", "belady"};
+inline std::string_view to_text(CachePolicy policy) { return kCachePolicies[static_cast<size_t>(policy)]; }
 std::optional<CachePolicy> cache_policy(std::string_view word);
 
 struct CacheCount {

@@ -152,7 +152,7 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
   constexpr int64_t kLookedAt = 64;
   for (const Phase phase : reader.phases(summary.id))
     for (const SpaceOfBatch& s : reader.batches_of_phase(summary.id, phase, {0, std::min(summary.batches, kLookedAt)}))
-      o->phases[layout.spaces[static_cast<size_t>(s.space)]].insert(kPhaseNames[static_cast<size_t>(phase)]);
+      o->phases[layout.spaces[static_cast<size_t>(s.space)]].emplace(to_text(phase));
   // The first batch tells: what is recorded is recorded for all of a run.
   for (const BatchSpace& s : reader.spaces(summary.id, 0)) o->tokens |= !s.tokens.empty();
   for (const SequenceInput& input : reader.inputs(summary.id, {0, 64})) o->texts |= !input.text.empty(), o->labels |= !input.label.empty();

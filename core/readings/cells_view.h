@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/cell/cell_space.h"
 #include "core/cell/thumbnail.h"
 #include "core/readings/session_view.h"
 

@@ -7,6 +7,7 @@
 #include "core/base/blocking.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/models/model.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 #include "core/summary/items_text.h"
@@ -84,7 +85,7 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
   data->weights = text_at(model, "weights");
   // Earlier programs said it with a run's figures alone, and called trained what nobody had told of.
   const bool says = value_at(model, "weights_stated").is_boolean();
-  data->weights_stated = says ? flag_at(model, "weights_stated") : data->weights != "trained";
+  data->weights_stated = says ? flag_at(model, "weights_stated") : data->weights != to_text(WeightOrigin::trained);
   data->parameters = whole_at(model, "parameters"), data->weight_bytes = whole_at(model, "weight_bytes");
   for (const RunLine& line : overview.runs) {
     progress.report("reading runs", static_cast<int64_t>(data->runs.size()), static_cast<int64_t>(overview.runs.size()));

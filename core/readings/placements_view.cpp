@@ -35,10 +35,13 @@ PlacementBasis basis_in(const Json& json) {
   const Json& steps = value_at(json, "steps");
   const Json& costed = value_at(json, "costed_steps");
   PlacementBasis basis;
-  basis.phase = text_at(json, "phase"), basis.unit = text_at(json, "unit"), basis.held_out = text_at(json, "held_out");
+  basis.phase = text_at(json, "phase"), basis.unit = text_at(json, "unit");
+  basis.held_out = value_of_word<HeldOutBy>(kHeldOutBy, text_at(json, "held_out"));
   basis.fitted = whole_at(steps, "fit"), basis.judged = whole_at(steps, "held_out");
-  basis.backend = text_at(json, "backend"), basis.replicas = text_at(json, "replicas"), basis.residence = text_at(json, "residence");
-  basis.step_kind = text_at(costed, "kind"), basis.statistic = text_at(costed, "statistic");
+  basis.backend = text_at(json, "backend"), basis.step_kind = text_at(costed, "kind");
+  basis.replicas = file_word<ReplicaRule>(kReplicaRules, text_at(json, "replicas"));
+  basis.residence = file_word<Residence>(kResidences, text_at(json, "residence"));
+  basis.statistic = value_of_word<StepStatistic>(kStepStatistics, text_at(costed, "statistic"));
   basis.tokens_per_step = whole_at(costed, "tokens_per_step"), basis.amortise = whole_at(costed, "amortise");
   basis.sizes = text_at(value_at(json, "sizes"), "source"), basis.calibration = text_at(value_at(json, "calibration"), "file");
   return basis;

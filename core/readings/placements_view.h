@@ -3,7 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/base/enum_words.h"
+#include "core/base/step_terms.h"
 
 namespace stormcell {
 
@@ -25,17 +29,23 @@ struct PlacementDifference {
   std::string one, other;
   std::optional<Interval> imbalance, cross_pairs, ranks_per_token, objective_ms;
 };
-/// What the figures are of. Empty: not told.
+/// What the figures are of. Empty: not told. Strings hold the words of the file, which pages show; enumerations are words that decide.
 struct PlacementBasis {
-  std::string phase, unit, held_out;  ///< what was split: "steps", "tokens"; how
-  int64_t fitted = 0, judged = 0;     ///< of the unit
-  std::string backend, replicas, residence, step_kind, statistic;
+  std::string phase, unit;  ///< unit: what was split, "steps" or "tokens"
+  std::optional<HeldOutBy> held_out;
+  int64_t fitted = 0, judged = 0;  ///< of the unit
+  std::string backend, step_kind;
+  FileWord<ReplicaRule> replicas;
+  FileWord<Residence> residence;
+  std::optional<StepStatistic> statistic;
   int64_t tokens_per_step = 0, amortise = 0;
   std::string sizes, calibration;  ///< where the model's sizes are from, the calibration's file
 };
+/// The solver of a placement that was made in the Studio.
+inline constexpr std::string_view kMadeByHand = "hand";
 struct PlacementOfRun {
   int64_t id = 0, run = 0;
-  std::string name, solver, created;  ///< solver: "hand" of one that was made in the Studio
+  std::string name, solver, created;  ///< solver: kMadeByHand, or that of a search
   std::string cluster, advice;
   int32_t nodes = 0, ranks = 0, slot_count = 0;
   int64_t moved_slots = 0;

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/cell/protocol_row.h"
 #include "core/summary/exits_text.h"
 
 namespace stormcell {
@@ -22,7 +23,7 @@ bool are_of_one_part(const RouterLine& outer, const RouterLine& inner) {
 /// The branch of the cells that a residual threshold refuses. Of a session that does not say it (before schema 8) the first: so had it the
 /// families that had such routers then.
 size_t refused_by(const RouterLine& line) { return line.residual > 0 ? static_cast<size_t>(line.residual) : 0; }
-bool is_residual(const RouterLine& line) { return line.protocol == "residual-threshold"; }
+bool is_residual(const RouterLine& line) { return line.protocol == to_text(ProtocolKind::residual_threshold); }
 
 /// Cells that a router computes for.
 int64_t computed(const GraphRouter& router) {
@@ -208,7 +209,7 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
   return squares;
 }
 
-bool is_exit(const RouterLine& router) { return router.protocol == "exit-threshold"; }
+bool is_exit(const RouterLine& router) { return router.protocol == to_text(ProtocolKind::exit_threshold); }
 
 /// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router stands, and leave a
 /// router that stands alone by the first.

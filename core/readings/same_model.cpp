@@ -23,7 +23,7 @@ SameModel same_model(const ModelSummary& a, const RunSummary& run_a, const Model
 SameModel same_model(const RoutedModel& of_a, const RoutedModel& of_b) {
   const ModelSummary &a = of_a.model, &b = of_b.model;
   // A trace's fingerprint has the names that its format gives to routers in it.
-  const bool by_name = (a.form == "trace" && b.form == "trace") || a.fingerprint.empty() || b.fingerprint.empty();
+  const bool by_name = (a.form == kTraceForm && b.form == kTraceForm) || a.fingerprint.empty() || b.fingerprint.empty();
   if (!by_name && a.fingerprint == b.fingerprint) return SameModel::yes;
   if (!by_name && a.form == b.form) return SameModel::no;
   if (!of_a.is_named || !of_b.is_named) return SameModel::not_known;
@@ -56,7 +56,7 @@ bool have_like_routers(const RoutedModel& a, const RoutedModel& b) {
 
 void check_like_models(const RoutedModel& ours, const RoutedModel& other) {
   const SameModel same = same_model(ours, other);
-  const bool traces = ours.model.form == "trace" || other.model.form == "trace";
+  const bool traces = ours.model.form == kTraceForm || other.model.form == kTraceForm;
   if (same == SameModel::yes && !traces) return;
   std::string why;
   if (!have_like_routers(ours, other)) {

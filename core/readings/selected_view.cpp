@@ -14,7 +14,7 @@ constexpr int64_t kChunk = 1024;
 
 bool only_phase(const SessionReader& reader, int64_t run, const std::string& phase) {
   const std::vector<Phase> phases = reader.phases(run);
-  return phases.size() == 1 && kPhaseNames[static_cast<size_t>(phases[0])] == phase;
+  return phases.size() == 1 && to_text(phases[0]) == phase;
 }
 
 /// Adds the batches of `ranges` to the windows that they lie in.
@@ -50,7 +50,7 @@ SelectionChoices read_selection_choices(const std::string& file, int64_t run) {
   const auto& [reader, summary, layout] = opened;
   SelectionChoices choices;
   choices.run = summary.id, choices.batches = summary.batches;
-  for (const Phase phase : reader.phases(summary.id)) choices.phases.emplace_back(kPhaseNames[static_cast<size_t>(phase)]);
+  for (const Phase phase : reader.phases(summary.id)) choices.phases.emplace_back(to_text(phase));
   std::set<std::string> labels;
   // A router that met no cell of a label has no row for it.
   for (const RouterInfo& router : layout.routers) choices.routers.push_back(line_of(layout, router));
@@ -70,7 +70,7 @@ std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reade
   }
   progress.report("reading phases", 0, 1);
   for (const Phase each : {Phase::forward, Phase::prefill, Phase::decode}) {
-    if (kPhaseNames[static_cast<size_t>(each)] != phase) continue;
+    if (to_text(each) != phase) continue;
     for (const SpaceOfBatch& at : reader.batches_of_phase(run, each, batches)) {
       if (static_cast<size_t>(at.space) >= ranges.size()) continue;
       auto& of_space = ranges[static_cast<size_t>(at.space)];

@@ -23,7 +23,7 @@ std::string device_of(const RunSummary& run) {
 RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   RunLine line;
   line.id = run.id, line.kind = run.kind, line.name = run.name;
-  line.started = run.started, line.finished = run.finished, line.status = std::string(to_text(run.status));
+  line.started = run.started, line.finished = run.finished, line.status = run.status;
   line.batches = run.batches;
   line.decisions = reader.has_decisions(run.id);
   if (has_configuration(run.config)) line.config = run.config;

@@ -134,7 +134,7 @@ std::string to_json(const SessionRuns& list) {
   json["checked"] = list.checked;
   json["runs"] = Json::array();
   for (const SessionRunLine& run : list.runs) {
-    Json line = {{"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", run.status},
+    Json line = {{"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", to_text(run.status)},
                  {"started", run.started}, {"batches", run.batches}, {"figures", run.figures}, {"passes", run.passes}};
     line["phase"] = text_or_null(run.phase);
     line["speedup"] = or_null(run.speedup);

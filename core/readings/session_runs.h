@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/base/run_kind.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
@@ -15,7 +16,8 @@ struct SessionRunLine {
   int64_t id = 0, batches = 0, sequences = 0;
   std::string items;                  ///< in words: "3 sequences", "24 pictures of 64x64"
   std::vector<PictureFigures> sizes;  ///< of pictures; empty: none
-  std::string kind, name, status, started;
+  std::string kind, name, started;
+  RunStatus status = RunStatus::interrupted;
   std::string phase;                     ///< "forward", "decode"; empty: nobody said
   std::string data, machine;             ///< empty: nobody said
   int64_t weight_budget = 0;             ///< bytes that weights of branches could take; 0: there was no budget

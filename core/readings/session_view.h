@@ -1,6 +1,5 @@
 // Sessions as plain values for views: opening one reads kilobytes, whatever its size.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,16 +7,15 @@
 
 #include "core/base/progress.h"
 #include "core/base/ranges.h"
+#include "core/base/run_kind.h"
 #include "core/summary/parse.h"
 
 namespace stormcell {
 
-/// Phases of cells, by their number in a session.
-inline constexpr std::array<const char*, 3> kPhaseNames = {"forward", "prefill", "decode"};
-
 struct RunLine {
   int64_t id = 0;
-  std::string kind, name, started, finished, status;
+  std::string kind, name, started, finished;
+  RunStatus status = RunStatus::interrupted;
   int64_t batches = 0;
   bool decisions = false;                 ///< every decision is stored, not only their sums
   std::string settings;                   ///< JSON of what it was run with, empty where it was imported

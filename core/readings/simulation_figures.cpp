@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -40,8 +41,9 @@ void read_about(const Json& json, SimulationTold& out) {
   out.cluster = text_at(cluster, "name"), out.nodes = whole_at(cluster, "nodes"), out.ranks = whole_at(cluster, "ranks");
   out.oversubscription = real_at(cluster, "oversubscription");
   out.placement = text_at(json, "placement"), out.slot_count = whole_at(json, "slots"), out.phase = text_at(json, "phase");
-  out.backend = text_at(json, "backend"), out.replicas = text_at(json, "replicas"), out.residence = text_at(json, "residence");
-  out.overlap = text_at(json, "overlap"), out.step_kind = text_at(steps, "kind"), out.steps = whole_at(steps, "count");
+  out.backend = text_at(json, "backend"), out.step_kind = text_at(steps, "kind"), out.steps = whole_at(steps, "count");
+  out.replicas = value_of_word<ReplicaRule>(kReplicaRules, text_at(json, "replicas"));
+  out.overlap = value_of_word<Overlap>(kOverlaps, text_at(json, "overlap"));
   out.sizes = text_at(value_at(json, "sizes"), "source");
 }
 

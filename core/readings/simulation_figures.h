@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/step_terms.h"
+
 namespace stormcell {
 
 struct ToldLayer {
@@ -56,7 +58,10 @@ struct ToldCapacity {
 };
 
 struct SimulationTold {
-  std::string version, session, model, cluster, placement, phase, backend, replicas, residence, overlap, step_kind, sizes;
+  std::string version, session, model, cluster, placement, phase, backend, step_kind, sizes;
+  // None: not told, or a word that this version does not know.
+  std::optional<ReplicaRule> replicas;
+  std::optional<Overlap> overlap;
   int64_t run = 0, nodes = 0, ranks = 0, slot_count = 0, branches = 0, steps = 0;
   double oversubscription = 1;
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, serial_ms = 0;

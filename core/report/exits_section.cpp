@@ -7,6 +7,7 @@
 #include "core/report/ticks.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
+#include "core/summary/quality_text.h"
 
 namespace stormcell::report {
 namespace {
@@ -34,8 +35,8 @@ std::string curve_picture(const ExitCurve& c) {
       kLeft + kWide + 16, kTop + kHigh + (plan.empty() ? 40 : 56), escape(c.measure));
   for (int tenth = 0; tenth <= 10; tenth += 2)
     svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>\n", x(tenth / 10.0), kTop + kHigh + 16, 10 * tenth);
-  const bool is_share = c.unit == "share";
-  for (const double value : ticks(is_share ? std::max(least, 0.0) : least, is_share ? std::min(most, 1.0) : most))
+  const bool share = is_share(c.unit);
+  for (const double value : ticks(share ? std::max(least, 0.0) : least, share ? std::min(most, 1.0) : most))
     svg += fmt::format(
         "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" x=\"{3:.1f}\" "
         "y=\"{4:.1f}\">{5}</text>\n",

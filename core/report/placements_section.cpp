@@ -31,14 +31,14 @@ constexpr LayoutFigure kFigures[] = {
 
 std::string name_of(const LayoutFigure& figure, const std::string& unit) { return *figure.name ? figure.name : unit + " a step"; }
 
-/// Of the layouts' steps: the unit that the advice is in too.
-std::string unit_of(const PlacementOfRun& p) {
+/// Of the layouts' steps: in the unit that the advice is in too.
+TableTimes times_of(const PlacementOfRun& p) {
   std::vector<double> ms;
   for (const PlacementLayoutLine& line : p.layouts) {
     if (line.fit.objective_ms) ms.push_back(*line.fit.objective_ms);
     if (line.held_out && line.held_out->objective_ms) ms.push_back(*line.held_out->objective_ms);
   }
-  return TableTimes(ms).unit();
+  return TableTimes(ms);
 }
 
 /// With the times of its steps in microseconds.
@@ -67,8 +67,8 @@ Table layouts_table(const std::string& caption, const std::vector<PlacementLayou
   return table;
 }
 
-const PlacementLayoutLine* named(const std::vector<PlacementLayoutLine>& layouts, const char* name) {
-  const auto at = std::find_if(layouts.begin(), layouts.end(), [&](const PlacementLayoutLine& line) { return line.name == name; });
+const PlacementLayoutLine* find(const std::vector<PlacementLayoutLine>& layouts, LayoutRole role) {
+  const auto at = std::find_if(layouts.begin(), layouts.end(), [&](const PlacementLayoutLine& line) { return line.name == to_text(role); });
   return at == layouts.end() ? nullptr : &*at;
 }
 
@@ -77,9 +77,9 @@ const PlacementFigures& judged(const PlacementLayoutLine& line) { return line.he
 
 /// What stood before beside the result, figure by figure. Empty: one of them is not told.
 std::string before_and_after(const PlacementOfRun& p, const std::string& unit) {
-  const PlacementLayoutLine* before = named(p.layouts, "from");
-  if (!before) before = named(p.layouts, "contiguous");
-  const PlacementLayoutLine* after = named(p.layouts, "result");
+  const PlacementLayoutLine* from = find(p.layouts, LayoutRole::from);
+  const PlacementLayoutLine* before = from ? from : find(p.layouts, LayoutRole::contiguous);
+  const PlacementLayoutLine* after = find(p.layouts, LayoutRole::result);
   if (!before || !after || before->held_out.has_value() != after->held_out.has_value()) return {};
   Bars bars;
   bars.label = "The layout before and after, figure by figure; the table below has the numbers";
@@ -93,8 +93,8 @@ std::string before_and_after(const PlacementOfRun& p, const std::string& unit) {
   if (bars.rows.empty()) return {};
   const bool held_out = before->held_out.has_value();
   return figure(draw(bars),
-                std::string("Before (") + (before->name == "from" ? "what stood there" : "the contiguous layout that servers begin with") +
-                    ") and after, " + (held_out ? "on what was held out: less is better." : "as fitted: nothing was held out.") +
+                std::string("Before (") + (from ? "what stood there" : "the contiguous layout that servers begin with") + ") and after, " +
+                    (held_out ? "on what was held out: less is better." : "as fitted: nothing was held out.") +
                     " Each figure has a scale of its own.",
                 "Counted; times of a step predicted: " + step_contents() + ".");
 }
@@ -181,21 +181,21 @@ std::vector<std::string> assumptions(const PlacementBasis& b) {
   if (b.unit.empty()) return out;
   out.push_back("fitted to " + count(b.fitted) + " " + b.unit +
                 (b.judged > 0 ? ", judged on " + count(b.judged) + " that were held out" : "") +
-                (b.held_out == "requests" ? ", whole requests"
-                 : b.held_out == "time"   ? ", the later ones"
-                                          : "") +
+                (b.held_out == HeldOutBy::requests ? ", whole requests"
+                 : b.held_out == HeldOutBy::time   ? ", the later ones"
+                                                   : "") +
                 (b.phase.empty() ? "" : "; of " + b.phase + " alone"));
   if (b.backend.empty()) {
     out.emplace_back("steps are not costed: the figures are of loads");
     return out;
   }
-  out.push_back("a step's cost is the " + std::string(b.statistic == "p95" ? "95th percentile" : "mean") + " over " + b.step_kind +
-                " steps" + (b.tokens_per_step > 0 ? " of " + counted(b.tokens_per_step, "token") : "") +
+  out.push_back("a step's cost is the " + std::string(b.statistic == StepStatistic::p95 ? "95th percentile" : "mean") + " over " +
+                b.step_kind + " steps" + (b.tokens_per_step > 0 ? " of " + counted(b.tokens_per_step, "token") : "") +
                 ": dispatch, slowest GPU's experts and combine of all layers" +
                 (b.amortise > 0 ? ", with the move shared over " + counted(b.amortise, "step") : ""));
   out.push_back("tokens reach their experts " + b.backend + "; " +
-                (b.replicas == "nearest" ? "they go to the nearest replicas" : "replicas share evenly") +
-                (b.residence == "follow" ? "; they go on from where their heaviest expert lies, an experiment" : ""));
+                (b.replicas.value == ReplicaRule::nearest ? "they go to the nearest replicas" : "replicas share evenly") +
+                (b.residence.value == Residence::follow ? "; they go on from where their heaviest expert lies, an experiment" : ""));
   out.push_back(b.calibration.empty()
                     ? "rates are those of data sheets, without start-up times, queues and overlap"
                     : "phases that " + b.calibration + " speaks for take what measured calls take, others the data sheets' rates");
@@ -204,11 +204,12 @@ std::vector<std::string> assumptions(const PlacementBasis& b) {
 }
 
 std::string one_placement(const PlacementOfRun& placement) {
-  const std::string unit = unit_of(placement);
-  const PlacementOfRun p = unit == "us" ? in_us(placement) : placement;
+  const TableTimes times = times_of(placement);
+  const std::string unit = times.unit();
+  const PlacementOfRun p = times.in_us() ? in_us(placement) : placement;
   const std::string title = "#" + std::to_string(p.id) + " " + shortened(p.name, 60);
   std::string html = paragraph("<b>" + title + "</b>, " + escape(p.created) + ": " +
-                               (p.solver == "hand" ? "made by hand" : escape("by " + p.solver)) + " for " + shortened(p.cluster, 60) +
+                               (p.solver == kMadeByHand ? "made by hand" : escape("by " + p.solver)) + " for " + shortened(p.cluster, 60) +
                                ", " + counted(p.ranks, "GPU") + " in " + counted(p.nodes, "node") + ", " + counted(p.slot_count, "slot") +
                                " a layer; moves " + counted(p.moved_slots, "slot") + ". Advice: " + escape(p.advice) + ".");
   html += before_and_after(p, unit);

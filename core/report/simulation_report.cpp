@@ -25,7 +25,7 @@ std::string bytes_of(double value) { return bytes(static_cast<int64_t>(std::llro
 std::string headline(const SimulationTold& s) {
   std::string tiles = "<div><dt>a step</dt><dd>" + milliseconds(s.mean_ms) + "<small>mean; median " + milliseconds(s.p50_ms) +
                       ", 95 % below " + milliseconds(s.p95_ms) + "</small></dd></div>\n";
-  if (s.overlap != "none")
+  if (s.overlap != Overlap::none)
     tiles += "<div><dt>without overlap</dt><dd>" + milliseconds(s.serial_ms) +
              "<small>the same phases, one behind the other</small></dd></div>\n";
   if (s.rest_ms)
@@ -165,7 +165,7 @@ std::string calibration_section(const SimulationTold& s) {
 std::string assumptions_section(const SimulationTold& s) {
   std::vector<std::string> lines = s.assumptions;
   lines.push_back("tokens reach their experts " + s.backend + "; " +
-                  (s.replicas == "nearest" ? "they go to the nearest replicas" : "replicas share evenly"));
+                  (s.replicas == ReplicaRule::nearest ? "they go to the nearest replicas" : "replicas share evenly"));
   if (s.oversubscription > 1)
     lines.push_back("an uplink carries 1 / " + number(s.oversubscription) + " of what its node's ports could send");
   if (!s.sizes.empty()) lines.push_back("sizes of the model: " + s.sizes);

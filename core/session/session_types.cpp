@@ -2,20 +2,6 @@
 
 namespace stormcell {
 
-std::string_view to_text(RunStatus status) {
-  switch (status) {
-    case RunStatus::running:
-      return "running";
-    case RunStatus::finished:
-      return "finished";
-    case RunStatus::interrupted:
-      return "interrupted";
-    case RunStatus::failed:
-      return "failed";
-  }
-  return "failed";
-}
-
 std::vector<int32_t> StoredDecision::cells_by_branch() const {
   std::vector<int32_t> next(offsets.begin(), offsets.end()), out(static_cast<size_t>(offsets.empty() ? 0 : offsets.back()));
   for (size_t i = 0; i < choice.size(); ++i)

@@ -8,31 +8,27 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/run_kind.h"
 #include "core/cell/cell_space.h"
 #include "core/profile/loads.h"
 #include "core/profile/record.h"
 
 namespace stormcell {
 
+/// Forms of fingerprints that this version makes. A session keeps the form of another version as it stands.
+inline constexpr const char *kSampledForm = "sampled-256", *kSeededForm = "seeded", *kTraceForm = "trace";
+
 /// The model a session belongs to: a session holds runs of one model.
 struct ModelSummary {
   std::string fingerprint;
   std::string name;
   std::string family;
-  std::string json = "{}";           ///< whatever else the writer knows: parameters, bytes, sizes
-  std::string form = "sampled-256";  ///< how the fingerprint is made; "seeded", "trace": of presets, of imports; empty: nobody said
+  std::string json = "{}";          ///< whatever else the writer knows: parameters, bytes, sizes
+  std::string form = kSampledForm;  ///< how the fingerprint is made; kSeededForm, kTraceForm: of presets, of imports; empty: nobody said
   /// True if an existing session's fingerprint, which is another than the above, is one that an earlier version computed for this model.
   /// Asked only then: computing it may take seconds. Empty: never.
   std::function<bool(std::string_view)> is_older_fingerprint = {};
 };
-
-enum class RunStatus : uint8_t {
-  running,  ///< being written
-  finished,
-  interrupted,  ///< ended early by the user, or killed: everything up to the last finished batch is there
-  failed,
-};
-std::string_view to_text(RunStatus status);
 
 /// What is known when a run begins.
 struct RunStart {

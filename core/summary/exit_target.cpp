@@ -9,6 +9,7 @@
 
 #include "core/base/bounded_number.h"
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/percent_text.h"
@@ -27,10 +28,7 @@ int64_t items_of(const ExitPoint& point) { return std::accumulate(point.items.be
 
 std::string_view to_text(Bounded what) { return kBounded[static_cast<size_t>(what)]; }
 
-Bounded bounded(std::string_view word) {
-  const auto at = std::find(kBounded.begin(), kBounded.end(), word);
-  return at == kBounded.end() ? Bounded::unknown : static_cast<Bounded>(at - kBounded.begin());
-}
+Bounded bounded(std::string_view word) { return value_of_word<Bounded>(kBounded, word).value_or(Bounded::unknown); }
 
 LatencyTarget parse_latency_target(std::string_view word) {
   constexpr double kLeast = 1e-6;

@@ -3,16 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 #include "core/cell/router_threshold.h"
 #include "core/summary/items_text.h"
 #include "core/summary/percent_text.h"
 #include "core/summary/quality_text.h"
 
 namespace stormcell {
+namespace {
+
+constexpr std::array<std::string_view, 3> kCurvePlans = {"baseline", "optimized", "unknown"};  // by CurvePlan
+
+}  // namespace
 
 double share_at(const std::vector<int64_t>& items, size_t exit) {
   const auto all = std::accumulate(items.begin(), items.end(), int64_t{0});
@@ -33,8 +40,12 @@ std::string exit_threshold_text(double threshold) {
   return threshold <= kAllLeave ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
 }
 
+std::string_view to_text(CurvePlan plan) { return kCurvePlans[static_cast<size_t>(plan)]; }
+
+CurvePlan curve_plan(std::string_view word) { return value_of_word<CurvePlan>(kCurvePlans, word).value_or(CurvePlan::unknown); }
+
 std::string exit_plan_text(const ExitCurve& c) {
-  return c.plan == "optimized" ? "as the optimised plan runs" : c.plan == "baseline" ? "in the model's own order" : "";
+  return c.plan == CurvePlan::optimized ? "as the optimised plan runs" : c.plan == CurvePlan::baseline ? "in the model's own order" : "";
 }
 
 std::string exit_operations_text(const ExitCurve& c) {
@@ -48,11 +59,12 @@ std::string exit_costs_title(const ExitCurve& c) {
 }
 
 std::string exit_order_text(const ExitCurve& c) {
-  if (c.plan.empty()) return "of the whole network";
-  return c.plan == "optimized" ? "of the whole network, both as the optimised plan runs, in which work may wait for the exits before it; "
-                                 "what guards cost that miss is left out"
-                               : "of the whole network, both in the model's own order; optimize lets work that only later exits need wait "
-                                 "for those before them";
+  if (!c.plan) return "of the whole network";
+  return c.plan == CurvePlan::optimized
+             ? "of the whole network, both as the optimised plan runs, in which work may wait for the exits before it; "
+               "what guards cost that miss is left out"
+             : "of the whole network, both in the model's own order; optimize lets work that only later exits need wait "
+               "for those before them";
 }
 
 std::string exits_sentence(const ExitCurve& c) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/summary/results.h"
@@ -25,6 +26,10 @@ std::string exits_sentence(const ExitCurve& curve);
 std::string exits_headline(const RunSummaryFigures& figures);
 /// Behind that: "needs 50.1 % of the operations of the whole network as the optimised plan runs".
 std::string exits_needs_text(const ExitCurve& curve);
+/// "baseline", "optimized": words of summaries.
+std::string_view to_text(CurvePlan plan);
+/// Reads a word back.
+CurvePlan curve_plan(std::string_view word);
 /// Whose operations costs are: "as the optimised plan runs", "in the model's own order"; empty: the summary does not say it.
 std::string exit_plan_text(const ExitCurve& curve);
 /// What costs are a share of: "of the operations of the whole network", and of which plan, where the summary says it.

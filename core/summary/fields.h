@@ -9,8 +9,7 @@
 //   minus_one_unless_said   the same
 //   positive_or_null        null where there is none
 //   json                    text that is JSON itself
-//   bounded                 a word in JSON, an enum here
-//   basis                   the same, where it is known
+//   word                    a word in JSON, an enumeration here; null where an optional one has no value. The function reads a word back
 //   withheld                a sentence under the key, its reason and numbers under KEY_by; both null where there is none
 //   group                   an object without a struct of its own
 //   list                    a list whose elements have the rows given there
@@ -24,7 +23,9 @@
 
 #include "core/base/run_kind.h"
 #include "core/summary/exit_target.h"
+#include "core/summary/exits_text.h"
 #include "core/summary/results.h"
+#include "core/summary/split_rule.h"
 
 namespace stormcell {
 
@@ -44,7 +45,7 @@ void fields(auto& v, Of<Latency> auto& l) {
 }
 
 void fields(auto& v, Of<SplitFigures> auto& s) {
-  v("rule", s.rule);
+  v.word("rule", s.rule, split_rule);
   v("profiled", s.profiled);
   v("measured", s.measured);
   v("same", s.same);
@@ -375,11 +376,11 @@ void fields(auto& v, Of<ExitCurve> auto& c) {
   v("curve", c.curve);
   v("classes", c.classes);
   v("judged", c.judged);
-  v.text_or_null("plan", c.plan);
+  v.word("plan", c.plan, curve_plan);
 }
 
 void fields(auto& v, Of<ExitTarget> auto& t) {
-  v.bounded("of", t.of);
+  v.word("of", t.of, bounded);
   v("target", t.target);
   v("met", t.met);
   v("is_optimum", t.is_optimum);
@@ -482,7 +483,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("speedup_ci95", f.speedup_ci95);
   v.withheld("speedup_withheld", f.withheld);
   v("other_load", f.other_load);
-  v.basis("speedup_basis", f.speedup_basis);
+  v.word("speedup_basis", f.speedup_basis, ratio_basis);
   v("measurings", f.measurings);
   v("between_spread", f.between_spread);
   v("measured_again_seconds", f.measured_again_seconds);
@@ -632,7 +633,7 @@ void fields(auto& v, Of<SegmentStructure> auto& s) {
 }
 
 void fields(auto& v, Of<PlanStructure> auto& p) {
-  v("phase", p.phase);
+  v.word("phase", p.phase, work_phase);
   v.positive_or_null("weight_budget", p.weight_budget);
   v("steps", p.steps);
   v("leaves", p.leaves);

@@ -17,6 +17,8 @@ Latency latency_of(const std::vector<double>& ms) {
 }
 
 double typical_milliseconds(const Latency& latency) { return latency.mean > 0 ? latency.mean : latency.median; }
-std::string_view typical_name(const Latency& latency) { return latency.mean > 0 ? "mean" : "median"; }
+std::string_view typical_name(const Latency& latency) { return has_mean(latency) ? "mean" : "median"; }
+
+bool has_mean(const Latency& latency) { return latency.mean > 0; }
 
 }  // namespace stormcell

@@ -15,5 +15,7 @@ Latency latency_of(const std::vector<double>& milliseconds);
 /// have none, the median. And which of the two it is.
 double typical_milliseconds(const Latency& latency);
 std::string_view typical_name(const Latency& latency);
+/// True: the typical figure is the mean.
+bool has_mean(const Latency& latency);
 
 }  // namespace stormcell

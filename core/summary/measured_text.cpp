@@ -14,7 +14,7 @@ namespace {
 std::string profiled_text(const SplitFigures& s, int64_t measured) {
   if (s.same) return "profiled and measured on the same batch, the only one";
   std::string text = fmt::format("profiled on {} ({}), measured on ", counted(s.profiled, "batch"),
-                                 s.rule == "first" ? "the first quarter" : "every fourth");
+                                 s.rule == SplitRule::first ? "the first quarter" : "every fourth");
   const int64_t others = std::max(s.held_out, s.measured);
   if (measured >= others) return text + (others == 1 ? "the other one" : fmt::format("the other {}", others));
   return text + fmt::format("{} of the other {}", measured, others);

@@ -85,10 +85,14 @@ class Reader {
     value = value_at(from_, key).is_number_integer() ? whole_at(from_, key) : -1;
   }
   void positive_or_null(const char* key, int64_t& value) { value = whole_at(from_, key); }
-  void bounded(const char* key, Bounded& what) { what = stormcell::bounded(text_at(from_, key)); }
-  void basis(const char* key, std::optional<RatioBasis>& value) {
+  template <class Enum>
+  void word(const char* key, Enum& value, Enum (*meaning)(std::string_view)) {
+    value = meaning(text_at(from_, key));
+  }
+  template <class Enum>
+  void word(const char* key, std::optional<Enum>& value, Enum (*meaning)(std::string_view)) {
     value.reset();
-    if (value_at(from_, key).is_string()) value = ratio_basis(text_at(from_, key));
+    if (value_at(from_, key).is_string()) value = meaning(text_at(from_, key));
   }
   void withheld(const char* key, std::optional<SpeedupWithheld>& value) {
     value.reset();

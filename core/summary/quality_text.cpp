@@ -8,17 +8,17 @@
 namespace stormcell {
 namespace {
 
-constexpr std::string_view kShare = "share";
-
 /// Of a share one digit behind the point, and as many as tell it from 0 and 1.
 std::string percent_number(double share) {
   const double off = share < 0.5 ? share : 1 - share;
   return fmt::format("{:.{}f}", 100 * share, off > 0 && off < 0.0005 ? 3 : 1);
 }
 
-std::string number(std::string_view unit, double value) { return unit == kShare ? percent_number(value) : fmt::format("{:.2f}", value); }
+std::string number(std::string_view unit, double value) { return is_share(unit) ? percent_number(value) : fmt::format("{:.2f}", value); }
 
 }  // namespace
+
+bool is_share(std::string_view unit) { return unit == "share"; }
 
 std::string quality_title(const QualityFigures& q) {
   std::string title = q.measure;
@@ -27,7 +27,7 @@ std::string quality_title(const QualityFigures& q) {
 }
 
 std::string quality_value_text(std::string_view unit, double value) {
-  return number(unit, value) + (unit == kShare ? " %" : unit.empty() ? "" : " " + std::string(unit));
+  return number(unit, value) + (is_share(unit) ? " %" : unit.empty() ? "" : " " + std::string(unit));
 }
 
 std::string quality_text(std::string_view unit, double value, const std::optional<std::array<double, 2>>& ci95) {

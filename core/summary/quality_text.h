@@ -13,6 +13,8 @@ namespace stormcell {
 std::string quality_title(const QualityFigures& quality);
 /// "98.9 %", "31.2 dB": by the unit of QualityFigures.
 std::string quality_value_text(std::string_view unit, double value);
+/// True of the unit of shares, which are shown as percent.
+bool is_share(std::string_view unit);
 /// "98.9 % [98.0, 99.4]".
 std::string quality_text(std::string_view unit, double value, const std::optional<std::array<double, 2>>& ci95);
 /// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right".

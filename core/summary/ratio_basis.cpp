@@ -1,7 +1,8 @@
 #include "core/summary/ratio_basis.h"
 
-#include <algorithm>
 #include <array>
+
+#include "core/base/enum_words.h"
 
 namespace stormcell {
 namespace {
@@ -12,9 +13,6 @@ constexpr std::array<std::string_view, 4> kBases = {"pairs", "batches", "totals"
 
 std::string_view to_text(RatioBasis basis) { return kBases[static_cast<size_t>(basis)]; }
 
-RatioBasis ratio_basis(std::string_view word) {
-  const auto at = std::find(kBases.begin(), kBases.end(), word);
-  return at == kBases.end() ? RatioBasis::unknown : static_cast<RatioBasis>(at - kBases.begin());
-}
+RatioBasis ratio_basis(std::string_view word) { return value_of_word<RatioBasis>(kBases, word).value_or(RatioBasis::unknown); }
 
 }  // namespace stormcell

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/run_kind.h"
 #include "core/summary/ratio_basis.h"
+#include "core/summary/split_rule.h"
 #include "core/summary/withheld.h"
 
 namespace stormcell {
@@ -212,7 +214,7 @@ struct PassReport {
 
 /// Which batches optimize profiled and which it measured.
 struct SplitFigures {
-  std::string rule;  ///< strided: batches i with i mod 4 = 0 are profiled; first: the first quarter is
+  SplitRule rule = SplitRule::strided;
   int64_t profiled = 0, measured = 0;
   bool same = false;     ///< the data has one batch, which is profiled and measured
   int64_t held_out = 0;  ///< number of batches that may be measured; a time limit can leave some out of `measured`. 0: an older version
@@ -330,6 +332,12 @@ struct ExitClass {
   std::string name;
   std::vector<int64_t> items;
 };
+/// The plan whose operations are counted.
+enum class CurvePlan : uint8_t {
+  baseline,   ///< the model's own order
+  optimized,  ///< work waits for the exits before it
+  unknown     ///< the word of a later version
+};
 /// Early exits: what every threshold would give, from one run in which all items went through the whole network and the scores of every
 /// exit were kept.
 struct ExitCurve {
@@ -342,9 +350,8 @@ struct ExitCurve {
   std::vector<ExitPoint> curve;    ///< one threshold for all exits, ascending
   std::vector<ExitClass> classes;
   int64_t judged = 0;  ///< items of which the data say what is right
-  /// Whose operations all costs are, of both an exit and the whole network: "optimized", in which work waits for the exits before it, or
-  /// "baseline", the model's own order. Older summaries lack it.
-  std::string plan = {};
+  /// Whose operations all costs are, of both an exit and the whole network. Null: an older summary.
+  std::optional<CurvePlan> plan = {};
 };
 /// What a target bounds.
 enum class Bounded : uint8_t { quality, operations, latency, unknown };
@@ -581,7 +588,7 @@ struct SegmentStructure {
 };
 /// What of a plan runs on the device without the host.
 struct PlanStructure {
-  std::string phase;                        ///< "forward", "decode"
+  WorkPhase phase = WorkPhase::forward;     ///< forward or decode
   int64_t weight_budget = 0;                ///< bytes; 0: none
   int64_t steps = 0, leaves = 0, ends = 0;  ///< ends: leaves with which a submission may end
   SegmentStructure program;

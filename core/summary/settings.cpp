@@ -13,6 +13,7 @@
 #include "core/base/numbers.h"
 #include "core/base/run_kind.h"
 #include "core/summary/exit_target.h"
+#include "core/summary/split_rule.h"
 
 namespace stormcell {
 namespace {
@@ -78,8 +79,9 @@ void check_phase(std::string_view phase) {
 }
 
 void check_profile_split(std::string_view rule) {
-  if (rule != "strided" && rule != "first")
-    bad_input("--profile-split", "\"" + std::string(rule) + "\" is no way to split", advice_on_word(rule, {"strided", "first"}, ""));
+  if (split_rule(rule) != SplitRule::unknown) return;
+  bad_input("--profile-split", "\"" + std::string(rule) + "\" is no way to split",
+            advice_on_word(rule, {std::string(to_text(SplitRule::strided)), std::string(to_text(SplitRule::first))}, ""));
 }
 
 void check_target_quality(std::string_view word) { parse_quality_target(word); }

@@ -70,8 +70,14 @@ class Writer {
   void true_unless_said(const char* key, bool value) { into_[key] = value; }
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
   void positive_or_null(const char* key, int64_t value) { into_[key] = stormcell::positive_or_null(value); }
-  void bounded(const char* key, Bounded what) { into_[key] = std::string(to_text(what)); }
-  void basis(const char* key, const std::optional<RatioBasis>& value) { into_[key] = value ? Json(std::string(to_text(*value))) : Json(); }
+  template <class Enum>
+  void word(const char* key, Enum value, Enum (*)(std::string_view)) {
+    into_[key] = to_text(value);
+  }
+  template <class Enum>
+  void word(const char* key, const std::optional<Enum>& value, Enum (*)(std::string_view)) {
+    into_[key] = value ? Json(to_text(*value)) : Json();
+  }
   void withheld(const char* key, const std::optional<SpeedupWithheld>& value) {
     into_[key] = value ? Json(to_text(*value)) : Json();
     Json by;

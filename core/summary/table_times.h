@@ -10,6 +10,7 @@ namespace stormcell {
 class TableTimes {
  public:
   explicit TableTimes(const std::vector<double>& ms);
+  bool in_us() const { return in_us_; }
   std::string unit() const { return in_us_ ? "us" : "ms"; }
   std::string text(double ms) const;
   std::string text(const std::optional<double>& ms) const;  ///< "-" where there is none

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 
 namespace stormcell {
 namespace {
@@ -20,8 +20,7 @@ std::string share_text(double share) { return fmt::format("{:.{}f} %", 100 * sha
 std::string_view to_word(WithheldReason reason) { return kWords[static_cast<size_t>(reason)]; }
 
 WithheldReason withheld_reason(std::string_view word) {
-  const auto at = std::find(kWords.begin(), kWords.end(), word);
-  return at == kWords.end() ? WithheldReason::earlier : static_cast<WithheldReason>(at - kWords.begin());
+  return value_of_word<WithheldReason>(kWords, word).value_or(WithheldReason::earlier);
 }
 
 std::string to_text(const SpeedupWithheld& w) {

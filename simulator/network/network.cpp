@@ -1,29 +1,37 @@
 #include "simulator/network/network.h"
 
+#include <string_view>
+
 namespace stormcell {
 
-std::string Link::name() const { return owner + ", " + port + (port.empty() ? "" : " ") + (sends ? "out" : "in"); }
-std::string Link::lane() const { return port == "uplink" ? owner + " uplink" : owner; }
+namespace {
+
+constexpr std::string_view kPortNames[] = {"", "fabric ", "network ", "uplink "};  // by LinkPort
+
+}  // namespace
+
+std::string Link::name() const { return owner + ", " + std::string(kPortNames[static_cast<size_t>(port)]) + (sends ? "out" : "in"); }
+std::string Link::lane() const { return port == LinkPort::uplink ? owner + " uplink" : owner; }
 
 Network::Network(const Cluster& cluster, double oversubscription)
     : ranks_(cluster.ranks()), gpus_per_node_(cluster.gpus_per_node), rank_cost_(cluster.rank_cost) {
   for (int32_t r = 0; r < ranks_; ++r) {
     const std::string gpu = "GPU " + std::to_string(r);
     if (!rank_cost_.empty()) {
-      links_.push_back({gpu, "", true, 1});
-      links_.push_back({gpu, "", false, 1});
+      links_.push_back({gpu, LinkPort::only, true, 1});
+      links_.push_back({gpu, LinkPort::only, false, 1});
       continue;
     }
-    links_.push_back({gpu, "fabric", true, cluster.fabric_bytes_per_s});
-    links_.push_back({gpu, "fabric", false, cluster.fabric_bytes_per_s});
-    links_.push_back({gpu, "network", true, cluster.network_bytes_per_s});
-    links_.push_back({gpu, "network", false, cluster.network_bytes_per_s});
+    links_.push_back({gpu, LinkPort::fabric, true, cluster.fabric_bytes_per_s});
+    links_.push_back({gpu, LinkPort::fabric, false, cluster.fabric_bytes_per_s});
+    links_.push_back({gpu, LinkPort::network, true, cluster.network_bytes_per_s});
+    links_.push_back({gpu, LinkPort::network, false, cluster.network_bytes_per_s});
   }
   if (cluster.nodes == 1 || !rank_cost_.empty()) return;
   const double uplink = cluster.network_bytes_per_s * gpus_per_node_ / oversubscription;
   for (int32_t n = 0; n < cluster.nodes; ++n) {
-    links_.push_back({"node " + std::to_string(n), "uplink", true, uplink});
-    links_.push_back({"node " + std::to_string(n), "uplink", false, uplink});
+    links_.push_back({"node " + std::to_string(n), LinkPort::uplink, true, uplink});
+    links_.push_back({"node " + std::to_string(n), LinkPort::uplink, false, uplink});
   }
 }
 

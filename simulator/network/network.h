@@ -9,10 +9,18 @@
 
 namespace stormcell {
 
+/// What a link belongs to.
+enum class LinkPort : uint8_t {
+  only,  ///< its GPU has one port
+  fabric,
+  network,
+  uplink,  ///< of a node
+};
+
 /// One direction of a port or of a node's uplink.
 struct Link {
   std::string owner;  ///< "GPU 3", "node 1"
-  std::string port;   ///< "fabric", "network", "uplink"; empty: it has one
+  LinkPort port = LinkPort::only;
   bool sends = false;
   double per_s = 0;  ///< of a message's load: bytes, or where GPUs have costs between them 1
   /// "GPU 3, fabric out"

@@ -122,7 +122,7 @@ class FaultsTest : public QObject {
     QVERIFY2(ended.err.ends_with("; " + session + "#1 holds every batch that was finished)\n"), ended.err.c_str());
     const SessionRuns runs = list_session_runs(session, true);
     QVERIFY(runs.checked);  // all of it is readable
-    QCOMPARE(runs.runs[0].status, std::string("failed"));
+    QCOMPARE(runs.runs[0].status, RunStatus::failed);
     const Ended listed = run_program({"inspect", session});
     for (const char* words : {"  failed  ", "; 20.5 KiB for weights of branches"})
       QVERIFY2(listed.out.find(words) != std::string::npos, listed.out.c_str());

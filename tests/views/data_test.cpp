@@ -80,7 +80,7 @@ class DataTest : public QObject {
       return values;
     };
     QVERIFY(!page_of().contains("budget") && budgets() == QStringList{""});
-    data.runs[1].line.weight_budget = 1 << 20, data.runs[1].line.status = "failed";
+    data.runs[1].line.weight_budget = 1 << 20, data.runs[1].line.status = RunStatus::failed;
     QVERIFY(page_of().contains("1.0 MiB for weights of branches") && page_of().contains("failed; begun"));
     QCOMPARE(budgets(), (QStringList{"", "1,048,576"}));
   }

@@ -322,12 +322,12 @@ class ExitsTest : public QObject {
 
   void costs_say_of_which_plan_they_are() {
     ExitsOfRun run = *read_exits_of_run(session_, 1, 5);
-    run.curve->plan = "optimized";
+    run.curve->plan = CurvePlan::optimized;
     const ExitsPage page = make_exits_page(run);
     QVERIFY2(describe(page, 2).contains("50.0 % of the operations as the optimised plan runs, accuracy 94.0 %"),
              qPrintable(describe(page, 2)));
     QCOMPARE(with_plan(page, "of all"), QString("of all as the optimised plan runs"));
-    run.curve->plan = "baseline";
+    run.curve->plan = CurvePlan::baseline;
     QVERIFY(describe(make_exits_page(run), 2).contains("50.0 % of the operations in the model's own order, accuracy"));
   }
 

@@ -45,7 +45,7 @@ std::shared_ptr<SessionOverview> session() {
   s->file = "a.storm";
   const auto add = [&](int64_t id, const std::string& text, const char* settings) {
     RunLine run;
-    run.id = id, run.kind = "optimize", run.status = "finished", run.settings = settings, run.result = parse_summary(text),
+    run.id = id, run.kind = "optimize", run.status = RunStatus::finished, run.settings = settings, run.result = parse_summary(text),
     run.config = "{\"schema\":\"stormcell.config/1\"}";
     s->runs.push_back(run);
   };

@@ -78,7 +78,7 @@ inline std::string text(const QJsonObject& json) { return QJsonDocument(json).to
 /// A run with that summary.
 inline Situation situation(const QJsonObject& summary) {
   Situation s;
-  s.facts.line.id = 2, s.facts.line.kind = "optimize", s.facts.line.status = "finished", s.facts.line.batches = 210;
+  s.facts.line.id = 2, s.facts.line.kind = "optimize", s.facts.line.status = RunStatus::finished, s.facts.line.batches = 210;
   s.facts.line.started = "2026-01-02T03:04:05Z";
   s.facts.model = "demo:switch-names", s.facts.device = "Example CPU", s.facts.inputs = true,
   s.facts.newest_result = summary.isEmpty() ? 0 : 2;

@@ -206,9 +206,9 @@ class OverviewTest : public QObject {
     const auto verification = [](bool passed) {
       return QJsonObject{{"passed", passed}, {"text", "x"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
     };
-    if (rule == "going-on") s = situation({}), s.facts.line.status = "running";
+    if (rule == "going-on") s = situation({}), s.facts.line.status = RunStatus::running;
     if (rule == "result-elsewhere") s = situation({}), s.facts.newest_result = 5;
-    if (rule == "no-result" || rule == "open-another") s = situation({}), s.facts.line.status = "interrupted";
+    if (rule == "no-result" || rule == "open-another") s = situation({}), s.facts.line.status = RunStatus::interrupted;
     if (rule == "not-verified") j["verified"] = verification(false), s = situation(j);
     if (rule == "not-compared") j["verified"] = QJsonValue(), s = situation(j);
     if (rule == "interval-holds-1") j["speedup_ci95"] = QJsonArray{0.9, 1.1}, s = situation(j);
@@ -316,7 +316,7 @@ class OverviewTest : public QObject {
       j["verified"] =
           QJsonObject{{"passed", false}, {"text", "1 of 210 batches against the oracle"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
     Situation s = situation(kind == 2 ? QJsonObject() : j);
-    if (kind == 2) s.facts.line.status = "interrupted", s.facts.latency_ms = {20.3, 34.4, 3.82, 16};
+    if (kind == 2) s.facts.line.status = RunStatus::interrupted, s.facts.latency_ms = {20.3, 34.4, 3.82, 16};
     OverviewPage page;
     page.setPalette((dark ? Theme::dim() : Theme::light()).palette());
     page.set_page(make_page(s));

@@ -323,7 +323,8 @@ class PlacementViewTest : public QObject {
     residence->setCurrentText("follow");
     run_load(view, context_of(copy));
     QVERIFY(shell.said.back().contains("which replica is nearest depends on where the token is"));
-    QVERIFY(replicas->currentText() == "nearest" && residence->currentText() == "home" && view.edited()->about().residence == "home");
+    QVERIFY(replicas->currentText() == "nearest" && residence->currentText() == "home" &&
+            view.edited()->about().residence == Residence::home);
     replicas->setCurrentText("even"), residence->setCurrentText("follow");
     run_load(view, context_of(copy));
     QVERIFY(as_placed("", "follow") && page.headline.contains("an experiment"));

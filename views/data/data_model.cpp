@@ -82,7 +82,7 @@ QString run_part(const RunContents& run, const Theme& theme) {
     about.row({tr("machine"), tr("%1, %2, %3 threads").arg(escaped(run.machine), escaped(run.isa)).arg(run.threads)});
   if (run.line.weight_budget > 0) about.row({tr("budget"), QString::fromStdString(budget_word(run.line.weight_budget))});
   about.row({tr("status"), tr("%1; begun %2, ended %3")
-                               .arg(escaped(run.line.status), moment_text(run.line.started).toHtmlEscaped(),
+                               .arg(escaped(std::string(to_text(run.line.status))), moment_text(run.line.started).toHtmlEscaped(),
                                     run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped())});
   QString html = "<h3>" + tr("Run on show: %1").arg(title(run)) + "</h3>" + about.text();
   if (run.routers.empty()) return html + "<p>" + tr("Its model has no routers.") + "</p>";
@@ -172,7 +172,7 @@ Table make_table(const SessionData& data) {
   for (const RunContents& r : data.runs)
     for (size_t k = 0; k < kKeptKinds; ++k) {
       const KeptText text = text_of(static_cast<Kept>(k));
-      table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind), QString::fromStdString(r.line.status),
+      table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind), to_qstring(to_text(r.line.status)),
                             batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset),
                             r.line.weight_budget > 0 ? Value(static_cast<qlonglong>(r.line.weight_budget)) : Value(), text.name,
                             r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});

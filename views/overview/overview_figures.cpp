@@ -106,7 +106,7 @@ void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
                 .tip = to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
                 .before = cost,
                 .before_value = f.exits->chosen.mean_cost};
-  if (both && f.exits->plan == "optimized") {
+  if (both && f.exits->plan == CurvePlan::optimized) {
     const std::optional<double> own = baseline_cost_of(*f.exits);
     if (own) row.note = tr("of the network, as each plan runs");
     row.after = cost, row.after_value = f.exits->chosen.mean_cost;

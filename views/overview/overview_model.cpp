@@ -65,11 +65,12 @@ std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
 
 void set_headline(const Situation& s, OverviewPageModel& page) {
   if (!s.summary) {
-    page.headline = s.facts.line.status == "running"    ? tr("This run is still going on.")
-                    : s.facts.line.status == "finished" ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.")
-                                                                                      : tr("A recording: where the cells went.")
-                                                        : tr("This run left no result: it is %1.").arg(to_qstring(s.facts.line.status));
-    page.tone = s.facts.line.status == "finished" || s.facts.line.status == "running" ? Tone::plain : Tone::warn;
+    page.headline =
+        s.facts.line.status == RunStatus::running ? tr("This run is still going on.")
+        : s.facts.line.status == RunStatus::finished
+            ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.") : tr("A recording: where the cells went.")
+            : tr("This run left no result: it is %1.").arg(to_qstring(to_text(s.facts.line.status)));
+    page.tone = s.facts.line.status == RunStatus::finished || s.facts.line.status == RunStatus::running ? Tone::plain : Tone::warn;
     return;
   }
   const RunSummaryFigures& f = s.summary->figures;
@@ -87,7 +88,7 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   } else if (generated) {
     page.headline = tr("%1 written, %2 a second.").arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
-    const QString took = tr(typical_name(plan->latency_ms) == "mean" ? "%1 a batch (mean)%2" : "%1 a batch (median)%2");
+    const QString took = tr(has_mean(plan->latency_ms) ? "%1 a batch (mean)%2" : "%1 a batch (median)%2");
     page.headline = took.arg(duration_text(typical_milliseconds(plan->latency_ms)), f.is_verified() ? tr(", verified.") : ".");
   }
 }
@@ -284,8 +285,8 @@ OverviewPageModel make_page(const Situation& s) {
     return page;
   }
   page.notes << tr("Missing here: speed-up, verification, memory and passes. %1")
-                    .arg(s.facts.line.status == "finished" ? tr("They belong to the runs that measured, not to recordings.")
-                                                           : tr("The run did not reach its end."));
+                    .arg(s.facts.line.status == RunStatus::finished ? tr("They belong to the runs that measured, not to recordings.")
+                                                                    : tr("The run did not reach its end."));
   set_recorded_figures(s, page);
   return page;
 }

@@ -16,7 +16,7 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 bool has_result(const Situation& s) { return s.summary.has_value(); }
-bool running(const Situation& s) { return s.facts.line.status == "running"; }
+bool running(const Situation& s) { return s.facts.line.status == RunStatus::running; }
 
 std::optional<RouterSummary> most_uneven(const Situation& s) {
   const auto rows = routers_of(s);

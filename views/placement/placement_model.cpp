@@ -105,9 +105,9 @@ PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, D
                       .arg(layer_name(about, layer), to_qstring(about.cluster.name), counted_text(about.ranks, "GPU"),
                            counted_text(about.cluster.nodes, "node"), counted_text(page.slots_of_rank, "slot"));
   page.headline[0] = page.headline[0].toUpper();
-  page.nearest = about.replicas == "nearest";
+  page.nearest = about.replicas == ReplicaRule::nearest;
   if (page.nearest) page.headline += tr("; tokens go to the nearest replicas");
-  if (about.residence == "follow") page.headline += tr("; an experiment: tokens follow their heaviest expert from layer to layer");
+  if (about.residence == Residence::follow) page.headline += tr("; an experiment: tokens follow their heaviest expert from layer to layer");
   page.state = state_of(edited);
   const bool two = about.has_held_out;
   const DataPart shown = two ? part : DataPart::fitted, other = shown == DataPart::fitted ? DataPart::held_out : DataPart::fitted;

@@ -99,7 +99,7 @@ void PlacementView::add_controls() {
   add_step_choices();
   solver_ = add_choice(tr("Solver"), tr("How Solve searches; it begins at the start"));
   for (const PlacementSolver& s : placement_solvers()) {
-    if (s.id == "keep") continue;
+    if (s.kind == SolverKind::keep) continue;
     solver_->addItem(QString::fromUtf8(s.id.data(), static_cast<qsizetype>(s.id.size())));
     solver_->setItemData(solver_->count() - 1, QString::fromUtf8(s.summary.data(), static_cast<qsizetype>(s.summary.size())),
                          Qt::ToolTipRole);
@@ -245,13 +245,10 @@ bool PlacementView::fits(const StoredLayout& stored) const {
 void PlacementView::show_front_of_session() {
   front_.clear(), front_placements_.clear(), front_of_.clear();
   const EditedAbout& about = edited_->about();
-  const auto same = [](const std::string& a, const std::string& b, std::string_view usual) {
-    return (a.empty() ? usual : a) == (b.empty() ? usual : b);
-  };
   const StoredLayout* best = nullptr;
   for (const StoredLayout& s : stored_)
-    if (!s.front.empty() && fits(s) && s.cluster == about.cluster.name && same(s.replicas, about.replicas, replica_rules()[0]) &&
-        same(s.residence, about.residence, residences()[0]) && (!best || best->id != shown_.start))
+    if (!s.front.empty() && fits(s) && s.cluster == about.cluster.name && s.replicas == about.replicas &&
+        s.residence == about.residence.value_or(Residence::home) && (!best || best->id != shown_.start))
       best = &s;
   if (best) front_ = best->front, front_of_ = QString("#%1 %2").arg(best->id).arg(to_qstring(best->name));
 }
@@ -260,7 +257,7 @@ QStringList PlacementView::remarks() const {
   if (!edited_) return {};
   const EditedAbout& about = edited_->about();
   QStringList lines;
-  if (about.backend.empty()) lines << tr("The model's sizes or its steps are not known, so no step is costed.");
+  if (!about.backend) lines << tr("The model's sizes or its steps are not known, so no step is costed.");
   if (!about.has_held_out) lines << tr("There is one step: nothing is held out.");
   if (about.followed_tokens > 0 && std::max(about.fitted, about.held_out) > about.followed_tokens)
     lines << tr("Traffic and steps are of %1 tokens of each part, evenly chosen.").arg(count_text(about.followed_tokens));

@@ -11,12 +11,12 @@ namespace stormcell::views {
 namespace {
 
 QString tip_of(std::string_view word) {
-  if (word == "even") return StepChoices::tr("Replicas of an expert share its tokens alike");
-  if (word == "nearest")
+  if (word == to_text(ReplicaRule::even)) return StepChoices::tr("Replicas of an expert share its tokens alike");
+  if (word == to_text(ReplicaRule::nearest))
     return StepChoices::tr(
         "A token goes to a replica on its own GPU, else to those of its node alike, else to all alike; where it lives is "
         "not known, it lives on each GPU alike");
-  if (word == "home") return StepChoices::tr("A token stays on one GPU through all layers, and results come back there");
+  if (word == to_text(Residence::home)) return StepChoices::tr("A token stays on one GPU through all layers, and results come back there");
   return StepChoices::tr("An experiment: a token lives where its heaviest expert of the layer before is; needs weights of single choices");
 }
 

@@ -27,9 +27,6 @@ StepTimes step_of(const SimulateFigures& f) {
   return step;
 }
 
-/// As a calibration names them.
-constexpr std::array<std::string_view, 3> kPhases = {"dispatch", "experts", "combine"};
-
 QString gpus_text(const SimulateFigures& f) { return tr("%1 in %2").arg(counted_text(f.ranks, "GPU"), counted_text(f.nodes, "node")); }
 
 /// Of an encoder and a decoder some layers have one number.
@@ -46,12 +43,12 @@ QString tokens_text(double tokens) {
 }
 
 QString about_of(const SimulateFigures& f) {
-  QString text = tr("%1 %2").arg(count_text(f.steps), to_qstring(f.step_kind) + (f.steps == 1 ? tr(" step") : tr(" steps")));
-  if (!f.phase.empty()) text += tr(" of %1").arg(to_qstring(f.phase));
+  QString text = tr("%1 %2").arg(count_text(f.steps), to_qstring(to_text(f.step_kind)) + (f.steps == 1 ? tr(" step") : tr(" steps")));
+  if (f.phase) text += tr(" of %1").arg(to_qstring(to_text(*f.phase)));
   if (f.tokens_per_step) text += tr(", %1 tokens each").arg(tokens_text(*f.tokens_per_step));
-  text += tr("; experts reached %1").arg(to_qstring(f.backend));
-  if (f.replicas == "nearest") text += tr("; nearest replicas");
-  if (f.residence == "follow") text += tr("; tokens follow their heaviest expert");
+  text += tr("; experts reached %1").arg(to_qstring(to_text(f.backend)));
+  if (f.replicas == ReplicaRule::nearest) text += tr("; nearest replicas");
+  if (f.residence == Residence::follow) text += tr("; tokens follow their heaviest expert");
   if (f.overlap != Overlap::none) text += tr("; overlap: %1").arg(to_qstring(to_text(f.overlap)));
   if (f.capacity) text += tr("; capacity factor %1").arg(number_text(f.capacity->factor));
   if (f.oversubscription > 1) text += tr("; uplinks carry 1/%1 of the ports").arg(f.oversubscription);
@@ -60,7 +57,7 @@ QString about_of(const SimulateFigures& f) {
 
 /// Of a phase: what measured calls say of it, and how surely.
 SimulatedFigure calibrated_figure(const CalibratedPhase& p, const std::string& file) {
-  QString name = tr("%1 by").arg(to_qstring(p.phase));
+  QString name = tr("%1 by").arg(to_qstring(to_text(p.phase)));
   name[0] = name[0].toUpper();
   if (!p.calibrated()) return {name, tr("data sheet"), tr("Not calibrated: %1").arg(to_qstring(p.why_not))};
   const QString kind = to_qstring(std::string(to_text(p.kind)));
@@ -258,8 +255,7 @@ void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& 
     shown.about = tr("%1, %2").arg(gpus_text(*c.figures), to_qstring(c.figures->placement));
     shown.step = step_of(*c.figures);
     if (!c.figures->calibration) continue;
-    for (const CalibratedPhase& p : c.figures->calibration->phases)
-      for (size_t i = 0; i < kPhases.size(); ++i) shown.calibrated[i] |= p.phase == kPhases[i] && p.calibrated();
+    for (const CalibratedPhase& p : c.figures->calibration->phases) shown.calibrated[static_cast<size_t>(p.phase)] |= p.calibrated();
     for (const bool calibrated : shown.calibrated) page.any_calibrated |= calibrated;
   }
 }
@@ -270,7 +266,7 @@ QString basis_text(const ShownCluster& c) {
   bool all = true;  // phases that take no time are of neither kind
   for (size_t i = 0; i < ms.size(); ++i)
     if (ms[i] > 0 && c.calibrated[i])
-      by_calls << to_qstring(kPhases[i]);
+      by_calls << to_qstring(kLayerPhases[i]);
     else
       all &= ms[i] <= 0;
   if (by_calls.isEmpty()) return tr("data sheets");

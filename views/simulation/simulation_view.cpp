@@ -88,9 +88,10 @@ void SimulationView::add_controls() {
   overlap_ = add_choice(tr("Overlap"), tr("Of messages with experts: two micro-batches take turns, or no overlap"));
   for (const std::string_view word : overlaps()) {
     overlap_->addItem(to_qstring(word));
-    overlap_->setItemData(overlap_->count() - 1,
-                          word == "none" ? tr("One phase behind the other") : tr("While one half computes, the other's messages travel"),
-                          Qt::ToolTipRole);
+    overlap_->setItemData(
+        overlap_->count() - 1,
+        word == to_text(Overlap::none) ? tr("One phase behind the other") : tr("While one half computes, the other's messages travel"),
+        Qt::ToolTipRole);
   }
   layer_ = add_choice(tr("Layer"), tr("The router whose GPUs or exchange are shown; PageUp and PageDown go through them"));
   step_ = add_choice(tr("Step"), tr("Whose messages the exchange sends: of the simulated ones, from 0"));
@@ -221,7 +222,8 @@ SimulateOptions SimulationView::Wanted::options() const {
 SimulationView::Wanted SimulationView::wanted(const Context& context, const Selection& selection) const {
   Wanted w;
   w.file = context.main.file, w.run = context.main.run, w.cluster = cluster_->spec();
-  if (selection.phase == "prefill" || selection.phase == "decode") w.phase = selection.phase.toStdString();
+  for (const Phase phase : {Phase::prefill, Phase::decode})
+    if (selection.phase == to_qstring(to_text(phase))) w.phase = to_text(phase);
   w.overlap = overlap_->currentText().toStdString(), w.dtype = dtype_->currentData().toString().toStdString();
   w.tokens = tokens_->currentData().toLongLong();
   w.hidden = static_cast<int64_t>(hidden_->value()), w.ffn = static_cast<int64_t>(ffn_->value());

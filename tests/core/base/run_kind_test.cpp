@@ -1,5 +1,7 @@
 #include "core/base/run_kind.h"
 
+#include <string>
+
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -15,6 +17,12 @@ class RunKindTest : public QObject {
     QCOMPARE(run_kind("baseline"), RunKind::unknown);
     QCOMPARE(work_phase(""), WorkPhase::unknown);
     QCOMPARE(work_phase("prefill"), WorkPhase::unknown);
+  }
+  void statuses_have_the_words_of_sessions() {
+    QCOMPARE(std::string(to_text(RunStatus::running)), std::string("running"));
+    QCOMPARE(std::string(to_text(RunStatus::finished)), std::string("finished"));
+    QCOMPARE(std::string(to_text(RunStatus::interrupted)), std::string("interrupted"));
+    QCOMPARE(std::string(to_text(RunStatus::failed)), std::string("failed"));
   }
   void decoding_is_said_where_the_kind_does_not() {
     QVERIFY(says_decoding("decode", "optimize") && says_decoding("decode", "profile"));

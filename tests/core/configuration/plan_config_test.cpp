@@ -11,7 +11,7 @@ class PlanConfigTest : public QObject {
  private slots:
   void what_is_written_is_read_back() {
     PlanConfig c;
-    c.model = "m", c.fingerprint = "f", c.device = "cpu", c.dtype = "bf16", c.phase = "decode", c.bucket_by_length = true;
+    c.model = "m", c.fingerprint = "f", c.device = "cpu", c.dtype = "bf16", c.phase = WorkPhase::decode, c.bucket_by_length = true;
     c.annotations = {"a.kernel=k"}, c.weight_budget = 4096;
     c.exits = {{"exits.0.router", -1}, {"exits.1.router", 0.87}, {"exits.2.router", 2}};
     c.passes = {{"dead-path", {{"max-share", "0"}}}, {"unpad", {}}};

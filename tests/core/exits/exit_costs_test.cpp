@@ -156,7 +156,7 @@ class ExitCostsTest : public QObject {
     run.measure_seconds = 0;
     const auto own = Experiment::open(options)->run(run);
     QVERIFY(own->exits && own->exits->items == 2 * kOfEach && own->exits->judged == 2 * kOfEach);
-    QVERIFY(own->exits->plan == "baseline" && is_near(own->exits->exits[0].cost, own_first, 1e-9));
+    QVERIFY(own->exits->plan == CurvePlan::baseline && is_near(own->exits->exits[0].cost, own_first, 1e-9));
 
     options.target_latency = "60%";
     OptimizeOptions optimize;

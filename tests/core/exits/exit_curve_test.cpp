@@ -74,10 +74,10 @@ class ExitCurveTest : public QObject {
   void costs_are_those_of_the_plan_that_ran_and_the_model_s_own_order_stands_beside_them() {
     ExitRecord record = record_of(40, [](double at) { return at; });
     const ExitCurve own = exit_curve(record);
-    QVERIFY(own.plan == "baseline" && !own.exits[0].baseline_cost && std::fabs(own.exits[0].cost - 0.3) < 1e-12);
+    QVERIFY(own.plan == CurvePlan::baseline && !own.exits[0].baseline_cost && std::fabs(own.exits[0].cost - 0.3) < 1e-12);
     record.of_baseline = false, record.operations[PictureSize{}] = {2, 6, 10};
     const ExitCurve lazy = exit_curve(record);
-    QVERIFY(lazy.plan == "optimized" && std::fabs(lazy.exits[0].cost - 0.2) < 1e-12 && lazy.exits[2].cost == 1);
+    QVERIFY(lazy.plan == CurvePlan::optimized && std::fabs(lazy.exits[0].cost - 0.2) < 1e-12 && lazy.exits[2].cost == 1);
     QVERIFY(std::fabs(lazy.exits[0].baseline_cost.value() - 0.3) < 1e-12 && lazy.chosen.mean_cost < own.chosen.mean_cost);
     QVERIFY(exits_sentence(lazy).find(" of the operations of the whole network as the optimised plan runs, accuracy ") !=
             std::string::npos);

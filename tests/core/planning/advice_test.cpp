@@ -22,7 +22,7 @@ PairedFigures differs(LayoutRole one, LayoutRole other, bool chance, bool known_
 
 PlaceFigures figures(const std::vector<LayoutLine>& layouts, bool chance, bool known_ms = true) {
   PlaceFigures f;
-  f.layouts = layouts, f.paired_by = "requests", f.paired_parts = 6, f.aim = "cost";
+  f.layouts = layouts, f.paired_by = "requests", f.paired_parts = 6, f.aim = PlacementAim::cost;
   const LayoutRole stay = layouts.size() > 3 ? LayoutRole::from : LayoutRole::contiguous;
   f.differences = {differs(LayoutRole::result, LayoutRole::contiguous, chance, known_ms),
                    differs(LayoutRole::result, LayoutRole::eplb, chance, known_ms)};
@@ -87,7 +87,7 @@ class AdviceTest : public QObject {
     PlaceFigures f = figures(
         {line(LayoutRole::contiguous, .3, .8, 3, {}), line(LayoutRole::eplb, .1, .8, 3, {}), line(LayoutRole::result, .12, .5, 2, {})},
         false);
-    f.aim = "traffic";
+    f.aim = PlacementAim::traffic;
     QVERIFY(advice_of(f).starts_with("result: less traffic than both"));
     f.differences[0].ranks_per_token = PairedDifference{-1, -3, 1};  // from the contiguous one, of one of the two figures
     QVERIFY2(advice_of(f).ends_with("; the difference from contiguous may be chance (requests, 95 %)"), advice_of(f).c_str());
@@ -98,7 +98,7 @@ class AdviceTest : public QObject {
       PlaceFigures f = figures({line(LayoutRole::contiguous, .3, .8, 3, stay), line(LayoutRole::eplb, .1, .8, 3, eplb),
                                 line(LayoutRole::result, .12, .5, 2, result)},
                                chance, known);
-      f.aim = "traffic";
+      f.aim = PlacementAim::traffic;
       return advice_of(f);
     };
     const std::string stay = of(.112, .13, .15, false, true), eplb = of(.13, .112, .15, false, false);

@@ -60,10 +60,10 @@ struct Calibrated {
       : before(cost_model_of(cluster, sizes)), model(before) {
     use = calibrate_model(Calibration(std::move(calls)), cluster, sizes, {tokens, kK, kExperts}, model);
   }
-  const CalibratedPhase& phase(const std::string& name) const {
+  const CalibratedPhase& phase(std::string_view name) const {
     for (const CalibratedPhase& p : use.phases)
-      if (p.phase == name) return p;
-    qFatal("no phase %s", name.c_str());
+      if (to_text(p.phase) == name) return p;
+    qFatal("no phase %s", std::string(name).c_str());
   }
   CostModel before, model;
   CalibrationUse use;
@@ -341,9 +341,9 @@ class CalibratedModelTest : public QObject {
 
   void trust_weighs_what_is_calibrated() {
     CalibrationUse use;
-    use.phases = {{.phase = "dispatch", .kind = PredictionKind::interpolated, .held_out = -0.04},
-                  {.phase = "experts", .kind = PredictionKind::none, .why_not = "nobody did"},
-                  {.phase = "combine", .kind = PredictionKind::borrowed, .held_out = 0.08}};
+    use.phases = {{.phase = LayerPhase::dispatch, .kind = PredictionKind::interpolated, .held_out = -0.04},
+                  {.phase = LayerPhase::experts, .kind = PredictionKind::none, .why_not = "nobody did"},
+                  {.phase = LayerPhase::combine, .kind = PredictionKind::borrowed, .held_out = 0.08}};
     const StepTrust t = trust_in(use, 1, 4, 3);
     QVERIFY(t.kind == PredictionKind::borrowed && close(t.share, 0.5) && close(*t.held_out, (0.04 + 3 * 0.08) / 4));
     use.phases[2].held_out.reset();

@@ -38,7 +38,7 @@ class StepObjectiveTest : public QObject {
     QVERIFY(routes.parts.requests_fit > 0);
     const Cluster cluster = pair_of_gpus();
     const StepObjective objective({}, cluster, small_model_on(cluster), routes, routes.parts);
-    QCOMPARE(std::string(objective.steps()), std::string("filled up"));
+    QCOMPARE(objective.steps(), StepSource::filled_up);
     QCOMPARE(objective.filled_steps(), int64_t{24});
     for (const DataPart part : kDataParts) {
       QCOMPARE(objective.count(part), int64_t{12});
@@ -63,7 +63,7 @@ class StepObjectiveTest : public QObject {
     QCOMPARE(routes.parts.requests_fit, int64_t{7});
     const Cluster cluster = pair_of_gpus();
     const StepObjective objective({}, cluster, small_model_on(cluster), routes, routes.parts);
-    QCOMPARE(std::string(objective.steps()), std::string("recorded"));
+    QCOMPARE(objective.steps(), StepSource::recorded);
     QCOMPARE(objective.count(DataPart::fitted), int64_t{14});
     QCOMPARE(objective.count(DataPart::held_out), int64_t{6});
   }

@@ -18,6 +18,11 @@ int64_t hits(const TokenRoutes& routes, CachePolicy policy, int64_t budget) { re
 class CacheReplayTest : public QObject {
   Q_OBJECT
  private slots:
+  void policies_are_found_by_their_words() {
+    for (const CachePolicy policy : {CachePolicy::lru, CachePolicy::lfu, CachePolicy::belady})
+      QVERIFY(cache_policy(to_text(policy)) == policy);
+    QVERIFY(to_text(CachePolicy::belady) == "belady" && !cache_policy("") && !cache_policy("random"));
+  }
   void the_least_recent_goes() { QCOMPARE(hits(decoded({0, 1, 0, 2, 0, 1}), CachePolicy::lru, 20), int64_t{2}); }
   void the_least_used_goes() { QCOMPARE(hits(decoded({0, 0, 1, 2, 0, 1}), CachePolicy::lfu, 20), int64_t{2}); }
   void what_is_used_farthest_ahead_goes() {

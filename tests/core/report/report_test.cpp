@@ -191,7 +191,7 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(page(f, testing::two_stacks()), "class=\"band\""));
     // The axis says of which plan costs are; a point that another program gave no value is left out.
     QVERIFY(!has(html, ">as the optimised plan runs</text>"));
-    f.exits->plan = "optimized", f.exits->curve[1].value.reset();
+    f.exits->plan = CurvePlan::optimized, f.exits->curve[1].value.reset();
     const std::string gap = page(f, testing::two_stacks());
     QCOMPARE(flaw(gap), QString());
     QVERIFY(has(gap, ">as the optimised plan runs</text>"));
@@ -208,7 +208,7 @@ class ReportTest : public QObject, private testing::ReportPages {
     f.exits->exits[0].baseline_cost = 0.625;
     f.exits->chosen = {0.9, 0.55, 0.982, {}, {800, 200}};
     f.exits->curve = {{0, 0.4375, 0.97, {}, {1000, 0}}, {2, 1, 0.985, {}, {0, 1000}}};
-    f.exits->plan = "optimized";
+    f.exits->plan = CurvePlan::optimized;
     ItemCostFigures& c = f.item_costs.emplace();
     c.item = "picture", c.items = 1000, c.operations = 7e6, c.operations_of_all = 1e7, c.share = 0.7, c.quartiles = {0.6, 0.7, 0.8};
     const std::string html = QString::fromStdString(page(f, testing::two_stacks())).replace("&#39;", "'").toStdString();

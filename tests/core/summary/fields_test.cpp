@@ -26,8 +26,14 @@ class Filler {
   void true_unless_said(const char*, bool& value) { value = false; }
   void minus_one_unless_said(const char*, int64_t& value) { fill(value); }
   void positive_or_null(const char*, int64_t& value) { fill(value); }
-  void bounded(const char*, Bounded& value) { value = Bounded::latency; }
-  void basis(const char*, std::optional<RatioBasis>& value) { value = RatioBasis::totals; }
+  template <class Enum>
+  void word(const char*, Enum& value, Enum (*)(std::string_view)) {
+    value = static_cast<Enum>(1);
+  }
+  template <class Enum>
+  void word(const char*, std::optional<Enum>& value, Enum (*)(std::string_view)) {
+    value = static_cast<Enum>(1);
+  }
   void withheld(const char*, std::optional<SpeedupWithheld>& value) {
     value = SpeedupWithheld{WithheldReason::few_batches, ++last_ + 0.25, ++last_ + 0.25};
   }
@@ -86,8 +92,7 @@ class Extents {
   void true_unless_said(const char*, const auto& value) { add(value); }
   void minus_one_unless_said(const char*, const auto& value) { add(value); }
   void positive_or_null(const char*, const auto& value) { add(value); }
-  void bounded(const char*, const auto& value) { add(value); }
-  void basis(const char*, const auto& value) { add(value); }
+  void word(const char*, const auto& value, auto) { add(value); }
   void withheld(const char*, const auto& value) { add(value); }
   void json(const char*, const auto& value) { add(value); }
   void group(const char*, auto members) { members(*this); }

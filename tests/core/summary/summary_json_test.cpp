@@ -34,6 +34,20 @@ class SummaryJsonTest : public QObject {
     QVERIFY(!j.contains("decisions"));
   }
 
+  void words_become_values_and_words_of_later_versions_are_unknown() {
+    const auto read = [](const char* rule, const char* plan) {
+      return parse_summary(std::string(R"({"schema":"stormcell.optimize/1","split":{"rule":")") + rule + R"("},"exits":{"plan":)" + plan +
+                           "}}")
+          ->figures;
+    };
+    const RunSummaryFigures known = read("first", "\"optimized\""), later = read("odd", "\"fastest\""), older = read("strided", "null");
+    QVERIFY(known.split->rule == SplitRule::first && known.exits->plan == CurvePlan::optimized);
+    QVERIFY(later.split->rule == SplitRule::unknown && later.exits->plan == CurvePlan::unknown);
+    QVERIFY(older.split->rule == SplitRule::strided && !older.exits->plan);
+    const auto j = parsed(to_json(known));
+    QVERIFY(j["split"]["rule"] == "first" && j["exits"]["plan"] == "optimized" && parsed(to_json(older))["exits"]["plan"].is_null());
+  }
+
   void a_speed_up_is_only_stated_where_it_was_verified() {
     QCOMPARE(parsed(to_json(optimized(true)))["speedup"].get<double>(), 1.5);
     QVERIFY(parsed(to_json(optimized(false)))["speedup"].is_null());

@@ -16,6 +16,7 @@ class TableTimesTest : public QObject {
   void the_longest_time_says_the_unit() {
     const TableTimes ms({0.02, 0.1}), us({0.02, -0.0999}), none(std::vector<double>{});
     QVERIFY(ms.unit() == "ms" && us.unit() == "us" && none.unit() == "ms");
+    QVERIFY(!ms.in_us() && us.in_us() && !none.in_us());
     QCOMPARE(ms.text(0.02), std::string("0.0200"));
     QCOMPARE(us.text(0.02), std::string("20.0"));
     QCOMPARE(us.text(-0.00035), std::string("-0.350"));

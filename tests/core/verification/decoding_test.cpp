@@ -444,9 +444,9 @@ class DecodingTest : public QObject {
 
   void a_configuration_says_its_phase() {
     PlanConfig config;
-    config.phase = "decode";
-    QCOMPARE(parse_plan_config(to_json(config), "c").phase, std::string("decode"));
-    QCOMPARE(parse_plan_config(R"({"schema": "stormcell.config/1", "passes": {}})", "c").phase, std::string("forward"));
+    config.phase = WorkPhase::decode;
+    QCOMPARE(parse_plan_config(to_json(config), "c").phase, WorkPhase::decode);
+    QCOMPARE(parse_plan_config(R"({"schema": "stormcell.config/1", "passes": {}})", "c").phase, WorkPhase::forward);
     QVERIFY_THROWS_EXCEPTION(Error, parse_plan_config(R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})", "c"));
   }
 };

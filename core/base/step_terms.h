@@ -1,0 +1,79 @@
+// Terms of steps on a cluster: how tokens travel, which steps are costed, how data are split to fit and to judge, and which layouts are
+// compared. Sessions and JSON keep their words.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace stormcell {
+
+/// Which replicas of an expert a token goes to.
+enum class ReplicaRule : uint8_t {
+  even,     ///< to all alike
+  nearest,  ///< to one on its own rank, else to those of its node alike, else to all alike
+};
+inline constexpr std::string_view kReplicaRules[] = {"even", "nearest"};
+inline std::string_view to_text(ReplicaRule rule) { return kReplicaRules[static_cast<size_t>(rule)]; }
+
+/// Where a token lives while it goes through the layers.
+enum class Residence : uint8_t {
+  home,    ///< on one rank
+  follow,  ///< from layer to layer where its heaviest branch lies: the next layer's dispatch begins there. An experiment: all that
+           ///< attention needs of it would have to be there
+};
+inline constexpr std::string_view kResidences[] = {"home", "follow"};
+inline std::string_view to_text(Residence residence) { return kResidences[static_cast<size_t>(residence)]; }
+
+/// How exchanges overlap with the work of experts.
+enum class Overlap : uint8_t {
+  none,
+  two_batch,  ///< micro-batches of every other token of a step take turns: one computes while the other's messages travel
+};
+inline constexpr std::string_view kOverlaps[] = {"none", "two-batch"};
+inline std::string_view to_text(Overlap overlap) { return kOverlaps[static_cast<size_t>(overlap)]; }
+
+/// Where the tokens of costed steps come from.
+enum class StepSource : uint8_t {
+  recorded,
+  filled_up,  ///< some of the recorded steps get tokens of others
+  drawn,      ///< each step is drawn from the recorded tokens
+};
+inline constexpr std::string_view kStepSources[] = {"recorded", "filled up", "drawn"};
+inline std::string_view to_text(StepSource source) { return kStepSources[static_cast<size_t>(source)]; }
+
+/// The figure of the costed steps that an objective is.
+enum class StepStatistic : uint8_t {
+  mean,
+  p95,  ///< the 95th percentile
+};
+inline constexpr std::string_view kStepStatistics[] = {"mean", "p95"};
+inline std::string_view to_text(StepStatistic statistic) { return kStepStatistics[static_cast<size_t>(statistic)]; }
+
+/// What is split into a part to fit and a part that judges.
+enum class SplitUnit : uint8_t {
+  steps,
+  tokens,  ///< of a run that keeps single choices
+};
+inline constexpr std::string_view kSplitUnits[] = {"steps", "tokens"};
+inline std::string_view to_text(SplitUnit unit) { return kSplitUnits[static_cast<size_t>(unit)]; }
+
+/// By what the part that judges is held out.
+enum class HeldOutBy : uint8_t {
+  requests,  ///< whole requests
+  time,      ///< what is later
+};
+inline constexpr std::string_view kHeldOutBy[] = {"requests", "time"};
+inline std::string_view to_text(HeldOutBy by) { return kHeldOutBy[static_cast<size_t>(by)]; }
+
+/// A layout that a search for a placement reports.
+enum class LayoutRole : uint8_t {
+  contiguous,  ///< servers begin with it
+  eplb,        ///< servers make it by themselves
+  result,
+  from,   ///< it stands now, if --from names one
+  tried,  ///< a search found it beside the result
+};
+inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
+inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
+
+}  // namespace stormcell
