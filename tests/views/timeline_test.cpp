@@ -20,7 +20,7 @@ namespace {
 using namespace stormcell::testing;
 
 TimelineLane random_lane(uint32_t seed, size_t events, uint32_t steps) {
-  testing::Drawn<std::mt19937> random(seed);
+  stormcell::testing::Drawn<std::mt19937> random(seed);
   TimelineLane lane;
   int64_t at = 0;
   for (size_t i = 0; i < events; ++i) {
@@ -55,7 +55,7 @@ class TimelineTest : public QObject {
  private slots:
   void every_event_on_show_is_in_exactly_one_bar() {
     const TimelineLane lane = random_lane(7, 5000, 4);
-    testing::Drawn<std::mt19937> random(3);
+    stormcell::testing::Drawn<std::mt19937> random(3);
     for (int round = 0; round < 300; ++round) {
       const double length = static_cast<double>(lane.end_ns(lane.size() - 1)), a = length * (random() % 1000) / 1000;
       const TimeWindow window{a, a + 200 + length * std::pow(0.5, random() % 16)};

@@ -201,7 +201,7 @@ class TransitionsTest : public QObject {
     for (const auto& n : layout.nodes)
       if (n.branch == f.chains[0].branches[static_cast<size_t>(n.column)]) QCOMPARE(n.box.top(), 0.0);
     // Against all ways there are.
-    testing::Drawn<std::mt19937> random(7);
+    stormcell::testing::Drawn<std::mt19937> random(7);
     for (int round = 0; round < 20; ++round) {
       std::map<std::tuple<int, int, int>, int> count;
       flow = chain_of_routers(4, 5, [&](int step, int from, int to) {

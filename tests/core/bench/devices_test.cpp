@@ -143,7 +143,8 @@ class DevicesTest : public QObject {
       const auto plan = work.make_baseline({});
       const Batch batch = opened.state.data->batch(0);
       const Progress quiet;
-      const Observed by_device = work.judged(*plan, 0, quiet)->run(batch, nullptr), by_oracle = References(work, 0, quiet).running(batch);
+      const std::unique_ptr<WorkloadJudge> judge = judge_of(work);
+      const Observed by_device = judge->judged(*plan, 0, quiet)->run(batch, nullptr), by_oracle = References(*judge, 0, quiet).running(batch);
       QVERIFY(!by_device.decisions.empty());
       for (const JudgedDecision& r : by_oracle.decisions) {
         const JudgedDecision* d = find_decision(by_device.decisions, r);

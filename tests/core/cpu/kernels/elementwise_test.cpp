@@ -198,7 +198,7 @@ class ElementwiseTest : public QObject {
             QVERIFY(value == x[static_cast<size_t>(index)] || all_nan);
           }
       // Many rows of few distinct values against the plain search.
-      testing::Drawn<std::mt19937> engine(1);
+      stormcell::testing::Drawn<std::mt19937> engine(1);
       Floats x(200 * 70);
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(engine() % 9);
       Guarded<int32_t> index(200);

@@ -49,7 +49,7 @@ using Scratch = Guarded<std::byte>;
 
 /// Seeded uniform numbers in [-1, 1).
 inline Floats random_floats(size_t n, unsigned seed, float scale = 1) {
-  testing::Drawn<std::mt19937> engine(seed);
+  stormcell::testing::Drawn<std::mt19937> engine(seed);
   std::uniform_real_distribution<float> uniform(-scale, scale);
   Floats values(n);
   for (size_t i = 0; i < n; ++i) values[i] = uniform(engine);
