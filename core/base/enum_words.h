@@ -8,6 +8,12 @@
 
 namespace stormcell {
 
+/// The row of a value in a table that has one for each value, in their order.
+template <class Table, class Enum>
+constexpr auto& row_of(Table& rows, Enum value) {
+  return rows[static_cast<size_t>(value)];
+}
+
 /// The value of a word; null: the table lacks the word.
 template <class Enum>
 constexpr std::optional<Enum> value_of_word(std::span<const std::string_view> words, std::string_view word) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -56,7 +57,7 @@ static_assert(is_in_order_of_types(), "format_of() finds the row of a type by it
 
 std::span<const NumberFormat> number_formats() { return kNumberFormats; }
 
-const NumberFormat& format_of(DType type) { return kNumberFormats[static_cast<size_t>(type)]; }
+const NumberFormat& format_of(DType type) { return row_of(kNumberFormats, type); }
 
 bool is_whole_blocks(DType type, int64_t n) { return n >= 0 && n % format_of(type).block_elements == 0; }
 

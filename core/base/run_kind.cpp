@@ -20,10 +20,10 @@ Enum meaning(std::span<const std::string_view> words, std::string_view word) {
 
 }  // namespace
 
-std::string_view to_text(RunKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+std::string_view to_text(RunKind kind) { return row_of(kKinds, kind); }
 RunKind run_kind(std::string_view word) { return meaning<RunKind>(kKinds, word); }
-std::string_view to_text(WorkPhase phase) { return kPhases[static_cast<size_t>(phase)]; }
-std::string_view to_text(RunStatus status) { return kStatuses[static_cast<size_t>(status)]; }
+std::string_view to_text(WorkPhase phase) { return row_of(kPhases, phase); }
+std::string_view to_text(RunStatus status) { return row_of(kStatuses, status); }
 WorkPhase work_phase(std::string_view word) { return meaning<WorkPhase>(kPhases, word); }
 
 }  // namespace stormcell

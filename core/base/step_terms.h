@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 
 /// Which replicas of an expert a token goes to.
@@ -13,7 +15,7 @@ enum class ReplicaRule : uint8_t {
   nearest,  ///< to one on its own rank, else to those of its node alike, else to all alike
 };
 inline constexpr std::string_view kReplicaRules[] = {"even", "nearest"};
-inline std::string_view to_text(ReplicaRule rule) { return kReplicaRules[static_cast<size_t>(rule)]; }
+inline std::string_view to_text(ReplicaRule rule) { return row_of(kReplicaRules, rule); }
 
 /// Where a token lives while it goes through the layers.
 enum class Residence : uint8_t {
@@ -22,7 +24,7 @@ enum class Residence : uint8_t {
            ///< attention needs of it would have to be there
 };
 inline constexpr std::string_view kResidences[] = {"home", "follow"};
-inline std::string_view to_text(Residence residence) { return kResidences[static_cast<size_t>(residence)]; }
+inline std::string_view to_text(Residence residence) { return row_of(kResidences, residence); }
 
 /// How exchanges overlap with the work of experts.
 enum class Overlap : uint8_t {
@@ -30,7 +32,7 @@ enum class Overlap : uint8_t {
   two_batch,  ///< micro-batches of every other token of a step take turns: one computes while the other's messages travel
 };
 inline constexpr std::string_view kOverlaps[] = {"none", "two-batch"};
-inline std::string_view to_text(Overlap overlap) { return kOverlaps[static_cast<size_t>(overlap)]; }
+inline std::string_view to_text(Overlap overlap) { return row_of(kOverlaps, overlap); }
 
 /// Where the tokens of costed steps come from.
 enum class StepSource : uint8_t {
@@ -39,7 +41,7 @@ enum class StepSource : uint8_t {
   drawn,      ///< each step is drawn from the recorded tokens
 };
 inline constexpr std::string_view kStepSources[] = {"recorded", "filled up", "drawn"};
-inline std::string_view to_text(StepSource source) { return kStepSources[static_cast<size_t>(source)]; }
+inline std::string_view to_text(StepSource source) { return row_of(kStepSources, source); }
 
 /// The figure of the costed steps that an objective is.
 enum class StepStatistic : uint8_t {
@@ -47,7 +49,7 @@ enum class StepStatistic : uint8_t {
   p95,  ///< the 95th percentile
 };
 inline constexpr std::string_view kStepStatistics[] = {"mean", "p95"};
-inline std::string_view to_text(StepStatistic statistic) { return kStepStatistics[static_cast<size_t>(statistic)]; }
+inline std::string_view to_text(StepStatistic statistic) { return row_of(kStepStatistics, statistic); }
 
 /// What is split into a part to fit and a part that judges.
 enum class SplitUnit : uint8_t {
@@ -55,7 +57,7 @@ enum class SplitUnit : uint8_t {
   tokens,  ///< of a run that keeps single choices
 };
 inline constexpr std::string_view kSplitUnits[] = {"steps", "tokens"};
-inline std::string_view to_text(SplitUnit unit) { return kSplitUnits[static_cast<size_t>(unit)]; }
+inline std::string_view to_text(SplitUnit unit) { return row_of(kSplitUnits, unit); }
 
 /// By what the part that judges is held out.
 enum class HeldOutBy : uint8_t {
@@ -63,7 +65,7 @@ enum class HeldOutBy : uint8_t {
   time,      ///< what is later
 };
 inline constexpr std::string_view kHeldOutBy[] = {"requests", "time"};
-inline std::string_view to_text(HeldOutBy by) { return kHeldOutBy[static_cast<size_t>(by)]; }
+inline std::string_view to_text(HeldOutBy by) { return row_of(kHeldOutBy, by); }
 
 /// A layout that a search for a placement reports.
 enum class LayoutRole : uint8_t {
@@ -74,6 +76,6 @@ enum class LayoutRole : uint8_t {
   tried,  ///< a search found it beside the result
 };
 inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};
-inline std::string_view to_text(LayoutRole role) { return kLayoutRoles[static_cast<size_t>(role)]; }
+inline std::string_view to_text(LayoutRole role) { return row_of(kLayoutRoles, role); }
 
 }  // namespace stormcell

@@ -8,13 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 
 /// Which part of a computation a cell belongs to.
 enum class Phase : uint8_t { forward = 0, prefill = 1, decode = 2 };
 /// By their number in a session.
 inline constexpr std::array<const char*, 3> kPhaseNames = {"forward", "prefill", "decode"};
-inline std::string_view to_text(Phase phase) { return kPhaseNames[static_cast<size_t>(phase)]; }
+inline std::string_view to_text(Phase phase) { return row_of(kPhaseNames, phase); }
 
 /// The identity of a cell across batches and runs: never just a row number.
 struct CellId {

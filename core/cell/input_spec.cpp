@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 namespace {
 constexpr std::array<std::string_view, 7> kRoles = {"none", "ids", "mask", "label", "pixels", "positions", "target"};
 }
 
-std::string_view to_text(InputRole role) { return kRoles[static_cast<size_t>(role)]; }
+std::string_view to_text(InputRole role) { return row_of(kRoles, role); }
 InputRole parse_role(std::string_view text) {
   const auto at = std::find(kRoles.begin(), kRoles.end(), text);
   return at == kRoles.end() ? InputRole::none : static_cast<InputRole>(at - kRoles.begin());

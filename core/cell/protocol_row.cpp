@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
 #include "core/cell/choose.h"
@@ -86,7 +87,7 @@ bool is_among(std::string_view words, std::string_view word) {
 }  // namespace
 
 std::span<const ProtocolRow> protocols() { return kProtocols; }
-const ProtocolRow& protocol_row(ProtocolKind kind) { return kProtocols[static_cast<size_t>(kind)]; }
+const ProtocolRow& protocol_row(ProtocolKind kind) { return row_of(kProtocols, kind); }
 bool takes(const ProtocolRow& row, std::string_view parameter) {
   return is_among(row.takes, parameter) || is_among(kCommonParameters, parameter);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/enum_words.h"
 #include "core/cost/row_curve.h"
 
 namespace stormcell {
@@ -21,7 +22,7 @@ enum class Backend : uint8_t {
   gather,      ///< every token to every rank, whatever it chose
 };
 inline constexpr std::string_view kBackends[] = {"per-expert", "per-rank", "per-node", "gather"};
-inline std::string_view to_text(Backend backend) { return kBackends[static_cast<size_t>(backend)]; }
+inline std::string_view to_text(Backend backend) { return row_of(kBackends, backend); }
 
 /// How one way of an exchange departs from the rates of the links, as measured calls say: factor * bytes / rate + t0.
 struct WayCost {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 
 /// Of an expert whose products were measured together: it is gated.
@@ -23,7 +25,7 @@ enum class CallKind : uint8_t {
   grouped,  ///< the same of several weights, each with rows of its own
 };
 inline constexpr std::string_view kCallKinds[] = {"dispatch", "combine", "alltoall", "all_reduce", "experts", "product", "grouped"};
-inline std::string_view to_text(CallKind kind) { return kCallKinds[static_cast<size_t>(kind)]; }
+inline std::string_view to_text(CallKind kind) { return row_of(kCallKinds, kind); }
 
 /// Numbers that do not apply are 0, texts empty.
 struct MeasuredCall {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 
 enum class PredictionKind : uint8_t {
@@ -13,6 +15,6 @@ enum class PredictionKind : uint8_t {
   borrowed,      ///< from other hardware or another laboratory, or of within a fabric the rate of the other direction
 };
 inline constexpr std::string_view kPredictionKinds[] = {"none", "measured", "interpolated", "extrapolated", "borrowed"};
-inline std::string_view to_text(PredictionKind kind) { return kPredictionKinds[static_cast<size_t>(kind)]; }
+inline std::string_view to_text(PredictionKind kind) { return row_of(kPredictionKinds, kind); }
 
 }  // namespace stormcell

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/enum_words.h"
 #include "core/base/progress.h"
 
 namespace stormcell {
@@ -16,7 +17,7 @@ enum class MergeBy : uint8_t {
   days,   ///< one part comes behind the other
 };
 inline constexpr std::string_view kMergeBy[] = {"ranks", "days"};
-inline std::string_view to_text(MergeBy by) { return kMergeBy[static_cast<size_t>(by)]; }
+inline std::string_view to_text(MergeBy by) { return row_of(kMergeBy, by); }
 
 struct MergeOptions {
   std::vector<std::string> parts;  ///< "S.storm": its imported runs; "S.storm#3", "S.storm#name": one

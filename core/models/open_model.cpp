@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/checkout.h"
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
 #include "core/formats/file_kind.h"
@@ -224,7 +225,7 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
 
 std::string_view to_text(WeightOrigin origin) {
   static constexpr std::array<std::string_view, 3> kNames = {"trained", "calibrated", "seeded"};
-  return kNames[static_cast<size_t>(origin)];
+  return row_of(kNames, origin);
 }
 
 std::shared_ptr<const Graph> Model::forward_for(PictureSize size) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/enum_words.h"
 #include "core/base/step_terms.h"
 #include "core/cell/cell_space.h"
 #include "core/cost/layer_cost.h"
@@ -31,7 +32,7 @@ enum class ChosenOn : uint8_t {
   fitted,      ///< what they were fitted to: too little to be parted
 };
 inline constexpr std::string_view kChosenOn[] = {"the validation part", "what it is fitted to"};
-inline std::string_view to_text(ChosenOn chosen_on) { return kChosenOn[static_cast<size_t>(chosen_on)]; }
+inline std::string_view to_text(ChosenOn chosen_on) { return row_of(kChosenOn, chosen_on); }
 
 struct LayoutLine {
   LayoutRole role = LayoutRole::result;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/enum_words.h"
 #include "core/planning/step_figures.h"
 
 namespace stormcell {
@@ -15,7 +16,7 @@ enum class PlacementAim : uint8_t {
   traffic,  ///< at about the EPLB rule's balance
 };
 inline constexpr std::string_view kPlacementAims[] = {"cost", "traffic"};
-inline std::string_view to_text(PlacementAim aim) { return kPlacementAims[static_cast<size_t>(aim)]; }
+inline std::string_view to_text(PlacementAim aim) { return row_of(kPlacementAims, aim); }
 
 struct PlaceOptions {
   std::string session;  ///< S.storm, S.storm#3, S.storm#name: whose loads

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/enum_words.h"
 #include "core/cost/prediction_kind.h"
 
 namespace stormcell {
@@ -70,7 +71,7 @@ struct PhaseRows {
 /// A phase of a layer's step.
 enum class LayerPhase : uint8_t { dispatch, experts, combine };
 inline constexpr std::string_view kLayerPhases[] = {"dispatch", "experts", "combine"};
-inline std::string_view to_text(LayerPhase phase) { return kLayerPhases[static_cast<size_t>(phase)]; }
+inline std::string_view to_text(LayerPhase phase) { return row_of(kLayerPhases, phase); }
 
 /// What measured calls say of one phase of a layer's step, at the size of a mean step under even routing.
 struct CalibratedPhase {

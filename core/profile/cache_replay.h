@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/enum_words.h"
 #include "core/base/progress.h"
 #include "core/profile/token_routes.h"
 
@@ -16,7 +17,7 @@ enum class CachePolicy : uint8_t {
   belady,  ///< the one whose next use is farthest goes: no policy has more hits that fills on demand
 };
 inline constexpr std::string_view kCachePolicies[] = {"lru", "lfu", "belady"};
-inline std::string_view to_text(CachePolicy policy) { return kCachePolicies[static_cast<size_t>(policy)]; }
+inline std::string_view to_text(CachePolicy policy) { return row_of(kCachePolicies, policy); }
 std::optional<CachePolicy> cache_policy(std::string_view word);
 
 struct CacheCount {

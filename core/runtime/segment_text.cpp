@@ -1,6 +1,7 @@
 #include "core/runtime/segment_text.h"
 
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -75,8 +76,8 @@ SegmentWords words_of(const Segment& s, const Program& program) {
   static constexpr const char* kEnds[] = {"", "weights of the fallback behind it", "parts of the branches that were chosen",
                                           "parts of the branches that are left", "an exchange between ranks"};
   SegmentWords words;
-  words.kind = kKinds[static_cast<size_t>(s.kind)];
-  words.ends = kEnds[static_cast<size_t>(s.ends)];
+  words.kind = row_of(kKinds, s.kind);
+  words.ends = row_of(kEnds, s.ends);
   words.of = region_name(s, program);
   if (s.kind == SegmentKind::leaf) count_contents(s, program, words);
   if (s.ends == SegmentEnd::fallback) {

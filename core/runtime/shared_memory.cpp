@@ -1,5 +1,6 @@
 #include "core/runtime/shared_memory.h"
 
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/runtime/device.h"
 
@@ -25,7 +26,7 @@ void SharedMemory::reserve(SharedPart kind, int64_t bytes) {
 
 DeviceAddress SharedMemory::address(SharedPart kind) const {
   const auto& buffer = buffers_[static_cast<size_t>(kind)];
-  if (!buffer) failed("shared memory", std::string("no ") + kNames[static_cast<size_t>(kind)] + " were reserved");
+  if (!buffer) failed("shared memory", std::string("no ") + row_of(kNames, kind) + " were reserved");
   return buffer->address();
 }
 

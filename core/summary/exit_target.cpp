@@ -26,7 +26,7 @@ int64_t items_of(const ExitPoint& point) { return std::accumulate(point.items.be
 
 }  // namespace
 
-std::string_view to_text(Bounded what) { return kBounded[static_cast<size_t>(what)]; }
+std::string_view to_text(Bounded what) { return row_of(kBounded, what); }
 
 Bounded bounded(std::string_view word) { return value_of_word<Bounded>(kBounded, word).value_or(Bounded::unknown); }
 

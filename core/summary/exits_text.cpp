@@ -40,7 +40,7 @@ std::string exit_threshold_text(double threshold) {
   return threshold <= kAllLeave ? "all leave" : threshold > 1 ? "none leaves" : fmt::format("{}", threshold);
 }
 
-std::string_view to_text(CurvePlan plan) { return kCurvePlans[static_cast<size_t>(plan)]; }
+std::string_view to_text(CurvePlan plan) { return row_of(kCurvePlans, plan); }
 
 CurvePlan curve_plan(std::string_view word) { return value_of_word<CurvePlan>(kCurvePlans, word).value_or(CurvePlan::unknown); }
 

@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 4> kBases = {"pairs", "batches", "totals"
 
 }  // namespace
 
-std::string_view to_text(RatioBasis basis) { return kBases[static_cast<size_t>(basis)]; }
+std::string_view to_text(RatioBasis basis) { return row_of(kBases, basis); }
 
 RatioBasis ratio_basis(std::string_view word) { return value_of_word<RatioBasis>(kBases, word).value_or(RatioBasis::unknown); }
 

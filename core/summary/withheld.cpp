@@ -17,7 +17,7 @@ std::string share_text(double share) { return fmt::format("{:.{}f} %", 100 * sha
 
 }  // namespace
 
-std::string_view to_word(WithheldReason reason) { return kWords[static_cast<size_t>(reason)]; }
+std::string_view to_word(WithheldReason reason) { return row_of(kWords, reason); }
 
 WithheldReason withheld_reason(std::string_view word) {
   return value_of_word<WithheldReason>(kWords, word).value_or(WithheldReason::earlier);

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 
 namespace {
@@ -10,7 +12,7 @@ constexpr std::string_view kPortNames[] = {"", "fabric ", "network ", "uplink "}
 
 }  // namespace
 
-std::string Link::name() const { return owner + ", " + std::string(kPortNames[static_cast<size_t>(port)]) + (sends ? "out" : "in"); }
+std::string Link::name() const { return owner + ", " + std::string(row_of(kPortNames, port)) + (sends ? "out" : "in"); }
 std::string Link::lane() const { return port == LinkPort::uplink ? owner + " uplink" : owner; }
 
 Network::Network(const Cluster& cluster, double oversubscription)
